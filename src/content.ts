@@ -1,0 +1,49 @@
+// Scheduled event → its content (contract, section 3): the nine fields that count, their canonical JSON and its short hash.
+import { canonicalJson, sha256Hex } from './canonical-json.ts';
+import type { EventStatus, ScheduledEvent } from './model.ts';
+
+/** The nine fields of an event and nothing else; two events are the same to every VM when these are. The recipe is frozen. */
+export interface EventContent {
+  readonly Description: string;
+  readonly DurationInSeconds: number;
+  /** In lower case. */
+  readonly EventId: string;
+  readonly EventSource: string;
+  readonly EventStatus: EventStatus;
+  readonly EventType: string;
+  /** RFC 3339 UTC in whole seconds, or null. */
+  readonly NotBefore: string | null;
+  readonly ResourceType: string;
+  /** Distinct, sorted by UTF-16 code units. */
+  readonly Resources: readonly string[];
+}
+
+export function contentOf(event: ScheduledEvent): EventContent {
+  return {
+    Description: event.description,
+    DurationInSeconds: event.durationInSeconds,
+    EventId: event.eventId.toLowerCase(),
+    EventSource: event.eventSource,
+    EventStatus: event.eventStatus,
+    EventType: event.eventType,
+    NotBefore: event.notBefore,
+    ResourceType: event.resourceType,
+    Resources: sortedResources(event),
+  };
+}
+
+/** The names of an event, distinct and sorted by UTF-16 code units. */
+export function sortedResources(event: Pick<ScheduledEvent, 'resources'>): readonly string[] {
+  // Without a comparison function, sort goes by UTF-16 code units.
+  return [...new Set(event.resources)].sort();
+}
+
+/** RFC 8785 canonical JSON of the content. */
+export function contentJson(event: ScheduledEvent): string {
+  return canonicalJson(contentOf(event));
+}
+
+/** The contract's `h16` of an event: the first 16 hex digits of the SHA-256 of its content. */
+export function contentHash16(event: ScheduledEvent): string {
+  return sha256Hex(contentJson(event), 16);
+}

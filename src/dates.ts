@@ -1,0 +1,119 @@
+// Dates as services write them (RFC 1123, RFC 3339, HTTP dates) ↔ milliseconds and RFC 3339. Never the lenient reading of `Date.parse`.
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+const ISO_8601 = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})([.,]\d+)?)?\s?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
+const RFC_1123 = /^(?:[^\d\s,]+,?\s*)?(\d{1,2})\s+([a-z]{3})\s+(\d{4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*(gmt|utc?|z|[+-]\d{4}))?$/i;
+/** The two obsolete forms of an HTTP date (RFC 9110, section 5.6.7). */
+const RFC_850 = /^[a-z]+,\s+(\d{2})-([a-z]{3})-(\d{2})\s+(\d{2}):(\d{2}):(\d{2})\s+gmt$/i;
+const ASCTIME = /^[a-z]{3}\s+([a-z]{3})\s+(\d{1,2})\s+(\d{2}):(\d{2}):(\d{2})\s+(\d{4})$/i;
+
+/** RFC 3339 UTC in whole seconds, fractions cut: `2022-04-11T22:26:58Z`. @throws RangeError outside the years 0 to 9999 */
+export function toRfc3339Seconds(wallMs: number): string {
+  const text = new Date(Math.floor(wallMs / 1000) * 1000).toISOString();
+  if (text.length !== 24) throw new RangeError(`no RFC 3339 year: ${text}`);
+  return `${text.slice(0, 19)}Z`;
+}
+
+/** RFC 3339, zone and seconds included → milliseconds since 1970, finer fractions cut; null for anything else and for days that do not exist. */
+export function parseInstant(text: string): number | null {
+  const match = RFC_3339.exec(text);
+  if (!match) return null;
+  const [, year, month, day, hour, minute, second, fraction, zone] = match;
+  return instant({ year, month: Number(month), day, hour, minute, second, fraction, zone });
+}
+
+/**
+ * A NotBefore as the metadata service or its imitations write it → RFC 3339 UTC in whole seconds, or null where it is no date.
+ * RFC 1123 (the weekday is ignored) and ISO 8601; without a zone it is UTC; fractions are cut (contract, section 3).
+ */
+export function parseNotBefore(text: string): string | null {
+  const trimmed = text.trim();
+  const ms = parseIso(trimmed) ?? parseRfc1123(trimmed);
+  if (ms === null) return null;
+  const iso = new Date(ms).toISOString();
+  // A zone can push the first and the last day out of the four-digit years.
+  return iso.length === 24 ? `${iso.slice(0, 19)}Z` : null;
+}
+
+/** The milliseconds that a `Retry-After` asks for, at least 0 (RFC 9110, section 10.2.3: seconds or an HTTP date); null where it says nothing. Callers cap it. */
+export function parseRetryAfter(value: string | undefined, wallMs: number): number | null {
+  const text = value?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
+  const at = parseRfc1123(text) ?? parseObsoleteHttpDate(text, wallMs);
+  return at === null ? null : Math.max(0, at - wallMs);
+}
+
+function parseIso(text: string): number | null {
+  const match = ISO_8601.exec(text);
+  if (!match) return null;
+  const [, year, month, day, hour, minute, second, fraction, zone] = match;
+  return instant({ year, month: Number(month), day, hour, minute, second, fraction, zone });
+}
+
+function parseRfc1123(text: string): number | null {
+  const match = RFC_1123.exec(text);
+  if (!match) return null;
+  const [, day, month, year, hour, minute, second, zone] = match;
+  return instant({ year, month: monthOf(month), day, hour, minute, second, zone });
+}
+
+function parseObsoleteHttpDate(text: string, wallMs: number): number | null {
+  const rfc850 = RFC_850.exec(text);
+  if (rfc850) {
+    const [, day, month, shortYear, hour, minute, second] = rfc850;
+    return instant({ year: String(fullYear(Number(shortYear), wallMs)), month: monthOf(month), day, hour, minute, second });
+  }
+  const asctime = ASCTIME.exec(text);
+  if (!asctime) return null;
+  const [, month, day, hour, minute, second, year] = asctime;
+  return instant({ year, month: monthOf(month), day, hour, minute, second });
+}
+
+/** A year of two digits that would lie over 50 years ahead is of the past (RFC 9110, section 5.6.7). */
+function fullYear(shortYear: number, wallMs: number): number {
+  const thisYear = new Date(wallMs).getUTCFullYear();
+  const year = thisYear - (thisYear % 100) + shortYear;
+  return year > thisYear + 50 ? year - 100 : year;
+}
+
+/** 1 to 12; 0, which is no month, for an unknown name. */
+function monthOf(name: string | undefined): number {
+  return MONTHS.indexOf(name?.toLowerCase() ?? '') + 1;
+}
+
+interface Parts {
+  readonly year: string | undefined;
+  readonly month: number;
+  readonly day: string | undefined;
+  readonly hour?: string | undefined;
+  readonly minute?: string | undefined;
+  readonly second?: string | undefined;
+  readonly fraction?: string | undefined;
+  readonly zone?: string | undefined;
+}
+
+/** Milliseconds since 1970, or null where one of the parts is out of its range: 31 February is no date. */
+function instant(parts: Parts): number | null {
+  const [year, day] = [Number(parts.year), Number(parts.day)];
+  const [hour, minute, second] = [Number(parts.hour ?? 0), Number(parts.minute ?? 0), Number(parts.second ?? 0)];
+  const offsetMinutes = zoneMinutes(parts.zone);
+  // Second 60 is a leap second, which RFC 3339 allows at the end of an hour; it becomes the next second.
+  if (offsetMinutes === null || hour > 23 || minute > 59 || second > (minute === 59 ? 60 : 59)) return null;
+  const date = new Date(0);
+  // Unlike Date.UTC this takes the years 0 to 99 as they are.
+  date.setUTCFullYear(year, parts.month - 1, day);
+  if (date.getUTCMonth() !== parts.month - 1 || date.getUTCDate() !== day) return null;
+  const milliseconds = Number((parts.fraction ?? '').slice(1, 4).padEnd(3, '0'));
+  return date.getTime() + ((hour * 60 + minute - offsetMinutes) * 60 + second) * 1000 + milliseconds;
+}
+
+/** `+02:00` → 120; UTC where there is none or it has a name; null where it is out of range. */
+function zoneMinutes(zone: string | undefined): number | null {
+  const match = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone ?? '');
+  if (!match) return 0;
+  const [hours, minutes] = [Number(match[2]), Number(match[3] ?? 0)];
+  if (hours > 23 || minutes > 59) return null;
+  return (match[1] === '-' ? -1 : 1) * (hours * 60 + minutes);
+}

@@ -1,0 +1,95 @@
+// The one error class and the closed list of its codes; docs/errors.md tells what each means and what to do (a test compares the two).
+
+export const ERROR_CODES = [
+  'BRIDGE_ADAPTER_CLOSED',
+  'BRIDGE_APPROVALS_CLOSED',
+  'BRIDGE_APPROVALS_NOT_READY',
+  'BRIDGE_CONFIG_INVALID',
+  'BRIDGE_CONFIG_UNREADABLE',
+  'BRIDGE_DELIVERY_FAILED',
+  'BRIDGE_DELIVERY_OUTCOMES',
+  'BRIDGE_DELIVERY_TIMEOUT',
+  'BRIDGE_HTTP_LISTEN',
+  'BRIDGE_HTTP_TLS',
+  'BRIDGE_INTERNAL',
+  'BRIDGE_METADATA_CLOSED',
+  'BRIDGE_METADATA_INVALID',
+  'BRIDGE_METADATA_STATUS',
+  'BRIDGE_METADATA_TIMEOUT',
+  'BRIDGE_METADATA_TOO_LARGE',
+  'BRIDGE_METADATA_UNDISCOVERED',
+  'BRIDGE_METADATA_UNREACHABLE',
+  'BRIDGE_SIMULATOR_LISTEN',
+  'BRIDGE_STDOUT_CLOSED',
+  'BRIDGE_STDOUT_FAILED',
+  'BRIDGE_STORE_DAMAGED',
+  'BRIDGE_STORE_FAILED',
+  'BRIDGE_STORE_FULL',
+  'BRIDGE_STORE_LOCKED',
+  'BRIDGE_STORE_MISSING',
+  'BRIDGE_STORE_NEWER',
+  'BRIDGE_STORE_SINK_UNKNOWN',
+  'BRIDGE_USAGE',
+  'BRIDGE_WEBHOOK_BROKEN',
+  'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS',
+  'BRIDGE_WEBHOOK_GONE',
+  'BRIDGE_WEBHOOK_MISCONFIGURED',
+  'BRIDGE_WEBHOOK_REFUSED',
+  'BRIDGE_WEBHOOK_TIMEOUT',
+  'BRIDGE_WEBHOOK_TLS',
+  'BRIDGE_WEBHOOK_UNAVAILABLE',
+  'BRIDGE_WEBHOOK_UNREACHABLE',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/**
+ * What a failed delivery asks of its lane:
+ * `retry` with back-off; `misconfigured`: retry slowly and report; `retired`: pause the sink; `refused`: dead-letter at once.
+ */
+export type Disposition = 'retry' | 'misconfigured' | 'retired' | 'refused';
+
+export interface BridgeErrorDetails {
+  readonly cause?: unknown;
+  /** Deliveries only. */
+  readonly disposition?: Disposition;
+  /** Whether the failure speaks of this delivery or of the sink as a whole; `delivery` by default. */
+  readonly scope?: 'delivery' | 'sink';
+  /** The other side asked for this pause. */
+  readonly retryAfterMs?: number;
+  /** What the other side said: an HTTP status or an error code of its own. */
+  readonly status?: number | string;
+  /** With `retired`: until this process ends, not until the configuration changes. */
+  readonly untilRestart?: boolean;
+}
+
+/** Every error of ours. Its message says what failed, for what, and what to do; it holds no secret and no payload. */
+export class BridgeError extends Error {
+  override readonly name = 'BridgeError';
+  readonly code: ErrorCode;
+  readonly disposition: Disposition | undefined;
+  readonly scope: 'delivery' | 'sink';
+  readonly retryAfterMs: number | undefined;
+  readonly status: number | string | undefined;
+  readonly untilRestart: boolean;
+
+  constructor(code: ErrorCode, message: string, details: BridgeErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.disposition = details.disposition;
+    this.scope = details.scope ?? 'delivery';
+    this.retryAfterMs = details.retryAfterMs;
+    this.status = details.status;
+    this.untilRestart = details.untilRestart ?? false;
+  }
+}
+
+/** An abort, which passes through unchanged wherever errors are wrapped. */
+export function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}
+
+/** The message of anything thrown, for logs and reasons. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,37 @@
+// What a CloudEvent id is made of (contract, section 3): EventIds, phases, contents and observers → ids. The recipe is frozen.
+import { canonicalJson, sha256Hex } from './canonical-json.ts';
+import { contentHash16 } from './content.ts';
+import type { ApprovalPhase, Phase, ScheduledEvent, SourceChange } from './model.ts';
+
+const PLAIN_EVENT_ID = /^[0-9a-z_-]{1,64}$/;
+
+/** The contract's `eid` of an EventId in lower case: itself where it is short and plain, else `h` and 32 hex digits of its hash. */
+export function eidOf(key: string): string {
+  return PLAIN_EVENT_ID.test(key) ? key : `h${sha256Hex(key, 32)}`;
+}
+
+/** The id of a change of an event, before `unusedId`. Holds no clock, VM name, incarnation or array order, so every VM makes the same. */
+export function eventChangeId(phase: Phase, event: ScheduledEvent): string {
+  const eid = eidOf(event.eventId.toLowerCase());
+  return phase === 'updated' ? `${eid}:updated:${contentHash16(event)}` : `${eid}:${phase}`;
+}
+
+/** The id of what became of an approval at this bridge, before `unusedId`. `approver` is null where several or a policy decided. */
+export function approvalChangeId(phase: ApprovalPhase, key: string, approver: string | null, observerId: string): string {
+  const hash = sha256Hex(canonicalJson({ approver: approver ?? '', observer: observerId }), 16);
+  return `${eidOf(key)}:approval-${phase}:${hash}`;
+}
+
+/** The id of a blindness of this bridge or of its end, before `unusedId`. `since` as in the CloudEvent's data. */
+export function sourceChangeId(phase: SourceChange['phase'], observerId: string, since: string): string {
+  return `source-${phase}:${sha256Hex(canonicalJson({ observer: observerId, since }), 16)}`;
+}
+
+/** `base`, or with the first of `:r2`, `:r3` … that is unused. `isUsed` answers for the ids given earlier in the same batch too. */
+export function unusedId(base: string, isUsed: (id: string) => boolean): string {
+  if (!isUsed(base)) return base;
+  for (let repeat = 2; ; repeat++) {
+    const id = `${base}:r${repeat}`;
+    if (!isUsed(id)) return id;
+  }
+}

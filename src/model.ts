@@ -1,0 +1,260 @@
+// The nouns of the bridge: what a poll yields, what changed, what is stored, what is delivered. Types alone; imports nothing of ours.
+
+/** A moment. Ages inside one process are taken from `elapsedMs`, which no clock change moves; a moment read from the store has `null` there. */
+export interface Instant {
+  /** Milliseconds since 1970-01-01T00:00:00Z, by the machine's clock. */
+  readonly wallMs: number;
+  /** Milliseconds on this process's monotonic clock. */
+  readonly elapsedMs: number | null;
+}
+
+export type EventStatus = 'Scheduled' | 'Started';
+
+/** One event as the metadata service lists it, after the door: every field present, absent ones as the contract's section 3 says. */
+export interface ScheduledEvent {
+  /** In the service's own letter case. */
+  readonly eventId: string;
+  readonly eventStatus: EventStatus;
+  /** `Freeze`, `Reboot`, `Redeploy`, `Preempt`, `Terminate` or whatever the service invents; `""` where absent. */
+  readonly eventType: string;
+  readonly resourceType: string;
+  /** Distinct names in the service's order, without the leading underscore of api-version 2017-03-01. */
+  readonly resources: readonly string[];
+  /** RFC 3339 UTC in whole seconds, or null where absent or empty. */
+  readonly notBefore: string | null;
+  readonly description: string;
+  readonly eventSource: string;
+  /** Expected interruption in seconds; -1 is unknown. */
+  readonly durationInSeconds: number;
+}
+
+/** The fields of an event that can change, by their names in a CloudEvent's `data`. */
+export type EventField = Exclude<keyof ScheduledEvent, 'eventId'>;
+
+/** An entry of a document: the event, and which of its fields could not be read (those hold the value of an absent field). */
+export interface ListedEvent extends ScheduledEvent {
+  readonly unreadable: readonly EventField[];
+}
+
+/** A good document of the metadata service (contract, section 4), entries with the same EventId merged. */
+export interface ScheduledEventsDocument {
+  readonly apiVersion: string;
+  /** `null` for the empty 200 answer, which carries none. */
+  readonly incarnation: number | null;
+  /** Usable entries, in their place in the document. */
+  readonly events: readonly ListedEvent[];
+  /** Lower-cased EventIds of entries whose status is unusable: a known one of them keeps its last state. */
+  readonly statusless: readonly string[];
+  /** False where an entry without a usable EventId was listed: nothing ends by such a document. */
+  readonly complete: boolean;
+}
+
+/** What one poll brought. */
+export type PollResult =
+  | { readonly kind: 'document'; readonly at: Instant; readonly durationMs: number; readonly document: ScheduledEventsDocument }
+  | { readonly kind: 'failure'; readonly at: Instant; readonly durationMs: number; readonly error: Error; readonly result: string };
+
+/** An event between its first sight and its end. */
+export interface KnownEvent {
+  /** EventId in lower case. */
+  readonly key: string;
+  /** Grows by one with each first sight, so it tells apart the lives of an event that comes back. */
+  readonly occurrence: number;
+  /** Its last seen content. */
+  readonly event: ScheduledEvent;
+  /** The api-version of the document in which it was last seen. */
+  readonly apiVersion: string;
+  /** Incarnation (epoch number) that listed it last. */
+  readonly epoch: number;
+  /** True while the last good document listed it with a usable status. */
+  readonly listed: boolean;
+  /** The last good document that listed it with a usable status; null while `listed`, where that is the last good one of all. */
+  readonly lastListedAt: Instant | null;
+  /** The first good document without it, and whether one at most 10 s older listed it as Scheduled in the same epoch. */
+  readonly missing: { readonly at: Instant; readonly scheduledJustBefore: boolean } | null;
+}
+
+/** A run of incarnations that only grows; after its start a missing event proves nothing for `metadata.settle` (contract, section 4). */
+export interface Epoch {
+  readonly number: number;
+  readonly startedAt: Instant;
+}
+
+/** All that the bridge knows of the service: the last good document, compared. */
+export interface KnownState {
+  /** The last good incarnation; null before the first. */
+  readonly incarnation: number | null;
+  readonly apiVersion: string | null;
+  readonly lastGoodAt: Instant | null;
+  readonly epoch: Epoch | null;
+  /** Empty 200 answers in a row, not stored. */
+  readonly emptyRow: { readonly count: number; readonly firstAt: Instant } | null;
+  /** By key, in the order in which they were first seen. */
+  readonly events: ReadonlyMap<string, KnownEvent>;
+  readonly nextOccurrence: number;
+  /** The document that `events` tell wholly, so that the same object again is nothing new; absent after a start and while an absence is open. Not stored. */
+  readonly document?: ScheduledEventsDocument;
+}
+
+/** Out of sight of the metadata service, from `source.blind` to `source.restored`; stored. */
+export interface Blindness {
+  /** Of the last good document or, without one, of the first request: whole seconds UTC, RFC 3339. */
+  readonly since: string;
+  /** As `since`; null without a good document. */
+  readonly lastDocumentAt: string | null;
+}
+
+export type Phase = 'scheduled' | 'updated' | 'started' | 'ended';
+export type EndOutcome = 'completed' | 'canceled' | 'unknown';
+
+/** A change of one event, with the id that its CloudEvent will bear. */
+export interface EventChange {
+  readonly kind: 'event';
+  readonly phase: Phase;
+  /** CloudEvent id, `:rN` included. */
+  readonly id: string;
+  readonly key: string;
+  readonly occurrence: number;
+  /** The content after the change; for `ended` the last seen one. */
+  readonly event: ScheduledEvent;
+  /** Null when first seen. */
+  readonly previousStatus: EventStatus | null;
+  /** Sorted; empty except on `updated`. */
+  readonly changedFields: readonly EventField[];
+  /** Null except on `ended`. */
+  readonly outcome: EndOutcome | null;
+  /** First seen `Started`, though a good document at most 10 s older did not list it. */
+  readonly withoutNotice: boolean;
+  readonly incarnation: number | null;
+  readonly at: Instant;
+}
+
+export type ApprovalPhase = 'recorded' | 'submitted' | 'failed';
+
+/** What became of an approval. */
+export interface ApprovalChange {
+  readonly kind: 'approval';
+  readonly phase: ApprovalPhase;
+  /** CloudEvent id, `:rN` included. */
+  readonly id: string;
+  readonly key: string;
+  /** The event's occurrence. */
+  readonly occurrence: number;
+  readonly event: ScheduledEvent;
+  /** Null where several approved or a policy decided. */
+  readonly approver: string | null;
+  readonly policy: string | null;
+  /** Why it failed; null otherwise. */
+  readonly reason: string | null;
+  readonly at: Instant;
+}
+
+/** The bridge lost sight of the metadata service, or has it again. */
+export interface SourceChange {
+  readonly kind: 'source';
+  readonly phase: 'blind' | 'restored';
+  /** CloudEvent id, `:rN` included. */
+  readonly id: string;
+  /** Whole seconds UTC, RFC 3339; the same in `blind` and its `restored`. */
+  readonly since: string;
+  readonly lastDocumentAt: string | null;
+  readonly reason: string | null;
+  readonly at: Instant;
+}
+
+export type Change = EventChange | ApprovalChange | SourceChange;
+
+/** Who observes. */
+export interface Observer {
+  /** The VM's own name as the metadata service gives it; null while unknown. */
+  readonly name: string | null;
+  /** The name in lower case or, unknown, an id made once and kept in the store. */
+  readonly id: string;
+}
+
+/** A CloudEvent as the journal keeps it. */
+export interface JournalEntry {
+  /** CloudEvent id. */
+  readonly id: string;
+  /** CloudEvent type without prefix and version: `scheduled`, `approval.failed`, `source.blind`. */
+  readonly change: string;
+  /** EventId in lower case; null for `source.*`. */
+  readonly key: string | null;
+  readonly occurrence: number | null;
+  readonly partitionKey: string;
+  /** The CloudEvent's `time`, in milliseconds. */
+  readonly timeMs: number;
+  /** The structured-mode JSON, as it goes out at every attempt. */
+  readonly bytes: Uint8Array;
+}
+
+/** A CloudEvent queued for one sink. */
+export interface Delivery {
+  /** Place in the queue; later rows have larger ones. */
+  readonly seq: number;
+  readonly sink: string;
+  readonly id: string;
+  readonly change: string;
+  readonly partitionKey: string;
+  readonly timeMs: number;
+  readonly bytes: Uint8Array;
+  readonly queuedAtMs: number;
+  /** Failed attempts so far. */
+  readonly attempts: number;
+  /** When the event that it tells of ended; null while it has not. */
+  readonly endedAtMs: number | null;
+}
+
+/** Why a delivery was given up. */
+export type DeadLetterReason = 'refused' | 'expired' | 'sink removed';
+
+/** A delivery that was given up, as `dead-letters list` prints it. */
+export interface DeadLetter {
+  /** CloudEvent id. */
+  readonly id: string;
+  /** In the service's letter case; null for `source.*`. */
+  readonly eventId: string | null;
+  readonly sink: string;
+  /** CloudEvent type, whole. */
+  readonly type: string;
+  readonly reason: DeadLetterReason;
+  /** What the other side said last: an HTTP status or an error code; null where it said nothing. */
+  readonly status: number | string | null;
+  readonly attempts: number;
+  /** RFC 3339, when it was given up. */
+  readonly at: string;
+}
+
+/** A yes to one event. */
+export interface ApprovalVote {
+  readonly approver: string;
+  readonly at: Instant;
+  /** What the event looked like when the yes was recorded: it is void once the event got worse than that. */
+  readonly event: ScheduledEvent;
+}
+
+/**
+ * `waiting` for more approvers; `submitting`: decided, to be posted; `submitted`: accepted by the metadata service; `moot`: started or
+ * gone without it; `failed`: refused by the metadata service; `dry-run`: recorded while `approvals.dryRun` was set, so never posted.
+ */
+export type ApprovalState = 'waiting' | 'submitting' | 'submitted' | 'moot' | 'failed' | 'dry-run';
+
+/** The approvals of one occurrence of an event. */
+export interface EventApproval {
+  readonly key: string;
+  readonly occurrence: number;
+  readonly state: ApprovalState;
+  /** In the order in which they were recorded. */
+  readonly votes: readonly ApprovalVote[];
+  readonly policy: string | null;
+  /** When `state` was reached. */
+  readonly at: Instant;
+}
+
+/** What the metadata service said to a StartRequest. */
+export type PostResult =
+  | { readonly kind: 'accepted' }
+  /** Not now: post again in the rhythm of polling. */
+  | { readonly kind: 'again'; readonly error: Error; readonly delayMs: number }
+  /** Refused: read the document again and decide. */
+  | { readonly kind: 'refused'; readonly status: number; readonly error: Error };

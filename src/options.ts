@@ -1,0 +1,40 @@
+// The pieces of schema that the configuration and the adapters' options share: durations, sizes, secrets, names.
+import * as v from 'valibot';
+import { DURATION_PATTERN, parseDuration, parseSize, SIZE_PATTERN } from './durations.ts';
+import { Secret } from './secret.ts';
+
+/** A schema is types, validation, defaults, `check --schema` and documentation at once: give every key a `v.description`. */
+export type Schema<Output> = v.GenericSchema<unknown, Output>;
+
+/** `500ms`, `10s`, `15m`, `30d` → milliseconds. */
+export function duration() {
+  const message = 'must be a duration such as 500ms, 10s, 15m or 30d';
+  return v.pipe(
+    v.string(message),
+    v.regex(new RegExp(DURATION_PATTERN), message),
+    v.transform((text) => parseDuration(text) as number),
+    v.number(),
+  );
+}
+
+/** `64KiB` → bytes. */
+export function size() {
+  const message = 'must be a size such as 512B, 64KiB or 4MiB';
+  return v.pipe(
+    v.string(message),
+    v.regex(new RegExp(SIZE_PATTERN), message),
+    v.transform((text) => parseSize(text) as number),
+    v.number(),
+  );
+}
+
+/** `{ env: NAME }` or `{ file: PATH }` → Secret; a literal is refused. */
+export function secret() {
+  return v.pipe(
+    v.union(
+      [v.strictObject({ env: v.pipe(v.string(), v.minLength(1)) }), v.strictObject({ file: v.pipe(v.string(), v.minLength(1)) })],
+      'must be { env: NAME } or { file: PATH }: a secret is never written into the configuration',
+    ),
+    v.transform((reference) => new Secret(reference)),
+  );
+}

@@ -1,0 +1,92 @@
+// An IP address, and the ranges that the operator allows → may a request of ours go there? (contract, section 5, the last point). Pure.
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+/** `private`: not without being listed; `metadata`: never. */
+export type Verdict = 'allowed' | 'private' | 'metadata';
+
+/** What no allowance opens: the addresses that hand out a machine's identity. */
+const METADATA = listOf(['169.254.169.254', '168.63.129.16']);
+
+/** Ranges that mean this machine, its link or its network. `::/96` holds `::`, `::1` and the dead IPv4-compatible form. */
+const PRIVATE = listOf([
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+  ...['::/96', '64:ff9b:1::/48', 'fc00::/7', 'fe80::/10', 'fec0::/10'],
+]);
+
+/** An address or a range in CIDR notation: `10.0.0.0/8`, `::1/128`, `127.0.0.1`. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || address.includes('%') || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+/**
+ * Judges addresses against the ranges that are allowed in spite of being private.
+ * IPv4 embedded as mapped, NAT64 (RFC 6052, and the /96 form of RFC 8215's prefix) or 6to4 is judged by the embedded address alone.
+ * @throws TypeError where a range is not one (`isAddressRange`); the judge throws it for what is no IP address.
+ */
+export function addressJudge(allowedRanges: readonly string[]): (address: string) => Verdict {
+  const allowed = listOf(allowedRanges);
+  return (address) => {
+    const subject = embeddedIpv4(address) ?? withoutZone(address);
+    const family = isIPv4(subject) ? 'ipv4' : 'ipv6';
+    if (METADATA.check(subject, family) || hidesMetadata(subject)) return 'metadata';
+    if (allowed.check(subject, family)) return 'allowed';
+    return PRIVATE.check(subject, family) ? 'private' : 'allowed';
+  };
+}
+
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    if (!isAddressRange(range)) throw new TypeError(`${range} is no address range`);
+    const [address = '', prefix] = range.split('/');
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+    list.addSubnet(address, prefix === undefined ? (family === 'ipv4' ? 32 : 128) : Number(prefix), family);
+  }
+  return list;
+}
+
+/** The IPv4 address that an IPv6 address stands for; null where it stands for itself. */
+function embeddedIpv4(address: string): string | null {
+  if (isIPv4(address)) return null;
+  const groups = groupsOf(withoutZone(address));
+  const [first = 0, second = 0, third = 0] = groups;
+  const between = groups.slice(2, 6);
+  const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  const nat64 = first === 0x64 && second === 0xff9b && (third === 0 || third === 1) && between.slice(1).every((group) => group === 0);
+  if (mapped || nat64) return dotted(groups[6], groups[7]);
+  return first === 0x2002 ? dotted(second, third) : null;
+}
+
+/** Whether an address that stands for itself still spells a metadata address: in a NAT64 form that RFC 6052 allows below /96, or IPv4-compatible. */
+function hidesMetadata(address: string): boolean {
+  if (isIPv4(address)) return false;
+  const bytes = groupsOf(address).flatMap((group) => [group >> 8, group & 0xff]);
+  const spells = (...places: number[]) => METADATA.check(places.map((place) => bytes[place]).join('.'), 'ipv4');
+  const compatible = bytes.slice(0, 12).every((byte) => byte === 0);
+  const localNat64 = [0, 0x64, 0xff, 0x9b, 0, 1].every((byte, place) => bytes[place] === byte);
+  if (compatible) return spells(12, 13, 14, 15);
+  return localNat64 && (spells(6, 7, 9, 10) || spells(7, 9, 10, 11) || spells(9, 10, 11, 12) || spells(12, 13, 14, 15));
+}
+
+/** The eight 16-bit groups of an IPv6 address. @throws TypeError where it is none */
+function groupsOf(address: string): number[] {
+  if (isIP(address) !== 6) throw new TypeError(`${address} is no IP address`);
+  // The URL parser writes a dotted tail in hex and leaves one `::` at most.
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0');
+  return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16));
+}
+
+function dotted(high = 0, low = 0): string {
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+}
+
+/** `fe80::1%eth0` → `fe80::1` */
+function withoutZone(address: string): string {
+  return address.replace(/%.*$/, '');
+}

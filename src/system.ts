@@ -1,0 +1,39 @@
+// The machine's own clocks, timers and random source as Deps; only cli.ts and the composition roots import it.
+import { performance } from 'node:perf_hooks';
+import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
+import type { Deps } from './time.ts';
+
+/** setTimeout counts in 32 bits; a longer delay would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+function after(delayMs: number, run: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const arm = (leftMs: number) => {
+    const stepMs = Math.min(Math.max(leftMs, 0), LONGEST_TIMER_MS);
+    timer = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : run()), stepMs);
+  };
+  arm(delayMs);
+  return () => clearTimeout(timer);
+}
+
+/** An RxJS scheduler on the given clocks: each action runs once when its delay has passed. */
+export function schedulerOn(clocks: Pick<Deps, 'elapsedMs' | 'after'>): SchedulerLike {
+  return {
+    now: clocks.elapsedMs,
+    schedule<T>(work: (this: SchedulerAction<T>, state?: T) => void, delayMs = 0, state?: T): Subscription {
+      class Action extends Subscription {
+        schedule(next?: T, nextDelayMs = 0): Subscription {
+          this.add(clocks.after(nextDelayMs, () => work.call(this as unknown as SchedulerAction<T>, next)));
+          return this;
+        }
+      }
+      return new Action().schedule(state, delayMs);
+    },
+  };
+}
+
+/** Real time and chance. */
+export function systemDeps(): Deps {
+  const clocks = { wallMs: () => Date.now(), elapsedMs: () => performance.now(), after };
+  return { ...clocks, random: Math.random, scheduler: schedulerOn(clocks) };
+}

@@ -1,0 +1,63 @@
+// Time and chance as the parts see them: the clocks, timers and random source that bridge.ts hands down, and waiting on them.
+import type { SchedulerLike } from 'rxjs';
+import type { Instant } from './model.ts';
+
+export type CancelTimer = () => void;
+
+/** The only door to time and chance in src/ and adapters/; system.ts is the real one, tests bring a virtual one. */
+export interface Deps {
+  /** Wall time in milliseconds since 1970, for what is compared with dates; it may jump. */
+  readonly wallMs: () => number;
+  /** Elapsed time in milliseconds, for time-outs, ages and back-off; it never jumps. */
+  readonly elapsedMs: () => number;
+  /** Runs `run` once, `delayMs` of elapsed time from now. */
+  readonly after: (delayMs: number, run: () => void) => CancelTimer;
+  /** At least 0, below 1. */
+  readonly random: () => number;
+  /** RxJS on the same clocks. */
+  readonly scheduler: SchedulerLike;
+}
+
+export function now(deps: Pick<Deps, 'wallMs' | 'elapsedMs'>): Instant {
+  return { wallMs: deps.wallMs(), elapsedMs: deps.elapsedMs() };
+}
+
+/** Milliseconds from one moment to a later one: elapsed time where both are of this process, else wall time. */
+export function ageMs(from: Instant, to: Instant): number {
+  return from.elapsedMs !== null && to.elapsedMs !== null ? to.elapsedMs - from.elapsedMs : to.wallMs - from.wallMs;
+}
+
+/** Resolves after `delayMs`; rejects with the signal's reason as soon as it aborts. */
+export function sleep(deps: Pick<Deps, 'after'>, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const abort = () => {
+      cancel();
+      reject(signal?.reason);
+    };
+    const cancel = deps.after(delayMs, () => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    });
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** A signal that aborts with `reason()` after `delayMs`, or with `parent`'s reason when that aborts first. `cancel` ends both. */
+export function deadline(
+  deps: Pick<Deps, 'after'>,
+  delayMs: number,
+  reason: () => unknown,
+  parent?: AbortSignal,
+): { readonly signal: AbortSignal; readonly cancel: () => void } {
+  const controller = new AbortController();
+  const pass = () => controller.abort(parent?.reason);
+  const cancelTimer = deps.after(delayMs, () => controller.abort(reason()));
+  if (parent?.aborted) pass();
+  parent?.addEventListener('abort', pass, { once: true });
+  const cancel = () => {
+    cancelTimer();
+    parent?.removeEventListener('abort', pass);
+  };
+  return { signal: controller.signal, cancel };
+}

@@ -1,0 +1,51 @@
+// EventIds, phases, contents and observers → ids, by the recipe of the contract, section 3.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import test from 'node:test';
+import { approvalChangeId, eidOf, eventChangeId, sourceChangeId, unusedId } from '../src/ids.ts';
+import { scheduledEvent } from './support/events.ts';
+
+const EID = 'c7061bac-afdc-4513-b24b-aa5f13a16123';
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+test('a short plain EventId is its own eid, any other one is hashed', () => {
+  for (const key of [EID, 'a', 'under_score-1', 'x'.repeat(64)]) assert.equal(eidOf(key), key);
+  for (const key of ['x'.repeat(65), 'a b', 'a:b', 'a.b', 'ü']) assert.equal(eidOf(key), `h${sha256(key).slice(0, 32)}`);
+});
+
+test('the id of a change is eid and phase, that of an update names its content', () => {
+  const event = scheduledEvent();
+  assert.deepEqual(
+    (['scheduled', 'started', 'ended', 'updated'] as const).map((phase) => eventChangeId(phase, event)),
+    [`${EID}:scheduled`, `${EID}:started`, `${EID}:ended`, `${EID}:updated:6870c4a0950f67c0`],
+  );
+});
+
+test('what became of an approval names approver and observer, whoever they are', () => {
+  const hash = sha256('{"approver":"orders","observer":"westno_0"}').slice(0, 16);
+  assert.equal(approvalChangeId('recorded', EID, 'orders', 'westno_0'), `${EID}:approval-recorded:${hash}`);
+  const nobody = sha256('{"approver":"","observer":"westno_0"}').slice(0, 16);
+  assert.equal(approvalChangeId('submitted', EID, null, 'westno_0'), `${EID}:approval-submitted:${nobody}`);
+  assert.match(approvalChangeId('failed', 'a b', null, 'westno_0'), /^h[0-9a-f]{32}:approval-failed:[0-9a-f]{16}$/);
+});
+
+test('a blindness names observer and since', () => {
+  const hash = sha256('{"observer":"westno_0","since":"2022-04-11T22:26:58Z"}').slice(0, 16);
+  assert.equal(sourceChangeId('blind', 'westno_0', '2022-04-11T22:26:58Z'), `source-blind:${hash}`);
+  assert.equal(sourceChangeId('restored', 'westno_0', '2022-04-11T22:26:58Z'), `source-restored:${hash}`);
+});
+
+test('a used id gets the first repeat number that is unused', () => {
+  const used = new Set(['a', 'a:r2', 'a:r4']);
+  assert.equal(
+    unusedId('b', (id) => used.has(id)),
+    'b',
+  );
+  assert.equal(
+    unusedId('a', (id) => used.has(id)),
+    'a:r3',
+  );
+});
