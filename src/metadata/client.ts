@@ -1,0 +1,183 @@
+// Options and a transport → the metadata service as the bridge sees it: read the document, post StartRequests, ask who this VM is.
+import type { Logger } from 'pino';
+import { BridgeError } from '../errors.ts';
+import type { Instant, PollResult, PostResult, ScheduledEventsDocument } from '../model.ts';
+import { ageMs, type Deps, now } from '../time.ts';
+import { parseDocument } from './document.ts';
+import { MISCONFIGURED, networkError, resultLabel, statusError } from './faults.ts';
+import { createHttpTransport } from './http-transport.ts';
+import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
+import { Rhythm } from './rhythm.ts';
+import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
+import { VersionChoice } from './version-choice.ts';
+
+export type { InstanceAnswer } from './instance.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface MetadataClientOptions {
+  /** Base address such as `http://169.254.169.254`, or how to find it: called at each request until it resolves once. */
+  readonly endpoint: string | ((signal: AbortSignal) => Promise<string>);
+  /** An api-version or `newest`. */
+  readonly apiVersion: string;
+  readonly pollIntervalMs: number;
+  readonly timeoutMs: number;
+  /** In the place of `timeoutMs` while no good document of the last 24 h is known: the service may be switched on only now. */
+  readonly firstTimeoutMs: number;
+  /** The stored time of the last good document, for a start. */
+  readonly lastGoodAt?: () => Instant | null;
+}
+
+export interface MetadataClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 'after' | 'random'> {
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** HTTP on a connection of its own by default. */
+  readonly transport?: Transport;
+}
+
+/** Connects on first use; no method retries by itself. */
+export class MetadataClient {
+  readonly #options: MetadataClientOptions;
+  readonly #deps: MetadataClientDeps;
+  readonly #send: Transport;
+  readonly #closeTransport: () => void;
+  readonly #versions: VersionChoice;
+  readonly #postRhythm: Rhythm;
+  #base: string | undefined;
+  #last: { readonly body: Uint8Array; readonly document: ScheduledEventsDocument } | undefined;
+  #lastGoodAt: Instant | null = null;
+  #reported: string | null = null;
+
+  constructor(options: MetadataClientOptions, deps: MetadataClientDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    const own = deps.transport ? { send: deps.transport, close: () => {} } : createHttpTransport(deps);
+    this.#send = own.send;
+    this.#closeTransport = own.close;
+    this.#versions = new VersionChoice(options.apiVersion);
+    this.#postRhythm = new Rhythm({ intervalMs: options.pollIntervalMs, random: deps.random });
+  }
+
+  /** Reads the document once. Rejects only when `signal` aborts. While the body's bytes stay the same, so does the document object. */
+  async poll(signal: AbortSignal): Promise<PollResult> {
+    const startedMs = this.#deps.elapsedMs();
+    try {
+      const document = await this.#read(signal);
+      const at = now(this.#deps);
+      this.#lastGoodAt = at;
+      this.#report(null);
+      return { kind: 'document', at, durationMs: this.#deps.elapsedMs() - startedMs, document };
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason;
+      const error = asFault(thrown);
+      this.#report(error);
+      const durationMs = this.#deps.elapsedMs() - startedMs;
+      return { kind: 'failure', at: now(this.#deps), durationMs, error, result: resultLabel(error) };
+    }
+  }
+
+  /** Starts events: one POST for all of them. Rejects only when `signal` aborts. */
+  async post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult> {
+    const startedMs = this.#deps.elapsedMs();
+    const body = JSON.stringify({ StartRequests: eventIds.map((EventId) => ({ EventId })) });
+    try {
+      await this.#events('POST', this.#versions.current, signal, body);
+      this.#postRhythm.next(null, 0);
+      return { kind: 'accepted' };
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason;
+      const error = asFault(thrown);
+      if (typeof error.status === 'number' && MISCONFIGURED.has(error.status)) return { kind: 'refused', status: error.status, error };
+      return { kind: 'again', error, delayMs: this.#postRhythm.next(error, this.#deps.elapsedMs() - startedMs) };
+    }
+  }
+
+  /** Asks the instance route once. Rejects only when `signal` aborts. */
+  async instance(signal: AbortSignal): Promise<InstanceAnswer> {
+    try {
+      const path = `/metadata/instance?api-version=${INSTANCE_API_VERSION}`;
+      const answer = await this.#request({ method: 'GET', headers: {}, timeoutMs: this.#options.timeoutMs }, path, signal);
+      return { kind: 'known', ...parseInstance(answer.body) };
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason;
+      const error = asFault(thrown);
+      return error.status === 404 || error.status === 405 ? { kind: 'absent', status: error.status } : { kind: 'failed', error };
+    }
+  }
+
+  /** Refuses new requests and closes the connection once the running ones have ended. A transport that was passed in stays open. Idempotent. */
+  close(): void {
+    this.#closeTransport();
+  }
+
+  async #read(signal: AbortSignal): Promise<ScheduledEventsDocument> {
+    let first: BridgeError | undefined;
+    for (const version of this.#versions.candidates()) {
+      try {
+        const answer = await this.#events('GET', version, signal);
+        const document = this.#parse(answer.body, version);
+        this.#versions.accepted(version);
+        return document;
+      } catch (thrown) {
+        if (signal.aborted) throw signal.reason;
+        const error = asFault(thrown);
+        first ??= error;
+        if (error.status !== 404 && error.status !== 400) break;
+        this.#versions.refused(version);
+      }
+    }
+    throw first;
+  }
+
+  #parse(body: Uint8Array, version: string): ScheduledEventsDocument {
+    if (this.#last?.document.apiVersion === version && Buffer.compare(this.#last.body, body) === 0) return this.#last.document;
+    const document = parseDocument(body, version);
+    this.#last = { body, document };
+    return document;
+  }
+
+  #events(method: 'GET' | 'POST', version: string, signal: AbortSignal, body?: string): Promise<TransportAnswer> {
+    const timeoutMs = this.#isAwake() ? this.#options.timeoutMs : this.#options.firstTimeoutMs;
+    const path = `/metadata/scheduledevents?api-version=${encodeURIComponent(version)}`;
+    const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
+    return this.#request({ method, headers, timeoutMs, ...(body !== undefined && { body }) }, path, signal);
+  }
+
+  /** A 200 answer. @throws BridgeError for anything else */
+  async #request(request: Omit<TransportRequest, 'url'>, path: string, signal: AbortSignal): Promise<TransportAnswer> {
+    const url = `${await this.#findBase(signal)}${path}`;
+    try {
+      const answer = await this.#send({ ...request, url, headers: { ...request.headers, Metadata: 'true' } }, signal);
+      if (answer.status === 200) return answer;
+      throw statusError(answer, url, this.#deps.wallMs());
+    } catch (thrown) {
+      throw signal.aborted ? signal.reason : networkError(thrown, url);
+    }
+  }
+
+  async #findBase(signal: AbortSignal): Promise<string> {
+    const { endpoint } = this.#options;
+    this.#base ??= (typeof endpoint === 'string' ? endpoint : await endpoint(signal)).replace(/\/+$/, '');
+    return this.#base;
+  }
+
+  /** Whether the service was asked so lately that it cannot have been switched off. */
+  #isAwake(): boolean {
+    const last = this.#lastGoodAt ?? this.#options.lastGoodAt?.() ?? null;
+    return last !== null && Math.abs(ageMs(last, now(this.#deps))) <= DAY_MS;
+  }
+
+  /** One line for each change of failure, not for each poll. */
+  #report(error: BridgeError | null): void {
+    const result = error && resultLabel(error);
+    if (result === this.#reported) return;
+    this.#reported = result;
+    if (!error) this.#deps.logger.info('the metadata service answers again');
+    else this.#deps.logger[MISCONFIGURED.has(error.status) ? 'error' : 'warn']({ result, code: error.code }, error.message);
+  }
+}
+
+function asFault(thrown: unknown): BridgeError {
+  return thrown instanceof BridgeError
+    ? thrown
+    : new BridgeError('BRIDGE_INTERNAL', 'reading the metadata service failed by a mistake of ours', { cause: thrown });
+}

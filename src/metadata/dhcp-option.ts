@@ -1,0 +1,65 @@
+// What DHCP clients write down of a lease, as text → the IPv4 address in private option 245, which names the host (reference, 1.5).
+
+/** `option unknown-245 a8:3f:81:10;` of dhclient; `OPTION_245=a83f8110` of systemd-networkd; `private_245=`, `unknown_245=` of NetworkManager. */
+const IN_LEASE = /^\s*(?:option\s+(?:unknown|private)-245\s+(.+?);|(?:option|private|unknown)[_-]245\s*=\s*(.+?))\s*$/gim;
+const IN_REGISTRY = /\bREG_BINARY\s+([0-9a-f]+)/gi;
+
+/** The address of the last, which is the newest, lease in a lease file of dhclient, NetworkManager or systemd-networkd; null where none holds the option. */
+export function addressInLease(text: string): string | null {
+  const values = [...text.matchAll(IN_LEASE)].map((match) => decodeAddress(match[1] ?? match[2] ?? ''));
+  return values.findLast((address) => address !== null) ?? null;
+}
+
+/** The address in the output of `reg query … /v DhcpInterfaceOptions`; null where no interface holds the option. */
+export function addressInRegistry(output: string): string | null {
+  for (const [, hex] of output.matchAll(IN_REGISTRY)) {
+    const address = addressInRecords(Buffer.from(hex ?? '', 'hex'));
+    if (address !== null) return address;
+  }
+  return null;
+}
+
+/** Four bytes written as hex (with colons or without), decimal, or quoted text with octal escapes → dotted decimal; null for anything else. */
+export function decodeAddress(value: string): string | null {
+  const text = value.trim();
+  const bytes = fromQuoted(text) ?? fromDecimal(text) ?? fromHex(text);
+  if (bytes?.length !== 4 || bytes.some((byte) => byte > 255)) return null;
+  const isUsable = bytes[0] !== 0 && (bytes[0] ?? 255) < 224;
+  return isUsable ? bytes.join('.') : null;
+}
+
+/** dhclient quotes bytes that are all printable; others write the rest as octal: `"\250?\201\020"`. */
+function fromQuoted(text: string): number[] | null {
+  const quoted = /^"(.*)"$/s.exec(text)?.[1];
+  if (quoted === undefined) return null;
+  return [...quoted.matchAll(/\\([0-7]{3})|\\?(.)/gs)].map(([, octal, char]) =>
+    octal ? Number.parseInt(octal, 8) : (char ?? '').charCodeAt(0),
+  );
+}
+
+/** `168.63.129.16`, `168,63,129,16` or one number of 32 bits, which has 9 or 10 digits where 8 would be hex. */
+function fromDecimal(text: string): number[] | null {
+  if (/^\d{1,3}([., ]\d{1,3}){3}$/.test(text)) return text.split(/[., ]/).map(Number);
+  const number = /^\d{9,10}$/.test(text) ? Number(text) : Number.NaN;
+  return number < 2 ** 32 ? [number >>> 24, (number >>> 16) & 255, (number >>> 8) & 255, number & 255] : null;
+}
+
+/** `a8:3f:81:10`, `a8:3f:81:1`, `a8-3f-81-10`, `a83f8110` or `0xa83f8110`. */
+function fromHex(text: string): number[] | null {
+  const parts = /^([0-9a-f]{1,2}[:-]){3}[0-9a-f]{1,2}$/i.test(text)
+    ? text.split(/[:-]/)
+    : /^(?:0x)?([0-9a-f]{8})$/i.exec(text)?.[1]?.match(/../g);
+  return parts?.map((part) => Number.parseInt(part, 16)) ?? null;
+}
+
+/** Records of code, 0, length, 0, expiry (u32 each, little endian), then data padded to four bytes. */
+function addressInRecords(bytes: Buffer): string | null {
+  let at = 0;
+  while (at + 20 <= bytes.length) {
+    const [code, length] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 8)];
+    const data = bytes.subarray(at + 20, at + 20 + length);
+    if (code === 245 && data.length === 4) return decodeAddress(data.toString('hex'));
+    at += 20 + Math.ceil(length / 4) * 4;
+  }
+  return null;
+}

@@ -1,0 +1,116 @@
+// `metadata.endpoint: discover` → the base address of the metadata service, for a VM outside a virtual network (reference, 1.5).
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BridgeError, messageOf } from '../errors.ts';
+import { addressInLease, addressInRegistry } from './dhcp-option.ts';
+import type { Transport } from './transport.ts';
+
+export const LINK_LOCAL_ENDPOINT = 'http://169.254.169.254';
+const PORTS = [80, 8080];
+const PROBE_TIMEOUT_MS = 5000;
+
+const LEASE_FOLDERS = [
+  'var/lib/dhcp',
+  'var/lib/dhcp3',
+  'var/lib/dhclient',
+  'var/lib/NetworkManager',
+  'run/NetworkManager/devices',
+  'run/systemd/netif/leases',
+] as const;
+const INTERFACES_KEY = 'HKLM\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces';
+
+export interface DiscoveryPorts {
+  /** Whether a metadata service answers at this base address. */
+  readonly probe: (baseUrl: string, signal: AbortSignal) => Promise<boolean>;
+  /** The address in DHCP option 245, or null. */
+  readonly optionAddress: () => Promise<string | null>;
+}
+
+/**
+ * Tries 169.254.169.254, then the address in DHCP option 245 on port 80 and on 8080.
+ * @throws BridgeError BRIDGE_METADATA_UNDISCOVERED, with what to set
+ */
+export async function discoverEndpoint({ probe, optionAddress }: DiscoveryPorts, signal: AbortSignal): Promise<string> {
+  if (await probe(LINK_LOCAL_ENDPOINT, signal)) return LINK_LOCAL_ENDPOINT;
+  const address = await optionAddress();
+  for (const port of address === null ? [] : PORTS) {
+    const baseUrl = port === 80 ? `http://${address}` : `http://${address}:${port}`;
+    if (await probe(baseUrl, signal)) return baseUrl;
+  }
+  const tried =
+    address === null
+      ? 'no DHCP lease on this machine holds option 245'
+      : `${address}, which DHCP option 245 names, does not answer on port 80 or 8080`;
+  throw new BridgeError(
+    'BRIDGE_METADATA_UNDISCOVERED',
+    `cannot find the metadata service: 169.254.169.254 does not answer, and ${tried}; set metadata.endpoint to its address, such as http://192.0.2.1`,
+  );
+}
+
+/** A probe by the route that needs no api-version and wakes no service up: any answer counts that is not a redirect. */
+export function probeBy(transport: Transport): DiscoveryPorts['probe'] {
+  return async (baseUrl, signal) => {
+    try {
+      const request = {
+        method: 'GET',
+        url: `${baseUrl}/metadata/versions`,
+        headers: { Metadata: 'true' },
+        timeoutMs: PROBE_TIMEOUT_MS,
+      } as const;
+      const { status } = await transport(request, signal);
+      return status < 300 || status >= 400;
+    } catch {
+      signal.throwIfAborted();
+      return false;
+    }
+  };
+}
+
+export interface Machine {
+  readonly platform: NodeJS.Platform;
+  /** Where the file system begins: `/` outside tests. */
+  readonly root: string;
+  /** The output of `reg query` for the interfaces' DHCP options. */
+  readonly queryRegistry: () => Promise<string>;
+}
+
+/** Reads DHCP option 245 from the lease files, newest first, or from the registry of Windows. What cannot be read is passed over. */
+export async function readOptionAddress(machine: Machine = thisMachine()): Promise<string | null> {
+  if (machine.platform === 'win32') return addressInRegistry(await machine.queryRegistry().catch(() => ''));
+  for (const path of await leaseFiles(machine.root)) {
+    const address = addressInLease(await readFile(path, 'latin1').catch(() => ''));
+    if (address !== null) return address;
+  }
+  return null;
+}
+
+export function thisMachine(): Machine {
+  return { platform: process.platform, root: '/', queryRegistry };
+}
+
+async function leaseFiles(root: string): Promise<readonly string[]> {
+  const folders = LEASE_FOLDERS.map((folder) => join(root, folder));
+  const paths = await Promise.all(folders.map(async (folder) => (await readdir(folder).catch(() => [])).map((name) => join(folder, name))));
+  const dated = await Promise.all(paths.flat().map(async (path) => ({ path, changedMs: await changedMs(path) })));
+  return dated
+    .filter(({ changedMs }) => changedMs > 0)
+    .sort((a, b) => b.changedMs - a.changedMs)
+    .map(({ path }) => path);
+}
+
+/** 0 for what is no file. */
+async function changedMs(path: string): Promise<number> {
+  const stats = await stat(path).catch(() => null);
+  return stats?.isFile() ? stats.mtimeMs : 0;
+}
+
+async function queryRegistry(): Promise<string> {
+  const { execFile } = await import('node:child_process');
+  return new Promise((resolve, reject) => {
+    execFile('reg', ['query', INTERFACES_KEY, '/s', '/v', 'DhcpInterfaceOptions'], { windowsHide: true }, (error, stdout) =>
+      error
+        ? reject(new BridgeError('BRIDGE_METADATA_UNDISCOVERED', `cannot read the registry: ${messageOf(error)}`, { cause: error }))
+        : resolve(stdout),
+    );
+  });
+}

@@ -1,0 +1,84 @@
+// The body of a 200 answer → a ScheduledEventsDocument, or an error that says why it is none. The door: what is inside is typed from here on.
+import { contentJson } from '../content.ts';
+import { BridgeError } from '../errors.ts';
+import type { ListedEvent, ScheduledEventsDocument } from '../model.ts';
+import { isObject, readEntry } from './listed-event.ts';
+
+/**
+ * Contract, section 4: valid UTF-8 (a byte order mark is passed over), `DocumentIncarnation` an integer from 0 to 2^53-1 or its decimal string,
+ * `Events` an array. An empty body is a document without events and without an incarnation. @throws BridgeError BRIDGE_METADATA_INVALID
+ */
+export function parseDocument(body: Uint8Array, apiVersion: string): ScheduledEventsDocument {
+  const text = decode(body);
+  if (text.trim() === '') return { apiVersion, incarnation: null, events: [], statusless: [], complete: true };
+  const json = parseJson(text);
+  if (!isObject(json)) throw invalid('its JSON is no object');
+  const incarnation = readIncarnation(json['DocumentIncarnation']);
+  if (incarnation === null) throw invalid('its DocumentIncarnation is no integer from 0 to 2^53-1');
+  if (!Array.isArray(json['Events'])) throw invalid('its Events is no list');
+  return { apiVersion, incarnation, ...readEvents(json['Events'], apiVersion) };
+}
+
+/** @throws BridgeError BRIDGE_METADATA_INVALID */
+export function parseJsonBody(body: Uint8Array): unknown {
+  return parseJson(decode(body));
+}
+
+export function invalid(why: string, cause?: unknown): BridgeError {
+  return new BridgeError(
+    'BRIDGE_METADATA_INVALID',
+    `the metadata service answered 200 with something that is not its document: ${why}; if this lasts, check metadata.endpoint and whether a proxy answers in its place`,
+    { cause },
+  );
+}
+
+function decode(body: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch (error) {
+    throw invalid('it is not valid UTF-8', error);
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The cause would quote the body.
+    throw invalid(text.trimStart().startsWith('<') ? 'it is HTML or XML' : 'it is broken JSON');
+  }
+}
+
+function readIncarnation(value: unknown): number | null {
+  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  // Adding 0 makes -0 a 0.
+  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) + 0 : null;
+}
+
+function readEvents(entries: readonly unknown[], apiVersion: string): Pick<ScheduledEventsDocument, 'events' | 'statusless' | 'complete'> {
+  // A Map keeps the place of the first entry when a later one replaces it.
+  const events = new Map<string, ListedEvent>();
+  const statusless = new Set<string>();
+  let complete = true;
+  for (const entry of entries.map((raw) => readEntry(raw, apiVersion))) {
+    if (entry.kind === 'unusable') complete = false;
+    else if (entry.kind === 'statusless') statusless.add(entry.key);
+    else {
+      const key = entry.event.eventId.toLowerCase();
+      const known = events.get(key);
+      events.set(key, known ? weightier(known, entry.event) : entry.event);
+    }
+  }
+  return { events: [...events.values()], statusless: [...statusless].filter((key) => !events.has(key)), complete };
+}
+
+/** Of two entries with the same EventId: `Started` wins, then the larger canonical JSON of the content. The rest is for a choice that no order of the list moves. */
+function weightier(a: ListedEvent, b: ListedEvent): ListedEvent {
+  const [first, second] = [weight(a), weight(b)];
+  const differing = first.findIndex((part, place) => part !== second[place]);
+  return (first[differing] ?? '') >= (second[differing] ?? '') ? a : b;
+}
+
+function weight(event: ListedEvent): readonly string[] {
+  return [event.eventStatus === 'Started' ? '1' : '0', contentJson(event), JSON.stringify(event)];
+}

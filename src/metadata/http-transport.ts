@@ -1,0 +1,135 @@
+// One HTTP request to the metadata service → status, headers and body: directly, never through a proxy, never after a redirect.
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { BridgeError } from '../errors.ts';
+import { type Deps, deadline } from '../time.ts';
+import { networkError, notTheService } from './faults.ts';
+import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
+
+/** Contract, section 4. */
+const MAX_HEADER_BYTES = 16 * 1024;
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+export interface HttpTransport {
+  readonly send: Transport;
+  /** Refuses new requests, lets running ones end, then closes the kept connection. Idempotent. */
+  close(): void;
+}
+
+/** The real transport; opens nothing before its first request and then keeps one connection. */
+export function createHttpTransport(deps: Pick<Deps, 'after'>): HttpTransport {
+  let agent: Agent | undefined;
+  let running = 0;
+  let closed = false;
+
+  const send: Transport = async (request, signal) => {
+    if (closed)
+      throw new BridgeError('BRIDGE_METADATA_CLOSED', 'the connection to the metadata service was closed; nothing is sent any more');
+    signal.throwIfAborted();
+    // An agent of our own knows no proxy, whatever HTTP_PROXY and NODE_USE_ENV_PROXY say.
+    agent ??= new (http().Agent)({ keepAlive: true, maxFreeSockets: 1 });
+    const limit = deadline(deps, request.timeoutMs, () => timeout(request), signal);
+    running += 1;
+    try {
+      return await exchangeTwice(request, agent, limit.signal);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : networkError(error, request.url);
+    } finally {
+      limit.cancel();
+      running -= 1;
+      if (closed && running === 0) agent.destroy();
+    }
+  };
+
+  return {
+    send,
+    close: () => {
+      closed = true;
+      if (running === 0) agent?.destroy();
+    },
+  };
+}
+
+/** `import http from 'node:http'` would load undici too: 11 MB. */
+function http(): typeof import('node:http') {
+  return process.getBuiltinModule('node:http');
+}
+
+function timeout(request: TransportRequest): BridgeError {
+  const { origin } = new URL(request.url);
+  return new BridgeError(
+    'BRIDGE_METADATA_TIMEOUT',
+    `the metadata service at ${origin} gave no complete answer within ${request.timeoutMs / 1000} s; its first answer can take 2 minutes, ` +
+      'and without a route to it (host networking, the primary network interface) none ever comes',
+  );
+}
+
+/**
+ * The far side may close a kept connection at the very moment we reuse it. A GET that met this, before any byte of an answer, is sent once more;
+ * a POST never, because nobody knows whether it was taken.
+ */
+async function exchangeTwice(request: TransportRequest, agent: Agent, signal: AbortSignal): Promise<TransportAnswer> {
+  const first = await exchange(request, agent, signal, request.method === 'GET');
+  return first === 'stale' ? ((await exchange(request, agent, signal, false)) as TransportAnswer) : first;
+}
+
+function exchange(request: TransportRequest, agent: Agent, signal: AbortSignal, mayBeStale: boolean): Promise<TransportAnswer | 'stale'> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const { method, url, headers, body } = request;
+    const outgoing = http().request(url, { method, headers, agent, maxHeaderSize: MAX_HEADER_BYTES });
+    const isStale = mayBeStale ? staleness(outgoing) : () => false;
+    const stop = (error: unknown) => {
+      signal.removeEventListener('abort', abort);
+      if (isStale()) resolve('stale');
+      else reject(error);
+      outgoing.destroy();
+    };
+    const abort = () => {
+      reject(signal.reason);
+      outgoing.destroy();
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    outgoing.on('error', stop);
+    // Without a listener a 101 would leave the request hanging.
+    outgoing.on('upgrade', (_, socket) => {
+      socket.destroy();
+      stop(notTheService(url, 'wants to change the protocol'));
+    });
+    outgoing.on('response', (incoming) => {
+      readBody(incoming, url, stop, (bytes) => {
+        signal.removeEventListener('abort', abort);
+        resolve({ status: incoming.statusCode ?? 0, headers: firstValues(incoming), body: bytes });
+      });
+    });
+    outgoing.end(body);
+  });
+}
+
+/** Tells, once the request has failed, whether it failed on a reused connection that gave no byte of an answer. */
+function staleness(outgoing: ClientRequest): () => boolean {
+  let reused: { readonly socket: Socket; readonly bytesBefore: number } | undefined;
+  outgoing.once('socket', (socket) => {
+    if (outgoing.reusedSocket) reused = { socket, bytesBefore: socket.bytesRead };
+  });
+  return () => reused !== undefined && reused.socket.bytesRead === reused.bytesBefore;
+}
+
+function readBody(incoming: IncomingMessage, url: string, fail: (error: unknown) => void, done: (body: Uint8Array) => void): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  incoming.on('error', fail);
+  incoming.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+    else
+      fail(
+        new BridgeError('BRIDGE_METADATA_TOO_LARGE', `the answer of ${new URL(url).origin} is larger than 4 MiB: check metadata.endpoint`),
+      );
+  });
+  incoming.on('end', () => done(Buffer.concat(chunks)));
+}
+
+function firstValues(incoming: IncomingMessage): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(incoming.headersDistinct).map(([name, values]) => [name, values?.[0]]));
+}

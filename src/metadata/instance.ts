@@ -1,0 +1,45 @@
+// The answer of the instance route → who this VM is: its id, its name and the CloudEvents source of its group.
+import type { BridgeError } from '../errors.ts';
+import { invalid, parseJsonBody } from './document.ts';
+import { isObject } from './listed-event.ts';
+
+export const INSTANCE_API_VERSION = '2021-02-01';
+
+export interface Instance {
+  /** In lower case; null where the service gives none. */
+  readonly vmId: string | null;
+  /** As `Resources` of an event would name this VM; null where the service gives none. */
+  readonly name: string | null;
+  /** The lower-cased ARM scope (contract, section 3): the scale set, else the resource group; null where subscription or resource group are missing. */
+  readonly source: string | null;
+}
+
+export type InstanceAnswer =
+  | ({ readonly kind: 'known' } & Instance)
+  /** The route does not exist here. */
+  | { readonly kind: 'absent'; readonly status: 404 | 405 }
+  | { readonly kind: 'failed'; readonly error: BridgeError };
+
+/** @throws BridgeError BRIDGE_METADATA_INVALID when the body is no instance document */
+export function parseInstance(body: Uint8Array): Instance {
+  const json = parseJsonBody(body);
+  const compute = isObject(json) ? json['compute'] : undefined;
+  if (!isObject(compute)) throw invalid('the instance document has no compute object');
+  const read = (field: string): string | null => {
+    const value = compute[field];
+    return typeof value === 'string' && value !== '' ? value.toWellFormed() : null;
+  };
+  return {
+    vmId: read('vmId')?.toLowerCase() ?? null,
+    name: read('name'),
+    source: scope(read('subscriptionId'), read('resourceGroupName'), read('vmScaleSetName')),
+  };
+}
+
+function scope(subscription: string | null, group: string | null, scaleSet: string | null): string | null {
+  if (subscription === null || group === null) return null;
+  const parts = ['subscriptions', subscription, 'resourcegroups', group];
+  if (scaleSet !== null) parts.push('providers', 'microsoft.compute', 'virtualmachinescalesets', scaleSet);
+  // A name may hold letters that a URI reference must not.
+  return parts.map((part) => `/${encodeURIComponent(part.toLowerCase())}`).join('');
+}

@@ -1,0 +1,80 @@
+// One entry of the document's Events, as untrusted JSON → what can be used of it. Nothing in one entry spoils the others.
+import { UNDERSCORE_VERSION } from '../api-versions.ts';
+import { parseNotBefore } from '../dates.ts';
+import type { EventField, EventStatus, ListedEvent } from '../model.ts';
+
+export type Entry =
+  | { readonly kind: 'event'; readonly event: ListedEvent }
+  /** Its EventId can be read, its status cannot; `key` is the EventId in lower case. */
+  | { readonly kind: 'statusless'; readonly key: string }
+  | { readonly kind: 'unusable' };
+
+type Json = Readonly<Record<string, unknown>>;
+
+const STATUSES: ReadonlyMap<string, EventStatus> = new Map([
+  ['scheduled', 'Scheduled'],
+  ['started', 'Started'],
+]);
+
+/** Marks a field of the wrong type or a NotBefore that is no date. */
+const UNREADABLE = Symbol('unreadable');
+type Read<T> = T | typeof UNREADABLE;
+
+/** Contract, sections 3 (content) and 4 (usable entries); what a field holds when absent stands in `ScheduledEvent`. */
+export function readEntry(entry: unknown, apiVersion: string): Entry {
+  if (!isObject(entry) || typeof entry['EventId'] !== 'string' || entry['EventId'] === '') return { kind: 'unusable' };
+  const eventId = entry['EventId'].toWellFormed();
+  const status = typeof entry['EventStatus'] === 'string' ? STATUSES.get(entry['EventStatus'].toLowerCase()) : undefined;
+  if (status === undefined) return { kind: 'statusless', key: eventId.toLowerCase() };
+  return { kind: 'event', event: readEvent(entry, eventId, status, apiVersion) };
+}
+
+function readEvent(entry: Json, eventId: string, eventStatus: EventStatus, apiVersion: string): ListedEvent {
+  const unreadable: EventField[] = [];
+  const take = <T>(field: EventField, value: Read<T>, absent: T): T => {
+    if (value !== UNREADABLE) return value;
+    unreadable.push(field);
+    return absent;
+  };
+  return {
+    eventId,
+    eventStatus,
+    eventType: take('eventType', text(entry['EventType']), ''),
+    resourceType: take('resourceType', text(entry['ResourceType']), ''),
+    resources: take('resources', resources(entry['Resources'], apiVersion), []),
+    notBefore: take('notBefore', notBefore(entry['NotBefore']), null),
+    description: take('description', text(entry['Description']), ''),
+    eventSource: take('eventSource', text(entry['EventSource']), ''),
+    durationInSeconds: take('durationInSeconds', seconds(entry['DurationInSeconds']), -1),
+    unreadable,
+  };
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): Read<string> {
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value.toWellFormed() : UNREADABLE;
+}
+
+function resources(value: unknown, apiVersion: string): Read<readonly string[]> {
+  if (value === undefined) return [];
+  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) return UNREADABLE;
+  const names = value.map((name) => name.toWellFormed());
+  return [...new Set(apiVersion === UNDERSCORE_VERSION ? names.map((name) => name.replace(/^_/, '')) : names)];
+}
+
+function notBefore(value: unknown): Read<string | null> {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'string') return UNREADABLE;
+  return value.trim() === '' ? null : (parseNotBefore(value) ?? UNREADABLE);
+}
+
+function seconds(value: unknown): Read<number> {
+  if (value === undefined) return -1;
+  const number = typeof value === 'string' && /^\s*[+-]?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+  // Adding 0 makes -0 a 0; a number in JSON can be too large to be finite.
+  return typeof number === 'number' && Number.isFinite(number) ? number + 0 : UNREADABLE;
+}
