@@ -1,0 +1,22 @@
+// Good documents → only those that may tell something: the others just say that the service is still there.
+import { filter, type MonoTypeOperatorFunction } from 'rxjs';
+import type { Instant, KnownState, ScheduledEventsDocument } from '../model.ts';
+import { seenAgain } from './state.ts';
+
+/**
+ * Drops a document that is nothing new against the last committed state, `known()`, and hands the state with its newer `lastGoodAt` to
+ * `unchanged`, which must keep it: ages are counted from it. Passes everything else, an unchanged document too while an absence is open (settle,
+ * an empty answer, a missing event).
+ *
+ * Not `distinctUntilChanged`, which compares with what went by: a document whose commit failed went by, and must come again.
+ */
+export function distinctByIncarnation<T extends { readonly document: ScheduledEventsDocument; readonly at: Instant }>(
+  known: () => KnownState,
+  unchanged: (state: KnownState) => void,
+): MonoTypeOperatorFunction<T> {
+  return filter(({ document, at }) => {
+    const state = seenAgain(known(), document, at);
+    if (state !== null) unchanged(state);
+    return state === null;
+  });
+}

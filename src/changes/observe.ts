@@ -1,0 +1,200 @@
+// Known state and a good document → the state after it and the changes that it tells (contract, section 4). Pure: no clock, no store.
+import { eventChangeId, unusedId } from '../ids.ts';
+import type {
+  EndOutcome,
+  Epoch,
+  EventChange,
+  EventField,
+  Instant,
+  KnownEvent,
+  KnownState,
+  ListedEvent,
+  Phase,
+  ScheduledEvent,
+  ScheduledEventsDocument,
+} from '../model.ts';
+import { changedFields, contentNow, isIdentical } from './compare.ts';
+import { emptyRowAfter, isConvincing } from './empty-row.ts';
+import { epochOf, hasSettled } from './epoch.ts';
+import { isJustBefore, missingSince, outcomeOf } from './outcome.ts';
+import { seenAgain } from './state.ts';
+
+export interface ObserveSettings {
+  /** `metadata.settle`: how long an absence proves nothing in a new epoch. */
+  readonly settleMs: number;
+  /** Whether this bridge has used a CloudEvent id before, for whatever change. */
+  readonly isUsed: (id: string) => boolean;
+  /** Whether this bridge knows of an approval of this occurrence. */
+  readonly isApproved: (key: string, occurrence: number) => boolean;
+}
+
+export interface Observation {
+  readonly state: KnownState;
+  /** Those of present events by their place in the document, then the ended in the order in which they were first seen. */
+  readonly changes: readonly EventChange[];
+  /** Whether anything changed that must be stored durably; without news only `lastGoodAt` and the row of empty answers moved. */
+  readonly news: boolean;
+}
+
+/** Compares a good document, read at `at`, with what is known. Neither argument is touched: the caller replaces its state once the observation is stored. */
+export function observe(state: KnownState, document: ScheduledEventsDocument, at: Instant, settings: ObserveSettings): Observation {
+  const same = seenAgain(state, document, at);
+  if (same !== null) return { state: same, changes: [], news: false };
+  const comparison = new Comparison(state, document, at, settings);
+  comparison.seePresent();
+  comparison.seeAbsent();
+  return comparison.result();
+}
+
+/** One document being compared; lives for one call of `observe`. */
+class Comparison {
+  readonly #state: KnownState;
+  readonly #document: ScheduledEventsDocument;
+  readonly #at: Instant;
+  readonly #settings: ObserveSettings;
+  readonly #epoch: Epoch;
+  readonly #emptyRow: KnownState['emptyRow'];
+  readonly #events: Map<string, KnownEvent>;
+  readonly #changes: EventChange[] = [];
+  readonly #given = new Set<string>();
+  #nextOccurrence: number;
+
+  constructor(state: KnownState, document: ScheduledEventsDocument, at: Instant, settings: ObserveSettings) {
+    this.#state = state;
+    this.#document = document;
+    this.#at = at;
+    this.#settings = settings;
+    this.#epoch = epochOf(state, document, at);
+    this.#emptyRow = emptyRowAfter(state.emptyRow, document, at);
+    this.#events = new Map(state.events);
+    this.#nextOccurrence = state.nextOccurrence;
+  }
+
+  seePresent(): void {
+    for (const listed of this.#document.events) {
+      const key = listed.eventId.toLowerCase();
+      const known = this.#events.get(key);
+      if (known === undefined) this.#meet(key, contentNow(listed, undefined));
+      else this.#meetAgain(known, listed);
+    }
+  }
+
+  seeAbsent(): void {
+    const listed = new Set(this.#document.events.map((event) => event.eventId.toLowerCase()));
+    const statusless = new Set(this.#document.statusless);
+    for (const known of this.#state.events.values()) {
+      if (listed.has(known.key)) continue;
+      const unlisted = this.#unlisted(known);
+      if (statusless.has(known.key)) this.#keep(unlisted.missing === null ? unlisted : { ...unlisted, missing: null });
+      // An entry without a usable EventId may be this very event, so such a document does not count as one without it.
+      else if (!this.#document.complete) this.#keep(unlisted);
+      else this.#miss(unlisted);
+    }
+  }
+
+  result(): Observation {
+    const state: KnownState = {
+      incarnation: this.#incarnation,
+      apiVersion: this.#document.apiVersion,
+      lastGoodAt: this.#at,
+      epoch: this.#epoch,
+      emptyRow: this.#emptyRow,
+      events: this.#events,
+      nextOccurrence: this.#nextOccurrence,
+    };
+    const whole = [...this.#events.values()].every((known) => known.listed);
+    return { state: whole ? { ...state, document: this.#document } : state, changes: this.#changes, news: this.#isNews(state) };
+  }
+
+  get #incarnation(): number | null {
+    return this.#document.incarnation ?? this.#state.incarnation;
+  }
+
+  #meet(key: string, event: ScheduledEvent): void {
+    const isStarted = event.eventStatus === 'Started';
+    const occurrence = this.#nextOccurrence++;
+    this.#keep({ ...this.#sight, key, occurrence, event });
+    this.#tell(isStarted ? 'started' : 'scheduled', { key, occurrence, event }, null, {
+      withoutNotice: isStarted && isJustBefore(this.#state.lastGoodAt, this.#at),
+    });
+  }
+
+  #meetAgain(known: KnownEvent, listed: ListedEvent): void {
+    const event = contentNow(listed, known);
+    const fields = changedFields(known, event, this.#document.apiVersion);
+    const isSameSight = known.listed && known.epoch === this.#epoch.number && known.apiVersion === this.#document.apiVersion;
+    if (isSameSight && isIdentical(known.event, event)) return;
+    const now = { ...known, ...this.#sight, event };
+    this.#keep(now);
+    const previousStatus = known.event.eventStatus;
+    if (previousStatus === 'Scheduled' && event.eventStatus === 'Started') this.#tell('started', now, previousStatus);
+    else if (fields.length > 0) this.#tell('updated', now, previousStatus, { changedFields: fields });
+  }
+
+  /** What every event that this document lists has in common. */
+  get #sight() {
+    return { apiVersion: this.#document.apiVersion, epoch: this.#epoch.number, listed: true, lastListedAt: null, missing: null };
+  }
+
+  #unlisted(known: KnownEvent): KnownEvent {
+    return known.listed ? { ...known, listed: false, lastListedAt: this.#state.lastGoodAt } : known;
+  }
+
+  #miss(unlisted: KnownEvent): void {
+    const known = unlisted.missing ? unlisted : { ...unlisted, missing: missingSince(unlisted, this.#epoch, this.#at) };
+    if (this.#hasEnded(known)) this.#end(known);
+    else this.#keep(known);
+  }
+
+  #end(known: KnownEvent): void {
+    const { key, occurrence } = known;
+    this.#events.delete(key);
+    const outcome = outcomeOf(known, {
+      epoch: this.#epoch,
+      at: this.#at,
+      byEmptyAnswer: this.#emptyRow !== null,
+      isApproved: () => this.#settings.isApproved(key, occurrence),
+    });
+    this.#tell('ended', known, known.event.eventStatus, { outcome });
+  }
+
+  #hasEnded(known: KnownEvent): boolean {
+    if (known.epoch !== this.#epoch.number && !hasSettled(this.#epoch, this.#at, this.#settings.settleMs)) return false;
+    return this.#emptyRow === null || isConvincing(this.#emptyRow, this.#at);
+  }
+
+  #keep(known: KnownEvent): void {
+    this.#events.set(known.key, known);
+  }
+
+  #tell(
+    phase: Phase,
+    known: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>,
+    previousStatus: EventChange['previousStatus'],
+    more: { changedFields?: readonly EventField[]; outcome?: EndOutcome; withoutNotice?: boolean } = {},
+  ): void {
+    const id = unusedId(eventChangeId(phase, known.event), (used) => this.#given.has(used) || this.#settings.isUsed(used));
+    this.#given.add(id);
+    this.#changes.push({
+      kind: 'event',
+      phase,
+      id,
+      key: known.key,
+      occurrence: known.occurrence,
+      event: known.event,
+      previousStatus,
+      changedFields: more.changedFields ?? [],
+      outcome: more.outcome ?? null,
+      withoutNotice: more.withoutNotice ?? false,
+      incarnation: this.#incarnation,
+      at: this.#at,
+    });
+  }
+
+  /** Another api-version is another epoch, and an event that came or went is a change. */
+  #isNews(after: KnownState): boolean {
+    const before = this.#state;
+    if (this.#changes.length > 0 || before.incarnation !== after.incarnation || before.epoch?.number !== after.epoch?.number) return true;
+    return [...after.events].some(([key, known]) => before.events.get(key) !== known);
+  }
+}

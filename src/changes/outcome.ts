@@ -1,0 +1,35 @@
+// An event that a document does not list → since when it is missing, and with what outcome it ends (contract, section 3).
+import type { EndOutcome, Epoch, Instant, KnownEvent } from '../model.ts';
+import { ageMs } from '../time.ts';
+
+/** How old a good document may be to tell what was so right before the next one. */
+const JUST_BEFORE_MS = 10_000;
+
+/** True where a good document at `earlier` is at most 10 s older than `at`. One that lies ahead, after the clock was set back, tells nothing. */
+export function isJustBefore(earlier: Instant | null, at: Instant): boolean {
+  if (earlier === null) return false;
+  const age = ageMs(earlier, at);
+  return age >= 0 && age <= JUST_BEFORE_MS;
+}
+
+/** What to remember of the first good document without the event. `known.lastListedAt` is already that of the unlisted event. */
+export function missingSince(known: KnownEvent, epoch: Epoch, at: Instant): NonNullable<KnownEvent['missing']> {
+  const scheduled = known.event.eventStatus === 'Scheduled' && known.epoch === epoch.number;
+  return { at, scheduledJustBefore: scheduled && isJustBefore(known.lastListedAt, at) };
+}
+
+/**
+ * How a missing event ended, as far as this bridge can tell. `byEmptyAnswer`: the service gave no document at all;
+ * `isApproved`: this bridge knows of an approval, so that the event may have run between two documents.
+ */
+export function outcomeOf(
+  known: KnownEvent,
+  end: { readonly epoch: Epoch; readonly at: Instant; readonly byEmptyAnswer: boolean; readonly isApproved: () => boolean },
+): EndOutcome {
+  if (known.epoch !== end.epoch.number) return 'unknown';
+  if (known.event.eventStatus === 'Started') return 'completed';
+  const { notBefore } = known.event;
+  const tooEarly = notBefore !== null && end.at.wallMs < Date.parse(notBefore);
+  const vanished = !end.byEmptyAnswer && known.missing?.scheduledJustBefore === true;
+  return vanished && tooEarly && !end.isApproved() ? 'canceled' : 'unknown';
+}

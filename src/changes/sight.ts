@@ -1,0 +1,66 @@
+// The last good document's time and the time now → `source.blind` once for each blindness, `source.restored` at its end (contract, section 3).
+import { toRfc3339Seconds } from '../dates.ts';
+import { sourceChangeId, unusedId } from '../ids.ts';
+import type { Blindness, Instant, SourceChange } from '../model.ts';
+import { ageMs } from '../time.ts';
+
+/** What is known of the sight of the metadata service. */
+export interface Sight {
+  /** As stored; null while the service is in sight, or not yet out of it for long enough. */
+  readonly blindness: Blindness | null;
+  /** The last good document, of an earlier process too. */
+  readonly lastGoodAt: Instant | null;
+  /** This process's first request; null before it. */
+  readonly firstRequestAt: Instant | null;
+}
+
+export interface SightSettings {
+  /** How long without a good document counts as blind: 60 s, or `metadata.firstTimeout` where that applies. */
+  readonly limitMs: number;
+  /** Why there was no good document; told with `blind`. */
+  readonly reason: string | null;
+  readonly observerId: string;
+  readonly isUsed: (id: string) => boolean;
+}
+
+/** What to store and to publish, in one transaction. */
+export interface SightChange {
+  readonly change: SourceChange;
+  readonly blindness: Blindness | null;
+}
+
+/** At a time without a good document: `blind`, once the limit has passed and unless it was told already; else null. */
+export function observeBlind(sight: Sight, at: Instant, settings: SightSettings): SightChange | null {
+  const { firstRequestAt, lastGoodAt, blindness } = sight;
+  if (firstRequestAt === null || blindness !== null) return null;
+  if (ageMs(laterOf(firstRequestAt, lastGoodAt), at) < settings.limitMs) return null;
+  const lastDocumentAt = lastGoodAt && toRfc3339Seconds(lastGoodAt.wallMs);
+  const now = { since: lastDocumentAt ?? toRfc3339Seconds(firstRequestAt.wallMs), lastDocumentAt };
+  return { change: sourceChange('blind', now, at, settings), blindness: now };
+}
+
+/** At a good document: `restored`, where `blind` was told before, by an earlier process too; else null. */
+export function observeRestored(
+  blindness: Blindness | null,
+  at: Instant,
+  settings: Pick<SightSettings, 'observerId' | 'isUsed'>,
+): SightChange | null {
+  if (blindness === null) return null;
+  return { change: sourceChange('restored', blindness, at, { ...settings, reason: null }), blindness: null };
+}
+
+/** A good document of an earlier process is older than this one's first request, whatever the wall clock did in between. */
+function laterOf(firstRequestAt: Instant, lastGoodAt: Instant | null): Instant {
+  if (lastGoodAt === null || lastGoodAt.elapsedMs === null) return firstRequestAt;
+  return ageMs(firstRequestAt, lastGoodAt) > 0 ? lastGoodAt : firstRequestAt;
+}
+
+function sourceChange(
+  phase: SourceChange['phase'],
+  { since, lastDocumentAt }: Blindness,
+  at: Instant,
+  { observerId, isUsed, reason }: Omit<SightSettings, 'limitMs'>,
+): SourceChange {
+  const id = unusedId(sourceChangeId(phase, observerId, since), isUsed);
+  return { kind: 'source', phase, id, since, lastDocumentAt, reason, at };
+}
