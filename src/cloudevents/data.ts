@@ -1,0 +1,145 @@
+// Changes and who saw them → the `data` of their CloudEvents (contract, section 3; docs/schemas/ describes each for consumers).
+import type {
+  ApprovalChange,
+  EndOutcome,
+  EventApproval,
+  EventField,
+  EventStatus,
+  Observer,
+  ScheduledEvent,
+  SourceChange,
+} from '../model.ts';
+
+/** What let an event start: on `started` alone, where this bridge knows of it. */
+export interface ApprovalData {
+  /** In the order in which they said yes; empty where a policy decided. */
+  readonly approvedBy: readonly string[];
+  readonly policy: string | null;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
+/** Who saw an event. */
+export interface EventObserverData {
+  /** The VM's own name; null while unknown. */
+  readonly name: string | null;
+  readonly documentIncarnation: number | null;
+  /** Whether `resources` name this VM, compared without case; null while its name is unknown. */
+  readonly affected: boolean | null;
+  readonly approval?: ApprovalData;
+}
+
+/** change.v1.json */
+export interface EventData {
+  /** In the service's letter case. */
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly eventStatus: EventStatus | 'Ended';
+  /** Null when first seen. */
+  readonly previousStatus: EventStatus | null;
+  readonly resourceType: string;
+  /** In the service's order. */
+  readonly resources: readonly string[];
+  /** RFC 3339 or null. */
+  readonly notBefore: string | null;
+  readonly description: string;
+  readonly eventSource: string;
+  /** -1 is unknown. */
+  readonly durationInSeconds: number;
+  /** On `updated` alone; sorted. */
+  readonly changedFields?: readonly EventField[];
+  /** On `ended` alone. */
+  readonly outcome?: EndOutcome;
+  readonly observer: EventObserverData;
+}
+
+/** approval.v1.json */
+export interface ApprovalChangeData {
+  readonly eventId: string;
+  /** Null where several approved or a policy decided. */
+  readonly approver: string | null;
+  readonly policy: string | null;
+  readonly reason: string | null;
+  /** RFC 3339. */
+  readonly at: string;
+  /** No single document made the change, so there is no incarnation. */
+  readonly observer: Pick<EventObserverData, 'name' | 'affected'>;
+}
+
+/** source.v1.json */
+export interface SourceChangeData {
+  readonly since: string;
+  readonly lastDocumentAt: string | null;
+  readonly reason: string | null;
+  readonly observer: Pick<EventObserverData, 'name'>;
+}
+
+export type ChangeData = EventData | ApprovalChangeData | SourceChangeData;
+
+/** What `data` tells of an event beyond its content. */
+export interface EventView {
+  readonly previousStatus: EventStatus | null;
+  readonly incarnation: number | null;
+  readonly observer: Observer;
+  /** Left out of `data` where absent. */
+  readonly changedFields?: readonly EventField[];
+  /** Given for an event that has ended: its status is `Ended` then. */
+  readonly outcome?: EndOutcome;
+  readonly approval?: ApprovalData | null;
+}
+
+/** The `data` of a change of an event; also what `GET /v1/events` tells of a known one. Members stand in the contract's order. */
+export function eventData(event: ScheduledEvent, view: EventView): EventData {
+  return {
+    eventId: event.eventId,
+    eventType: event.eventType,
+    eventStatus: view.outcome === undefined ? event.eventStatus : 'Ended',
+    previousStatus: view.previousStatus,
+    resourceType: event.resourceType,
+    resources: event.resources,
+    notBefore: event.notBefore,
+    description: event.description,
+    eventSource: event.eventSource,
+    durationInSeconds: event.durationInSeconds,
+    ...(view.changedFields && { changedFields: view.changedFields }),
+    ...(view.outcome && { outcome: view.outcome }),
+    observer: {
+      name: view.observer.name,
+      documentIncarnation: view.incarnation,
+      affected: isAffected(event, view.observer),
+      ...(view.approval && { approval: view.approval }),
+    },
+  };
+}
+
+/** What let an event start, or null: a yes that was not enough, or one that failed, did not. */
+export function approvalData(approval: EventApproval | null): ApprovalData | null {
+  if (approval === null || approval.state === 'waiting' || approval.state === 'failed') return null;
+  return { approvedBy: approval.votes.map((vote) => vote.approver), policy: approval.policy, at: toTime(approval.at.wallMs) };
+}
+
+export function approvalChangeData(change: ApprovalChange, observer: Observer): ApprovalChangeData {
+  return {
+    eventId: change.event.eventId,
+    approver: change.approver,
+    policy: change.policy,
+    reason: change.reason,
+    at: toTime(change.at.wallMs),
+    observer: { name: observer.name, affected: isAffected(change.event, observer) },
+  };
+}
+
+export function sourceChangeData(change: SourceChange, observer: Observer): SourceChangeData {
+  return { since: change.since, lastDocumentAt: change.lastDocumentAt, reason: change.reason, observer: { name: observer.name } };
+}
+
+/** RFC 3339 UTC with milliseconds. */
+export function toTime(wallMs: number): string {
+  return new Date(wallMs).toISOString();
+}
+
+function isAffected(event: ScheduledEvent, { name }: Observer): boolean | null {
+  if (name === null) return null;
+  const own = name.toLowerCase();
+  return event.resources.some((resource) => resource.toLowerCase() === own);
+}

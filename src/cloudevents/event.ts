@@ -1,0 +1,79 @@
+// A change and who observed it → its CloudEvent (contract, section 3). The recipe is frozen.
+import type { CloudEventV1 } from 'cloudevents';
+import { eidOf } from '../ids.ts';
+import type { ApprovalChange, Change, EventApproval, EventChange, Observer } from '../model.ts';
+import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
+import { approvalChangeData, approvalData, type ChangeData, type EventData, eventData, sourceChangeData, toTime } from './data.ts';
+
+const SCHEMAS = 'https://scheduled-events-bridge.github.io/schemas';
+
+/** What a CloudEvent needs beyond its change. */
+export interface EventContext {
+  /** The `source` attribute. */
+  readonly source: string;
+  /** `cloudevents.typePrefix`. */
+  readonly typePrefix: string;
+  readonly observer: Observer;
+  /** The approvals of one occurrence as they stand now; null without any. */
+  readonly approval: (key: string, occurrence: number) => EventApproval | null;
+}
+
+/** The CloudEvent of a change, unset attributes left out; valid CloudEvents 1.0. */
+export function toCloudEvent(change: Change, context: EventContext): CloudEventV1<ChangeData> {
+  return {
+    specversion: '1.0',
+    id: change.id,
+    source: context.source,
+    type: `${context.typePrefix}.${changeName(change)}.v1`,
+    subject: change.kind === 'source' ? 'scheduledevents' : `scheduledevents/${eidOf(change.key)}`,
+    time: toTime(change.at.wallMs),
+    datacontenttype: 'application/json',
+    dataschema: `${SCHEMAS}/${change.kind === 'event' ? 'change' : change.kind}.v1.json`,
+    partitionkey: partitionKeyOf(change, context.observer),
+    ...(change.kind !== 'source' && eventAttributes(change)),
+    ...severityOf(change),
+    ...(change.kind !== 'source' && set({ traceparent: traceparentOf(change.event, change.id) })),
+    data: dataOf(change, context),
+  };
+}
+
+/** The CloudEvent type without prefix and version, as filters and metrics name it: `scheduled`, `approval.failed`, `source.blind`. */
+export function changeName(change: Change): string {
+  return change.kind === 'event' ? change.phase : `${change.kind}.${change.phase}`;
+}
+
+/** What deliveries are ordered by: the event, or for `source.*` the observer. */
+export function partitionKeyOf(change: Change, observer: Observer): string {
+  return change.kind === 'source' ? observer.id : eidOf(change.key);
+}
+
+function eventAttributes(change: EventChange | ApprovalChange) {
+  return set({
+    correlationid: eidOf(change.key),
+    impact: wordOf(change.event.eventType),
+    initiator: wordOf(change.event.eventSource),
+    ...(change.kind === 'event' && { outcome: change.outcome ?? undefined, expirytime: expiryOf(change) }),
+  });
+}
+
+function dataOf(change: Change, context: EventContext): ChangeData {
+  if (change.kind === 'event') return eventChangeData(change, context);
+  return change.kind === 'approval' ? approvalChangeData(change, context.observer) : sourceChangeData(change, context.observer);
+}
+
+function eventChangeData(change: EventChange, { observer, approval }: EventContext): EventData {
+  const { phase, previousStatus, incarnation, changedFields, outcome } = change;
+  return eventData(change.event, {
+    previousStatus,
+    incarnation,
+    observer,
+    ...(phase === 'updated' && { changedFields }),
+    ...(outcome !== null && { outcome }),
+    ...(phase === 'started' && { approval: approvalData(approval(change.key, change.occurrence)) }),
+  });
+}
+
+/** Without the members that are undefined: an unset attribute is absent. */
+function set(attributes: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}

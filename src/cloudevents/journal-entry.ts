@@ -1,0 +1,17 @@
+// A change and who observed it → the entry that the journal keeps of it: its CloudEvent's bytes and what it is found and ordered by.
+import type { Change, JournalEntry } from '../model.ts';
+import { changeName, type EventContext, partitionKeyOf, toCloudEvent } from './event.ts';
+import { encodeStructured } from './structured.ts';
+
+/** Made once for each change; every attempt at every sink sends these bytes. */
+export function toJournalEntry(change: Change, context: EventContext): JournalEntry {
+  return {
+    id: change.id,
+    change: changeName(change),
+    key: change.kind === 'source' ? null : change.key,
+    occurrence: change.kind === 'source' ? null : change.occurrence,
+    partitionKey: partitionKeyOf(change, context.observer),
+    timeMs: Math.trunc(change.at.wallMs),
+    bytes: encodeStructured(toCloudEvent(change, context)),
+  };
+}
