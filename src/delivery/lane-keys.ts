@@ -1,0 +1,143 @@
+// Which partition keys of one lane may not be fetched now: those on their way, and those that back off after a failure.
+import type { Disposition } from '../errors.ts';
+import type { Delivery } from '../model.ts';
+import { backoffMs, type Moment } from './backoff.ts';
+
+/** More keys than this in trouble at once are a sick sink, and are not remembered one by one. */
+export const MOST_TROUBLED_KEYS = 1000;
+
+interface KeyState {
+  /** In a call, or waiting for what became of it to be stored. */
+  busy: boolean;
+  failures: number;
+  /** Elapsed time. */
+  dueMs: number;
+  /** A recovery of the sink has cut its back-off short since its last success. */
+  freed: boolean;
+  /** Took its turn as a probe, with a row of an event that had been ended for long, or not. */
+  tried: 'alive' | 'long ended' | null;
+}
+
+/** Only keys that are busy or failed are remembered; a key that does well costs nothing. */
+export class LaneKeys {
+  readonly #keys = new Map<string, KeyState>();
+
+  isBusy(key: string): boolean {
+    return this.#keys.get(key)?.busy ?? false;
+  }
+
+  /** How many keys failed and have not been accepted since. */
+  get troubled(): number {
+    let count = 0;
+    for (const state of this.#keys.values()) if (state.failures > 0) count += 1;
+    return count;
+  }
+
+  occupy(rows: readonly Delivery[]): void {
+    for (const { partitionKey } of rows) this.#at(partitionKey).busy = true;
+  }
+
+  release(rows: readonly Delivery[]): void {
+    for (const { partitionKey } of rows) {
+      const state = this.#keys.get(partitionKey);
+      if (state) state.busy = false;
+      if (state?.failures === 0) this.#keys.delete(partitionKey);
+    }
+  }
+
+  /** The key got on: its failures are forgotten. */
+  succeed(key: string): void {
+    const state = this.#at(key);
+    state.failures = 0;
+    state.freed = false;
+  }
+
+  /** Counts a failure of a busy key. @returns how many in a row that makes. */
+  fail(key: string, failure: { readonly disposition: Disposition; readonly longEnded: boolean }, now: Moment): number {
+    const state = this.#at(key);
+    state.failures += 1;
+    state.dueMs = now.elapsedMs + backoffMs({ ...failure, failures: state.failures }, now.random);
+    return state.failures;
+  }
+
+  /** Keys that may not be fetched for an ordinary call. */
+  blocked(elapsedMs: number): string[] {
+    return this.#names((state) => state.busy || state.dueMs > elapsedMs);
+  }
+
+  /** Keys that may not be fetched for a probe. */
+  notToProbe(): string[] {
+    return this.#names((state) => state.busy || state.tried !== null);
+  }
+
+  /** The key takes its turn as a probe. */
+  markTried(key: string, tried: 'alive' | 'long ended'): void {
+    this.#at(key).tried = tried;
+  }
+
+  /** Whether a key that took its turn belongs to an event that had not been ended for long. */
+  get hasTriedAlive(): boolean {
+    for (const state of this.#keys.values()) if (state.tried === 'alive') return true;
+    return false;
+  }
+
+  /** Every key may be probed again. @returns false where none had been tried. */
+  newRound(): boolean {
+    let any = false;
+    for (const state of this.#keys.values()) {
+      any ||= state.tried !== null;
+      state.tried = null;
+    }
+    return any;
+  }
+
+  /** Whether so many keys are in trouble that it is no use to remember them one by one. */
+  get isFull(): boolean {
+    return this.#keys.size >= MOST_TROUBLED_KEYS;
+  }
+
+  /** Forgets every failure. */
+  forget(): void {
+    for (const [key, state] of this.#keys) if (!state.busy) this.#keys.delete(key);
+  }
+
+  /**
+   * The sink is well again: keys that back off may go at once. One that was freed before and failed since keeps its own back-off:
+   * it is the key that ails, and the others shall not wait for it at each recovery.
+   */
+  free(): void {
+    for (const state of this.#keys.values()) {
+      state.tried = null;
+      if (state.busy || state.failures === 0 || state.freed) continue;
+      state.dueMs = 0;
+      state.freed = true;
+    }
+  }
+
+  /** The queue was read to its end: a key that could have gone and was not there has no rows. */
+  forgetAbsent(elapsedMs: number): void {
+    for (const [key, state] of this.#keys) if (!state.busy && state.dueMs <= elapsedMs) this.#keys.delete(key);
+  }
+
+  /** When (elapsed time) the next key that backs off may go; null where none does. */
+  nextDueMs(elapsedMs: number): number | null {
+    let next = Number.POSITIVE_INFINITY;
+    for (const state of this.#keys.values()) if (!state.busy && state.dueMs > elapsedMs) next = Math.min(next, state.dueMs);
+    return Number.isFinite(next) ? next : null;
+  }
+
+  #at(key: string): KeyState {
+    let state = this.#keys.get(key);
+    if (!state) {
+      state = { busy: false, failures: 0, dueMs: 0, freed: false, tried: null };
+      this.#keys.set(key, state);
+    }
+    return state;
+  }
+
+  #names(where: (state: KeyState) => boolean): string[] {
+    const names: string[] = [];
+    for (const [key, state] of this.#keys) if (where(state)) names.push(key);
+    return names;
+  }
+}

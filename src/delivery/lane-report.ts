@@ -1,0 +1,116 @@
+// What happens in a lane → its status, its metrics and its log: each trouble told once when it begins and once when it ends.
+import type { Logger } from 'pino';
+import type { BridgeError } from '../errors.ts';
+import type { Delivery } from '../model.ts';
+import { isContractBreach } from './attempt.ts';
+import type { Retirement } from './lane-store.ts';
+import type { HealthNews, LaneState } from './sink-health.ts';
+import type { AttemptOutcome, Verdict } from './verdict.ts';
+
+export interface LaneStatus {
+  readonly state: LaneState;
+  /** The message of the last failure; null while nothing is wrong. */
+  readonly reason: string | null;
+  /** Wall time at which the lane came to this state. */
+  readonly sinceMs: number;
+  /** Calls of the adapter now running. */
+  readonly inFlight: number;
+}
+
+export interface AttemptReport {
+  readonly outcome: AttemptOutcome;
+  /** Deliveries of one call that came out so. */
+  readonly count: number;
+  /** Of the call; 0 for rows of a retired sink, which expire without one. */
+  readonly durationMs: number;
+}
+
+export interface LaneReportOptions {
+  readonly logger: Logger;
+  readonly onAttempt?: ((report: AttemptReport) => void) | undefined;
+  readonly onState?: ((status: LaneStatus) => void) | undefined;
+}
+
+export class LaneReport {
+  readonly #options: LaneReportOptions;
+  #status: Omit<LaneStatus, 'inFlight'> = { state: 'delivering', reason: null, sinceMs: 0 };
+
+  constructor(options: LaneReportOptions) {
+    this.#options = options;
+  }
+
+  status(inFlight: number): LaneStatus {
+    return { ...this.#status, inFlight };
+  }
+
+  /** Passes a status on if it is another one than before. */
+  update(state: LaneState, reason: string | null, wallMs: number, inFlight: number): void {
+    const before = this.#status;
+    if (before.sinceMs !== 0 && state === before.state && reason === before.reason) return;
+    this.#status = { state, reason, sinceMs: state === before.state && before.sinceMs !== 0 ? before.sinceMs : wallMs };
+    this.#options.onState?.(this.status(inFlight));
+  }
+
+  attempted(verdicts: readonly Verdict[], durationMs: number): void {
+    const counts = new Map<AttemptOutcome, number>();
+    for (const { outcome } of verdicts) if (outcome !== 'again') counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+    for (const [outcome, count] of counts) this.#options.onAttempt?.({ outcome, count, durationMs });
+  }
+
+  /** A key failed for the `failures`th time in a row. */
+  failed(row: Delivery, error: BridgeError, failures: number, quiet: boolean): void {
+    const level = failures > 1 || quiet ? 'debug' : isContractBreach(error) ? 'error' : 'warn';
+    this.#options.logger[level]({ ...about(row, error), failures }, 'delivery failed and will be tried again');
+  }
+
+  gaveUp({ row, error, outcome }: { row: Delivery; error: BridgeError; outcome: AttemptOutcome }): void {
+    this.#options.logger.warn({ ...about(row, error), why: outcome }, 'delivery given up: it is a dead letter now');
+  }
+
+  /** Rows of a retired sink became too old. */
+  expired(count: number): void {
+    this.#options.logger.warn({ count }, 'deliveries expired while the sink is retired: they are dead letters now');
+    this.#options.onAttempt?.({ outcome: 'expired', count, durationMs: 0 });
+  }
+
+  began(news: readonly HealthNews[], error: BridgeError): void {
+    const { logger } = this.#options;
+    const log = { code: error.code, status: error.status, reason: error.message };
+    if (news.includes('misconfigured'))
+      logger.warn(log, 'the sink looks misconfigured: mend what the reason says; tried slowly until then');
+    if (news.includes('sick')) logger.warn(log, 'the sink fails as a whole: one delivery at a time until one is accepted');
+  }
+
+  ended(news: readonly HealthNews[]): void {
+    const { logger } = this.#options;
+    if (news.includes('misconfigured')) logger.info('the sink takes deliveries: it is no longer misconfigured');
+    else if (news.includes('sick')) logger.info('the sink takes deliveries again');
+  }
+
+  retired(error: BridgeError): void {
+    const until = error.untilRestart ? 'the bridge is restarted' : 'its configuration changes';
+    this.#options.logger.error(
+      { code: error.code, status: error.status, reason: error.message },
+      `the sink wants no more deliveries and is paused until ${until}; what is queued for it waits`,
+    );
+  }
+
+  foundRetired({ reason, atMs }: Retirement): void {
+    const log = { reason, since: new Date(atMs).toISOString() };
+    this.#options.logger.warn(log, 'the sink is retired and stays paused until its configuration changes; what is queued for it waits');
+  }
+
+  unreadable(reason: string, failures: number): void {
+    this.#options.logger[failures > 1 ? 'debug' : 'error']({ reason }, 'queued deliveries could not be read; tried again');
+  }
+
+  disposeFailed(reason: string): void {
+    this.#options.logger.error({ reason }, 'the sink could not be closed cleanly');
+  }
+}
+
+/** What a log line may tell of a delivery: never its payload. */
+function about(row: Delivery, error: BridgeError): object {
+  const { id, attempts } = row;
+  return { id, attempts: attempts + 1, code: error.code, status: error.status, reason: error.message };
+}

@@ -1,0 +1,233 @@
+// The rows queued for one sink → calls of its adapter, in order for each partition key, until each row is accepted or a dead letter.
+import type { Logger } from 'pino';
+import type { Adapter } from '../../adapters/adapter.ts';
+import { messageOf } from '../errors.ts';
+import type { Delivery } from '../model.ts';
+import { type CancelTimer, type Deps, sleep } from '../time.ts';
+import { backoffMs, type Moment } from './backoff.ts';
+import { planBatches } from './batch.ts';
+import { Courier } from './courier.ts';
+import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
+import type { LaneStore } from './lane-store.ts';
+import { Settlements } from './settlements.ts';
+
+const DAY_MS = 86_400_000;
+const MOST_FETCHED = 256;
+/** So many queued rows are looked at to tell how urgent a sick sink's next probe is. */
+const PROBE_SAMPLE = 100;
+const EXPIRED_AT_ONCE = 500;
+const EXPIRY_CHECK_MS = 60_000;
+const DISPOSE_LIMIT_MS = 2_000;
+
+export interface LaneOptions {
+  /** The sink's name in the configuration. */
+  readonly name: string;
+  readonly adapter: Adapter;
+  readonly store: LaneStore;
+  /** Age from queueing, by the wall clock, at which a failed delivery is given up; 24 h by default. */
+  readonly retry?: { readonly maxAgeMs?: number };
+  readonly deps: Deps;
+  /** Already bound to the sink's name. */
+  readonly logger: Logger;
+  /** Once for each call and kind of outcome in it. */
+  readonly onAttempt?: (report: AttemptReport) => void;
+  /** At each change of state or reason. */
+  readonly onState?: (status: LaneStatus) => void;
+}
+
+/**
+ * Delivers at least once, to one sink, independently of all others (contract, section 5).
+ *
+ * A key is in one call at a time, and free again once what became of its rows is stored. Where an adapter accepts a later member of a key
+ * though an earlier one of the same call failed, as brokers do, the later one counts: the other side has it.
+ * Holds no rows but those of running calls; without queued rows it has no timer and does nothing.
+ */
+export class Lane implements AsyncDisposable {
+  readonly #options: LaneOptions;
+  readonly #maxAgeMs: number;
+  readonly #report: LaneReport;
+  readonly #settlements: Settlements;
+  readonly #courier: Courier;
+  readonly #calls = new Set<Promise<void>>();
+  readonly #abort = new AbortController();
+  #started = false;
+  #closing = false;
+  #woken = false;
+  #knowsRetirement = false;
+  #readFailures = 0;
+  #cancelTimer: CancelTimer | null = null;
+  #closed: Promise<void> | null = null;
+
+  constructor(options: LaneOptions) {
+    const { name, adapter, store, deps, logger, onAttempt, onState } = options;
+    this.#options = options;
+    this.#maxAgeMs = options.retry?.maxAgeMs ?? DAY_MS;
+    this.#report = new LaneReport({ logger, onAttempt, onState });
+    this.#settlements = new Settlements({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
+    const { signal } = this.#abort;
+    const own = { maxAgeMs: this.#maxAgeMs, settlements: this.#settlements, report: this.#report, signal, isOpen: () => !this.#closing };
+    this.#courier = new Courier({ name, adapter, deps, ...own });
+  }
+
+  /** Begins to deliver, unless the store says that the sink is retired. */
+  start(): void {
+    this.#started = true;
+    this.wake();
+  }
+
+  /** New rows are queued, or another process changed the store. Calls in one turn count as one. */
+  wake(): void {
+    if (!this.#started || this.#closing || this.#woken) return;
+    this.#woken = true;
+    queueMicrotask(() => {
+      this.#woken = false;
+      this.#courier.health.hasten(this.#courier.now());
+      this.#pump();
+    });
+  }
+
+  status(): LaneStatus {
+    return this.#report.status(this.#calls.size);
+  }
+
+  /** Begins nothing more, lets running calls end for `graceMs`, aborts them, then disposes the adapter. Idempotent, never rejects. */
+  close(graceMs = 10_000): Promise<void> {
+    this.#closed ??= this.#end(graceMs);
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Does all that can be done now, and sets the timer for what can be done later. */
+  #pump(): void {
+    if (this.#closing) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    const now = this.#courier.now();
+    const nextMs = this.#step(now);
+    if (nextMs !== null) this.#cancelTimer = this.#options.deps.after(nextMs - now.elapsedMs, () => this.#pump());
+    const { state, reason } = this.#courier.health.state(now.elapsedMs, this.#courier.keys.troubled);
+    this.#report.update(state, reason, now.wallMs, this.#calls.size);
+  }
+
+  /** @returns when (elapsed time) there is more to do, by the clock alone; null if never. */
+  #step(now: Moment): number | null {
+    try {
+      this.#readRetirement();
+      const nextMs = this.#deliverOrWait(now);
+      this.#readFailures = 0;
+      return nextMs;
+    } catch (error) {
+      this.#readFailures += 1;
+      this.#report.unreadable(messageOf(error), this.#readFailures);
+      return now.elapsedMs + backoffMs({ failures: this.#readFailures, disposition: 'retry', longEnded: false }, now.random);
+    }
+  }
+
+  #deliverOrWait(now: Moment): number | null {
+    if (this.#courier.health.isRetired) return this.#expire(now);
+    if (now.elapsedMs < this.#courier.health.closedUntilMs) return this.#courier.health.closedUntilMs;
+    if (this.#settlements.isFull) return null;
+    return this.#courier.health.isSick ? this.#probe(now) : this.#fill(now);
+  }
+
+  #readRetirement(): void {
+    if (this.#knowsRetirement) return;
+    const retirement = this.#options.store.retirement(this.#options.name);
+    this.#knowsRetirement = true;
+    if (!retirement) return;
+    this.#courier.health.retire(retirement.reason);
+    this.#report.foundRetired(retirement);
+  }
+
+  #fill(now: Moment): number | null {
+    const { name, store, adapter } = this.#options;
+    const { limits } = adapter;
+    for (;;) {
+      const slots = limits.inFlight - this.#calls.size;
+      if (slots <= 0) break;
+      const limit = Math.min(slots * limits.batch, Math.max(limits.batch, MOST_FETCHED));
+      const rows = store.queued(name, this.#courier.keys.blocked(now.elapsedMs), limit);
+      for (const batch of planBatches(rows, limits, slots)) this.#begin(batch, false);
+      if (rows.length >= limit) continue;
+      if (this.#calls.size < limits.inFlight) this.#courier.keys.forgetAbsent(now.elapsedMs);
+      break;
+    }
+    return this.#courier.keys.nextDueMs(now.elapsedMs);
+  }
+
+  /** One delivery of a sick sink, of each key in turn, so that one that the sink refuses to take does not hide that it takes others. */
+  #probe(now: Moment): number | null {
+    const { name, store } = this.#options;
+    if (this.#calls.size > 0) return null;
+    if (this.#courier.keys.isFull) this.#courier.keys.forget();
+    let rows = store.queued(name, this.#courier.keys.notToProbe(), PROBE_SAMPLE);
+    if (rows.length === 0 && this.#courier.keys.newRound()) rows = store.queued(name, this.#courier.keys.notToProbe(), PROBE_SAMPLE);
+    const [row] = rows;
+    if (!row) {
+      this.#courier.keys.forget();
+      return null;
+    }
+    const alive =
+      rows.length === PROBE_SAMPLE || this.#courier.keys.hasTriedAlive || rows.some((each) => !this.#courier.longEnded.has(each, now));
+    this.#courier.health.probing(!alive);
+    this.#courier.keys.markTried(row.partitionKey, this.#courier.longEnded.has(row, now) ? 'long ended' : 'alive');
+    this.#begin([row], true);
+    return null;
+  }
+
+  /** Rows of a retired sink that are too old become dead letters, a chunk at a time. */
+  #expire(now: Moment): number | null {
+    const { name, store } = this.#options;
+    const old = store
+      .queuedBefore(name, now.wallMs - this.#maxAgeMs, EXPIRED_AT_ONCE)
+      .filter((row) => !this.#courier.keys.isBusy(row.partitionKey));
+    if (old.length === 0) return store.queued(name, [], 1).length > 0 ? now.elapsedMs + EXPIRY_CHECK_MS : null;
+    this.#courier.keys.occupy(old);
+    this.#settlements.add(
+      old.map(({ seq }) => ({ seq, result: 'dead', reason: 'expired', status: null })),
+      () => {
+        this.#courier.keys.release(old);
+        this.#report.expired(old.length);
+      },
+    );
+    return null;
+  }
+
+  #begin(batch: readonly Delivery[], probe: boolean): void {
+    this.#courier.keys.occupy(batch);
+    const call = this.#courier.carry(batch, probe).then(() => {
+      this.#calls.delete(call);
+      this.#settlements.add([], () => this.#courier.keys.release(batch));
+      this.#pump();
+    });
+    this.#calls.add(call);
+  }
+
+  async #end(graceMs: number): Promise<void> {
+    this.#closing = true;
+    this.#cancelTimer?.();
+    const cancelGrace = this.#options.deps.after(graceMs, () => this.#abort.abort());
+    await Promise.all(this.#calls);
+    cancelGrace();
+    this.#settlements.close();
+    await this.#dispose();
+  }
+
+  async #dispose(): Promise<void> {
+    const { adapter, deps } = this.#options;
+    const limit = new AbortController();
+    const late = sleep(deps, DISPOSE_LIMIT_MS, limit.signal).then(() =>
+      this.#report.disposeFailed(`not closed after ${DISPOSE_LIMIT_MS} ms`),
+    );
+    try {
+      await Promise.race([adapter[Symbol.asyncDispose](), late]);
+    } catch (error) {
+      this.#report.disposeFailed(messageOf(error));
+    }
+    limit.abort();
+    await late.catch(() => undefined);
+  }
+}

@@ -1,0 +1,98 @@
+// What became of deliveries → the store: one write for what arrives together, tried again until it is written.
+import type { Logger } from 'pino';
+import { messageOf } from '../errors.ts';
+import type { CancelTimer, Deps } from '../time.ts';
+import { backoffMs } from './backoff.ts';
+import type { LaneStore, Retirement, Settlement } from './lane-store.ts';
+
+/** So many outcomes may wait for their write; beyond them nothing more is sent. */
+const MOST_UNWRITTEN = 64;
+
+export interface SettlementsOptions {
+  readonly sink: string;
+  readonly store: LaneStore;
+  readonly deps: Deps;
+  readonly logger: Logger;
+  /** Something was written. */
+  readonly onWritten: () => void;
+}
+
+/** Keeps outcomes in memory until the store has them, so that what was accepted is not sent again while a disk is full. */
+export class Settlements {
+  readonly #options: SettlementsOptions;
+  #settlements: Settlement[] = [];
+  #retirement: Retirement | null = null;
+  #whenWritten: (() => void)[] = [];
+  #failures = 0;
+  #cancelTimer: CancelTimer | null = null;
+
+  constructor(options: SettlementsOptions) {
+    this.#options = options;
+  }
+
+  /** So much waits that no more deliveries may begin. */
+  get isFull(): boolean {
+    return this.#settlements.length >= MOST_UNWRITTEN;
+  }
+
+  /** Is written with whatever else arrives now; then `whenWritten` runs. */
+  add(settlements: readonly Settlement[], whenWritten?: () => void): void {
+    this.#settlements.push(...settlements);
+    if (whenWritten) this.#whenWritten.push(whenWritten);
+    this.#soon();
+  }
+
+  retire(retirement: Retirement): void {
+    this.#retirement = retirement;
+    this.#soon();
+  }
+
+  /** Writes what is left, once; what fails is logged and lost, so that those deliveries repeat at the next start. */
+  close(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    if (this.#write()) return;
+    const { logger } = this.#options;
+    logger.error(
+      { count: this.#settlements.length },
+      'outcomes could not be stored; these deliveries will be repeated after the next start',
+    );
+  }
+
+  #soon(): void {
+    this.#cancelTimer ??= this.#options.deps.after(0, this.#flush);
+  }
+
+  readonly #flush = (): void => {
+    this.#cancelTimer = null;
+    if (this.#write()) {
+      this.#options.onWritten();
+      return;
+    }
+    const { deps } = this.#options;
+    const delayMs = backoffMs({ failures: this.#failures, disposition: 'retry', longEnded: false }, deps.random);
+    this.#cancelTimer = deps.after(delayMs, this.#flush);
+  };
+
+  #write(): boolean {
+    const { sink, store, deps, logger } = this.#options;
+    try {
+      if (this.#settlements.length > 0) store.settle(sink, this.#settlements, deps.wallMs());
+      this.#settlements = [];
+      if (this.#retirement) store.retire(sink, this.#retirement);
+      this.#retirement = null;
+    } catch (error) {
+      this.#failures += 1;
+      const log = { count: this.#settlements.length, reason: messageOf(error) };
+      if (this.#failures === 1) logger.error(log, 'outcomes could not be stored; kept in memory and tried again, their keys wait');
+      else logger.debug(log, 'outcomes could still not be stored');
+      return false;
+    }
+    if (this.#failures > 0) logger.info('outcomes can be stored again');
+    this.#failures = 0;
+    const whenWritten = this.#whenWritten;
+    this.#whenWritten = [];
+    for (const run of whenWritten) run();
+    return true;
+  }
+}

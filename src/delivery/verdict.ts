@@ -1,0 +1,52 @@
+// The outcomes of one call → what each member's row becomes.
+import type { Outcome } from '../../adapters/adapter.ts';
+import type { BridgeError } from '../errors.ts';
+import type { Delivery } from '../model.ts';
+import type { Settlement } from './lane-store.ts';
+
+/** What became of an attempt, as metrics count it. */
+export type AttemptOutcome = 'accepted' | 'retry' | 'misconfigured' | 'retired' | 'refused' | 'expired';
+
+export type Verdict =
+  | { readonly row: Delivery; readonly outcome: 'accepted'; readonly settlement: Settlement }
+  | {
+      readonly row: Delivery;
+      readonly outcome: Exclude<AttemptOutcome, 'accepted'>;
+      readonly settlement: Settlement;
+      readonly error: BridgeError;
+    }
+  /** Refused together with others: nothing is known of it yet, it goes again in a smaller batch. */
+  | { readonly row: Delivery; readonly outcome: 'again' };
+
+/**
+ * One verdict for each member, in order. Two or more refused in one call may be the fault of one of them, so none of them is judged.
+ * A failed row expires once it has been queued for `maxAgeMs` of wall time.
+ */
+export function judge(
+  rows: readonly Delivery[],
+  outcomes: readonly Outcome[],
+  { wallMs, maxAgeMs }: { readonly wallMs: number; readonly maxAgeMs: number },
+): readonly Verdict[] {
+  const refusals = outcomes.filter((outcome) => outcome !== 'accepted' && outcome.disposition === 'refused').length;
+  return rows.map((row, index): Verdict => {
+    const { seq } = row;
+    const outcome = outcomes[index];
+    if (outcome === undefined || outcome === 'accepted') return { row, outcome: 'accepted', settlement: { seq, result: 'accepted' } };
+    // Never null here: null is a row that was given up without an attempt.
+    const status = outcome.status ?? outcome.code;
+    const disposition = outcome.disposition ?? 'retry';
+    if (disposition === 'refused') {
+      if (refusals > 1) return { row, outcome: 'again' };
+      return { row, outcome: 'refused', settlement: { seq, result: 'dead', reason: 'refused', status }, error: outcome };
+    }
+    if (wallMs - row.queuedAtMs >= maxAgeMs) {
+      return { row, outcome: 'expired', settlement: { seq, result: 'dead', reason: 'expired', status }, error: outcome };
+    }
+    return { row, outcome: disposition, settlement: { seq, result: 'failed', status }, error: outcome };
+  });
+}
+
+/** Failed, and so to be tried again or given up for its age. */
+export function isFailure(verdict: Verdict): verdict is Extract<Verdict, { error: BridgeError }> {
+  return 'error' in verdict && verdict.outcome !== 'refused';
+}

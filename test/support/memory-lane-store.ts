@@ -1,0 +1,100 @@
+// A LaneStore in memory, with its faults to order, and what a test asks of it afterwards.
+import type { LaneStore, Retirement, Settlement } from '../../src/delivery/lane-store.ts';
+import type { DeadLetterReason, Delivery } from '../../src/model.ts';
+
+export interface DeadRow {
+  readonly row: Delivery;
+  readonly reason: DeadLetterReason;
+  readonly status: number | string | null;
+}
+
+export class MemoryLaneStore implements LaneStore {
+  readonly #rows = new Map<number, Delivery>();
+  readonly #retirements = new Map<string, Retirement>();
+  readonly #now: () => number;
+  #seq = 0;
+  readonly accepted: Delivery[] = [];
+  readonly dead: DeadRow[] = [];
+  /** The settlements of each call of `settle` that went through. */
+  readonly settled: (readonly Settlement[])[] = [];
+  readonly asked: { except: readonly string[]; limit: number }[] = [];
+  /** Thrown by the method of that name while set. */
+  readonly faults: { settle?: Error; queued?: Error; retire?: Error; retirement?: Error } = {};
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Queues a CloudEvent; whatever is not given is made up. */
+  queue(sink: string, partitionKey: string, given: Partial<Delivery> = {}): Delivery {
+    this.#seq += 1;
+    const row = {
+      seq: this.#seq,
+      sink,
+      id: `${partitionKey}:${this.#seq}`,
+      change: 'scheduled',
+      partitionKey,
+      timeMs: this.#now(),
+      bytes: new TextEncoder().encode(`{"id":"${partitionKey}:${this.#seq}"}`),
+      queuedAtMs: this.#now(),
+      attempts: 0,
+      endedAtMs: null,
+      ...given,
+    };
+    this.#rows.set(row.seq, row);
+    return row;
+  }
+
+  /** Changes rows from outside, as an ending event does. */
+  change(partitionKey: string, by: Partial<Delivery>): void {
+    for (const [seq, row] of this.#rows) if (row.partitionKey === partitionKey) this.#rows.set(seq, { ...row, ...by });
+  }
+
+  /** What is still queued. */
+  get open(): readonly Delivery[] {
+    return [...this.#rows.values()];
+  }
+
+  queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
+    if (this.faults.queued) throw this.faults.queued;
+    this.asked.push({ except, limit });
+    const not = new Set(except);
+    return this.#some((row) => row.sink === sink && !not.has(row.partitionKey), limit);
+  }
+
+  queuedBefore(sink: string, queuedBeforeMs: number, limit: number): readonly Delivery[] {
+    return this.#some((row) => row.sink === sink && row.queuedAtMs <= queuedBeforeMs, limit);
+  }
+
+  settle(sink: string, settlements: readonly Settlement[]): void {
+    if (this.faults.settle) throw this.faults.settle;
+    this.settled.push([...settlements]);
+    for (const settlement of settlements) {
+      const row = this.#rows.get(settlement.seq);
+      if (row?.sink !== sink) throw new Error(`row ${settlement.seq} of ${sink} was settled though it is not queued`);
+      if (settlement.result === 'failed') this.#rows.set(row.seq, { ...row, attempts: row.attempts + 1 });
+      else this.#rows.delete(row.seq);
+      if (settlement.result === 'accepted') this.accepted.push(row);
+      if (settlement.result === 'dead') this.dead.push({ row, reason: settlement.reason, status: settlement.status });
+    }
+  }
+
+  retirement(sink: string): Retirement | null {
+    if (this.faults.retirement) throw this.faults.retirement;
+    return this.#retirements.get(sink) ?? null;
+  }
+
+  retire(sink: string, retirement: Retirement): void {
+    if (this.faults.retire) throw this.faults.retire;
+    this.#retirements.set(sink, retirement);
+  }
+
+  #some(where: (row: Delivery) => boolean, limit: number): Delivery[] {
+    const found: Delivery[] = [];
+    for (const row of this.#rows.values()) {
+      if (found.length >= limit) break;
+      if (where(row)) found.push(row);
+    }
+    return found;
+  }
+}
