@@ -1,0 +1,143 @@
+// Deliveries → lines on standard output, each accepted once the stream has handed it to its reader.
+import { BridgeError, messageOf } from '../../src/errors.ts';
+import type { Delivery } from '../../src/model.ts';
+import type { Adapter, AdapterDeps, Outcome } from '../adapter.ts';
+
+/** What a stream reports when it may take more later: a full disk or no memory. Whatever else fails never comes back within a process. */
+const PASSING = new Set(['ENOSPC', 'EDQUOT', 'ENOBUFS', 'ENOMEM', 'EAGAIN', 'EINTR']);
+const LINE_END = Buffer.from('\n');
+
+/**
+ * Writes a batch as one chunk and waits for the stream's callback, so a slow reader slows the lane and nothing piles up.
+ * The stream is borrowed: it is never ended. An abort returns at once, but what was written stays written.
+ */
+export class StdoutAdapter implements Adapter {
+  readonly limits = { inFlight: 1, batch: 100, batchBytes: 1024 ** 2 };
+  readonly #deps: Pick<AdapterDeps, 'name' | 'stdout'>;
+  readonly #running = new Set<Promise<unknown>>();
+  #unanswered = 0;
+  #listening = false;
+  #torn = false;
+  #closed: BridgeError | null = null;
+  #disposal: Promise<void> | null = null;
+
+  constructor(deps: Pick<AdapterDeps, 'name' | 'stdout'>) {
+    this.#deps = deps;
+  }
+
+  async check(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const obstacle = this.#obstacle();
+    if (obstacle) throw obstacle;
+  }
+
+  async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    signal.throwIfAborted();
+    const obstacle = this.#obstacle();
+    if (obstacle) return batch.map(() => obstacle);
+    const writing = this.#write(batch, signal);
+    this.#running.add(writing);
+    try {
+      await writing;
+      return batch.map(() => 'accepted');
+    } catch (error) {
+      if (signal.aborted && error === signal.reason) throw error;
+      const failure = this.#failure(error);
+      return batch.map(() => failure);
+    } finally {
+      this.#running.delete(writing);
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#disposal ??= Promise.allSettled(this.#running).then(() => this.#unlisten());
+    return this.#disposal;
+  }
+
+  #obstacle(): BridgeError | null {
+    if (this.#disposal !== null) return this.#error('BRIDGE_ADAPTER_CLOSED', 'is closed: the bridge is stopping', 'retry');
+    if (!this.#closed && !this.#deps.stdout.writable) this.#closed = this.#closedError(undefined);
+    return this.#closed;
+  }
+
+  #write(batch: readonly Delivery[], signal: AbortSignal): Promise<void> {
+    const { stdout } = this.#deps;
+    const lines = batch.flatMap((delivery) => [delivery.bytes, LINE_END]);
+    // A write that failed may have left half a line: end it, so that it spoils no other.
+    const chunk = Buffer.concat(this.#torn ? [LINE_END, ...lines] : lines);
+    this.#listen();
+    return new Promise((resolve, reject) => {
+      const settle = (error?: unknown) => {
+        signal.removeEventListener('abort', abort);
+        stdout.off('close', close);
+        if (error === undefined || error === null) resolve();
+        else reject(error);
+      };
+      const abort = () => settle(signal.reason);
+      // process.stdout says 'close' after each error and goes on.
+      const close = () => {
+        if (stdout.destroyed) settle(this.#closedError(undefined));
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      stdout.on('close', close);
+      this.#unanswered += 1;
+      stdout.write(chunk, (error) => {
+        this.#unanswered -= 1;
+        this.#torn = Boolean(error);
+        settle(error);
+        if (this.#disposal !== null && !error) this.#unlisten();
+      });
+    });
+  }
+
+  #failure(error: unknown): BridgeError {
+    if (error instanceof BridgeError) this.#closed = error;
+    else if (PASSING.has(codeOf(error) ?? '')) {
+      const what = `could not write to standard output: ${messageOf(error)}; make room where it is stored`;
+      return this.#error('BRIDGE_STDOUT_FAILED', what, 'retry', error);
+    }
+    this.#closed ??= this.#closedError(error);
+    return this.#closed;
+  }
+
+  #closedError(cause: unknown): BridgeError {
+    const what = `cannot write: standard output is closed (${codeOf(cause) ?? 'ended'}); start the bridge again with a reader that stays`;
+    return this.#error('BRIDGE_STDOUT_CLOSED', what, 'retired', cause);
+  }
+
+  #error(
+    code: 'BRIDGE_ADAPTER_CLOSED' | 'BRIDGE_STDOUT_CLOSED' | 'BRIDGE_STDOUT_FAILED',
+    what: string,
+    disposition: 'retry' | 'retired',
+    cause?: unknown,
+  ) {
+    const status = codeOf(cause);
+    return new BridgeError(code, `sink ${this.#deps.name} ${what}`, {
+      disposition,
+      scope: 'sink',
+      untilRestart: disposition === 'retired',
+      ...(cause === undefined ? {} : { cause }),
+      ...(status === undefined ? {} : { status }),
+    });
+  }
+
+  /** Without a listener, a broken pipe would end the process; the callback of the write tells us all we need. */
+  #listen(): void {
+    if (this.#listening) return;
+    this.#listening = true;
+    this.#deps.stdout.on('error', ignore);
+  }
+
+  /** Stays while a write has no answer yet, or failed: its `error` event is still to come. */
+  #unlisten(): void {
+    if (this.#unanswered > 0 || this.#torn) return;
+    this.#listening = false;
+    this.#deps.stdout.off('error', ignore);
+  }
+}
+
+function ignore(): void {}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

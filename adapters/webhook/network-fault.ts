@@ -1,0 +1,63 @@
+// What node:http, TLS and DNS throw → BridgeErrors that say whom it hit and what to do.
+import { BridgeError, type ErrorCode, messageOf } from '../../src/errors.ts';
+
+/** Codes of OpenSSL's verification and of node:tls. */
+const TLS =
+  /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|EPROTO$|CRL_|PATH_LENGTH_)/;
+/** Faults of the way to the sink, whatever was sent. */
+const UNREACHABLE = new Set([
+  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM'],
+  ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'],
+]);
+
+/** `who` names the sink and shows scheme and host. A BridgeError passes unchanged. */
+export function networkFault(error: unknown, who: string): BridgeError {
+  if (error instanceof BridgeError) return error;
+  const code = codeOf(error);
+  const said = code ?? messageOf(error);
+  if (code && TLS.test(code)) {
+    return fault(
+      'BRIDGE_WEBHOOK_TLS',
+      `${who} does not prove by TLS who it is (${said}): check its certificate and the host in the url`,
+      'sink',
+      error,
+    );
+  }
+  if (code && UNREACHABLE.has(code)) {
+    return fault(
+      'BRIDGE_WEBHOOK_UNREACHABLE',
+      `${who} cannot be reached (${said}): check that it runs, its name and the firewall`,
+      'sink',
+      error,
+    );
+  }
+  return fault(
+    'BRIDGE_WEBHOOK_BROKEN',
+    `${who} broke off without an answer (${said}): it is tried again; if this lasts, look at the receiver`,
+    'delivery',
+    error,
+  );
+}
+
+/** The time limit ran out; `limit` as the configuration writes it. */
+export function timeoutFault(who: string, limit: string): BridgeError {
+  return new BridgeError('BRIDGE_WEBHOOK_TIMEOUT', `${who} did not answer within ${limit}: look at the receiver, or raise timeout`, {
+    disposition: 'retry',
+    status: 'timeout',
+  });
+}
+
+function fault(code: ErrorCode, message: string, scope: 'delivery' | 'sink', error: unknown): BridgeError {
+  const status = codeOf(error);
+  return new BridgeError(code, message, { disposition: 'retry', scope, cause: bare(error), ...(status === undefined ? {} : { status }) });
+}
+
+/** Without what a logger must not see: node hangs raw answer bytes and whole certificates on its errors. */
+function bare(error: unknown): Error {
+  return new Error(messageOf(error) || (codeOf(error) ?? 'unknown'));
+}
+
+/** Several addresses that fail come as one AggregateError, with the code of the first. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

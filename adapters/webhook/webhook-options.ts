@@ -1,0 +1,127 @@
+// What the configuration says of a webhook → checked options, and, once its secrets are open, where and with which headers to post.
+import * as v from 'valibot';
+import { BridgeError } from '../../src/errors.ts';
+import { duration, secret } from '../../src/options.ts';
+import { isAddressRange } from '../../src/private-addresses.ts';
+import type { Secret } from '../../src/secret.ts';
+
+/** A field name (RFC 9110, section 5.6.2). */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Headers that are the bridge's or the connection's. */
+const OURS = /^(host|content-.*|ce-.*|webhook-.*|connection|keep-alive|expect|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+/** Below the five minutes after which a lane gives any adapter up. */
+const LONGEST_MS = 240_000;
+const VALUE = /^[\t\x20-\x7e]*$/;
+const VALUE_FAULT = 'must hold printable ASCII alone, without line ends or other control characters';
+const SCHEME = /^https?:\/\//i;
+const NO_URL = 'must be a whole URL such as https://example.com/hook';
+const CREDENTIALS = 'must hold no user:password@: credentials go into headers, as secrets';
+const SCHEME_FAULT = 'must start with https:// (or with http:// and allowInsecure: true, which sends everything in the clear)';
+
+const url = v.pipe(
+  v.union(
+    [
+      v.pipe(
+        v.string(),
+        v.regex(SCHEME, SCHEME_FAULT),
+        v.check((text) => !SCHEME.test(text) || URL.canParse(text), NO_URL),
+        v.check((text) => !hasCredentials(text), CREDENTIALS),
+      ),
+      secret(),
+    ],
+    'must be a URL, { env: NAME } or { file: PATH }',
+  ),
+  v.description('Where to post. Many such URLs are secrets: { env: NAME } or { file: PATH } hides all but scheme and host.'),
+);
+
+const headers = v.pipe(
+  v.optional(
+    v.pipe(
+      v.record(
+        v.pipe(
+          v.string(),
+          v.regex(TOKEN, 'must be a header name'),
+          v.check((name) => !OURS.test(name), 'is set by the bridge or belongs to the connection: leave it out'),
+        ),
+        v.union([v.pipe(v.string(), v.regex(VALUE, VALUE_FAULT)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
+      ),
+      v.check(
+        (record) => new Set(Object.keys(record).map((name) => name.toLowerCase())).size === Object.keys(record).length,
+        'names a header twice',
+      ),
+    ),
+    {},
+  ),
+  v.description('Headers of every request, such as authorization: { env: NAME }. Never host, content-*, ce-* or webhook-*.'),
+);
+
+/** The webhook sink's options (contract, section 2). */
+export const webhookOptions = v.pipe(
+  v.strictObject({
+    type: v.pipe(v.optional(v.literal('webhook')), v.description('The kind of sink.')),
+    url,
+    mode: v.pipe(
+      v.optional(v.literal('structured', 'must be structured: binary and batch come with a later version'), 'structured'),
+      v.description('How a CloudEvent becomes a request: structured, the whole of it as the JSON body.'),
+    ),
+    headers,
+    timeout: v.pipe(
+      v.optional(v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(LONGEST_MS, 'must be at most 4m')), '10s'),
+      v.description('How long one request may take, from the connection to the status of the answer. Default 10s.'),
+    ),
+    allowInsecure: v.pipe(v.optional(v.boolean(), false), v.description('Allow http://. Default false.')),
+    allowPrivate: v.pipe(
+      v.optional(v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be a range such as 10.0.0.0/8 or fd00::/8'))), []),
+      v.description('Ranges of private, loopback or link-local addresses that may be posted to, such as [127.0.0.0/8]. Default none.'),
+    ),
+  }),
+  v.forward(
+    v.check((options) => options.allowInsecure || typeof options.url !== 'string' || !/^http:/i.test(options.url), SCHEME_FAULT),
+    ['url'],
+  ),
+);
+
+export type WebhookOptions = v.InferOutput<typeof webhookOptions>;
+
+/** Where to post, once every secret is known. */
+export interface Target {
+  readonly url: URL;
+  /** Scheme, host and port: all of the URL that may be shown. */
+  readonly origin: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Reveals the secrets of a webhook's options. @throws BridgeError BRIDGE_CONFIG_INVALID that names the key and no value */
+export function targetOf(options: WebhookOptions, sink: string): Target {
+  const text = reveal(options.url);
+  const fault = urlFault(text) ?? (options.allowInsecure || !/^http:/i.test(text) ? null : SCHEME_FAULT);
+  if (fault) throw invalid(sink, 'url', fault);
+  const revealed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.headers)) {
+    revealed[name] = reveal(value);
+    if (!VALUE.test(revealed[name])) throw invalid(sink, `headers.${name}`, VALUE_FAULT);
+  }
+  const target = new URL(text);
+  return { url: target, origin: target.origin, headers: revealed };
+}
+
+function reveal(value: string | Secret): string {
+  return typeof value === 'string' ? value : value.reveal();
+}
+
+/** Says what is wrong without repeating any of it; null where nothing is. */
+function urlFault(text: string): string | null {
+  if (!SCHEME.test(text)) return SCHEME_FAULT;
+  if (!URL.canParse(text)) return NO_URL;
+  return hasCredentials(text) ? CREDENTIALS : null;
+}
+
+function hasCredentials(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username !== '' || password !== '';
+}
+
+function invalid(sink: string, key: string, fault: string): BridgeError {
+  return new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${sink}.${key} ${fault}`);
+}

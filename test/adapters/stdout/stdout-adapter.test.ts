@@ -1,0 +1,216 @@
+// The stdout sink with slow, closed and failing readers, in this process and as a process of its own.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { stdout } from '../../../adapters/stdout/stdout.ts';
+import type { Delivery } from '../../../src/model.ts';
+import { settle } from '../../support/virtual-time.ts';
+import { adapterDeps } from '../adapter-deps.ts';
+import { failed } from '../contract.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+
+const never = new AbortController().signal;
+
+/** A stream whose writes end when the test says so, with an error or without. */
+class HeldStream extends Writable {
+  readonly written: string[] = [];
+  readonly #answers: ((error?: Error) => void)[] = [];
+
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
+    this.written.push(chunk.toString());
+    this.#answers.push(done);
+  }
+
+  answer(error?: Error): void {
+    this.#answers.shift()?.(error);
+  }
+}
+
+/** Goes on after an error, as `process.stdout` does by the same means. */
+class LastingStream extends HeldStream {
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    done(error);
+    (this as unknown as { _undestroy(): void })._undestroy();
+  }
+}
+
+function errno(code: string): Error {
+  return Object.assign(new Error(`write ${code}`), { code });
+}
+
+function create(stream: Writable) {
+  return stdout.create({}, adapterDeps({ stdout: stream }));
+}
+
+test('each delivery is one line, its bytes unchanged, and a batch is one write', async () => {
+  const stream = new HeldStream();
+  const outcome = create(stream).deliver([sampleDelivery({ seq: 1 }), sampleDelivery({ seq: 2 })], never);
+  await settle();
+  stream.answer();
+  assert.deepEqual(await outcome, ['accepted', 'accepted']);
+  const lines = [sampleDelivery({ seq: 1 }), sampleDelivery({ seq: 2 })].map(({ bytes }) => `${Buffer.from(bytes)}\n`);
+  assert.deepEqual(stream.written, [lines.join('')]);
+});
+
+test('a delivery is accepted only once the stream has handed it on', async () => {
+  const stream = new HeldStream();
+  let accepted = false;
+  const outcome = create(stream).deliver([sampleDelivery()], never);
+  void outcome.then(() => {
+    accepted = true;
+  });
+  await settle();
+  assert.equal(accepted, false);
+  stream.answer();
+  assert.deepEqual(await outcome, ['accepted']);
+});
+
+test('a broken pipe retires the sink until the next start, and nothing more is written', async () => {
+  const stream = new HeldStream();
+  const adapter = create(stream);
+  const outcome = adapter.deliver([sampleDelivery()], never);
+  await settle();
+  stream.answer(errno('EPIPE'));
+  const failure = failed((await outcome)[0]);
+  assert.deepEqual(
+    [failure.code, failure.disposition, failure.scope, failure.untilRestart],
+    ['BRIDGE_STDOUT_CLOSED', 'retired', 'sink', true],
+  );
+  assert.equal(failure.status, 'EPIPE');
+  assert.match(failure.message, /sink under-test .*start the bridge again/);
+  assert.deepEqual(await adapter.deliver([sampleDelivery(), sampleDelivery()], never), [failure, failure]);
+  await assert.rejects(adapter.check(never), failure);
+  assert.equal(stream.written.length, 1);
+});
+
+test('a stream that was ended or destroyed is a closed one', async () => {
+  const ended = new PassThrough();
+  ended.end();
+  const destroyed = new PassThrough();
+  destroyed.destroy();
+  for (const stream of [ended, destroyed]) {
+    const adapter = create(stream);
+    assert.equal(failed((await adapter.deliver([sampleDelivery()], never))[0]).code, 'BRIDGE_STDOUT_CLOSED');
+    await assert.rejects(adapter.check(never), { code: 'BRIDGE_STDOUT_CLOSED' });
+  }
+});
+
+test('a stream that closes under a write without a word ends the delivery', async () => {
+  const stream = new HeldStream();
+  const outcome = create(stream).deliver([sampleDelivery()], never);
+  await settle();
+  stream.destroy();
+  assert.equal(failed((await outcome)[0]).code, 'BRIDGE_STDOUT_CLOSED');
+});
+
+test('a full disk is tried again, and a line that it tore spoils no other', async () => {
+  const stream = new LastingStream();
+  const adapter = create(stream);
+  const [torn, whole, next] = [1, 2, 3].map((seq) => [sampleDelivery({ seq })]) as [Delivery[], Delivery[], Delivery[]];
+  const outcome = adapter.deliver(torn, never);
+  await settle();
+  stream.answer(errno('ENOSPC'));
+  const failure = failed((await outcome)[0]);
+  assert.deepEqual(
+    [failure.code, failure.disposition, failure.scope, failure.untilRestart],
+    ['BRIDGE_STDOUT_FAILED', 'retry', 'sink', false],
+  );
+  assert.match(failure.message, /make room/);
+  for (const batch of [whole, next]) {
+    const retried = adapter.deliver(batch, never);
+    await settle();
+    stream.answer();
+    assert.deepEqual(await retried, ['accepted']);
+  }
+  assert.deepEqual(
+    stream.written.map((chunk) => chunk.startsWith('\n')),
+    [false, true, false],
+  );
+});
+
+test('an error of the stream after an aborted delivery and a dispose does not end the process', async () => {
+  const stream = new HeldStream();
+  const adapter = create(stream);
+  const controller = new AbortController();
+  const outcome = assert.rejects(adapter.deliver([sampleDelivery()], controller.signal), { name: 'AbortError' });
+  await settle();
+  controller.abort();
+  await outcome;
+  await adapter[Symbol.asyncDispose]();
+  const closed = new Promise<void>((resolve) => stream.once('close', resolve));
+  stream.answer(errno('EPIPE'));
+  await closed;
+  assert.equal(stream.errored?.message, 'write EPIPE');
+});
+
+test('a closed adapter leaves the stream as it found it: open, and without listeners', async () => {
+  const stream = new HeldStream();
+  const adapter = create(stream);
+  const outcome = adapter.deliver([sampleDelivery()], never);
+  await settle();
+  assert.equal(stream.listenerCount('error'), 1);
+  stream.answer();
+  await outcome;
+  await adapter[Symbol.asyncDispose]();
+  assert.deepEqual([stream.writable, stream.listenerCount('error'), stream.listenerCount('close')], [true, 0, 0]);
+});
+
+test('two stdout sinks share the stream, and one that closes leaves the other at work', async () => {
+  const stream = new PassThrough();
+  const [first, second] = [create(stream), create(stream)];
+  assert.deepEqual(await first.deliver([sampleDelivery({ seq: 1 })], never), ['accepted']);
+  assert.deepEqual(await second.deliver([sampleDelivery({ seq: 2 })], never), ['accepted']);
+  await first[Symbol.asyncDispose]();
+  assert.equal(stream.listenerCount('error'), 1);
+  assert.deepEqual(await second.deliver([sampleDelivery({ seq: 3 })], never), ['accepted']);
+});
+
+test('it has no options', () => {
+  assert.ok(v.is(stdout.options, {}));
+  assert.ok(v.is(stdout.options, { type: 'stdout' }));
+  assert.ok(!v.is(stdout.options, { type: 'stdout', url: 'x' }));
+});
+
+const PROGRAM = join(import.meta.dirname, 'write-lines.ts');
+
+test('a reader that leaves (`| head -1`) ends the deliveries with an outcome, not the process with a crash', async () => {
+  const child = spawn(process.execPath, [PROGRAM, 'until-failure'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const said = textOf(child.stderr);
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [code] = await once(child, 'close');
+  assert.equal(await said, 'BRIDGE_STDOUT_CLOSED retired true\n');
+  assert.equal(code, 0);
+});
+
+test('a reader that never reads does not keep the process from stopping', async (t) => {
+  const child = spawn(process.execPath, [PROGRAM, 'until-stopped', String(4 * 1024 ** 2)], { stdio: ['pipe', 'pipe', 'pipe'] });
+  t.after(() => child.kill('SIGKILL'));
+  const said = textOf(child.stderr);
+  await once(child.stderr, 'data');
+  child.stdin.write('stop\n');
+  const [code] = await once(child, 'exit');
+  child.stdout.destroy();
+  assert.equal(code, 0);
+  assert.equal(await said, 'stuck\nAbortError\n');
+});
+
+test('a full disk under standard output is told as such', async () => {
+  const full = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [PROGRAM, 'until-failure'], { stdio: ['ignore', full, 'pipe'] });
+  closeSync(full);
+  assert.ok(child.stderr);
+  const [said, [code]] = await Promise.all([textOf(child.stderr), once(child, 'close')]);
+  assert.equal(said, 'BRIDGE_STDOUT_FAILED retry false\n');
+  assert.equal(code, 0);
+});
+
+async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) text += String(chunk);
+  return text;
+}

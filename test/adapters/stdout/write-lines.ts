@@ -1,0 +1,28 @@
+// A program for tests: a stdout sink on the process's own standard output. Its argument says what it does; what came of it goes to stderr.
+import { stdout } from '../../../adapters/stdout/stdout.ts';
+import { adapterDeps } from '../adapter-deps.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+
+const [, , task, padding = '0'] = process.argv;
+const adapter = stdout.create({}, adapterDeps({ stdout: process.stdout }));
+
+/** Delivers until a delivery fails. */
+async function untilFailure(): Promise<void> {
+  for (let seq = 1; ; seq += 1) {
+    const [outcome] = await adapter.deliver([sampleDelivery({ seq, padding: Number(padding) })], new AbortController().signal);
+    if (outcome instanceof Error) return void process.stderr.write(`${outcome.code} ${outcome.disposition} ${outcome.untilRestart}\n`);
+  }
+}
+
+/** Delivers to a reader that does not read, until standard input says to stop. */
+async function untilStopped(): Promise<void> {
+  const controller = new AbortController();
+  process.stdin.once('data', () => controller.abort());
+  const delivery = adapter.deliver([sampleDelivery({ padding: Number(padding) })], controller.signal);
+  process.stderr.write('stuck\n');
+  await delivery.catch((error: Error) => process.stderr.write(`${error.name}\n`));
+}
+
+await (task === 'until-failure' ? untilFailure() : untilStopped());
+await adapter[Symbol.asyncDispose]();
+process.exit(0);

@@ -1,0 +1,108 @@
+// Where a webhook may connect: every address behind a name is judged at connect time, and only a judged one is connected to.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Resolve } from '../../../adapters/webhook/checked-lookup.ts';
+import { failed } from '../contract.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+import { createWebhook, startWebhook } from './start-webhook.ts';
+
+const never = new AbortController().signal;
+
+/** A name service with these answers, in order, the last one for good; counts its questions. */
+function nameService(...answers: readonly (readonly string[])[]) {
+  let asked = 0;
+  const resolve: Resolve = (_host, _options, done) => {
+    const addresses = answers[Math.min(asked, answers.length - 1)] ?? [];
+    asked += 1;
+    process.nextTick(
+      done,
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+  };
+  return { resolve, asked: () => asked };
+}
+
+async function refusal(t: TestContext, url: string, addresses: readonly string[], allowPrivate: readonly string[] = []) {
+  const { adapter } = createWebhook(t, { options: { url, allowPrivate }, resolve: nameService(addresses).resolve });
+  const [outcome] = await adapter.deliver([sampleDelivery()], never);
+  const failure = failed(outcome);
+  await assert.rejects(adapter.check(never), { code: failure.code });
+  return failure;
+}
+
+for (const host of [
+  '127.0.0.1',
+  '2130706433',
+  '0x7f.1',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '10.1.2.3',
+  '[fe80::1]',
+  '0.0.0.0',
+  '[64:ff9b::a00:1]',
+  '[2002:a00:1::]',
+]) {
+  test(`http://${host}/ is refused without a look-up`, async (t) => {
+    const failure = await refusal(t, `http://${host}:9/hook?token=hidden`, []);
+    assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS', 'misconfigured', 'sink']);
+    assert.match(failure.message, /sinks\.under-test\.allowPrivate/);
+    assert.doesNotMatch(failure.message, /hidden|hook/);
+  });
+}
+
+for (const host of [
+  '169.254.169.254',
+  '168.63.129.16',
+  '[::ffff:169.254.169.254]',
+  '[64:ff9b::a9fe:a9fe]',
+  '[2002:a83f:8110::]',
+  '2852039166',
+]) {
+  test(`http://${host}/ is refused whatever is allowed`, async (t) => {
+    const failure = await refusal(t, `http://${host}:9/`, [], ['0.0.0.0/0', '::/0']);
+    assert.equal(failure.code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+    assert.match(failure.message, /metadata service/);
+    assert.doesNotMatch(failure.message, /allowPrivate/, 'nothing that would not help is advised');
+  });
+}
+
+for (const [addresses, allowed] of [
+  [['10.0.0.5'], []],
+  [['127.0.0.1', '::1', '192.168.1.1'], []],
+  [['fd00::5'], ['10.0.0.0/8']],
+  [['169.254.169.254'], ['0.0.0.0/0']],
+] as const) {
+  test(`a name for ${addresses.join(' and ')} is refused where ${allowed.join(' ') || 'nothing'} is allowed`, async (t) => {
+    assert.equal((await refusal(t, 'http://rebound.test:9/', addresses, allowed)).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+  });
+}
+
+test('of a name with several addresses, only those that may be reached are connected to', async (t) => {
+  const { receiver, adapter } = await startNamed(t, [['10.0.0.5', '169.254.169.254', '127.0.0.1', '::1']]);
+  assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
+  assert.equal(receiver.requests[0]?.headers.host, `named.test:${receiver.port}`);
+});
+
+test('a name is resolved once for each connection, so that it cannot change between the check and the connect', async (t) => {
+  const { receiver, adapter, names } = await startNamed(t, [['127.0.0.1'], ['10.0.0.5']]);
+  assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
+  assert.equal(names.asked(), 1);
+  receiver.next({ status: 204, headers: { connection: 'close' } });
+  assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted'], 'the open connection is used again');
+  assert.equal(names.asked(), 1);
+  const [outcome] = await adapter.deliver([sampleDelivery()], never);
+  assert.equal(failed(outcome).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS', 'a new connection is judged anew');
+  assert.equal(names.asked(), 2);
+});
+
+test('a look-up without any address is a failure, not a connection', async (t) => {
+  assert.match((await refusal(t, 'http://empty.test:9/', [])).message, /no address/);
+});
+
+async function startNamed(t: TestContext, answers: readonly (readonly string[])[]) {
+  const { receiver } = await startWebhook(t);
+  const names = nameService(...answers);
+  const { adapter } = createWebhook(t, { options: { url: `http://named.test:${receiver.port}/hook` }, resolve: names.resolve });
+  return { receiver, adapter, names };
+}

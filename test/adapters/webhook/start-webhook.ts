@@ -1,0 +1,43 @@
+// A receiver and a webhook sink that posts to it, for tests of single behaviours.
+import type { TestContext } from 'node:test';
+import * as v from 'valibot';
+import type { Outcome } from '../../../adapters/adapter.ts';
+import type { Resolve } from '../../../adapters/webhook/checked-lookup.ts';
+import { WebhookAdapter } from '../../../adapters/webhook/webhook-adapter.ts';
+import { targetOf, webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
+import type { Deps } from '../../../src/time.ts';
+import { WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+
+export interface WebhookSetup {
+  /** Over the defaults of these tests: http and loopback are allowed, `url` is the receiver's. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly time?: Deps;
+  /** Answers name look-ups instead of the system. */
+  readonly resolve?: Resolve;
+}
+
+export interface Webhook {
+  readonly adapter: WebhookAdapter;
+  readonly receiver: WebhookReceiver;
+  readonly deps: TestDeps;
+  readonly deliver: (signal?: AbortSignal) => Promise<Outcome | undefined>;
+}
+
+export async function startWebhook(t: TestContext, setup: WebhookSetup = {}): Promise<Webhook> {
+  const receiver = await WebhookReceiver.start();
+  t.after(() => receiver.stop());
+  const { adapter, deps } = createWebhook(t, { ...setup, options: { url: receiver.url, ...setup.options } });
+  const deliver: Webhook['deliver'] = async (signal = new AbortController().signal) =>
+    (await adapter.deliver([sampleDelivery()], signal))[0];
+  return { adapter, receiver, deps, deliver };
+}
+
+export function createWebhook(t: TestContext, { options, time, resolve }: WebhookSetup): Pick<Webhook, 'adapter' | 'deps'> {
+  const parsed = v.parse(webhookOptions, { allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...options });
+  const deps = adapterDeps(time ? { time } : {});
+  const adapter = new WebhookAdapter({ ...parsed, target: targetOf(parsed, deps.name) }, deps, resolve);
+  t.after(() => adapter[Symbol.asyncDispose]());
+  return { adapter, deps };
+}
