@@ -1,0 +1,63 @@
+// What a client asked of the simulator and what it gets: a request and an answer free of sockets, and the ways to make an answer.
+
+export interface SimRequest {
+  readonly method: string;
+  /** Path and query, as on the request line. */
+  readonly url: string;
+  /** Names in any letter case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Uint8Array;
+}
+
+export interface SimAnswer {
+  readonly status: number;
+  /** Names in lower case; without `content-length`, which follows from the body. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** Answer only after so many milliseconds of real time. */
+  readonly delayMs?: number;
+  /** No answer at all: the connection is reset. */
+  readonly reset?: boolean;
+  /** The connection ends after so many bytes of the body, though the whole was announced. */
+  readonly truncate?: number;
+}
+
+/** One thing that is wrong with a body: where (`Resources.0`; empty for the whole of it) and what. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Why a control request is refused. */
+export interface Refusal {
+  readonly status: 400 | 404 | 405 | 409 | 413;
+  readonly detail: string;
+  readonly faults?: readonly Fault[];
+}
+
+const TITLES: Readonly<Record<Refusal['status'], string>> = {
+  400: 'Bad request',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Impossible now',
+  413: 'Too large',
+};
+
+export function empty(status: number, headers: Readonly<Record<string, string>> = {}): SimAnswer {
+  return { status, headers, body: new Uint8Array() };
+}
+
+export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): SimAnswer {
+  return bytes(status, value, { 'content-type': 'application/json; charset=utf-8', ...headers });
+}
+
+/** `application/problem+json` (RFC 9457) with a member `faults` where a body was at fault. */
+export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): SimAnswer {
+  const { status, detail, faults } = refusal;
+  const value = { type: 'about:blank', title: TITLES[status], status, detail, ...(faults ? { faults } : {}) };
+  return bytes(status, value, { 'content-type': 'application/problem+json', ...headers });
+}
+
+function bytes(status: number, value: unknown, headers: Readonly<Record<string, string>>): SimAnswer {
+  return { status, headers, body: new TextEncoder().encode(JSON.stringify(value)) };
+}

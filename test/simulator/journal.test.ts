@@ -1,0 +1,49 @@
+// The journal: what clients asked of the metadata routes, as a test reads it back.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type JournalledRequest, RequestJournal } from '../../src/simulator/journal.ts';
+import { EVENTS, jsonOf, Simulation } from '../support/simulation.ts';
+
+const requestsOf = (simulation: Simulation) => jsonOf<JournalledRequest[]>(simulation.send('GET', '/simulator/requests'));
+
+test('each request to a metadata route is journalled with what was asked and answered', async () => {
+  const startMs = Date.UTC(2026, 5, 1);
+  const simulation = new Simulation({ startMs, speed: 10 });
+  simulation.get(EVENTS, { 'User-Agent': 'test' });
+  await simulation.time.advance(100);
+  simulation.send('POST', EVENTS, { body: '{"StartRequests":[]} ä' });
+  simulation.send('GET', '/simulator/clock');
+  simulation.get('/nothing');
+  assert.deepEqual(requestsOf(simulation), [
+    {
+      at: '2026-06-01T00:00:00.000Z',
+      vm: 'sim_0',
+      method: 'GET',
+      path: EVENTS,
+      headers: { metadata: 'true', 'user-agent': 'test' },
+      body: '',
+      status: 200,
+    },
+    { at: '2026-06-01T00:00:01.000Z', vm: 'sim_0', method: 'POST', path: EVENTS, headers: {}, body: '{"StartRequests":[]} ä', status: 400 },
+  ]);
+});
+
+test('the status is that of the spoilt answer, and null where there was none', () => {
+  const simulation = new Simulation();
+  simulation.send('PUT', '/simulator/faults', { body: { status: 503 } });
+  simulation.get(EVENTS);
+  simulation.send('PUT', '/simulator/faults', { body: { status: 503, reset: true } });
+  simulation.get(EVENTS);
+  assert.deepEqual(
+    requestsOf(simulation).map((request) => request.status),
+    [503, null],
+  );
+});
+
+test('the journal keeps the last 10,000 requests and of each body the first 16,384 characters', () => {
+  const journal = new RequestJournal();
+  const request = { at: '', vm: '', method: 'GET', headers: {}, body: 'x'.repeat(20_000), status: 200 };
+  for (let number = 1; number <= 20_001; number++) journal.add({ ...request, path: `/${number}` });
+  const kept = journal.requests();
+  assert.deepEqual([kept.length, kept[0]?.path, kept.at(-1)?.path, kept[0]?.body.length], [10_000, '/10002', '/20001', 16_384]);
+});

@@ -1,0 +1,189 @@
+// The simulator on a real socket: keeps what handle() says, spoils answers as ordered, listens and closes as it should.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { connect } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import type { Logger } from 'pino';
+import { BridgeError } from '../../src/errors.ts';
+import { type SimulatorServer, type SimulatorServerOptions, startSimulator } from '../../src/simulator/server.ts';
+import { systemDeps } from '../../src/system.ts';
+import { poll } from '../support/poll.ts';
+import { EVENTS } from '../support/simulation.ts';
+import { VirtualTime } from '../support/virtual-time.ts';
+
+async function start(t: TestContext, options: Partial<SimulatorServerOptions> = {}): Promise<SimulatorServer> {
+  const server = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, deps: systemDeps(), ...options });
+  t.after(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+const METADATA = { Metadata: 'true' };
+
+interface Received {
+  readonly status: number | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+}
+
+function ask(url: string, options: RequestOptions & { body?: string } = {}): ClientRequest {
+  return request(url, { headers: METADATA, ...options }).end(options.body);
+}
+
+/** The answer; rejects where the connection breaks before its end. */
+async function receive(asked: ClientRequest): Promise<Received> {
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  let text = '';
+  for await (const chunk of answer) text += chunk;
+  return { status: answer.statusCode, headers: answer.headers, text };
+}
+
+const control = (server: SimulatorServer, method: string, path: string, body: object = {}) =>
+  receive(ask(`${server.url}/simulator${path}`, { method, headers: {}, body: JSON.stringify(body) }));
+
+test('the metadata and the control routes answer over HTTP', async (t) => {
+  const server = await start(t, { vmName: 'web_1' });
+  const scheduled = await control(server, 'POST', '/events', { EventType: 'Reboot' });
+  assert.equal(scheduled.status, 201);
+  const { EventId } = JSON.parse(scheduled.text) as { EventId: string };
+  const document = await receive(ask(server.url + EVENTS));
+  assert.deepEqual(
+    [document.status, document.headers['etag'], document.headers['content-length']],
+    [200, '"2"', String(document.text.length)],
+  );
+  assert.deepEqual(JSON.parse(document.text).Events[0].Resources, ['web_1']);
+  const approved = await receive(ask(server.url + EVENTS, { method: 'POST', body: JSON.stringify({ StartRequests: [{ EventId }] }) }));
+  assert.deepEqual([approved.status, approved.text], [200, '']);
+  const unchanged = await receive(ask(server.url + EVENTS, { headers: { ...METADATA, 'If-None-Match': '"3"' } }));
+  assert.deepEqual([unchanged.status, unchanged.text], [304, '']);
+});
+
+test('one kept connection serves request after request', async (t) => {
+  const server = await start(t);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  await receive(ask(server.url + EVENTS, { agent }));
+  const second = ask(server.url + EVENTS, { agent });
+  await receive(second);
+  assert.equal(second.reusedSocket, true);
+});
+
+test('a scenario can run from the start', async (t) => {
+  const server = await start(t, { scenario: 'demo' });
+  assert.equal(JSON.parse((await receive(ask(server.url + EVENTS))).text).Events.length, 1);
+});
+
+test('an unknown scenario is a wrong usage that names the known ones', async () => {
+  await assert.rejects(startSimulator({ listen: { host: '127.0.0.1', port: 0 }, scenario: 'x', deps: systemDeps() }), (error) => {
+    assert.ok(error instanceof BridgeError);
+    assert.deepEqual([error.code, /demo/.test(error.message)], ['BRIDGE_USAGE', true]);
+    return true;
+  });
+});
+
+test('a port in use is an error that names the address', async (t) => {
+  const { url } = await start(t);
+  const port = Number(new URL(url).port);
+  await assert.rejects(startSimulator({ listen: { host: '127.0.0.1', port }, deps: systemDeps() }), (error) => {
+    assert.ok(error instanceof BridgeError && error.cause instanceof Error);
+    assert.deepEqual([error.code, error.message.includes(`127.0.0.1:${port}`)], ['BRIDGE_SIMULATOR_LISTEN', true]);
+    return true;
+  });
+});
+
+test('listening beyond loopback is said in the log, listening on loopback is not', async (t) => {
+  const warnings: unknown[] = [];
+  const logger = { warn: (...said: unknown[]) => warnings.push(said) } as unknown as Logger;
+  await start(t, { logger });
+  assert.equal(warnings.length, 0);
+  const server = await start(t, { listen: { host: '0.0.0.0', port: 0 }, logger });
+  assert.equal(warnings.length, 1);
+  assert.equal((await receive(ask(server.url + EVENTS))).status, 200);
+});
+
+test('a delayed answer comes after its delay', async (t) => {
+  const time = new VirtualTime();
+  const server = await start(t, { deps: time });
+  await control(server, 'PUT', '/faults', { delay: '90s', status: 504 });
+  const asked = ask(server.url + EVENTS);
+  let answered = false;
+  asked.on('response', () => {
+    answered = true;
+  });
+  const answer = receive(asked);
+  await poll(() => time.pending === 1, 'the delay');
+  await time.advance(89_999);
+  assert.deepEqual([time.pending, answered], [1, false]);
+  await time.advance(1);
+  assert.equal((await answer).status, 504);
+});
+
+test('a reset breaks the connection without an answer', async (t) => {
+  const server = await start(t);
+  await control(server, 'PUT', '/faults', { reset: true });
+  await assert.rejects(receive(ask(server.url + EVENTS, { agent: false })), { code: 'ECONNRESET' });
+  assert.equal((await receive(ask(server.url + EVENTS, { agent: false }))).status, 200);
+});
+
+for (const truncate of [0, 7]) {
+  test(`an answer cut off after ${truncate} bytes announces the whole and brings so many`, async (t) => {
+    const server = await start(t);
+    await control(server, 'PUT', '/faults', { truncate });
+    const asked = ask(server.url + EVENTS, { agent: false });
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    let text = '';
+    await assert.rejects(
+      (async () => {
+        for await (const chunk of answer) text += chunk;
+      })(),
+      { code: 'ECONNRESET' },
+    );
+    assert.equal(text, '{"Documen'.slice(0, truncate));
+    assert.ok(Number(answer.headers['content-length']) > 7);
+  });
+}
+
+test('an answer that is shorter than its cut comes whole', async (t) => {
+  const server = await start(t);
+  await control(server, 'PUT', '/faults', { truncate: 10_000 });
+  assert.equal(JSON.parse((await receive(ask(server.url + EVENTS))).text).DocumentIncarnation, 1);
+});
+
+test('headers that HTTP does not let through break the connection, not the simulator', async (t) => {
+  const server = await start(t);
+  await control(server, 'PUT', '/faults', { headers: { Trailer: 'x' } });
+  await assert.rejects(receive(ask(server.url + EVENTS, { agent: false })), { code: 'ECONNRESET' });
+  assert.equal((await receive(ask(server.url + EVENTS))).status, 200);
+});
+
+test('a body over 1 MiB is refused with 413 and has no effect', async (t) => {
+  const server = await start(t);
+  const body = JSON.stringify({ Description: 'x'.repeat(1024 * 1024) });
+  assert.equal((await receive(ask(`${server.url}/simulator/events`, { method: 'POST', headers: {}, body }))).status, 413);
+  assert.equal(server.simulator.group.events.incarnation, 1);
+});
+
+test('a client that goes away in the middle of its request harms nobody', async (t) => {
+  const server = await start(t);
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.write(`POST ${EVENTS} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{`);
+  socket.destroy();
+  await once(socket, 'close');
+  assert.equal((await receive(ask(server.url + EVENTS))).status, 200);
+});
+
+test('closing ends open connections and waiting answers, and can be done twice', async (t) => {
+  const time = new VirtualTime();
+  const server = await start(t, { deps: time });
+  await control(server, 'PUT', '/faults', { delay: '1h' });
+  const asked = receive(ask(server.url + EVENTS));
+  const refused = assert.rejects(asked, { code: 'ECONNRESET' });
+  await poll(() => time.pending === 1, 'the delay');
+  await server[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  await refused;
+  assert.equal(time.pending, 0);
+  await assert.rejects(receive(ask(server.url + EVENTS)), { code: 'ECONNREFUSED' });
+});

@@ -1,0 +1,27 @@
+// A simulator → the metadata client's Transport, in memory and in virtual time: delays, resets and cut-off answers as on a socket.
+import { BridgeError } from '../../src/errors.ts';
+import type { Transport } from '../../src/metadata/transport.ts';
+import type { Simulator } from '../../src/simulator/simulator.ts';
+import { type Deps, deadline, sleep } from '../../src/time.ts';
+
+export function simulatorTransport(simulator: Simulator, deps: Pick<Deps, 'after'>): Transport {
+  return async ({ method, url, headers, body, timeoutMs }, signal) => {
+    signal.throwIfAborted();
+    const { pathname, search } = new URL(url);
+    const answer = simulator.handle({ method, url: pathname + search, headers, body: new TextEncoder().encode(body ?? '') });
+    const limit = deadline(
+      deps,
+      timeoutMs,
+      () => new BridgeError('BRIDGE_METADATA_TIMEOUT', `the simulator did not answer within ${timeoutMs} ms`),
+      signal,
+    );
+    try {
+      if (answer.delayMs !== undefined) await sleep(deps, answer.delayMs, limit.signal);
+    } finally {
+      limit.cancel();
+    }
+    const isCut = answer.truncate !== undefined && answer.truncate < answer.body.length;
+    if (answer.reset || isCut) throw new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the simulator broke off the connection');
+    return { status: answer.status, headers: answer.headers, body: answer.body };
+  };
+}
