@@ -1,0 +1,145 @@
+// A file → a SQLite database as the store wants it: write-ahead log, durable commits, prepared statements, errors of ours.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { BridgeError } from '../errors.ts';
+import { storeError } from './errors.ts';
+
+/** Verbs beside a running bridge commit in steps of some milliseconds; who waits longer than this has a stuck neighbour. */
+const BUSY_TIMEOUT_MS = 5000;
+
+export interface DatabaseOptions {
+  /** `OFF` is for tests that are not about power loss. */
+  readonly synchronous: 'FULL' | 'OFF';
+  /** For tests: the disk is full once the file has so many pages of 4 KiB. */
+  readonly maxPages?: number | undefined;
+}
+
+/** A statement that was prepared once; `Row` is what it yields. Every method @throws BridgeError BRIDGE_STORE_*. */
+export class Statement<Row = never> {
+  readonly #statement: StatementSync;
+  readonly #file: string;
+
+  constructor(statement: StatementSync, file: string) {
+    this.#statement = statement;
+    this.#file = file;
+  }
+
+  all(...values: SQLInputValue[]): Row[] {
+    return this.#try(() => this.#statement.all(...values)) as Row[];
+  }
+
+  get(...values: SQLInputValue[]): Row | undefined {
+    return this.#try(() => this.#statement.get(...values)) as Row | undefined;
+  }
+
+  /** How many rows it wrote. */
+  run(...values: SQLInputValue[]): number {
+    return this.#try(() => Number(this.#statement.run(...values).changes));
+  }
+
+  #try<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw storeError(error, this.#file);
+    }
+  }
+}
+
+/** One connection. Closing it is idempotent. */
+export class Database implements Disposable {
+  readonly file: string;
+  readonly #db: DatabaseSync;
+  readonly #synchronous: DatabaseOptions['synchronous'];
+  readonly #begin: Statement;
+  readonly #commit: Statement;
+
+  /** @throws BridgeError BRIDGE_STORE_* where the file cannot be opened or is no database. */
+  constructor(file: string, { synchronous, maxPages }: DatabaseOptions) {
+    this.file = file;
+    this.#synchronous = synchronous;
+    this.#db = open(file);
+    try {
+      this.exec(
+        `PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = ${synchronous};
+         PRAGMA wal_autocheckpoint = 1000;
+         PRAGMA journal_size_limit = 4194304;
+         PRAGMA cache_size = -2000;
+         PRAGMA temp_store = MEMORY;
+         ${maxPages === undefined ? '' : `PRAGMA max_page_count = ${maxPages}`}`,
+      );
+      this.#begin = this.prepare('BEGIN IMMEDIATE');
+      this.#commit = this.prepare('COMMIT');
+    } catch (error) {
+      this.#db.close();
+      throw error;
+    }
+  }
+
+  exec(sql: string): void {
+    try {
+      this.#db.exec(sql);
+    } catch (error) {
+      throw storeError(error, this.file);
+    }
+  }
+
+  prepare<Row = never>(sql: string): Statement<Row> {
+    try {
+      return new Statement<Row>(this.#db.prepare(sql), this.file);
+    } catch (error) {
+      throw storeError(error, this.file);
+    }
+  }
+
+  /** All of `work` or nothing, on disk before it returns. @throws what `work` throws, and BridgeError BRIDGE_STORE_*. */
+  transaction<T>(work: () => T): T {
+    if (this.#db.isOpen && this.#db.isTransaction)
+      throw new BridgeError('BRIDGE_INTERNAL', `a transaction of the store ${this.file} was begun inside another`);
+    this.#begin.run();
+    try {
+      const result = work();
+      this.#commit.run();
+      return result;
+    } catch (error) {
+      // SQLite has already rolled back by itself after a full disk.
+      if (this.#db.isTransaction) this.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** Runs `work` with commits that outlive the process, but perhaps not a loss of power, and so cost no fsync. Without `wait` a locked store fails at once. */
+  relaxed<T>(work: () => T, { wait = true } = {}): T {
+    if (this.#synchronous === 'FULL') this.exec('PRAGMA synchronous = NORMAL');
+    if (!wait) this.exec('PRAGMA busy_timeout = 0');
+    try {
+      return work();
+    } finally {
+      if (!wait) this.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      this.exec(`PRAGMA synchronous = ${this.#synchronous}`);
+    }
+  }
+
+  /** Moves the write-ahead log into the file, as far as nobody reads from it, and closes. */
+  close(): void {
+    if (!this.#db.isOpen) return;
+    try {
+      this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // The log is whole without it; the next open reads it.
+    }
+    this.#db.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+function open(file: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: false });
+  } catch (error) {
+    throw storeError(error, file);
+  }
+}

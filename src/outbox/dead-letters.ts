@@ -1,0 +1,121 @@
+// Deliveries that were given up → a list of them, another try behind their key, or out with them.
+import { toRfc3339Seconds } from '../dates.ts';
+import type { DeadLetter, DeadLetterReason } from '../model.ts';
+import type { Database, Statement } from './database.ts';
+import { parseCloudEvent } from './journal.ts';
+import { type Sinks, unknownSink } from './sinks.ts';
+
+/** Small steps, so that a verb beside a running bridge holds up its commits for some milliseconds only. */
+const STEP = 200;
+
+/** Without any of the two: all. */
+export interface DeadLetterChoice {
+  readonly sink?: string;
+  /** CloudEvent ids. */
+  readonly ids?: readonly string[];
+}
+
+/** A dead letter and the CloudEvent that it is about. */
+export type DeadLetterWithEvent = DeadLetter & { readonly cloudEvent: object };
+
+interface DeadRow {
+  readonly seq: number;
+  readonly sink: string;
+  readonly journal: number;
+  readonly reason: DeadLetterReason;
+  readonly status: number | string | null;
+  readonly attempts: number;
+  readonly at_ms: number;
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+export class DeadLetters {
+  readonly #database: Database;
+  readonly #sinks: Sinks;
+  readonly #step: Statement<DeadRow>;
+  readonly #newest: Statement<{ seq: number | null }>;
+  readonly #sinksWithAny: Statement<{ sink: string }>;
+  readonly #requeue: Statement;
+  readonly #remove: Statement;
+
+  constructor(database: Database, sinks: Sinks) {
+    this.#database = database;
+    this.#sinks = sinks;
+    this.#step = database.prepare(
+      `SELECT d.seq, d.sink, d.journal, d.reason, d.status, d.attempts, d.at_ms, j.id, j.bytes
+       FROM deliveries d CROSS JOIN journal j ON j.seq = d.journal
+       WHERE d.state = 'dead' AND d.sink = ? AND d.seq > ? AND d.seq <= ? AND (?4 IS NULL OR j.id IN (SELECT value FROM json_each(?4)))
+       ORDER BY d.seq LIMIT ${STEP}`,
+    );
+    this.#newest = database.prepare('SELECT max(seq) AS seq FROM deliveries');
+    this.#sinksWithAny = database.prepare(`SELECT DISTINCT sink FROM deliveries WHERE state = 'dead' ORDER BY sink`);
+    this.#requeue = database.prepare(
+      `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state)
+       SELECT sink, journal, partition_key, ?, 'queued' FROM deliveries WHERE seq = ? AND state = 'dead'`,
+    );
+    this.#remove = database.prepare(`DELETE FROM deliveries WHERE seq = ? AND state = 'dead'`);
+  }
+
+  /** Sink by sink, oldest first; each step is read when it is asked for, so that a slow reader holds nothing open. */
+  *list(choice: DeadLetterChoice): Generator<DeadLetterWithEvent> {
+    for (const rows of this.#steps(choice)) yield* rows.map(toDeadLetter);
+  }
+
+  /**
+   * New rows behind their key, with no attempts yet. Rows of a sink that was removed stay where they are.
+   * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN where `choice` names such a sink.
+   */
+  retry(choice: DeadLetterChoice, atMs: number): number {
+    const known = this.#sinks.names();
+    if (choice.sink !== undefined && !known.includes(choice.sink)) throw unknownSink(choice.sink, known);
+    return this.#each(choice, (row) => {
+      if (!known.includes(row.sink) || this.#requeue.run(atMs, row.seq) === 0) return 0;
+      return this.#remove.run(row.seq);
+    });
+  }
+
+  discard(choice: DeadLetterChoice): number {
+    return this.#each(choice, (row) => this.#remove.run(row.seq));
+  }
+
+  #each(choice: DeadLetterChoice, work: (row: DeadRow) => number): number {
+    let count = 0;
+    for (const rows of this.#steps(choice)) {
+      count += this.#database.transaction(() => rows.reduce((sum, row) => sum + work(row), 0));
+    }
+    return count;
+  }
+
+  /** Only what is dead now: a running bridge may give up again what `retry` just queued. */
+  *#steps({ sink, ids }: DeadLetterChoice): Generator<DeadRow[]> {
+    const newest = this.#newest.get()?.seq ?? 0;
+    const wanted = ids === undefined ? null : JSON.stringify(ids);
+    for (const name of sink === undefined ? this.#sinksWithAny.all().map((row) => row.sink) : [sink]) {
+      for (
+        let after = 0, rows = this.#step.all(name, after, newest, wanted);
+        rows.length > 0;
+        rows = this.#step.all(name, after, newest, wanted)
+      ) {
+        yield rows;
+        after = rows.at(-1)?.seq ?? newest;
+      }
+    }
+  }
+}
+
+function toDeadLetter(row: DeadRow): DeadLetterWithEvent {
+  const cloudEvent = parseCloudEvent(row.bytes) as { readonly type: string; readonly data?: { readonly eventId?: string } };
+  const { id, sink, reason, status, attempts } = row;
+  return {
+    id,
+    eventId: cloudEvent.data?.eventId ?? null,
+    sink,
+    type: cloudEvent.type,
+    reason,
+    status,
+    attempts,
+    at: toRfc3339Seconds(row.at_ms),
+    cloudEvent,
+  };
+}

@@ -1,0 +1,81 @@
+// What SQLite and the file system throw → BridgeErrors that name the file and say what to do.
+import { BridgeError, messageOf } from '../errors.ts';
+
+/** Primary result codes (https://www.sqlite.org/rescode.html). */
+const SQLITE = { BUSY: 5, LOCKED: 6, CORRUPT: 11, FULL: 13, CONSTRAINT: 19, NOTADB: 26 } as const;
+/** The index of the write-ahead log could not grow: the disk is full, in practice. */
+const SQLITE_IOERR_SHMSIZE = 4874;
+
+interface SqliteError extends Error {
+  readonly code: 'ERR_SQLITE_ERROR';
+  /** Extended result code. */
+  readonly errcode: number;
+}
+
+export function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
+}
+
+/** True where another connection holds the lock that was asked for. */
+export function isBusy(error: unknown): boolean {
+  return isSqliteError(error) && [SQLITE.BUSY, SQLITE.LOCKED].some((code) => code === (error.errcode & 0xff));
+}
+
+/** A BridgeError BRIDGE_STORE_* (or BRIDGE_INTERNAL) about `file` for what SQLite or the file system threw; anything else unchanged. */
+export function storeError(error: unknown, file: string): unknown {
+  if (isSqliteError(error)) return fromSqlite(error, file);
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  if (error.code === 'ERR_INVALID_STATE')
+    return new BridgeError('BRIDGE_INTERNAL', `the store ${file} was used after it was closed`, { cause: error });
+  if (!('syscall' in error)) return error;
+  return error.code === 'ENOSPC' || error.code === 'EDQUOT' ? full(file, error) : failed(file, error);
+}
+
+function fromSqlite(error: SqliteError, file: string): BridgeError {
+  if (error.errcode === SQLITE_IOERR_SHMSIZE) return full(file, error);
+  switch (error.errcode & 0xff) {
+    case SQLITE.FULL:
+      return full(file, error);
+    case SQLITE.CORRUPT:
+    case SQLITE.NOTADB:
+      return damaged(file, messageOf(error), error);
+    case SQLITE.BUSY:
+    case SQLITE.LOCKED:
+      return new BridgeError('BRIDGE_STORE_FAILED', `another process keeps the store ${file} locked; end it, or wait until it is done`, {
+        cause: error,
+      });
+    case SQLITE.CONSTRAINT:
+      return new BridgeError('BRIDGE_INTERNAL', `the store ${file} refused a row: ${messageOf(error)}`, { cause: error });
+    default:
+      return failed(file, error);
+  }
+}
+
+/** Never mended or replaced by us. */
+export function damaged(file: string, how: string, cause?: Error): BridgeError {
+  return new BridgeError(
+    'BRIDGE_STORE_DAMAGED',
+    `the store file ${file} is damaged (${how}). Stop the bridge and put back a copy of its folder, or move the folder away to start with an empty store; what was queued in it is then not delivered`,
+    { cause },
+  );
+}
+
+function full(file: string, cause: Error): BridgeError {
+  return new BridgeError(
+    'BRIDGE_STORE_FULL',
+    `the disk of the store ${file} is full; nothing was stored. Make room: the bridge goes on by itself`,
+    {
+      cause,
+    },
+  );
+}
+
+function failed(file: string, cause: Error): BridgeError {
+  return new BridgeError(
+    'BRIDGE_STORE_FAILED',
+    `the store ${file} cannot be read or written (${messageOf(cause)}). Check its disk, owner and permissions`,
+    {
+      cause,
+    },
+  );
+}

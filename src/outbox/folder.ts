@@ -1,0 +1,67 @@
+// `store.path` → a folder with a whole store in it, or the error that there is none.
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { BridgeError } from '../errors.ts';
+import { Database, type DatabaseOptions } from './database.ts';
+import { damaged, storeError } from './errors.ts';
+import { migrate } from './schema.ts';
+
+export const DATABASE_FILE = 'outbox.db';
+
+/** With mode 0700 where it is missing. @throws BridgeError BRIDGE_STORE_FULL or _FAILED */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw storeError(error, folder);
+  }
+}
+
+/**
+ * Makes an empty store where there is none. It gets its name when it is whole, so that a file without content, or a log without its file, is damage
+ * and never taken for a new beginning (SQLite would). @throws BridgeError BRIDGE_STORE_DAMAGED, _FULL or _FAILED
+ */
+export function makeStore(folder: string, synchronous: DatabaseOptions['synchronous']): void {
+  if (hasStore(folder)) return;
+  const file = join(folder, DATABASE_FILE);
+  const unfinished = `${file}.new`;
+  try {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${unfinished}${suffix}`, { force: true });
+    // Before SQLite does, for its mode: a folder that was there before may be open to others.
+    closeSync(openSync(unfinished, 'a', 0o600));
+    const database = new Database(unfinished, { synchronous });
+    try {
+      migrate(database);
+    } finally {
+      database.close();
+    }
+    renameSync(unfinished, file);
+  } catch (error) {
+    throw storeError(error, file);
+  }
+}
+
+/** A verb never makes a store: run as another user, it would leave files that the bridge cannot write. @throws BridgeError BRIDGE_STORE_MISSING or _DAMAGED */
+export function requireStore(folder: string): void {
+  if (hasStore(folder)) return;
+  throw new BridgeError(
+    'BRIDGE_STORE_MISSING',
+    `there is no store in ${folder}. Start "run" with this configuration first, or check store.path`,
+  );
+}
+
+function hasStore(folder: string): boolean {
+  const file = join(folder, DATABASE_FILE);
+  const size = sizeOf(file);
+  if (size === 0) throw damaged(file, 'it is empty');
+  if (size === null && (sizeOf(`${file}-wal`) ?? 0) > 0) throw damaged(file, 'it is gone, though its log is there');
+  return size !== null;
+}
+
+function sizeOf(file: string): number | null {
+  try {
+    return existsSync(file) ? statSync(file).size : null;
+  } catch (error) {
+    throw storeError(error, file);
+  }
+}

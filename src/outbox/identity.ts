@@ -1,0 +1,51 @@
+// The store's one identity row ↔ whose events are kept in it.
+import type { Deps } from '../time.ts';
+import type { Database, Statement } from './database.ts';
+
+/** Which VM the store belongs to, and by what names its CloudEvents go. */
+export interface Identity {
+  /** Null until instance metadata told it. */
+  readonly vmId: string | null;
+  /** The VM's own name as the metadata service gives it. */
+  readonly name: string | null;
+  /** The CloudEvents' `source`. */
+  readonly source: string | null;
+  /** 32 hex digits, made once for each store: names the observer while the VM's name is unknown. */
+  readonly observerId: string;
+}
+
+interface IdentityRow {
+  readonly vm_id: string | null;
+  readonly name: string | null;
+  readonly source: string | null;
+  readonly observer_id: string;
+}
+
+export class IdentityTable {
+  readonly #random: Deps['random'];
+  readonly #load: Statement<IdentityRow>;
+  readonly #save: Statement;
+
+  constructor(database: Database, random: Deps['random']) {
+    this.#random = random;
+    this.#load = database.prepare('SELECT vm_id, name, source, observer_id FROM identity');
+    this.#save = database.prepare('INSERT OR REPLACE INTO identity (id, vm_id, name, source, observer_id) VALUES (1, ?, ?, ?, ?)');
+  }
+
+  /** Makes the observer's id where there is none yet, which writes. */
+  load(): Identity {
+    const row = this.#load.get();
+    if (row !== undefined) return { vmId: row.vm_id, name: row.name, source: row.source, observerId: row.observer_id };
+    const made = { vmId: null, name: null, source: null, observerId: randomHex(this.#random) };
+    this.save(made);
+    return made;
+  }
+
+  save({ vmId, name, source, observerId }: Identity): void {
+    this.#save.run(vmId, name, source, observerId);
+  }
+}
+
+function randomHex(random: Deps['random']): string {
+  return Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
+}

@@ -1,0 +1,94 @@
+// CloudEvents → journal rows with a delivery row for each sink; ids → whether they were used, and what they told.
+import type { EventStatus, JournalEntry, ScheduledEvent } from '../model.ts';
+import type { Database, Statement } from './database.ts';
+
+export const JOURNAL_SQL = {
+  isUsed: 'SELECT 1 AS found FROM used_ids WHERE id = ?',
+  seen: 'SELECT j.change, j.key, j.occurrence, j.bytes FROM used_ids u CROSS JOIN journal j ON j.seq = u.seq WHERE u.id = ?',
+} as const;
+
+/** A CloudEvent of this bridge that told of an event. */
+export interface SeenEvent {
+  readonly change: string;
+  readonly key: string;
+  readonly occurrence: number;
+  /** The content that it told; of an `ended` one the last content before. */
+  readonly event: ScheduledEvent;
+}
+
+interface SeenRow {
+  readonly change: string;
+  readonly key: string | null;
+  readonly occurrence: number | null;
+  readonly bytes: Uint8Array;
+}
+
+/** A CloudEvent's `data` where it tells of a change of an event (contract, section 3). */
+type ChangeData = Omit<ScheduledEvent, 'eventStatus'> & {
+  readonly eventStatus: EventStatus | 'Ended';
+  readonly previousStatus: EventStatus | null;
+};
+
+const TELLS_OF_AN_EVENT: ReadonlySet<string> = new Set(['scheduled', 'updated', 'started', 'ended']);
+
+export class Journal {
+  readonly #append: Statement<{ seq: number }>;
+  readonly #use: Statement;
+  readonly #queue: Statement;
+  readonly #remember: Statement;
+  readonly #isUsed: Statement<{ found: number }>;
+  readonly #seen: Statement<SeenRow>;
+
+  constructor(database: Database) {
+    this.#append = database.prepare(
+      'INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq',
+    );
+    this.#use = database.prepare('INSERT INTO used_ids (seq, id, occurrence, used_ms) VALUES (?, ?, ?, ?)');
+    this.#queue = database.prepare(`INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) VALUES (?, ?, ?, ?, 'queued')`);
+    this.#remember = database.prepare('INSERT OR IGNORE INTO sink_occurrences (occurrence, sink) VALUES (?, ?)');
+    this.#isUsed = database.prepare(JOURNAL_SQL.isUsed);
+    this.#seen = database.prepare(JOURNAL_SQL.seen);
+  }
+
+  /** Inside a transaction. @throws BridgeError BRIDGE_INTERNAL where the id was used before. */
+  append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): void {
+    const { id, change, key, occurrence, partitionKey, timeMs, bytes } = entry;
+    const seq = this.#append.get(id, change, key, occurrence, partitionKey, timeMs, bytes)?.seq ?? null;
+    this.#use.run(seq, id, occurrence, queuedAtMs);
+    for (const sink of sinks) {
+      this.#queue.run(sink, seq, partitionKey, queuedAtMs);
+      if (occurrence !== null) this.#remember.run(occurrence, sink);
+    }
+  }
+
+  isUsed(id: string): boolean {
+    return this.#isUsed.get(id) !== undefined;
+  }
+
+  /** Null where no such id is journalled, or it tells of no event. */
+  seen(id: string): SeenEvent | null {
+    const row = this.#seen.get(id);
+    if (!row || row.key === null || row.occurrence === null || !TELLS_OF_AN_EVENT.has(row.change)) return null;
+    const { data } = parseCloudEvent(row.bytes) as { data: ChangeData };
+    return { change: row.change, key: row.key, occurrence: row.occurrence, event: toEvent(data) };
+  }
+}
+
+/** The journal's bytes as an object. */
+export function parseCloudEvent(bytes: Uint8Array): object {
+  return JSON.parse(new TextDecoder().decode(bytes)) as object;
+}
+
+function toEvent(data: ChangeData): ScheduledEvent {
+  return {
+    eventId: data.eventId,
+    eventStatus: data.eventStatus === 'Ended' ? (data.previousStatus ?? 'Started') : data.eventStatus,
+    eventType: data.eventType,
+    resourceType: data.resourceType,
+    resources: data.resources,
+    notBefore: data.notBefore,
+    description: data.description,
+    eventSource: data.eventSource,
+    durationInSeconds: data.durationInSeconds,
+  };
+}

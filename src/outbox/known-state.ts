@@ -1,0 +1,165 @@
+// The known state ↔ its rows, of which only those that differ are written; occurrences are opened and ended with it.
+import type { Blindness, Instant, KnownEvent, KnownState, ScheduledEvent } from '../model.ts';
+import type { Database, Statement } from './database.ts';
+
+export const KNOWN_STATE_SQL = {
+  state: 'SELECT incarnation, api_version, last_good_ms, epoch_number, epoch_started_ms, next_occurrence FROM known_state WHERE id = 1',
+  events:
+    'SELECT occurrence, key, event, api_version, epoch, listed, last_listed_ms, missing_ms, missing_scheduled FROM known_events ORDER BY occurrence',
+  touch: 'UPDATE known_state SET last_good_ms = ? WHERE id = 1',
+  endOccurrence: 'UPDATE occurrences SET ended_ms = ? WHERE occurrence = ?',
+  forgetEvent: 'DELETE FROM known_events WHERE occurrence = ?',
+  hasEnded: 'SELECT 1 AS found FROM occurrences WHERE key = ? AND ended_ms IS NOT NULL LIMIT 1',
+  blindness: 'SELECT since, last_document_at FROM blindness WHERE id = 1',
+} as const;
+
+interface StateRow {
+  readonly incarnation: number | null;
+  readonly api_version: string | null;
+  readonly last_good_ms: number | null;
+  readonly epoch_number: number | null;
+  readonly epoch_started_ms: number | null;
+  readonly next_occurrence: number;
+}
+
+interface EventRow {
+  readonly occurrence: number;
+  readonly key: string;
+  readonly event: string;
+  readonly api_version: string;
+  readonly epoch: number;
+  readonly listed: number;
+  readonly last_listed_ms: number | null;
+  readonly missing_ms: number | null;
+  readonly missing_scheduled: number | null;
+}
+
+export class KnownStateTables {
+  readonly #state: Statement<StateRow>;
+  readonly #events: Statement<EventRow>;
+  readonly #saveState: Statement;
+  readonly #saveEvent: Statement;
+  readonly #forgetEvent: Statement;
+  readonly #openOccurrence: Statement;
+  readonly #endOccurrence: Statement;
+  readonly #touch: Statement;
+  readonly #hasEnded: Statement<{ found: number }>;
+  readonly #blindness: Statement<{ since: string; last_document_at: string | null }>;
+  readonly #saveBlindness: Statement;
+  readonly #clearBlindness: Statement;
+
+  constructor(database: Database) {
+    this.#state = database.prepare(KNOWN_STATE_SQL.state);
+    this.#events = database.prepare(KNOWN_STATE_SQL.events);
+    this.#saveState = database.prepare('INSERT OR REPLACE INTO known_state VALUES (1, ?, ?, ?, ?, ?, ?)');
+    this.#saveEvent = database.prepare('INSERT OR REPLACE INTO known_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#forgetEvent = database.prepare(KNOWN_STATE_SQL.forgetEvent);
+    this.#openOccurrence = database.prepare('INSERT INTO occurrences (occurrence, key, first_seen_ms) VALUES (?, ?, ?)');
+    this.#endOccurrence = database.prepare(KNOWN_STATE_SQL.endOccurrence);
+    this.#touch = database.prepare(KNOWN_STATE_SQL.touch);
+    this.#hasEnded = database.prepare(KNOWN_STATE_SQL.hasEnded);
+    this.#blindness = database.prepare(KNOWN_STATE_SQL.blindness);
+    this.#saveBlindness = database.prepare('INSERT OR REPLACE INTO blindness VALUES (1, ?, ?)');
+    this.#clearBlindness = database.prepare('DELETE FROM blindness');
+  }
+
+  /** The state as it stands on disk; before the first document the empty one. */
+  load(): KnownState {
+    const row = this.#state.get();
+    return {
+      incarnation: row?.incarnation ?? null,
+      apiVersion: row?.api_version ?? null,
+      lastGoodAt: toInstant(row?.last_good_ms ?? null),
+      epoch: toEpoch(row),
+      emptyRow: null,
+      events: new Map(this.#events.all().map((event) => [event.key, toKnownEvent(event)])),
+      nextOccurrence: row?.next_occurrence ?? 1,
+    };
+  }
+
+  /** Writes what differs from `stored`, the events as they stand on disk; what came or went, did so at `atMs`. */
+  save(next: KnownState, stored: KnownState['events'], atMs: number): void {
+    this.#saveState.run(
+      next.incarnation,
+      next.apiVersion,
+      next.lastGoodAt?.wallMs ?? null,
+      next.epoch?.number ?? null,
+      next.epoch?.startedAt.wallMs ?? null,
+      next.nextOccurrence,
+    );
+    for (const before of stored.values()) {
+      if (next.events.get(before.key)?.occurrence === before.occurrence) continue;
+      this.#forgetEvent.run(before.occurrence);
+      this.#endOccurrence.run(atMs, before.occurrence);
+    }
+    for (const known of next.events.values()) {
+      const before = stored.get(known.key);
+      if (before?.occurrence !== known.occurrence) this.#openOccurrence.run(known.occurrence, known.key, atMs);
+      if (before === undefined || !isSame(before, known)) this.#saveKnownEvent(known);
+    }
+  }
+
+  /** The time of the last good document alone. */
+  touch(lastGoodMs: number): void {
+    this.#touch.run(lastGoodMs);
+  }
+
+  hasEnded(key: string): boolean {
+    return this.#hasEnded.get(key) !== undefined;
+  }
+
+  blindness(): Blindness | null {
+    const row = this.#blindness.get();
+    return row === undefined ? null : { since: row.since, lastDocumentAt: row.last_document_at };
+  }
+
+  saveBlindness(blindness: Blindness | null): void {
+    if (blindness === null) this.#clearBlindness.run();
+    else this.#saveBlindness.run(blindness.since, blindness.lastDocumentAt);
+  }
+
+  #saveKnownEvent({ occurrence, key, event, apiVersion, epoch, listed, lastListedAt, missing }: KnownEvent): void {
+    const content = JSON.stringify(event);
+    const missingScheduled = missing === null ? null : Number(missing.scheduledJustBefore);
+    const [lastListedMs, missingMs] = [lastListedAt?.wallMs ?? null, missing?.at.wallMs ?? null];
+    this.#saveEvent.run(occurrence, key, content, apiVersion, epoch, Number(listed), lastListedMs, missingMs, missingScheduled);
+  }
+}
+
+/** A moment of the store, which tells nothing of this process's monotonic clock. */
+function toInstant(wallMs: number | null): Instant | null {
+  return wallMs === null ? null : { wallMs, elapsedMs: null };
+}
+
+function toEpoch(row: StateRow | undefined): KnownState['epoch'] {
+  const startedAt = toInstant(row?.epoch_started_ms ?? null);
+  return row === undefined || row.epoch_number === null || startedAt === null ? null : { number: row.epoch_number, startedAt };
+}
+
+function toKnownEvent(row: EventRow): KnownEvent {
+  const missingAt = toInstant(row.missing_ms);
+  return {
+    key: row.key,
+    occurrence: row.occurrence,
+    event: JSON.parse(row.event) as ScheduledEvent,
+    apiVersion: row.api_version,
+    epoch: row.epoch,
+    listed: row.listed === 1,
+    lastListedAt: toInstant(row.last_listed_ms),
+    missing: missingAt && { at: missingAt, scheduledJustBefore: row.missing_scheduled === 1 },
+  };
+}
+
+/** Contents are compared by identity: a document that tells nothing new of an event leaves its content object in place, and one row too many does no harm. */
+function isSame(before: KnownEvent, now: KnownEvent): boolean {
+  return (
+    before === now ||
+    (before.event === now.event &&
+      before.occurrence === now.occurrence &&
+      before.apiVersion === now.apiVersion &&
+      before.epoch === now.epoch &&
+      before.listed === now.listed &&
+      before.lastListedAt === now.lastListedAt &&
+      before.missing === now.missing)
+  );
+}

@@ -1,0 +1,66 @@
+// The store's folder → the right to be its one `run`, kept until released or the process dies.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { BridgeError } from '../errors.ts';
+import { isBusy, storeError } from './errors.ts';
+
+/** Never opened but by SQLite: closing any other handle on it would drop this process's lock (POSIX). */
+const LOCK_FILE = 'lock.db';
+const HOLDER_FILE = 'run.pid';
+
+/** Holds `BEGIN EXCLUSIVE` on a database of its own, which the system frees with the process, kill -9 included. */
+export class StoreLock implements Disposable {
+  readonly #database: DatabaseSync;
+  readonly #holderFile: string;
+
+  /** @throws BridgeError BRIDGE_STORE_LOCKED where another process, or another outbox of this one, holds it. */
+  constructor(folder: string) {
+    this.#holderFile = join(folder, HOLDER_FILE);
+    this.#database = lock(folder, this.#holderFile);
+    try {
+      writeFileSync(this.#holderFile, `${process.pid}\n`);
+    } catch {
+      // Only names the holder in a message; on a full disk the lock holds all the same.
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#database.isOpen) return;
+    rmSync(this.#holderFile, { force: true });
+    this.#database.close();
+  }
+}
+
+function lock(folder: string, holderFile: string): DatabaseSync {
+  const file = join(folder, LOCK_FILE);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { timeout: 0 });
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database?.close();
+    throw isBusy(error) ? locked(folder, holderFile, error) : storeError(error, file);
+  }
+}
+
+function locked(folder: string, holderFile: string, cause: unknown): BridgeError {
+  const pid = holderOf(holderFile);
+  const holder = pid === null ? 'another process' : `process ${pid}`;
+  return new BridgeError(
+    'BRIDGE_STORE_LOCKED',
+    `the store ${folder} is in use by ${holder}: one "run" for each store. End that one, or give store.path another folder`,
+    {
+      cause,
+    },
+  );
+}
+
+function holderOf(holderFile: string): string | null {
+  try {
+    return /^\d+/.exec(readFileSync(holderFile, 'utf8'))?.[0] ?? null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,75 @@
+// A store's file → an open database of the newest schema, its tables with their statements prepared once.
+import { join } from 'node:path';
+import type { KnownState } from '../model.ts';
+import type { Deps } from '../time.ts';
+import { ApprovalTable } from './approvals.ts';
+import { Database, type DatabaseOptions, type Statement } from './database.ts';
+import { DeadLetters } from './dead-letters.ts';
+import { DATABASE_FILE } from './folder.ts';
+import { type Identity, IdentityTable } from './identity.ts';
+import { Journal } from './journal.ts';
+import { KnownStateTables } from './known-state.ts';
+import { Queue } from './queue.ts';
+import { Replay } from './replay.ts';
+import { Retention } from './retention.ts';
+import { migrate } from './schema.ts';
+import { Sinks } from './sinks.ts';
+
+export interface OutboxOptions {
+  readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
+  /** True for `run`: makes the folder (mode 0700) where it is missing, and is the only one with this store. False for verbs that work beside it. */
+  readonly lock: boolean;
+  /** `FULL` by default; `OFF` for tests that are not about power loss. */
+  readonly synchronous?: DatabaseOptions['synchronous'];
+  /** For tests: the disk is full once the database has so many pages of 4 KiB. */
+  readonly maxPages?: number;
+}
+
+class Tables {
+  readonly identity: IdentityTable;
+  readonly known: KnownStateTables;
+  readonly journal: Journal;
+  readonly queue: Queue;
+  readonly sinks: Sinks;
+  readonly deadLetters: DeadLetters;
+  readonly replay: Replay;
+  readonly approvals: ApprovalTable;
+  readonly retention: Retention;
+  readonly dataVersion: Statement<{ data_version: number }>;
+
+  constructor(database: Database, random: Deps['random']) {
+    this.identity = new IdentityTable(database, random);
+    this.known = new KnownStateTables(database);
+    this.journal = new Journal(database);
+    this.queue = new Queue(database);
+    this.sinks = new Sinks(database);
+    this.deadLetters = new DeadLetters(database, this.sinks);
+    this.replay = new Replay(database, this.sinks);
+    this.approvals = new ApprovalTable(database);
+    this.retention = new Retention(database);
+    this.dataVersion = database.prepare('PRAGMA data_version');
+  }
+}
+
+export interface OpenStore {
+  readonly database: Database;
+  readonly tables: Tables;
+  identity: Identity;
+  /** The known events as they stand on disk; what the next state is compared with. */
+  storedEvents: KnownState['events'];
+  dataVersion: number;
+}
+
+/** @throws BridgeError BRIDGE_STORE_DAMAGED, _NEWER, _FULL or _FAILED */
+export function openStore(folder: string, { deps, synchronous = 'FULL', maxPages }: OutboxOptions): OpenStore {
+  const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages });
+  try {
+    migrate(database);
+    const tables = new Tables(database, deps.random);
+    const dataVersion = tables.dataVersion.get()?.data_version ?? 0;
+    return { database, tables, identity: tables.identity.load(), storedEvents: tables.known.load().events, dataVersion };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

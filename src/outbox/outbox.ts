@@ -1,0 +1,238 @@
+// A folder → the durable store: known state, journal, one delivery row for each sink, approvals. One transaction for each thing that happens.
+import type { Blindness, Delivery, EventApproval, Instant, JournalEntry, KnownState, Retirement, Settlement } from '../model.ts';
+import type { DeadLetterChoice, DeadLetterWithEvent } from './dead-letters.ts';
+import { DATABASE_FILE, makeFolder, makeStore, requireStore } from './folder.ts';
+import type { Identity } from './identity.ts';
+import type { SeenEvent } from './journal.ts';
+import { StoreLock } from './lock.ts';
+import { type OpenStore, type OutboxOptions, openStore } from './open-store.ts';
+import type { Backlog } from './queue.ts';
+import type { ReplayRange } from './replay.ts';
+import type { PruneOptions } from './retention.ts';
+import { moveAside } from './set-aside.ts';
+import type { ConfiguredSink, SinkDifferences } from './sinks.ts';
+
+const LEAST_BETWEEN_HEARTBEATS_MS = 1000;
+
+/** What can be written inside one transaction. */
+export interface Transaction {
+  /** Writes what differs from the state on disk; occurrences that came or went did so at its `lastGoodAt`. */
+  saveState(next: KnownState): void;
+  saveBlindness(blindness: Blindness | null): void;
+  /** Journals a CloudEvent and queues it for these sinks. @throws BridgeError BRIDGE_INTERNAL where its id was used before. */
+  append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): void;
+  /** Writes the approvals of one occurrence, over what was stored of it. */
+  saveApproval(approval: EventApproval): void;
+}
+
+/**
+ * Opens the store in `folder`.
+ * @throws BridgeError BRIDGE_STORE_LOCKED, _MISSING (only without `lock`), _DAMAGED, _NEWER, _FULL or _FAILED
+ */
+export function openOutbox(folder: string, options: OutboxOptions): Outbox {
+  if (!options.lock) {
+    requireStore(folder);
+    return new Outbox(folder, options, null);
+  }
+  makeFolder(folder);
+  const lock = new StoreLock(folder);
+  try {
+    makeStore(folder, options.synchronous ?? 'FULL');
+    return new Outbox(folder, options, lock);
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** The store. Everything is synchronous; everything @throws BridgeError BRIDGE_STORE_* where the disk does not do its part. */
+export class Outbox implements Disposable {
+  readonly #folder: string;
+  readonly #options: OutboxOptions;
+  readonly #lock: StoreLock | null;
+  #open: OpenStore;
+  #heartbeat = { elapsedMs: Number.NEGATIVE_INFINITY, wentWell: true };
+
+  /** Made by `openOutbox`. */
+  constructor(folder: string, options: OutboxOptions, lock: StoreLock | null) {
+    this.#folder = folder;
+    this.#options = options;
+    this.#lock = lock;
+    this.#open = openStore(folder, options);
+  }
+
+  identity(): Identity {
+    return this.#open.identity;
+  }
+
+  /** Durable. What is not named stays. */
+  saveIdentity(known: Partial<Omit<Identity, 'observerId'>>): void {
+    const identity = { ...this.#open.identity, ...known };
+    this.#open.tables.identity.save(identity);
+    this.#open.identity = identity;
+  }
+
+  /** The state as it stands on disk, moments without elapsed time; before the first document the empty one. */
+  state(): KnownState {
+    return this.#open.tables.known.load();
+  }
+
+  /** Whether a document was ever stored. */
+  hasState(): boolean {
+    return this.state().lastGoodAt !== null;
+  }
+
+  blindness(): Blindness | null {
+    return this.#open.tables.known.blindness();
+  }
+
+  /** All of it or nothing, on disk before it returns. Not inside another one. @throws also what `work` throws */
+  transact<T>(work: (transaction: Transaction) => T): T {
+    const { known, journal, approvals } = this.#open.tables;
+    let events = this.#open.storedEvents;
+    const transaction: Transaction = {
+      saveState: (next) => {
+        known.save(next, events, next.lastGoodAt?.wallMs ?? this.#options.deps.wallMs());
+        events = next.events;
+      },
+      saveBlindness: (blindness) => known.saveBlindness(blindness),
+      append: (entry, sinks, queuedAtMs) => journal.append(entry, sinks, queuedAtMs),
+      saveApproval: (approval) => approvals.save(approval),
+    };
+    const result = this.#open.database.transaction(() => work(transaction));
+    this.#open.storedEvents = events;
+    return result;
+  }
+
+  /**
+   * Keeps the time of the last good document, at most once a second and without an fsync: kill -9 loses nothing, a loss of power some seconds.
+   * Never throws and never waits; false where the last try failed.
+   */
+  heartbeat(at: Instant): boolean {
+    const elapsedMs = this.#options.deps.elapsedMs();
+    if (elapsedMs - this.#heartbeat.elapsedMs < LEAST_BETWEEN_HEARTBEATS_MS) return this.#heartbeat.wentWell;
+    this.#heartbeat = { elapsedMs, wentWell: this.#touch(at.wallMs) };
+    return this.#heartbeat.wentWell;
+  }
+
+  /** Whether an event of this key was known and has ended, as far back as 400 days. */
+  hasEnded(key: string): boolean {
+    return this.#open.tables.known.hasEnded(key);
+  }
+
+  /** Whether a CloudEvent id has been used in the last 400 days, or earlier for an event that has not ended. */
+  isUsed(id: string): boolean {
+    return this.#open.tables.journal.isUsed(id);
+  }
+
+  /** The journalled CloudEvent with this id; null where there is none or it tells of no event. */
+  seen(id: string): SeenEvent | null {
+    return this.#open.tables.journal.seen(id);
+  }
+
+  /** Approvals of the occurrences that have not ended. */
+  openApprovals(): readonly EventApproval[] {
+    return this.#open.tables.approvals.open();
+  }
+
+  /** Rows still to be delivered to `sink`, in queue order, of partition keys not named in `except`; at most `limit`. */
+  queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
+    return this.#open.tables.queue.queued(sink, except, limit);
+  }
+
+  /** Rows queued at or before `queuedBeforeMs`, in queue order; at most `limit`. */
+  queuedBefore(sink: string, queuedBeforeMs: number, limit: number): readonly Delivery[] {
+    return this.#open.tables.queue.queuedBefore(sink, queuedBeforeMs, limit);
+  }
+
+  /** One transaction. Durable where a row was dead-lettered; an acceptance may be lost with the machine's power, which costs a repeat. */
+  settle(sink: string, settlements: readonly Settlement[], atMs: number): void {
+    this.#open.tables.queue.settle(sink, settlements, atMs);
+  }
+
+  backlog(sink: string): Backlog {
+    return this.#open.tables.queue.backlog(sink);
+  }
+
+  /** Whether a sink was sent a change of this occurrence. */
+  wasSent(sink: string, occurrence: number): boolean {
+    return this.#open.tables.sinks.wasSent(sink, occurrence);
+  }
+
+  /** Null where the sink is not retired. */
+  retirement(sink: string): Retirement | null {
+    return this.#open.tables.sinks.retirement(sink);
+  }
+
+  /** Durable. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN before `syncSinks` named it */
+  retire(sink: string, retirement: Retirement): void {
+    this.#open.tables.sinks.retire(sink, retirement);
+  }
+
+  /** Takes the configured sinks for the sinks of this store: new ones start from now on, rows of those no longer there are dead-lettered, changed ones start again. */
+  syncSinks(configured: readonly ConfiguredSink[]): SinkDifferences {
+    return this.#open.tables.sinks.sync(configured, this.#options.deps.wallMs());
+  }
+
+  /** Dead letters, read step by step. */
+  deadLetters(choice: DeadLetterChoice = {}): Iterable<DeadLetterWithEvent> {
+    return this.#open.tables.deadLetters.list(choice);
+  }
+
+  /** Queues them again, behind their key. Returns how many. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  retryDeadLetters(choice: DeadLetterChoice = {}): number {
+    return this.#open.tables.deadLetters.retry(choice, this.#options.deps.wallMs());
+  }
+
+  /** Removes them for good. Returns how many. */
+  discardDeadLetters(choice: DeadLetterChoice): number {
+    return this.#open.tables.deadLetters.discard(choice);
+  }
+
+  /** Queues journalled CloudEvents once more for one sink, same bytes and ids. Returns how many. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  replay(range: ReplayRange): number {
+    return this.#open.tables.replay.replay(range, this.#options.deps.wallMs());
+  }
+
+  /** One short step; call it again, a little later, until it returns 0. Never deletes what is undelivered, dead-lettered or of an event that has not ended. */
+  prune(options: PruneOptions): number {
+    return this.#open.tables.retention.prune(options);
+  }
+
+  /** Whether another process wrote since this was last asked. */
+  changedOutside(): boolean {
+    const before = this.#open.dataVersion;
+    this.#open.dataVersion = this.#open.tables.dataVersion.get()?.data_version ?? before;
+    return this.#open.dataVersion !== before;
+  }
+
+  /** Moves what is stored into a folder of its own, with the reason beside it, and starts empty. Keeps the lock. Returns that folder. */
+  setAside(reason: string): string {
+    this.#open.database.close();
+    try {
+      return moveAside(this.#folder, DATABASE_FILE, { vmId: this.#open.identity.vmId, reason, atMs: this.#options.deps.wallMs() });
+    } finally {
+      makeStore(this.#folder, this.#options.synchronous ?? 'FULL');
+      this.#open = openStore(this.#folder, this.#options);
+    }
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#open.database.close();
+    this.#lock?.[Symbol.dispose]();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #touch(lastGoodMs: number): boolean {
+    try {
+      this.#open.database.relaxed(() => this.#open.tables.known.touch(lastGoodMs), { wait: false });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// A sink's delivery rows → what is to be delivered next; what became of it → the rows.
+import type { DeadLetterReason, Delivery, Settlement } from '../model.ts';
+import type { Database, Statement } from './database.ts';
+
+/** Beyond so many rows `backlog` stops counting, so that a look at it costs a few milliseconds at most. */
+const MOST_COUNTED = 100_000;
+
+const COLUMNS = `d.seq, d.sink, d.partition_key, d.queued_ms, d.attempts, j.id, j.change, j.time_ms, j.bytes, o.ended_ms`;
+/** Joined in this order, whatever the planner thinks of it. */
+const JOINED = 'CROSS JOIN journal j ON j.seq = d.journal LEFT JOIN occurrences o ON o.occurrence = j.occurrence';
+
+export const QUEUE_SQL = {
+  queued: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_queue ${JOINED}
+    WHERE d.sink = ? AND d.state = 'queued' AND d.partition_key NOT IN (SELECT value FROM json_each(?)) ORDER BY d.seq LIMIT ?`,
+  queuedBefore: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_age ${JOINED}
+    WHERE d.sink = ? AND d.state = 'queued' AND d.queued_ms <= ? ORDER BY d.queued_ms, d.seq LIMIT ?`,
+  accept: `UPDATE deliveries SET state = 'delivered', at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
+  fail: `UPDATE deliveries SET attempts = attempts + 1, status = ?, at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
+  bury: `UPDATE deliveries SET state = 'dead', attempts = attempts + ?, reason = ?, status = ?, at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
+  countQueued: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued' LIMIT ${MOST_COUNTED})`,
+  oldest: `SELECT min(queued_ms) AS queued_ms FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued'`,
+  countDead: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_dead WHERE sink = ? AND state = 'dead' LIMIT ${MOST_COUNTED})`,
+} as const;
+
+/** What a sink has yet to take, and what was given up. Counts end at 100,000. */
+export interface Backlog {
+  readonly queued: number;
+  readonly oldestQueuedAtMs: number | null;
+  readonly dead: number;
+}
+
+interface DeliveryRow {
+  readonly seq: number;
+  readonly sink: string;
+  readonly partition_key: string;
+  readonly queued_ms: number;
+  readonly attempts: number;
+  readonly id: string;
+  readonly change: string;
+  readonly time_ms: number;
+  readonly bytes: Uint8Array;
+  readonly ended_ms: number | null;
+}
+
+export class Queue {
+  readonly #database: Database;
+  readonly #queued: Statement<DeliveryRow>;
+  readonly #queuedBefore: Statement<DeliveryRow>;
+  readonly #accept: Statement;
+  readonly #fail: Statement;
+  readonly #bury: Statement;
+  readonly #countQueued: Statement<{ count: number }>;
+  readonly #oldest: Statement<{ queued_ms: number | null }>;
+  readonly #countDead: Statement<{ count: number }>;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#queued = database.prepare(QUEUE_SQL.queued);
+    this.#queuedBefore = database.prepare(QUEUE_SQL.queuedBefore);
+    this.#accept = database.prepare(QUEUE_SQL.accept);
+    this.#fail = database.prepare(QUEUE_SQL.fail);
+    this.#bury = database.prepare(QUEUE_SQL.bury);
+    this.#countQueued = database.prepare(QUEUE_SQL.countQueued);
+    this.#oldest = database.prepare(QUEUE_SQL.oldest);
+    this.#countDead = database.prepare(QUEUE_SQL.countDead);
+  }
+
+  queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
+    return this.#queued.all(sink, JSON.stringify(except), limit).map(toDelivery);
+  }
+
+  queuedBefore(sink: string, queuedBeforeMs: number, limit: number): readonly Delivery[] {
+    const rows = this.#queuedBefore.all(sink, queuedBeforeMs, limit).map(toDelivery);
+    // By time in the index, which a clock that was set back puts out of step with the queue.
+    return rows.sort((one, other) => one.seq - other.seq);
+  }
+
+  /** One transaction; a row that another process took away meanwhile is passed over. */
+  settle(sink: string, settlements: readonly Settlement[], atMs: number): void {
+    const write = () =>
+      this.#database.transaction(() => {
+        for (const settlement of settlements) this.#settle(sink, settlement, atMs);
+      });
+    // An acceptance that a loss of power undoes costs a repeat; a dead letter would be lost to who looks for it.
+    if (settlements.some(({ result }) => result === 'dead')) write();
+    else this.#database.relaxed(write);
+  }
+
+  backlog(sink: string): Backlog {
+    return {
+      queued: this.#countQueued.get(sink)?.count ?? 0,
+      oldestQueuedAtMs: this.#oldest.get(sink)?.queued_ms ?? null,
+      dead: this.#countDead.get(sink)?.count ?? 0,
+    };
+  }
+
+  #settle(sink: string, settlement: Settlement, atMs: number): void {
+    const { seq } = settlement;
+    if (settlement.result === 'accepted') this.#accept.run(atMs, seq, sink);
+    else if (settlement.result === 'failed') this.#fail.run(settlement.status, atMs, seq, sink);
+    else this.#bury.run(Number(wasAttempted(settlement)), settlement.reason, settlement.status, atMs, seq, sink);
+  }
+}
+
+/** Rows of a retired sink expire unattempted: then nobody said anything. */
+function wasAttempted({ reason, status }: { readonly reason: DeadLetterReason; readonly status: number | string | null }): boolean {
+  return reason === 'refused' || status !== null;
+}
+
+function toDelivery(row: DeliveryRow): Delivery {
+  return {
+    seq: row.seq,
+    sink: row.sink,
+    id: row.id,
+    change: row.change,
+    partitionKey: row.partition_key,
+    timeMs: row.time_ms,
+    bytes: row.bytes,
+    queuedAtMs: row.queued_ms,
+    attempts: row.attempts,
+    endedAtMs: row.ended_ms,
+  };
+}

@@ -1,0 +1,54 @@
+// A span of the journal → new delivery rows of one sink, behind what it has queued by now.
+import type { Database, Statement } from './database.ts';
+import { type Sinks, unknownSink } from './sinks.ts';
+
+/** Small steps, so that a verb beside a running bridge holds up its commits for some milliseconds only. */
+const STEP = 500;
+
+export interface ReplayRange {
+  readonly sink: string;
+  readonly sinceMs: number;
+  /** Included; without it up to now. */
+  readonly untilMs?: number;
+  /** EventId in lower case: only what tells of this event. */
+  readonly eventKey?: string;
+}
+
+export class Replay {
+  readonly #database: Database;
+  readonly #sinks: Sinks;
+  readonly #find: Statement<{ seq: number }>;
+  readonly #queue: Statement;
+  readonly #remember: Statement;
+
+  constructor(database: Database, sinks: Sinks) {
+    this.#database = database;
+    this.#sinks = sinks;
+    this.#find = database.prepare('SELECT seq FROM journal WHERE time_ms >= ? AND time_ms <= ? AND (?3 IS NULL OR key = ?3) ORDER BY seq');
+    this.#queue = database.prepare(
+      `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) SELECT ?, seq, partition_key, ?, 'queued' FROM journal WHERE seq = ?`,
+    );
+    this.#remember = database.prepare(
+      `INSERT OR IGNORE INTO sink_occurrences (occurrence, sink)
+       SELECT o.occurrence, ? FROM journal j JOIN occurrences o ON o.occurrence = j.occurrence WHERE j.seq = ? AND o.ended_ms IS NULL`,
+    );
+  }
+
+  /** How many were queued, in the journal's order. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  replay({ sink, sinceMs, untilMs, eventKey }: ReplayRange, nowMs: number): number {
+    const known = this.#sinks.names();
+    if (!known.includes(sink)) throw unknownSink(sink, known);
+    const found = this.#find.all(sinceMs, untilMs ?? nowMs, eventKey ?? null).map(({ seq }) => seq);
+    let count = 0;
+    for (let from = 0; from < found.length; from += STEP) {
+      const step = found.slice(from, from + STEP);
+      count += this.#database.transaction(() => step.reduce((sum, seq) => sum + this.#queueAgain(sink, seq, nowMs), 0));
+    }
+    return count;
+  }
+
+  #queueAgain(sink: string, seq: number, nowMs: number): number {
+    this.#remember.run(sink, seq);
+    return this.#queue.run(sink, nowMs, seq);
+  }
+}

@@ -1,0 +1,92 @@
+// The clock and `store.retain` → rows that nobody needs any more, deleted in steps that are too short to hold up a poll.
+import type { Database, Statement } from './database.ts';
+
+/** Used ids, and what was remembered of an event (contract, section 3). */
+const MEMORY_MS = 400 * 24 * 60 * 60 * 1000;
+
+const IS_LIVE = (occurrence: string): string => `SELECT 1 FROM occurrences o WHERE o.occurrence = ${occurrence} AND o.ended_ms IS NULL`;
+
+export const RETENTION_SQL = {
+  delivered: `DELETE FROM deliveries WHERE seq IN
+    (SELECT seq FROM deliveries INDEXED BY deliveries_delivered WHERE state = 'delivered' AND at_ms < ? ORDER BY at_ms LIMIT ?)`,
+  /** Tells of each row whether something still needs it: a delivery of any state, or an event that has not ended. */
+  journal: `SELECT j.seq, j.time_ms, EXISTS (SELECT 1 FROM deliveries d WHERE d.journal = j.seq) OR EXISTS (${IS_LIVE('j.occurrence')}) AS needed
+    FROM journal j INDEXED BY journal_time WHERE (j.time_ms, j.seq) > (?, ?) AND j.time_ms < ? ORDER BY j.time_ms, j.seq LIMIT ?`,
+  forgetJournal: 'DELETE FROM journal WHERE seq = ?',
+  usedIds: `DELETE FROM used_ids WHERE seq IN
+    (SELECT u.seq FROM used_ids u INDEXED BY used_ids_age WHERE u.used_ms < ? AND NOT EXISTS (${IS_LIVE('u.occurrence')}) ORDER BY u.used_ms LIMIT ?)`,
+  ended:
+    'SELECT occurrence FROM occurrences INDEXED BY occurrences_ended WHERE ended_ms IS NOT NULL AND ended_ms < ? ORDER BY ended_ms LIMIT ?',
+  forgetSinks: 'DELETE FROM sink_occurrences WHERE occurrence = ?',
+  forgetApprovals: 'DELETE FROM approvals WHERE occurrence = ?',
+  forgetHolds: 'DELETE FROM holds WHERE occurrence = ?',
+  forgetOccurrence: 'DELETE FROM occurrences WHERE occurrence = ?',
+} as const;
+
+export interface PruneOptions {
+  /** `store.retain`: of the journal and of delivered rows. */
+  readonly retainMs: number;
+  readonly nowMs: number;
+  /** Rows of each kind looked at in this step; 500 by default. */
+  readonly limit?: number;
+}
+
+interface JournalRow {
+  readonly seq: number;
+  readonly time_ms: number;
+  readonly needed: number;
+}
+
+export class Retention {
+  readonly #database: Database;
+  readonly #delivered: Statement;
+  readonly #journal: Statement<JournalRow>;
+  readonly #forgetJournal: Statement;
+  readonly #usedIds: Statement;
+  readonly #ended: Statement<{ occurrence: number }>;
+  readonly #forgetOccurrence: readonly Statement[];
+  /** How far the walk through the old part of the journal has come: rows that are still needed are passed, not met again at each step. */
+  #walked: Pick<JournalRow, 'time_ms' | 'seq'> = { time_ms: 0, seq: 0 };
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#delivered = database.prepare(RETENTION_SQL.delivered);
+    this.#journal = database.prepare(RETENTION_SQL.journal);
+    this.#forgetJournal = database.prepare(RETENTION_SQL.forgetJournal);
+    this.#usedIds = database.prepare(RETENTION_SQL.usedIds);
+    this.#ended = database.prepare(RETENTION_SQL.ended);
+    const { forgetSinks, forgetApprovals, forgetHolds, forgetOccurrence } = RETENTION_SQL;
+    this.#forgetOccurrence = [forgetSinks, forgetApprovals, forgetHolds, forgetOccurrence].map((sql) => database.prepare(sql));
+  }
+
+  /** One step, without an fsync; returns how many rows it deleted, or passed because they are still needed: 0 when it is through. */
+  prune({ retainMs, nowMs, limit = 500 }: PruneOptions): number {
+    const retained = nowMs - retainMs;
+    const remembered = nowMs - Math.max(MEMORY_MS, retainMs);
+    return this.#database.relaxed(() =>
+      this.#database.transaction(
+        () =>
+          this.#delivered.run(retained, limit) +
+          this.#pruneJournal(retained, limit) +
+          this.#usedIds.run(remembered, limit) +
+          this.#pruneOccurrences(remembered, limit),
+      ),
+    );
+  }
+
+  #pruneJournal(beforeMs: number, limit: number): number {
+    const rows = this.#journal.all(this.#walked.time_ms, this.#walked.seq, beforeMs, limit);
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    this.#walked = last ?? { time_ms: 0, seq: 0 };
+    const deleted = rows.reduce((sum, { seq, needed }) => (needed ? sum : sum + this.#forgetJournal.run(seq)), 0);
+    return last === undefined ? deleted : rows.length;
+  }
+
+  #pruneOccurrences(beforeMs: number, limit: number): number {
+    const ended = this.#ended.all(beforeMs, limit);
+    return ended.reduce(
+      (sum, { occurrence }) => this.#forgetOccurrence.reduce((rows, statement) => rows + statement.run(occurrence), sum),
+      0,
+    );
+  }
+}

@@ -1,0 +1,120 @@
+// The configured sinks → what the store remembers of each: since when, whether retired, and which events it was told of.
+import { BridgeError } from '../errors.ts';
+import type { Retirement } from '../model.ts';
+import type { Database, Statement } from './database.ts';
+
+/** Rows of a removed sink are given up in steps of so many, so that no transaction grows with what a sink has missed. */
+const STEP = 5000;
+
+export const SINKS_SQL = {
+  wasSent: 'SELECT 1 AS found FROM sink_occurrences WHERE occurrence = ? AND sink = ?',
+  retirement: 'SELECT retired_reason, retired_ms FROM sinks WHERE name = ?',
+  bury: `UPDATE deliveries SET state = 'dead', reason = 'sink removed', at_ms = ?
+    WHERE seq IN (SELECT seq FROM deliveries INDEXED BY deliveries_queue WHERE sink = ? AND state = 'queued' ORDER BY seq LIMIT ${STEP})`,
+} as const;
+
+/** A sink of the configuration. */
+export interface ConfiguredSink {
+  readonly name: string;
+  readonly type: string;
+  /** Changes with the sink's configuration. */
+  readonly fingerprint: string;
+}
+
+/** What `syncSinks` found different, for the log. */
+export interface SinkDifferences {
+  /** Start with what happens from now on. */
+  readonly added: readonly string[];
+  /** No longer configured; how many rows of each were dead-lettered. */
+  readonly removed: readonly { readonly sink: string; readonly deadLettered: number }[];
+  /** Were retired, and start again because their configuration changed. */
+  readonly unretired: readonly string[];
+}
+
+interface SinkRow {
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly retired_ms: number | null;
+}
+
+export class Sinks {
+  readonly #database: Database;
+  readonly #all: Statement<SinkRow>;
+  readonly #add: Statement;
+  readonly #change: Statement;
+  readonly #remove: Statement;
+  readonly #forget: Statement;
+  readonly #bury: Statement;
+  readonly #wasSent: Statement<{ found: number }>;
+  readonly #retirement: Statement<{ retired_reason: string; retired_ms: number | null }>;
+  readonly #retire: Statement;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#all = database.prepare('SELECT name, fingerprint, retired_ms FROM sinks ORDER BY name');
+    this.#add = database.prepare('INSERT INTO sinks (name, type, fingerprint, added_ms) VALUES (?, ?, ?, ?)');
+    this.#change = database.prepare(
+      'UPDATE sinks SET type = ?, fingerprint = ?, retired_reason = NULL, retired_ms = NULL, consent = NULL WHERE name = ?',
+    );
+    this.#remove = database.prepare('DELETE FROM sinks WHERE name = ?');
+    this.#forget = database.prepare('DELETE FROM sink_occurrences WHERE sink = ?');
+    this.#bury = database.prepare(SINKS_SQL.bury);
+    this.#wasSent = database.prepare(SINKS_SQL.wasSent);
+    this.#retirement = database.prepare(SINKS_SQL.retirement);
+    this.#retire = database.prepare('UPDATE sinks SET retired_reason = ?, retired_ms = ? WHERE name = ?');
+  }
+
+  /** The names of all sinks that the last `run` had. */
+  names(): readonly string[] {
+    return this.#all.all().map(({ name }) => name);
+  }
+
+  sync(configured: readonly ConfiguredSink[], atMs: number): SinkDifferences {
+    const stored = new Map(this.#all.all().map((row) => [row.name, row]));
+    const names = new Set(configured.map(({ name }) => name));
+    const removed = [...stored.keys()].filter((name) => !names.has(name)).map((sink) => ({ sink, deadLettered: this.#drop(sink, atMs) }));
+    const added = configured.filter(({ name }) => !stored.has(name));
+    const changed = configured.filter(({ name, fingerprint }) => stored.has(name) && stored.get(name)?.fingerprint !== fingerprint);
+    if (added.length + changed.length > 0) {
+      this.#database.transaction(() => {
+        for (const { name, type, fingerprint } of added) this.#add.run(name, type, fingerprint, atMs);
+        for (const { name, type, fingerprint } of changed) this.#change.run(type, fingerprint, name);
+      });
+    }
+    const unretired = changed.map(({ name }) => name).filter((name) => (stored.get(name)?.retired_ms ?? null) !== null);
+    return { added: added.map(({ name }) => name), removed, unretired };
+  }
+
+  wasSent(sink: string, occurrence: number): boolean {
+    return this.#wasSent.get(occurrence, sink) !== undefined;
+  }
+
+  retirement(sink: string): Retirement | null {
+    const row = this.#retirement.get(sink);
+    return row === undefined || row.retired_ms === null ? null : { reason: row.retired_reason, atMs: row.retired_ms };
+  }
+
+  retire(sink: string, { reason, atMs }: Retirement): void {
+    if (this.#retire.run(reason, atMs, sink) === 0) throw unknownSink(sink, this.names());
+  }
+
+  /** Gives up its rows and forgets it; ends where it stands if the process dies, and goes on at the next start. */
+  #drop(sink: string, atMs: number): number {
+    let deadLettered = 0;
+    for (let step = STEP; step === STEP; deadLettered += step) step = this.#database.transaction(() => this.#bury.run(atMs, sink));
+    this.#database.transaction(() => {
+      this.#forget.run(sink);
+      this.#remove.run(sink);
+    });
+    return deadLettered;
+  }
+}
+
+/** The error for a sink that the store has never had, or no longer has. */
+export function unknownSink(sink: string, known: readonly string[]): BridgeError {
+  const names = known.length === 0 ? 'it has none yet' : `it has ${known.map((name) => `"${name}"`).join(', ')}`;
+  return new BridgeError(
+    'BRIDGE_STORE_SINK_UNKNOWN',
+    `the store has no sink "${sink}"; ${names}. A sink is known to the store once "run" has started with it`,
+  );
+}

@@ -1,0 +1,85 @@
+// Databases of older, this and later versions → what opening them does.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'node:test';
+import { Database } from '../../src/outbox/database.ts';
+import { openOutbox } from '../../src/outbox/outbox.ts';
+import { MIGRATIONS, migrate } from '../../src/outbox/schema.ts';
+import { temporaryFolder, testStore } from '../support/outbox.ts';
+
+const SETTINGS = { synchronous: 'OFF' } as const;
+
+function versionOf(database: Database): number | undefined {
+  return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version;
+}
+
+test('a new store gets every step and the newest version', (t) => {
+  using database = new Database(join(temporaryFolder(t), 'a.db'), SETTINGS);
+  migrate(database);
+  assert.equal(versionOf(database), MIGRATIONS.length);
+});
+
+test('a store of an earlier version keeps its rows and takes the steps that it lacks, once', (t) => {
+  const file = join(temporaryFolder(t), 'a.db');
+  const steps = ['CREATE TABLE fruit (name TEXT)', `ALTER TABLE fruit ADD COLUMN colour TEXT DEFAULT 'red'`];
+  {
+    using database = new Database(file, SETTINGS);
+    migrate(database, steps.slice(0, 1));
+    database.exec(`INSERT INTO fruit VALUES ('apple')`);
+  }
+  using database = new Database(file, SETTINGS);
+  migrate(database, steps);
+  migrate(database, steps);
+  assert.equal(versionOf(database), 2);
+  assert.deepEqual(
+    { ...database.prepare<{ name: string; colour: string }>('SELECT * FROM fruit').get() },
+    { name: 'apple', colour: 'red' },
+  );
+});
+
+test('a step that fails leaves the version before it', (t) => {
+  using database = new Database(join(temporaryFolder(t), 'a.db'), SETTINGS);
+  assert.throws(
+    () => migrate(database, ['CREATE TABLE fruit (name TEXT)', 'CREATE TABLE tree (name TEXT); CREATE TABLE fruit (name TEXT)']),
+    {
+      code: 'BRIDGE_STORE_FAILED',
+    },
+  );
+  assert.equal(versionOf(database), 1);
+  assert.equal(database.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'tree'`).get(), undefined);
+});
+
+test('a store that a later release wrote is refused and left as it is', (t) => {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const file = join(folder, 'outbox.db');
+  const later = new DatabaseSync(file);
+  later.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+  later.close();
+  assert.throws(
+    () => openOutbox(folder, { deps: time, lock: true }),
+    (error: Error & { code: string }) => {
+      assert.equal(error.code, 'BRIDGE_STORE_NEWER');
+      assert.match(error.message, new RegExp(`${file} was written by a later release.*version ${MIGRATIONS.length + 1}`));
+      return true;
+    },
+  );
+  const untouched = new DatabaseSync(file);
+  t.after(() => untouched.close());
+  assert.deepEqual({ ...untouched.prepare('PRAGMA user_version').get() }, { user_version: MIGRATIONS.length + 1 });
+});
+
+test('the store is written ahead, synced at every commit, and its log does not grow without end', (t) => {
+  using database = new Database(join(temporaryFolder(t), 'a.db'), { synchronous: 'FULL' });
+  const setting = (name: string): unknown => Object.values(database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get() ?? {})[0];
+  assert.equal(setting('journal_mode'), 'wal');
+  assert.equal(setting('synchronous'), 2);
+  assert.equal(setting('journal_size_limit'), 4 * 1024 * 1024);
+  assert.equal(setting('wal_autocheckpoint'), 1000);
+  assert.equal(
+    database.relaxed(() => setting('synchronous')),
+    1,
+  );
+  assert.equal(setting('synchronous'), 2);
+});
