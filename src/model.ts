@@ -208,6 +208,18 @@ export interface Delivery {
 /** Why a delivery was given up. */
 export type DeadLetterReason = 'refused' | 'expired' | 'sink removed';
 
+/** What became of one attempt; `accepted` and `dead` end the row. */
+export type Settlement =
+  | { readonly seq: number; readonly result: 'accepted' }
+  | { readonly seq: number; readonly result: 'failed'; readonly status: number | string | null }
+  | { readonly seq: number; readonly result: 'dead'; readonly reason: DeadLetterReason; readonly status: number | string | null };
+
+/** A sink that takes nothing until its configuration changes. */
+export interface Retirement {
+  readonly reason: string;
+  readonly atMs: number;
+}
+
 /** A delivery that was given up, as `dead-letters list` prints it. */
 export interface DeadLetter {
   /** CloudEvent id. */

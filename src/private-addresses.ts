@@ -7,6 +7,8 @@ export type Verdict = 'allowed' | 'private' | 'metadata';
 /** What no allowance opens: the addresses that hand out a machine's identity. */
 const METADATA = listOf(['169.254.169.254', '168.63.129.16']);
 
+const LOOPBACK = listOf(['127.0.0.0/8', '::1/128']);
+
 /** Ranges that mean this machine, its link or its network. `::/96` holds `::`, `::1` and the dead IPv4-compatible form. */
 const PRIVATE = listOf([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
@@ -35,6 +37,11 @@ export function addressJudge(allowedRanges: readonly string[]): (address: string
     if (allowed.check(subject, family)) return 'allowed';
     return PRIVATE.check(subject, family) ? 'private' : 'allowed';
   };
+}
+
+/** Whether a host, a name or an address without brackets, is this machine alone. */
+export function isLoopback(host: string): boolean {
+  return host.toLowerCase() === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, isIPv4(host) ? 'ipv4' : 'ipv6'));
 }
 
 function listOf(ranges: readonly string[]): BlockList {

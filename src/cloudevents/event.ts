@@ -1,5 +1,6 @@
 // A change and who observed it → its CloudEvent (contract, section 3). The recipe is frozen.
 import type { CloudEventV1 } from 'cloudevents';
+import { changeName } from '../change-name.ts';
 import { eidOf } from '../ids.ts';
 import type { ApprovalChange, Change, EventApproval, EventChange, Observer } from '../model.ts';
 import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
@@ -35,11 +36,6 @@ export function toCloudEvent(change: Change, context: EventContext): CloudEventV
     ...(change.kind !== 'source' && set({ traceparent: traceparentOf(change.event, change.id) })),
     data: dataOf(change, context),
   };
-}
-
-/** The CloudEvent type without prefix and version, as filters and metrics name it: `scheduled`, `approval.failed`, `source.blind`. */
-export function changeName(change: Change): string {
-  return change.kind === 'event' ? change.phase : `${change.kind}.${change.phase}`;
 }
 
 /** What deliveries are ordered by: the event, or for `source.*` the observer. */

@@ -1,5 +1,6 @@
 // A sink's `filter` and `publish.resources` → whether a change goes out (contract, section 2).
 import picomatch from 'picomatch';
+import { changeName } from '../change-name.ts';
 import type { Change, EventChange, ScheduledEvent } from '../model.ts';
 
 /** All that are given must match. */
@@ -25,11 +26,6 @@ export interface FilterFacts {
 
 /** A filter made ready. */
 export type Wants = (change: Change, facts: FilterFacts) => boolean;
-
-/** What `filter.changes` calls a change. */
-export function changeName(change: Change): string {
-  return change.kind === 'event' ? change.phase : `${change.kind}.${change.phase}`;
-}
 
 /** Makes a filter ready to be asked often. `source.*` are judged by `changes` alone, approvals by their event. */
 export function compileFilter(filter: SinkFilter = {}): Wants {

@@ -1,17 +1,5 @@
 // What a lane asks of the durable store; the outbox provides it.
-import type { DeadLetterReason, Delivery } from '../model.ts';
-
-/** What became of one attempt; `accepted` and `dead` end the row. */
-export type Settlement =
-  | { readonly seq: number; readonly result: 'accepted' }
-  | { readonly seq: number; readonly result: 'failed'; readonly status: number | string | null }
-  | { readonly seq: number; readonly result: 'dead'; readonly reason: DeadLetterReason; readonly status: number | string | null };
-
-/** A sink that takes nothing until its configuration changes. */
-export interface Retirement {
-  readonly reason: string;
-  readonly atMs: number;
-}
+import type { Delivery, Retirement, Settlement } from '../model.ts';
 
 export interface LaneStore {
   /** Rows still to be delivered to `sink`, in queue order, of partition keys not named in `except`; at most `limit`. */

@@ -1,9 +1,10 @@
 // What became of deliveries → the store: one write for what arrives together, tried again until it is written.
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
+import type { Retirement, Settlement } from '../model.ts';
 import type { CancelTimer, Deps } from '../time.ts';
 import { backoffMs } from './backoff.ts';
-import type { LaneStore, Retirement, Settlement } from './lane-store.ts';
+import type { LaneStore } from './lane-store.ts';
 
 /** So many outcomes may wait for their write; beyond them nothing more is sent. */
 const MOST_UNWRITTEN = 64;

@@ -1,8 +1,7 @@
 // The outcomes of one call → what each member's row becomes.
 import type { Outcome } from '../../adapters/adapter.ts';
 import type { BridgeError } from '../errors.ts';
-import type { Delivery } from '../model.ts';
-import type { Settlement } from './lane-store.ts';
+import type { Delivery, Settlement } from '../model.ts';
 
 /** What became of an attempt, as metrics count it. */
 export type AttemptOutcome = 'accepted' | 'retry' | 'misconfigured' | 'retired' | 'refused' | 'expired';

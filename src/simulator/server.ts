@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { BridgeError, messageOf } from '../errors.ts';
+import { isLoopback } from '../private-addresses.ts';
 import type { Deps } from '../time.ts';
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
 import { listScenarios } from './scenarios.ts';
@@ -72,10 +73,6 @@ function listening(server: Server, { host, port }: SimulatorServerOptions['liste
 function urlOf({ address, family, port }: AddressInfo): string {
   const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
 
 /** Null where it is larger than allowed. It is read to its end even so, or the client would not get to read the refusal. */

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import { changeName, toCloudEvent } from '../../src/cloudevents/event.ts';
+import { changeName } from '../../src/change-name.ts';
+import { toCloudEvent } from '../../src/cloudevents/event.ts';
 import type { ApprovalState, Change } from '../../src/model.ts';
 import { START_MS, scheduledEvent } from '../support/events.ts';
 import { approvalChange, context, eventApproval, eventChange, sourceChange } from './changes.ts';

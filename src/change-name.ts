@@ -1,0 +1,20 @@
+// A change → what filters, metrics and the journal call it: its CloudEvent type without prefix and version.
+import type { Change } from './model.ts';
+
+export const CHANGE_NAMES = [
+  'scheduled',
+  'updated',
+  'started',
+  'ended',
+  'approval.recorded',
+  'approval.submitted',
+  'approval.failed',
+  'source.blind',
+  'source.restored',
+] as const;
+
+export type ChangeName = (typeof CHANGE_NAMES)[number];
+
+export function changeName(change: Change): ChangeName {
+  return change.kind === 'event' ? change.phase : change.kind === 'approval' ? `approval.${change.phase}` : `source.${change.phase}`;
+}
