@@ -1,0 +1,58 @@
+// What an approver is told: results for each event, or the one refusal that decided. Types, and the refusals in their words.
+
+/** Where one approval stands: `started` for one that came before the start, `moot` where the event started or went away without it. */
+export type ResultState = 'submitted' | 'started' | 'dry-run' | 'waiting' | 'submitting' | 'moot';
+
+export interface ApprovalResult {
+  /** In the service's own letter case. */
+  readonly eventId: string;
+  readonly state: ResultState;
+  /** In the order in which they said yes. */
+  readonly approvedBy: readonly string[];
+  /** Only with `waiting`. */
+  readonly waitingFor?: readonly string[];
+}
+
+const REFUSALS = {
+  'bad-request': { status: 400, title: 'The body is no approval' },
+  unknown: { status: 404, title: 'No such event' },
+  'seen-unknown': { status: 404, title: 'Seen names no CloudEvent of this event' },
+  ended: { status: 410, title: 'The event has ended' },
+  started: { status: 409, title: 'The event has started already' },
+  changed: { status: 409, title: 'The event has changed' },
+  scope: { status: 403, title: 'Outside the scope of this approver' },
+  forbidden: { status: 403, title: 'This approver may not approve this event' },
+  refused: { status: 502, title: 'The metadata service refused the approval' },
+} as const;
+
+/** The `type` of a refusal (contract, section 6). */
+export type RefusalType = keyof typeof REFUSALS;
+
+export interface Refusal {
+  readonly kind: 'refusal';
+  readonly status: number;
+  readonly type: RefusalType;
+  readonly title: string;
+  /** What failed and what to do. */
+  readonly detail: string;
+  /** Which id decided, as the caller wrote it; absent where the body as a whole is at fault. */
+  readonly eventId?: string;
+}
+
+/** 202 where any result is `waiting` or `submitting`, else 200. */
+export interface ApprovalResults {
+  readonly kind: 'results';
+  readonly status: 200 | 202;
+  readonly results: readonly ApprovalResult[];
+}
+
+export type ApprovalAnswer = ApprovalResults | Refusal;
+
+export function refusal(type: RefusalType, detail: string, eventId?: string): Refusal {
+  return { kind: 'refusal', ...REFUSALS[type], type, detail, ...(eventId === undefined ? {} : { eventId }) };
+}
+
+export function answerOf(results: readonly ApprovalResult[]): ApprovalResults {
+  const isOpen = results.some(({ state }) => state === 'waiting' || state === 'submitting');
+  return { kind: 'results', status: isOpen ? 202 : 200, results };
+}

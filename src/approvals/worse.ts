@@ -1,0 +1,43 @@
+// An event as an approver saw it and as it is now → has it got worse, so that the approval is void? (contract, section 6). Pure.
+import type { ScheduledEvent } from '../model.ts';
+
+/** From the mildest to the hardest; every other EventType ranks above them. */
+const IMPACTS = ['freeze', 'reboot', 'redeploy', 'preempt', 'terminate'];
+
+type Seen = Pick<ScheduledEvent, 'eventType' | 'durationInSeconds' | 'resources' | 'notBefore'>;
+
+/**
+ * True for a higher impact, or another one of those without a rank; a longer or newly unknown duration; a name in Resources that was not
+ * there; an earlier NotBefore, or none where there was one. Impacts and names are compared without case.
+ */
+export function worse(before: Seen, now: Seen): boolean {
+  return hasWorseImpact(before, now) || isLonger(before, now) || hasNewName(before, now) || isEarlier(before, now);
+}
+
+function hasWorseImpact(before: Seen, now: Seen): boolean {
+  const rankBefore = rankOf(before);
+  const rankNow = rankOf(now);
+  if (rankNow !== rankBefore) return rankNow > rankBefore;
+  return rankNow === IMPACTS.length && before.eventType.toLowerCase() !== now.eventType.toLowerCase();
+}
+
+function rankOf({ eventType }: Seen): number {
+  const rank = IMPACTS.indexOf(eventType.toLowerCase());
+  return rank === -1 ? IMPACTS.length : rank;
+}
+
+function isLonger(before: Seen, now: Seen): boolean {
+  // Below zero is unknown, and nothing is worse than that.
+  if (before.durationInSeconds < 0) return false;
+  return now.durationInSeconds < 0 || now.durationInSeconds > before.durationInSeconds;
+}
+
+function hasNewName(before: Seen, now: Seen): boolean {
+  const names = new Set(before.resources.map((name) => name.toLowerCase()));
+  return now.resources.some((name) => !names.has(name.toLowerCase()));
+}
+
+function isEarlier(before: Seen, now: Seen): boolean {
+  if (before.notBefore === null) return false;
+  return now.notBefore === null || Date.parse(now.notBefore) < Date.parse(before.notBefore);
+}

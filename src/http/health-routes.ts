@@ -1,0 +1,38 @@
+// The bridge's own state → GET /healthz, /readyz and /metrics (contract, section 6); the same on both listeners.
+import { json, type Route } from './route.ts';
+
+/** Whether the bridge does its work; the state of a sink does not enter. */
+export interface Readiness {
+  readonly ready: boolean;
+  /** Why not, in plain words; empty when ready. */
+  readonly reasons: readonly string[];
+  /** More to look at, such as the age of the last document. */
+  readonly details: object;
+}
+
+export interface HealthPorts {
+  readiness(): Readiness;
+  metrics(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+export function healthRoutes(ports: HealthPorts): readonly Route[] {
+  return [
+    { method: 'GET', path: '/healthz', handle: () => json(200, { status: 'ok' }) },
+    {
+      method: 'GET',
+      path: '/readyz',
+      handle: () => {
+        const { ready, reasons, details } = ports.readiness();
+        return json(ready ? 200 : 503, { ready, reasons, ...details });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/metrics',
+      handle: async () => {
+        const { contentType, body } = await ports.metrics();
+        return { status: 200, headers: { 'content-type': contentType }, body };
+      },
+    },
+  ];
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { barOf, quorumOf, type Required, type Rules } from '../../src/approvals/quorum.ts';
+import { compileScope, type ScopeOptions } from '../../src/approvals/scope.ts';
+import { scheduledEvent } from '../support/events.ts';
+
+function rules(required: Required, scopes: Readonly<Record<string, ScopeOptions>>): Rules {
+  return { required, dryRun: false, scopes: new Map(Object.entries(scopes).map(([name, scope]) => [name, compileScope(scope)])) };
+}
+
+const THREE = { orders: {}, billing: {}, ops: {} };
+const event = scheduledEvent({ eventType: 'Reboot', resources: ['web_0', 'web_1'] });
+
+test('any: one yes is enough', () => {
+  assert.deepEqual(quorumOf(rules('any', THREE), event, ['billing']), { isFull: true, waitingFor: [] });
+});
+
+test('a number: so many different approvers, and until then everybody who has not said yes is waited for', () => {
+  const two = rules(2, THREE);
+  assert.deepEqual(quorumOf(two, event, ['billing']), { isFull: false, waitingFor: ['orders', 'ops'] });
+  assert.equal(quorumOf(two, event, ['billing', 'billing']).isFull, false);
+  assert.equal(quorumOf(two, event, ['billing', 'ops']).isFull, true);
+});
+
+test('all: everybody whose scope touches the event, and nobody else', () => {
+  const all = rules('all', { orders: {}, db: { resources: ['db_*'] }, freezes: { impacts: ['Freeze'] } });
+  assert.deepEqual(quorumOf(all, event, ['orders']), { isFull: true, waitingFor: [] });
+  assert.deepEqual(quorumOf(all, scheduledEvent({ resources: ['db_0'] }), ['orders']), { isFull: false, waitingFor: ['db', 'freezes'] });
+});
+
+test('all: one who is touched but may not approve stays waited for, so that the event is left to Azure', () => {
+  const all = rules('all', { orders: {}, half: { resources: ['web_0'] } });
+  assert.deepEqual(quorumOf(all, event, ['orders', 'half']), { isFull: false, waitingFor: ['half'] });
+});
+
+test('a list: all of its names, in its order', () => {
+  const list = rules(['ops', 'orders'], THREE);
+  assert.deepEqual(quorumOf(list, event, ['orders']), { isFull: false, waitingFor: ['ops'] });
+  assert.equal(quorumOf(list, event, ['orders', 'ops']).isFull, true);
+});
+
+test('a list: a name outside of it may not approve, and its yes does not count', () => {
+  const list = rules(['ops'], THREE);
+  assert.equal(barOf(list, 'orders', event), 'forbidden');
+  assert.equal(quorumOf(list, event, ['orders']).isFull, false);
+});
+
+test('nobody approves a SpotRebalanceRecommendation', () => {
+  const advice = scheduledEvent({ eventType: 'SpotRebalanceRecommendation' });
+  assert.equal(barOf(rules('any', THREE), 'orders', advice), 'forbidden');
+  assert.equal(quorumOf(rules('any', THREE), advice, ['orders']).isFull, false);
+});
+
+test('one who is not configured may not approve', () => {
+  assert.equal(barOf(rules('any', THREE), 'stranger', event), 'scope');
+});
+
+test('no quorum is full without a yes that counts', () => {
+  const scope = fc.record({
+    impacts: fc.constantFrom(['Freeze'], ['Reboot', 'Freeze']),
+    resources: fc.constantFrom(['web_*'], ['web_0'], ['db_*']),
+  });
+  const required = fc.constantFrom<Required>('any', 'all', 1, 2, [], ['a'], ['a', 'b']);
+  const names = fc.subarray(['web_0', 'web_1', 'db_0']);
+  fc.assert(
+    fc.property(required, scope, scope, names, fc.subarray(['a', 'b', 'stranger']), (need, a, b, resources, approvers) => {
+      const judged = scheduledEvent({ resources });
+      const all = rules(need, { a, b });
+      const counting = approvers.filter((name) => barOf(all, name, judged) === null);
+      const { isFull, waitingFor } = quorumOf(all, judged, approvers);
+      assert.ok(!isFull || counting.length > 0);
+      assert.ok(!isFull || waitingFor.length === 0);
+      assert.ok(waitingFor.every((name) => !counting.includes(name)));
+    }),
+  );
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { APPROVER, READER, serve } from './http-bench.ts';
+
+test('healthz answers while the process works', async (t) => {
+  const bench = await serve(t);
+  const answer = await bench.send('GET', '/healthz');
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.json, { status: 'ok' });
+  assert.equal(answer.headers['cache-control'], 'no-store');
+});
+
+test('readyz is 200 or 503, and says why', async (t) => {
+  const bench = await serve(t);
+  assert.equal((await bench.send('GET', '/readyz')).status, 200);
+  bench.readiness = () => ({ ready: false, reasons: ['no good document for 75 s'], details: { documentAgeSeconds: 75 } });
+  const answer = await bench.send('GET', '/readyz');
+  assert.equal(answer.status, 503);
+  assert.deepEqual(answer.json, { ready: false, reasons: ['no good document for 75 s'], documentAgeSeconds: 75 });
+});
+
+test('metrics come as the library writes them', async (t) => {
+  const bench = await serve(t);
+  const answer = await bench.send('GET', '/metrics');
+  assert.equal(answer.headers['content-type'], 'text/plain; version=0.0.4');
+  assert.equal(answer.text, 'scheduled_events_bridge_polls_total 7\n');
+});
+
+test('events stand open on loopback without readers, also with a query', async (t) => {
+  const bench = await serve(t);
+  const answer = await bench.send('GET', '/v1/events?pretty=1');
+  assert.equal(answer.status, 200);
+  assert.deepEqual(answer.json, { state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] });
+});
+
+test('where a token is required a reader’s and an approver’s are taken, and nothing else', async (t) => {
+  const bench = await serve(t, { requireToken: true });
+  const get = (headers: Record<string, string>) => bench.send('GET', '/v1/events', { headers });
+  assert.equal((await get({})).status, 401);
+  assert.equal((await get({ authorization: 'Bearer wrong-token-0001' })).status, 401);
+  assert.equal((await get({ authorization: `Bearer ${READER}` })).status, 200);
+  assert.equal((await get({ authorization: `Bearer ${APPROVER}` })).status, 200);
+  assert.equal((await get({ authorization: `Bearer ${READER}`, host: 'bridge.example.com' })).status, 200);
+});
+
+test('what stands open is not read under a foreign name, as a web page could make it point here', async (t) => {
+  const bench = await serve(t);
+  const status = async (host: string) => (await bench.send('GET', '/v1/events', { headers: { host } })).status;
+  for (const host of ['evil.example', 'evil.example:8700', '127.0.0.1.evil.example', '10.0.0.5', '[fe80::1]', 'localhost.evil.example']) {
+    assert.equal(await status(host), 421, host);
+  }
+  for (const host of ['localhost', 'LOCALHOST:8700', '127.0.0.1', '127.3.2.1:80', '[::1]:8700'])
+    assert.equal(await status(host), 200, host);
+});
+
+test('an unknown path is a problem, 404; a known one with another method 405 with what is allowed', async (t) => {
+  const bench = await serve(t);
+  for (const path of ['/', '/v1', '/v1/event', '/v1/events/', '/%zz', '/v1/holds', '//v1/events']) {
+    const answer = await bench.send('GET', path);
+    assert.equal(answer.status, 404, path);
+    assert.equal(answer.headers['content-type'], 'application/problem+json');
+  }
+  const wrong = await bench.send('PUT', '/v1/approvals');
+  assert.deepEqual([wrong.status, wrong.headers.allow, wrong.json['type']], [405, 'POST', 'method-not-allowed']);
+  assert.equal((await bench.send('GET', '/v1/approvals')).headers.allow, 'POST');
+  assert.equal((await bench.send('POST', '/v1/events')).headers.allow, 'GET, HEAD');
+  assert.equal((await bench.send('OPTIONS', '/v1/events')).headers['access-control-allow-origin'], undefined);
+});
+
+test('HEAD answers as GET does, without the body', async (t) => {
+  const bench = await serve(t);
+  const answer = await bench.send('HEAD', '/healthz');
+  assert.deepEqual([answer.status, answer.headers['content-length'], answer.text], [200, '15', '']);
+});
