@@ -1,0 +1,119 @@
+// The configuration's sections that say who may read and approve, and where: http and approvals, schema and types.
+import * as v from 'valibot';
+import { secret } from '../options.ts';
+import { Secret } from '../secret.ts';
+import { address, name, texts } from './fields.ts';
+
+const tokenEntries = {
+  token: v.exactOptional(
+    v.pipe(
+      secret(),
+      v.description('The bearer token, { env: NAME } or { file: PATH }, at least 16 characters; nobody else may have the same.'),
+    ),
+  ),
+  tokens: v.exactOptional(
+    v.pipe(
+      v.array(secret()),
+      v.minLength(1, 'must hold at least one token'),
+      v.description('Several tokens, each valid, while one is being replaced.'),
+    ),
+  ),
+};
+
+const ONE_OF_BOTH = 'needs either token or tokens';
+
+interface Tokens {
+  readonly token?: Secret;
+  readonly tokens?: readonly Secret[];
+}
+
+const isEither = ({ token, tokens }: Tokens) => (token === undefined) !== (tokens === undefined);
+/** `listed`: they stand under `tokens`. */
+const tokensOf = ({ token, tokens }: Tokens) => ({ tokens: tokens ?? (token ? [token] : []), listed: tokens !== undefined });
+
+const reader = v.pipe(
+  v.strictObject(tokenEntries),
+  v.check((given) => isEither(given), ONE_OF_BOTH),
+  v.transform((given) => tokensOf(given)),
+);
+
+const approver = v.pipe(
+  v.strictObject({
+    ...tokenEntries,
+    scope: v.exactOptional(
+      v.pipe(
+        v.strictObject({
+          impacts: v.exactOptional(texts('Only events of these EventTypes, without case.')),
+          resources: v.exactOptional(texts('Only events whose Resources all match one of these globs, without case.')),
+        }),
+        v.description('What this approver may approve. Default: everything.'),
+      ),
+    ),
+  }),
+  v.check((given) => isEither(given), ONE_OF_BOTH),
+  v.transform(({ scope, ...given }) => ({ ...tokensOf(given), scope: scope ?? {} })),
+);
+
+/** The path of a certificate or key is no secret; its text is handled as one. */
+const pemFile = (description: string) =>
+  v.pipe(
+    v.string(),
+    v.minLength(1, 'must not be empty'),
+    v.description(description),
+    v.transform((file) => new Secret({ file })),
+  );
+
+export const httpSection = v.pipe(
+  v.strictObject({
+    listen: v.optional(
+      address(
+        'Where health, metrics, events and approvals are served. Beyond loopback only with tls, or allowInsecure: true. Port 0: any free one.',
+      ),
+      '127.0.0.1:8700',
+    ),
+    tls: v.exactOptional(
+      v.pipe(
+        v.strictObject({ cert: pemFile('PEM file of the certificate and its chain.'), key: pemFile('PEM file of its private key.') }),
+        v.description('Serves HTTPS on listen. Default: plain HTTP.'),
+      ),
+    ),
+    readers: v.optional(v.pipe(v.record(name(), reader), v.description('By name: who may read /v1/*, not approve.')), {}),
+    health: v.exactOptional(address('Serves healthz, readyz and metrics alone, in plain HTTP, on a second address. Default: none.')),
+    allowInsecure: v.optional(v.pipe(v.boolean(), v.description('true: listen may lie beyond loopback without tls.')), false),
+  }),
+  v.transform(({ tls, health, ...rest }) => ({ ...rest, tls: tls ?? null, health: health ?? null })),
+  v.description('The HTTP interface.'),
+);
+
+export type HttpSection = Readonly<v.InferOutput<typeof httpSection>>;
+
+export const approvalsSection = v.pipe(
+  v.strictObject({
+    approvers: v.optional(
+      v.pipe(v.record(name(), approver), v.description('By name: who may approve through POST /v1/approvals. Without one it answers 403.')),
+      {},
+    ),
+    required: v.optional(
+      v.pipe(
+        v.union(
+          [
+            v.picklist(['any', 'all']),
+            v.pipe(v.number(), v.integer(), v.minValue(1)),
+            v.pipe(
+              v.array(v.string()),
+              v.minLength(1),
+              v.check((names) => new Set(names).size === names.length),
+            ),
+          ],
+          'must be any, all, a whole number of at least 1, or a list of distinct names of approvers',
+        ),
+        v.description('Whose yes is needed: any one, all whose scope touches the event, so many, or all those in a list of names.'),
+      ),
+      'any',
+    ),
+    dryRun: v.optional(v.pipe(v.boolean(), v.description('true: everything but the StartRequest and approval.submitted.')), false),
+  }),
+  v.description('Who may approve, and how many must.'),
+);
+
+export type ApprovalsSection = Readonly<v.InferOutput<typeof approvalsSection>>;

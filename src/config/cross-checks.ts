@@ -1,0 +1,77 @@
+// What no single key shows: faults between the parts of a configuration that fit the schema each for itself.
+
+import { isLoopback } from '../private-addresses.ts';
+import type { Secret } from '../secret.ts';
+import type { ApprovalsSection, HttpSection } from './callers.ts';
+import { type Fault, formatPath, nearest, type Path } from './faults.ts';
+import { isMapping } from './validation.ts';
+
+const SHORTEST_TOKEN = 16;
+
+/** `file` is the section as it was written: what of it is at fault itself must not make another fault here. */
+export function httpFaults(http: HttpSection, file: unknown): Fault[] {
+  const asked = isMapping(file) ? file : {};
+  const faults: Fault[] = [];
+  if (!isLoopback(http.listen.host) && asked['tls'] === undefined && !http.allowInsecure) {
+    faults.push({
+      path: 'http.listen',
+      message: 'lies beyond loopback, where tokens would pass in clear text: set http.tls, or http.allowInsecure: true',
+    });
+  }
+  const { listen, health } = http;
+  if (health && health.port !== 0 && health.port === listen.port && health.host === listen.host) {
+    faults.push({
+      path: 'http.health',
+      message: 'is the address of http.listen, which serves health and metrics already: leave it out or take another port',
+    });
+  }
+  return faults;
+}
+
+/** A quorum that nobody could fill. `file` is the section as it was written. */
+export function quorumFaults({ required }: ApprovalsSection, file: unknown): Fault[] {
+  const approvers = isMapping(file) && isMapping(file['approvers']) ? Object.keys(file['approvers']) : [];
+  if (typeof required === 'number' && required > approvers.length) {
+    return [{ path: 'approvals.required', message: `asks for more approvers than there are (${approvers.length} in approvals.approvers)` }];
+  }
+  if (!Array.isArray(required)) return [];
+  return required.flatMap((name, index) => {
+    if (approvers.includes(name)) return [];
+    const suggestion = nearest(name, approvers);
+    const message = 'is none of the names in approvals.approvers';
+    return [{ path: formatPath(['approvals', 'required', index]), message, ...(suggestion === undefined ? {} : { suggestion }) }];
+  });
+}
+
+interface Caller {
+  readonly at: Path;
+  readonly path: Path;
+  readonly token: string;
+}
+
+/** Tokens too easy to guess, that no request could carry, or that two callers share. Secrets that could not be opened are left out. */
+export function tokenFaults(sections: { approvals?: ApprovalsSection; http?: HttpSection }, opened: ReadonlyMap<Secret, string>): Fault[] {
+  const callers = [
+    ...callersOf(['approvals', 'approvers'], sections.approvals?.approvers ?? {}, opened),
+    ...callersOf(['http', 'readers'], sections.http?.readers ?? {}, opened),
+  ];
+  return callers.flatMap(({ at, path, token }, index) => {
+    const fault = (message: string) => [{ path: formatPath(path), message }];
+    const other = callers.slice(0, index).find((earlier) => earlier.token === token && earlier.at !== at);
+    if (token.length < SHORTEST_TOKEN)
+      return fault(`is shorter than ${SHORTEST_TOKEN} characters: \`openssl rand -hex 32\` makes a good one`);
+    if (!/^[\x21-\x7e]+$/.test(token))
+      return fault('holds a space, a line end or a character beyond ASCII, which no Authorization header can carry');
+    return other ? fault(`is the same token as ${formatPath(other.path)}: each caller needs its own`) : [];
+  });
+}
+
+function callersOf(section: Path, callers: HttpSection['readers'], opened: ReadonlyMap<Secret, string>): Caller[] {
+  return Object.entries(callers).flatMap(([name, { tokens, listed }]) => {
+    const at = [...section, name];
+    return tokens.flatMap((secret, index) => {
+      const token = opened.get(secret);
+      return token === undefined ? [] : [{ at, path: [...at, ...(listed ? ['tokens', index] : ['token'])], token }];
+    });
+  });
+}

@@ -1,0 +1,107 @@
+// What is wrong with a configuration: faults with their path and a hint, made from the schema's issues without showing a value.
+import { closest, distance } from 'fastest-levenshtein';
+import type * as v from 'valibot';
+import { BridgeError } from '../errors.ts';
+
+/** Keys and list positions from the top of the file. */
+export type Path = readonly (string | number)[];
+
+/** One thing to mend. Its texts hold no value of the file, which might be a secret in the wrong place. */
+export interface Fault {
+  /** `sinks.audit.url`, `approvals.approvers.orders.tokens[0]`; `line 3, column 5` where the file is no YAML; empty for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+  readonly allowed?: string;
+  /** A spelling that was probably meant. */
+  readonly suggestion?: string;
+}
+
+/** `['tokens', 0]` → `tokens[0]`. */
+export function formatPath(path: Path): string {
+  return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('');
+}
+
+/** One line for people. */
+export function formatFault({ path, message, allowed, suggestion }: Fault): string {
+  const hints = [allowed === undefined ? '' : ` (allowed: ${allowed})`, suggestion === undefined ? '' : `; did you mean ${suggestion}?`];
+  return `${path === '' ? '' : `${path}: `}${message}${hints.join('')}`;
+}
+
+/** All faults as the one error that ends a start. */
+export function configError(faults: readonly Fault[]): BridgeError {
+  const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+  return new BridgeError('BRIDGE_CONFIG_INVALID', [`the configuration has ${count}:`, ...faults.map(formatFault)].join('\n  '));
+}
+
+/** A key that nobody knows, beside those that are. */
+export function unknownKey(path: Path, known: readonly string[]): Fault {
+  const suggestion = nearest(String(path.at(-1)), known);
+  return {
+    path: formatPath(path),
+    message: 'is no key of the configuration',
+    allowed: known.join(', '),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}
+
+/** The one of `candidates` that a slip of the fingers turns into `text`. */
+export function nearest(text: string, candidates: readonly string[]): string | undefined {
+  if (candidates.length === 0) return undefined;
+  const best = closest(text.toLowerCase(), [...candidates]);
+  return distance(text.toLowerCase(), best.toLowerCase()) <= Math.max(1, Math.floor(best.length / 3)) ? best : undefined;
+}
+
+/** A schema's issue as a fault. */
+export function faultOf(issue: v.BaseIssue<unknown>, path: Path): Fault {
+  const at = formatPath(path);
+  const isTyped = issue.kind !== 'schema';
+  if (issue.input === undefined) return { path: at, message: 'is missing' };
+  if (!issue.message.startsWith('Invalid ')) return { path: at, message: issue.message };
+  if (isTyped) return { path: at, message: breach(issue) };
+  if (issue.input === null) return { path: at, message: 'is empty: give it a value or leave the key out' };
+  const options = optionsOf(issue.expected);
+  if (options === null)
+    return { path: at, message: `must be ${NOUNS[issue.expected ?? ''] ?? 'something else'}, not ${nounOf(issue.input)}` };
+  const suggestion = typeof issue.input === 'string' ? nearest(issue.input, options) : undefined;
+  return {
+    path: at,
+    message: 'is none of the allowed values',
+    allowed: options.join(', '),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  Array: 'a list',
+  Object: 'a mapping',
+  '(string | null)': 'a text or empty',
+};
+
+function nounOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  return value === null ? 'empty' : typeof value === 'object' ? 'a mapping' : typeof value === 'string' ? 'a text' : `a ${typeof value}`;
+}
+
+/** `("all" | "own")` → its members; null where the schema expects a type and no certain values. */
+function optionsOf(expected: string | null): string[] | null {
+  const members = expected?.replace(/^\(|\)$/g, '').split(' | ') ?? [];
+  const isLiteral = members.every((member) => /^(".*"|-?\d+)$/.test(member));
+  return isLiteral && members.length > 0 ? members.map((member) => member.replace(/^"|"$/g, '')) : null;
+}
+
+/** What a value of the right type failed, where the schema has no words of its own for it. */
+function breach(issue: v.BaseIssue<unknown>): string {
+  const { type, requirement } = issue;
+  if (type === 'integer' || type === 'safe_integer') return 'must be a whole number';
+  if (type === 'min_value') return `must be at least ${String(requirement)}`;
+  if (type === 'max_value') return `must be at most ${String(requirement)}`;
+  if (type === 'non_empty' || (type === 'min_length' && requirement === 1)) return 'must not be empty';
+  if (type === 'min_length') return `must have a length of at least ${String(requirement)}`;
+  if (type === 'max_length') return `must have a length of at most ${String(requirement)}`;
+  if (type === 'url') return 'must be a URL';
+  if (type === 'regex') return `must match ${String(requirement)}`;
+  return 'is not valid';
+}

@@ -1,0 +1,77 @@
+// The secrets that a checked configuration names → opened, from the environment or from files; what cannot be opened is a fault at its path.
+import { resolve } from 'node:path';
+import { Secret, type SecretReference } from '../secret.ts';
+import { type Fault, formatPath, type Path } from './faults.ts';
+import { isMapping } from './validation.ts';
+
+/** Where values come from. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The text of a file. @throws where it cannot be read. */
+  readonly readFile: (path: string) => string;
+  /** What relative paths start from. */
+  readonly directory: string;
+}
+
+export interface OpenedSecrets {
+  readonly opened: ReadonlyMap<Secret, string>;
+  readonly faults: readonly Fault[];
+}
+
+/** Opens every secret inside `outputs`; `file` is the configuration as it was written, to say where a secret stands. */
+export function openSecrets(outputs: readonly unknown[], file: unknown, around: Surroundings): OpenedSecrets {
+  const opened = new Map<Secret, string>();
+  const faults = outputs.flatMap(secretsIn).flatMap((secret) => {
+    const value = lookUp(secret.reference, around);
+    if ('fault' in value) return places(file, secret.reference, []).map((path) => ({ path: formatPath(path), message: value.fault }));
+    secret.open(value.text);
+    opened.set(secret, value.text);
+    return [];
+  });
+  return { opened, faults };
+}
+
+/** `{ env: NAME }` or `{ file: PATH }` as the file writes it. */
+export function isReference(value: unknown): value is SecretReference {
+  if (!isMapping(value)) return false;
+  const [first, ...more] = Object.entries(value);
+  return more.length === 0 && first !== undefined && (first[0] === 'env' || first[0] === 'file') && typeof first[1] === 'string';
+}
+
+/** What a reference points at, or why there is nothing. */
+export function lookUp(reference: SecretReference, around: Surroundings): { readonly text: string } | { readonly fault: string } {
+  const text = 'env' in reference ? around.env[reference.env] : fileText(resolve(around.directory, reference.file), around);
+  const origin = 'env' in reference ? `the environment variable ${reference.env}` : `the file ${resolve(around.directory, reference.file)}`;
+  if (text === undefined) return { fault: `${origin} is not set` };
+  if (text instanceof Error) return { fault: `${origin} cannot be read (${text.message})` };
+  const value = 'file' in reference ? text.replace(/\r?\n$/, '') : text;
+  return value.trim() === '' ? { fault: `${origin} is empty` } : { text: value };
+}
+
+function fileText(path: string, around: Surroundings): string | Error {
+  try {
+    return around.readFile(path);
+  } catch (error) {
+    const isCoded = error instanceof Error && 'code' in error && typeof error.code === 'string';
+    return new Error(isCoded ? String(error.code) : 'unreadable', { cause: error });
+  }
+}
+
+function secretsIn(value: unknown): Secret[] {
+  if (value instanceof Secret) return [value];
+  if (Array.isArray(value)) return value.flatMap(secretsIn);
+  if (value instanceof Map) return [...value.values()].flatMap(secretsIn);
+  return isMapping(value) ? Object.values(value).flatMap(secretsIn) : [];
+}
+
+/** Every place of the file that names this secret; a certificate's file stands there as a plain text. */
+function places(value: unknown, reference: SecretReference, at: Path): Path[] {
+  if (isReference(value)) return sameReference(value, reference) ? [at] : [];
+  if (typeof value === 'string') return 'file' in reference && value === reference.file ? [at] : [];
+  if (Array.isArray(value)) return value.flatMap((member, index) => places(member, reference, [...at, index]));
+  return isMapping(value) ? Object.entries(value).flatMap(([key, member]) => places(member, reference, [...at, key])) : [];
+}
+
+function sameReference(one: SecretReference, other: SecretReference): boolean {
+  return 'env' in one ? 'env' in other && one.env === other.env : 'file' in other && one.file === other.file;
+}

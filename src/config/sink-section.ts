@@ -1,0 +1,73 @@
+// What every sink takes, whatever its type: schema and types of retry and filter. The rest of a sink's keys are its adapter's own.
+import * as v from 'valibot';
+import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import { CHANGE_NAMES } from '../change-name.ts';
+import { durationBetween, texts } from './fields.ts';
+
+const notice = v.pipe(
+  v.strictObject({
+    above: v.exactOptional(durationBetween('0s', '365d', 'More time than this lies before NotBefore.')),
+    below: v.exactOptional(durationBetween('0s', '365d', 'Less time than this lies before NotBefore.')),
+  }),
+  v.check(
+    ({ above, below }) => above === undefined || below === undefined || above < below,
+    'lets nothing pass: above must be less than below',
+  ),
+  v.transform(({ above, below }) => ({
+    ...(above === undefined ? {} : { aboveMs: above }),
+    ...(below === undefined ? {} : { belowMs: below }),
+  })),
+  v.description('How far ahead NotBefore lies when the change is seen.'),
+);
+
+const filter = v.pipe(
+  v.strictObject({
+    changes: v.exactOptional(
+      v.pipe(
+        v.array(v.picklist(CHANGE_NAMES)),
+        v.minLength(1, 'must not be empty: leave the key out to set no condition'),
+        v.description('CloudEvent types without prefix and version, such as scheduled or approval.failed.'),
+      ),
+    ),
+    impacts: v.exactOptional(texts('EventTypes, such as Reboot, without case.')),
+    initiators: v.exactOptional(texts('EventSources, such as Platform, without case.')),
+    resources: v.exactOptional(texts('Globs; one name in Resources that matches one of them is enough. Without case.')),
+    notice: v.exactOptional(notice),
+  }),
+  v.description('What this sink is sent: all conditions given must match. Default: everything.'),
+);
+
+/** Of every sink, beside `type` and the adapter's own options. */
+export const sinkCommon = v.strictObject({
+  retry: v.optional(
+    v.pipe(
+      v.strictObject({
+        maxAge: v.optional(durationBetween('100ms', '365d', 'How long after it was queued a delivery is still tried again.'), '24h'),
+      }),
+      v.transform(({ maxAge }) => ({ maxAgeMs: maxAge })),
+      v.description('When a delivery is given up.'),
+    ),
+    {},
+  ),
+  filter: v.optional(filter, {}),
+});
+
+export type SinkCommon = v.InferOutput<typeof sinkCommon>;
+export type SinkFilter = SinkCommon['filter'];
+
+/** One sink, ready for `adapter.create(options, …)`. */
+export interface SinkConfig {
+  readonly type: string;
+  readonly adapter: AdapterDefinition<unknown>;
+  /** What the adapter's schema made of its own keys; secrets are open. */
+  readonly options: unknown;
+  readonly retry: SinkCommon['retry'];
+  readonly filter: SinkFilter;
+  /** SHA-256 in hex over all that is configured of it and the values of its secrets: another one means another configuration. */
+  readonly fingerprint: string;
+}
+
+/** The keys that an adapter takes, with their schemas. An adapter's options are an object schema, plain or at the head of a pipe. */
+export function entriesOf(schema: v.GenericSchema): v.ObjectEntries {
+  return 'entries' in schema ? (schema.entries as v.ObjectEntries) : {};
+}

@@ -1,0 +1,107 @@
+// A schema and a value of the file → what could be read of it, and every fault in one run, unknown keys and consequences told apart.
+import * as v from 'valibot';
+import { type Fault, faultOf, formatPath, type Path, unknownKey } from './faults.ts';
+import { entriesOf } from './sink-section.ts';
+
+export interface Validated<T> {
+  /** Without the parts that are at fault; undefined where nothing is left. Only for further checks while there are faults. */
+  readonly output: T | undefined;
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Validates all of it: a schema stops at an unknown key and leaves a check out where a part has the wrong type, so unknown keys are taken out
+ * beforehand, and what is at fault is taken out until the rest fits.
+ */
+export function validate<T>(schema: v.GenericSchema<unknown, T>, value: unknown, at: Path): Validated<T> {
+  const faults: Fault[] = [];
+  const removed: Path[] = [];
+  let rest = knownPart(schema, value, at, faults);
+  while (true) {
+    const result = v.safeParse(schema, rest);
+    if (result.success) return { output: result.output, faults };
+    const paths = result.issues.map((issue) => keysOf(issue));
+    result.issues.forEach((issue, index) => {
+      const path = paths[index] ?? [];
+      if (!removed.some((gone) => isWithin(gone, path))) faults.push(faultOf(issue, [...at, ...path]));
+    });
+    const round: Path[] = [];
+    for (const path of paths) {
+      if (round.some((gone) => gone.every((key, index) => path[index] === key))) continue;
+      const gone = present(rest, path);
+      if (gone.length === 0) return { output: undefined, faults };
+      rest = without(rest, gone);
+      round.push(gone);
+    }
+    removed.push(...round);
+  }
+}
+
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Names that a lookup in a plain object would take for something else. */
+const UNUSABLE_NAMES = ['__proto__', 'constructor', 'prototype'];
+
+/** A copy of `value` without the keys that `schema` does not know; each one left out is a fault. */
+export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, faults: Fault[]): unknown {
+  if ('wrapped' in schema) return knownPart(schema.wrapped as v.GenericSchema, value, at, faults);
+  const schemaOf = membersOf(schema);
+  if (Array.isArray(value)) {
+    if ('item' in schema) return value.map((member, index) => knownPart(schema.item as v.GenericSchema, member, [...at, index], faults));
+    // The schema would take a list for a mapping.
+    if (schemaOf === null) return value;
+    faults.push({ path: formatPath(at), message: 'must be a mapping, not a list' });
+    return {};
+  }
+  if (!isMapping(value) || schemaOf === null) return value;
+  const pairs = Object.entries(value).flatMap(([key, member]) => {
+    const own = schemaOf(key);
+    if (own !== undefined) return [[key, knownPart(own, member, [...at, key], faults)]];
+    faults.push('entries' in schema ? unknownKey([...at, key], Object.keys(entriesOf(schema))) : forbiddenName([...at, key]));
+    return [];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function forbiddenName(path: Path): Fault {
+  return { path: formatPath(path), message: 'may not be used as a name' };
+}
+
+/** How a mapping's schema finds that of one key; null where it takes any. */
+function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema | undefined) | null {
+  if (schema.type === 'strict_object' || schema.type === 'object') {
+    const entries = entriesOf(schema);
+    return (key) => (Object.hasOwn(entries, key) ? (entries[key] as v.GenericSchema) : undefined);
+  }
+  if (schema.type === 'record' && 'value' in schema) {
+    return (key) => (UNUSABLE_NAMES.includes(key) ? undefined : (schema.value as v.GenericSchema));
+  }
+  return null;
+}
+
+function keysOf(issue: v.BaseIssue<unknown>): Path {
+  return (issue.path ?? []).map(({ key }) => key as string | number);
+}
+
+/** Whether one of the two paths lies in the other: a fault there may be a consequence of what was taken out. */
+function isWithin(gone: Path, path: Path): boolean {
+  return path.every((key, index) => index >= gone.length || gone[index] === key);
+}
+
+/** The longest head of `path` that can be taken out: a list goes as a whole, since its positions would move. */
+function present(value: unknown, path: Path): Path {
+  const listAt = path.findIndex((key) => typeof key === 'number');
+  const keys = listAt === -1 ? path : path.slice(0, listAt);
+  const holder = keys.slice(0, -1).reduce<unknown>((inner, key) => (isMapping(inner) ? inner[String(key)] : undefined), value);
+  const isThere = isMapping(holder) && Object.hasOwn(holder, String(keys.at(-1)));
+  return isThere || keys.length === 0 ? keys : present(value, keys.slice(0, -1));
+}
+
+function without(value: unknown, [key, ...deeper]: Path): unknown {
+  if (!isMapping(value)) return value;
+  const name = String(key);
+  const pairs = Object.entries(value).filter(([own]) => own !== name || deeper.length > 0);
+  return Object.fromEntries(pairs.map(([own, member]) => [own, own === name ? without(member, deeper) : member]));
+}

@@ -1,0 +1,40 @@
+// Anything thrown → what a log line tells of it: code, message and the messages of its causes.
+
+/** As the field `err` of a log line. */
+export interface SerializedError {
+  /** `BRIDGE_…`, or the code of a foreign error; absent where it has none. */
+  readonly code?: string;
+  readonly message: string;
+  /** Messages of what caused it, the nearest first. */
+  readonly causes?: readonly string[];
+  readonly stack?: string;
+}
+
+/** A chain longer than this, or one that bites its own tail, is cut. */
+const MOST_CAUSES = 5;
+
+export function serializeError(error: unknown, withStack: boolean): SerializedError {
+  if (!(error instanceof Error)) return { message: masked(String(error)) };
+  const causes = causesOf(error).map((cause) => masked(cause instanceof Error ? cause.message : String(cause)));
+  return {
+    ...('code' in error && typeof error.code === 'string' ? { code: error.code } : {}),
+    message: masked(error.message),
+    ...(causes.length > 0 ? { causes } : {}),
+    ...(withStack && error.stack !== undefined ? { stack: masked(error.stack) } : {}),
+  };
+}
+
+function causesOf(error: Error): unknown[] {
+  const causes: unknown[] = [];
+  let cause = error.cause;
+  while (cause !== undefined && causes.length < MOST_CAUSES) {
+    causes.push(cause);
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return causes;
+}
+
+/** Foreign messages may quote what they were given: credentials in a header or an address are cut out. */
+function masked(text: string): string {
+  return text.replace(/\b(Bearer|Basic)\s+[^\s"',]+/gi, '$1 [secret]').replace(/(\w:\/\/)[^/\s@]+@/g, '$1[secret]@');
+}

@@ -1,0 +1,71 @@
+// A stream, normally standard error → a pino logger that never blocks on it. docs/logs.md tells levels and fields.
+import type { Writable } from 'node:stream';
+import { type Logger, pino } from 'pino';
+import { BoundedLines } from './bounded-lines.ts';
+import { serializeError } from './error-serializer.ts';
+
+/** From little to much. */
+export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LoggerOptions {
+  /** Never awaited, never ended. */
+  readonly stream: Writable;
+  /** `info` by default. */
+  readonly level?: LogLevel;
+  /** Lines for people instead of JSON. */
+  readonly pretty: boolean;
+  /** What may wait in the stream before lines are dropped: 1 MiB by default. */
+  readonly bufferBytes?: number;
+  /** The wall clock: every line's `time`. */
+  readonly wallMs: () => number;
+}
+
+export interface Logging {
+  readonly logger: Logger;
+  /** Lines dropped since the start, because nobody read the earlier ones. */
+  readonly dropped: () => number;
+}
+
+/** Names under which a secret or a payload might be logged by mistake, at the top of a line or one level down. */
+const SECRET_FIELDS = [
+  'authorization',
+  'Authorization',
+  'token',
+  'tokens',
+  'secret',
+  'secrets',
+  'password',
+  'key',
+  'body',
+  'payload',
+  'bytes',
+];
+
+/** Loads the pretty printer only where it is asked for. */
+export async function createLogger(options: LoggerOptions): Promise<Logging> {
+  const prettify = options.pretty ? await prettyPrinter() : (line: string) => line;
+  const lines = new BoundedLines(options.stream, options.bufferBytes ?? 1024 ** 2, (dropped) => {
+    logger.warn({ area: 'log', dropped }, 'log lines were dropped: whoever reads them was too slow');
+  });
+  const level = options.level ?? 'info';
+  const withStack = level === 'debug' || level === 'trace';
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${new Date(options.wallMs()).toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (error: unknown) => serializeError(error, withStack) },
+      redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: '[secret]' },
+    },
+    { write: (line: string) => lines.write(prettify(line)) },
+  );
+  return { logger, dropped: () => lines.dropped };
+}
+
+async function prettyPrinter(): Promise<(line: string) => string> {
+  const { prettyFactory } = await import('pino-pretty');
+  return prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
+}

@@ -1,0 +1,169 @@
+// What the parts of the bridge report, and a look at its state at each scrape → Prometheus' text. docs/metrics.md lists the metrics.
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
+import { CHANGE_NAMES } from '../change-name.ts';
+import { boundedLabel } from './label-values.ts';
+
+const PREFIX = 'scheduled_events_bridge_';
+const DELIVERY_RESULTS = ['accepted', 'retry', 'misconfigured', 'retired', 'refused', 'expired'];
+/** From a fast answer on the same host to the longest that is waited for. */
+const POLL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 130];
+const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** Results and codes are few; a value that some other side invents must not make series without end. */
+const MOST_RESULTS = 32;
+
+export interface SinkSnapshot {
+  readonly sink: string;
+  /** Deliveries that wait. */
+  readonly queued: number;
+  /** How long the oldest of them has waited; null where none waits. */
+  readonly oldestSeconds: number | null;
+  readonly deadLetters: number;
+  /** Takes nothing until its configuration changes. */
+  readonly retired: boolean;
+}
+
+/** The bridge at the moment of a scrape; what is unknown is null and then absent from the answer. */
+export interface Snapshot {
+  readonly documentAgeSeconds: number | null;
+  readonly lastDocumentAtMs: number | null;
+  readonly incarnation: number | null;
+  readonly events: { readonly scheduled: number; readonly started: number };
+  readonly sinks: readonly SinkSnapshot[];
+  readonly logLinesDropped: number;
+}
+
+export interface MetricsOptions {
+  readonly version: string;
+  /** When this process started, by its wall clock. */
+  readonly startedAtMs: number;
+  /** Names of the configured sinks: their series begin at 0. */
+  readonly sinks: readonly string[];
+  /** Called at each scrape; cheap, as scrapes come often. */
+  readonly collect: () => Snapshot;
+}
+
+export interface Metrics {
+  /** `result`: `document`, or the label of a failure. */
+  pollDone(result: string, seconds: number): void;
+  /** A change was stored; `change` is its CloudEvent type without prefix and version. */
+  changed(change: string): void;
+  /** `count` deliveries came out of one attempt with this result. */
+  delivered(sink: string, result: string, count: number): void;
+  /** How long one attempt took, whatever its size and result. */
+  attempted(sink: string, seconds: number): void;
+  /** What became of an approval: `recorded`, `submitted`, `failed`, `void`, `moot`, `denied`. */
+  approval(result: string): void;
+  /** The answer to a scrape. @throws what `collect` throws. */
+  text(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+/** A registry of its own; nothing of it is global. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const counters = createCounters(registry, options);
+  const show = createGauges(registry, options);
+  const pollResult = boundedLabel(MOST_RESULTS);
+  const deliveryResult = boundedLabel(DELIVERY_RESULTS.length, DELIVERY_RESULTS);
+  const change = boundedLabel(CHANGE_NAMES.length, CHANGE_NAMES);
+  const approvalResult = boundedLabel(MOST_RESULTS);
+  return {
+    pollDone: (result, seconds) => {
+      counters.polls.inc({ result: pollResult(result) });
+      counters.pollDuration.observe(seconds);
+    },
+    changed: (name) => counters.changes.inc({ change: change(name) }),
+    delivered: (sink, result, count) => counters.deliveries.inc({ sink, result: deliveryResult(result) }, count),
+    attempted: (sink, seconds) => counters.deliveryDuration.observe({ sink }, seconds),
+    approval: (result) => counters.approvals.inc({ result: approvalResult(result) }),
+    text: async () => {
+      show(options.collect());
+      return { contentType: registry.contentType, body: await registry.metrics() };
+    },
+  };
+}
+
+function createCounters(registry: Registry, { sinks }: MetricsOptions) {
+  const of = <L extends string>(name: string, help: string, labelNames: L[]) => ({
+    name: PREFIX + name,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  const counters = {
+    polls: new Counter(of('polls_total', 'Polls of the metadata service, by what they brought.', ['result'])),
+    pollDuration: new Histogram({
+      ...of('poll_duration_seconds', 'How long a poll took, from the request to the whole answer.', []),
+      buckets: POLL_BUCKETS,
+    }),
+    changes: new Counter(of('changes_total', 'Changes stored, by CloudEvent type without prefix and version.', ['change'])),
+    deliveries: new Counter(of('deliveries_total', 'Deliveries attempted, by sink and result.', ['sink', 'result'])),
+    deliveryDuration: new Histogram({
+      ...of('delivery_duration_seconds', 'How long an attempt took, by sink.', ['sink']),
+      buckets: DELIVERY_BUCKETS,
+    }),
+    approvals: new Counter(of('approvals_total', 'Approvals, by what became of them.', ['result'])),
+  };
+  for (const change of CHANGE_NAMES) counters.changes.inc({ change }, 0);
+  for (const sink of sinks) for (const result of DELIVERY_RESULTS) counters.deliveries.inc({ sink, result }, 0);
+  return counters;
+}
+
+function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptions): (snapshot: Snapshot) => void {
+  const of = <L extends string>(name: string, help: string, labelNames: L[]) => ({
+    name: PREFIX + name,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  const gauges = {
+    age: new Gauge(of('document_age_seconds', 'Time since the last good document; absent before the first.', [])),
+    lastDocument: new Gauge(
+      of('last_document_timestamp_seconds', 'When the last good document came, in Unix time; absent before the first.', []),
+    ),
+    incarnation: new Gauge(of('document_incarnation', 'DocumentIncarnation of the last good document; absent before the first.', [])),
+    events: new Gauge(of('events', 'Events that are known now, by state.', ['state'])),
+    queueLength: new Gauge(of('sink_queue_length', 'Deliveries that wait, by sink.', ['sink'])),
+    oldest: new Gauge(
+      of('oldest_undelivered_age_seconds', 'How long the oldest waiting delivery has waited, by sink; 0 where none waits.', ['sink']),
+    ),
+    deadLetters: new Gauge(of('dead_letters', 'Dead letters in the store, by sink.', ['sink'])),
+    retired: new Gauge(of('sink_retired', '1 where the sink takes nothing until its configuration changes, else 0.', ['sink'])),
+    memory: new Gauge(of('process_resident_memory_bytes', 'Resident memory of this process.', [])),
+  };
+  const dropped = new Counter(of('log_lines_dropped_total', 'Log lines dropped because nobody read the earlier ones.', []));
+  const cpu = new Counter(of('process_cpu_seconds_total', 'Processor time of this process, user and system.', []));
+  new Gauge(of('process_start_time_seconds', 'When this process started, in Unix time.', [])).set(startedAtMs / 1000);
+  new Gauge(of('build_info', 'Always 1; the label tells the version.', ['version'])).set({ version }, 1);
+
+  return (snapshot) => {
+    setOrRemove(gauges.age, snapshot.documentAgeSeconds);
+    setOrRemove(gauges.lastDocument, snapshot.lastDocumentAtMs === null ? null : snapshot.lastDocumentAtMs / 1000);
+    setOrRemove(gauges.incarnation, snapshot.incarnation);
+    gauges.events.set({ state: 'scheduled' }, snapshot.events.scheduled);
+    gauges.events.set({ state: 'started' }, snapshot.events.started);
+    for (const gauge of [gauges.queueLength, gauges.oldest, gauges.deadLetters, gauges.retired]) gauge.reset();
+    for (const { sink, queued, oldestSeconds, deadLetters, retired } of snapshot.sinks) {
+      gauges.queueLength.set({ sink }, queued);
+      gauges.oldest.set({ sink }, oldestSeconds ?? 0);
+      gauges.deadLetters.set({ sink }, deadLetters);
+      gauges.retired.set({ sink }, retired ? 1 : 0);
+    }
+    setTotal(dropped, snapshot.logLinesDropped);
+    const { user, system } = process.cpuUsage();
+    setTotal(cpu, (user + system) / 1e6);
+    gauges.memory.set(process.memoryUsage.rss());
+  };
+}
+
+function setOrRemove(gauge: Gauge, value: number | null): void {
+  if (value === null) gauge.remove();
+  else gauge.set(value);
+}
+
+function setTotal(counter: Counter, total: number): void {
+  counter.reset();
+  counter.inc(total);
+}
