@@ -1,0 +1,259 @@
+// A configuration and the outside world → a running bridge: composes the parts, and owns the order in which they start and end.
+import type { Writable } from 'node:stream';
+import type { Logger } from 'pino';
+import { ReplaySubject } from 'rxjs';
+import { createAuthenticator } from './approvals/authenticate.ts';
+import { changeName } from './change-name.ts';
+import { startChores } from './chores.ts';
+import type { Config } from './config/config.ts';
+import { BridgeError } from './errors.ts';
+import { bridgeRoutes } from './http/bridge-routes.ts';
+import { healthRoutes } from './http/health-routes.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
+import { Identity } from './identity.ts';
+import type { Transport } from './metadata/transport.ts';
+import { MetadataSource } from './metadata-source.ts';
+import type { Change, Instant, PollResult } from './model.ts';
+import { type Outbox, openOutbox } from './outbox/outbox.ts';
+import { isLoopback } from './private-addresses.ts';
+import { createAdapter, Sinks } from './sinks.ts';
+import { Status } from './status.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { type Deps, now } from './time.ts';
+import { Watch } from './watch.ts';
+
+/** What was left over goes out once the VM is identified, or after this time: late is worse than the rare rows of a copied disk. */
+const LANES_WAIT_MS = 5000;
+const RETRY_MS = 1000;
+/** For running deliveries at the end; with what is closed behind them it makes less than 10 s. */
+const GRACE_MS = 8000;
+
+export interface BridgeOptions {
+  readonly config: Config;
+  readonly version: string;
+  readonly deps: Deps;
+  readonly logger: Logger;
+  readonly logLinesDropped: () => number;
+  /** Where the stdout sink writes. */
+  readonly stdout: Writable;
+  /** To the metadata service; HTTP on a connection of its own by default. */
+  readonly transport?: Transport;
+  /** As of the store: a test that is not about power loss may be quick. */
+  readonly synchronous?: 'FULL' | 'OFF';
+}
+
+/** A running bridge. `close`, the same as its disposal, stops polling, lets running deliveries end, 10 s at most, and closes everything. */
+export interface Bridge extends AsyncDisposable {
+  /** `http://HOST:PORT` */
+  readonly url: string;
+  /** Resolves when there is nothing left to do: the reader of the only sink, standard output, went away. */
+  readonly ended: Promise<void>;
+  readonly status: Status;
+}
+
+/** @throws BridgeError BRIDGE_CONFIG_INVALID, BRIDGE_STORE_* or BRIDGE_HTTP_*; then nothing is left open. */
+export async function startBridge(options: BridgeOptions): Promise<Bridge> {
+  const { config, deps, logger, stdout } = options;
+  // No I/O: faults that an adapter finds in its options come before anything is opened.
+  for (const name of Object.keys(config.sinks)) createAdapter(name, config, { deps, logger, stdout });
+  const outbox = openOutbox(config.store.path, { deps, lock: true, synchronous: options.synchronous ?? 'FULL' });
+  const bridge = new RunningBridge(options, outbox);
+  try {
+    await bridge.start();
+    return bridge;
+  } catch (error) {
+    await bridge[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+class RunningBridge implements Bridge {
+  readonly #options: BridgeOptions;
+  readonly #outbox: Outbox;
+  readonly #sinks: Sinks;
+  readonly #metadata: MetadataSource;
+  readonly #identity: Identity;
+  readonly #metrics: Metrics;
+  readonly status: Status;
+  readonly #polls$ = new ReplaySubject<PollResult>(1);
+  readonly #stopping = new AbortController();
+  readonly #ending = Promise.withResolvers<void>();
+  /** Timers and subscriptions that end at once. */
+  readonly #cancels: (() => void)[] = [];
+  readonly #servers: HttpServer[] = [];
+  #watch: Watch | null = null;
+  #areLanesOpen = false;
+  #closed: Promise<void> | null = null;
+  url = '';
+
+  constructor(options: BridgeOptions, outbox: Outbox) {
+    const { config, deps, logger, version } = options;
+    this.#options = options;
+    this.#outbox = outbox;
+    this.#sinks = new Sinks({
+      ...options,
+      outbox,
+      ownName: () => this.#identity.observer.name,
+      onAttempt: (sink, { outcome, count, durationMs }) => {
+        this.#metrics.delivered(sink, outcome, count);
+        this.#metrics.attempted(sink, durationMs / 1000);
+      },
+      onState: (sink, { state }) => this.#sawState(sink, state),
+    });
+    const stored = outbox.state().lastGoodAt;
+    this.#metadata = new MetadataSource({ ...options, lastGoodAt: () => this.#watch?.recorder.known.lastGoodAt ?? stored });
+    this.#identity = new Identity({
+      outbox,
+      configuredSource: config.cloudevents.source,
+      instance: (signal) => this.#metadata.client.instance(signal),
+      deps,
+      logger: logger.child({ area: 'identity' }),
+      foreign: (vmId) => this.#setAside(vmId),
+    });
+    this.status = new Status({ ...options, outbox, identity: this.#identity, sinks: this.#sinks, watch: () => this.#watch });
+    const names = { version, sinks: Object.keys(config.sinks) };
+    this.#metrics = createMetrics({ ...names, startedAtMs: deps.wallMs(), collect: () => this.status.snapshot() });
+  }
+
+  get ended(): Promise<void> {
+    return this.#ending.promise;
+  }
+
+  /** Serves and polls at once; the lanes and the watch follow when it is known which VM this is. */
+  async start(): Promise<void> {
+    const { config, deps, logger } = this.#options;
+    await this.#serve();
+    const firstRequestAt = now(deps);
+    const polls = this.#metadata.polls$.subscribe((poll) => this.#polled(poll));
+    const changedOutside = () => this.#sinks.wake();
+    this.#cancels.push(
+      () => polls.unsubscribe(),
+      startChores({ outbox: this.#outbox, retainMs: config.store.retainMs, deps, logger, changedOutside }),
+      deps.after(LANES_WAIT_MS, () => this.#again(() => this.#openLanes())),
+    );
+    void this.#identity.run(this.#stopping.signal).catch((error: unknown) => logger.fatal({ err: error }, 'the VM cannot be identified'));
+    void this.#identity.identified.then(() => this.#again(() => this.#begin(firstRequestAt)));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #serve(): Promise<void> {
+    const { config, deps, logger } = this.#options;
+    const { listen, tls, health, readers } = config.http;
+    const approvers = config.approvals.approvers;
+    const access = {
+      authenticate: createAuthenticator({ approvers, readers }),
+      requireToken: Object.keys(readers).length > 0 || !isLoopback(listen.host),
+      host: listen.host,
+      deps,
+    };
+    const healthPorts = { readiness: () => this.status.readiness(), metrics: () => this.#metrics.text() };
+    const approvals = {
+      configured: Object.keys(approvers).length > 0,
+      request: (approver: string, body: unknown) => this.#watching().approvals.request(approver, body),
+    };
+    const routes = [...healthRoutes(healthPorts), ...bridgeRoutes({ events: () => this.status.events(), approvals }, access)];
+    const own = logger.child({ area: 'http' });
+    const main = createHttpServer({ setting: 'http.listen', listen, tls, routes, deps, logger: own });
+    this.#servers.push(main);
+    const { port } = await main.start();
+    this.url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
+    logger.info({ area: 'http', url: this.url }, 'listening');
+    if (health === null) return;
+    const second = createHttpServer({
+      setting: 'http.health',
+      listen: health,
+      tls: null,
+      routes: healthRoutes(healthPorts),
+      deps,
+      logger: own,
+    });
+    this.#servers.push(second);
+    await second.start();
+  }
+
+  #polled(poll: PollResult): void {
+    this.#metrics.pollDone(poll.kind === 'document' ? 'document' : poll.result, poll.durationMs / 1000);
+    this.#polls$.next(poll);
+  }
+
+  #begin(firstRequestAt: Instant): void {
+    this.#openLanes();
+    const watch = new Watch({
+      ...this.#options,
+      outbox: this.#outbox,
+      identity: this.#identity,
+      metadata: this.#metadata,
+      polls$: this.#polls$,
+      firstRequestAt,
+      sinks: this.#sinks,
+      committed: (changes) => this.#committed(changes),
+      onApproval: (name) => this.#metrics.approval(name),
+    });
+    this.#watch = watch;
+    watch.start();
+    this.#options.logger.info({ source: this.#identity.source, name: this.#identity.observer.name }, 'watching');
+  }
+
+  /** What needs the store is tried again each second while the store fails. */
+  #again(work: () => void): void {
+    if (this.#closed !== null) return;
+    try {
+      work();
+    } catch (error) {
+      this.#options.logger.error({ err: error }, 'the store fails: tried again in a second');
+      this.#cancels.push(this.#options.deps.after(RETRY_MS, () => this.#again(work)));
+    }
+  }
+
+  #openLanes(): void {
+    if (this.#areLanesOpen) return;
+    this.#sinks.open();
+    this.#areLanesOpen = true;
+  }
+
+  async #setAside(vmId: string): Promise<void> {
+    const { logger } = this.#options;
+    const wereOpen = this.#areLanesOpen;
+    await this.#sinks.close(0);
+    const folder = this.#outbox.setAside(`vmId is ${vmId} now`);
+    logger.warn(
+      { area: 'store', folder },
+      'the store was of another VM, as in a copied disk image: it is set aside in this folder, and nothing of it is compared or sent',
+    );
+    this.#areLanesOpen = false;
+    if (wereOpen) this.#again(() => this.#openLanes());
+  }
+
+  #committed(changes: readonly Change[]): void {
+    for (const change of changes) {
+      this.#metrics.changed(changeName(change));
+      this.#options.logger.info({ area: 'changes', id: change.id, change: changeName(change) }, 'change stored');
+    }
+    this.#sinks.wake();
+  }
+
+  /** Standard output as the only sink, and nobody reads it any more: there is nothing left to do. */
+  #sawState(sink: string, state: string): void {
+    const { sinks } = this.#options.config;
+    if (state === 'retired' && sinks[sink]?.type === 'stdout' && Object.keys(sinks).length === 1) this.#ending.resolve();
+  }
+
+  #watching(): Watch {
+    if (this.#watch === null)
+      throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'no document has been handled yet; ask again when /readyz says ready');
+    return this.#watch;
+  }
+
+  async #close(): Promise<void> {
+    this.#stopping.abort();
+    for (const cancel of this.#cancels) cancel();
+    const servers = this.#servers.map((server) => server[Symbol.asyncDispose]());
+    await Promise.allSettled([...servers, this.#watch?.[Symbol.asyncDispose](), this.#sinks.close(GRACE_MS)]);
+    this.#metadata.close();
+    this.#outbox.close();
+  }
+}

@@ -1,0 +1,143 @@
+// argv → a verb → its exit code; the only place that reads argv, prints what the verbs have to say and exits.
+import { parseArgs } from 'node:util';
+import packageJson from '../package.json' with { type: 'json' };
+import { BridgeError, isAbort, messageOf } from './errors.ts';
+import { systemDeps } from './system.ts';
+import { EXIT, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
+
+const NAME = 'scheduled-events-bridge';
+
+const VERBS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
+  run: { summary: 'the bridge: poll, compare, publish, serve approvals', load: async () => (await import('./verbs/run.ts')).run },
+  demo: {
+    summary: 'one maintenance from scheduled to ended, in one process, told in plain words',
+    load: async () => (await import('./verbs/demo.ts')).demo,
+  },
+  simulate: { summary: 'the metadata service, simulated', load: async () => (await import('./verbs/simulate.ts')).simulate },
+  check: {
+    summary: 'validates a configuration; --connect reaches out, --schema prints the JSON Schema',
+    load: async () => (await import('./verbs/check.ts')).check,
+  },
+  events: { summary: "prints the metadata service's document", load: async () => (await import('./verbs/events.ts')).events },
+  approve: {
+    summary: 'approves events at the metadata service or through a bridge',
+    load: async () => (await import('./verbs/approve.ts')).approve,
+  },
+  'dead-letters': {
+    summary: 'what was given up, why, and another try',
+    load: async () => (await import('./verbs/dead-letters.ts')).deadLetters,
+  },
+  replay: { summary: 'queues journalled events for one sink again', load: async () => (await import('./verbs/replay.ts')).replay },
+};
+
+/** Runs what the command line asks for and sets the exit code. */
+export async function main(): Promise<void> {
+  process.stdout.on('error', ignoreBrokenPipe);
+  process.stderr.on('error', ignoreBrokenPipe);
+  const code = await dispatch(process.argv.slice(2));
+  // Nothing may hold the process up any longer: not a log line that nobody reads, nor a socket that does not close.
+  process.exit(code);
+}
+
+async function dispatch(argv: readonly string[]): Promise<number> {
+  const [name, ...rest] = argv;
+  if (name === '--version' || name === '-V') return say(process.stdout, packageJson.version, EXIT.fine);
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    return say(name === undefined ? process.stderr : process.stdout, overview(), name === undefined ? EXIT.usage : EXIT.fine);
+  }
+  const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  if (!entry) return say(process.stderr, `${NAME}: there is no verb "${name}"\n\n${overview()}`, EXIT.usage);
+  const verb = await entry.load();
+  try {
+    const context = contextOf(verb, rest);
+    if (context.values['help']) return await say(process.stdout, help(name, entry.summary, verb), EXIT.fine);
+    return await verb.run(context);
+  } catch (error) {
+    return failed(name, error);
+  }
+}
+
+function contextOf(verb: Verb, args: readonly string[]): VerbContext {
+  const { values, positionals } = parse(verb, args);
+  const controller = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => controller.abort());
+  return {
+    values,
+    positionals,
+    env: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    deps: systemDeps(),
+    print: (line) => write(process.stdout, `${line}\n`),
+    signal: controller.signal,
+  };
+}
+
+function parse(verb: Verb, args: readonly string[]): { values: Record<string, string | boolean | undefined>; positionals: string[] } {
+  const options = { ...parseArgsOptions(verb.options), help: { type: 'boolean', short: 'h' } } as const;
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true }) as ReturnType<typeof parse>;
+  } catch (error) {
+    throw new BridgeError('BRIDGE_USAGE', messageOf(error), { cause: error });
+  }
+}
+
+function failed(verb: string, error: unknown): Promise<number> {
+  if (isAbort(error)) return Promise.resolve(EXIT.fine);
+  const code = error instanceof BridgeError ? error.code : 'BRIDGE_INTERNAL';
+  const exit = code === 'BRIDGE_USAGE' ? EXIT.usage : code.startsWith('BRIDGE_CONFIG_') ? EXIT.config : EXIT.failed;
+  const detail = error instanceof BridgeError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return say(process.stderr, `${NAME} ${verb}: ${detail} (${code})`, exit);
+}
+
+async function say(stream: NodeJS.WriteStream, words: string, exit: number): Promise<number> {
+  await write(stream, `${words}\n`);
+  return exit;
+}
+
+function write(stream: NodeJS.WriteStream, chunk: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(chunk, (error) => (error && !isBrokenPipe(error) ? reject(error) : resolve()));
+  });
+}
+
+/** `… | head -1` closes the pipe: that is an end, not a failure. */
+function ignoreBrokenPipe(error: Error): void {
+  if (!isBrokenPipe(error)) throw error;
+}
+
+function isBrokenPipe(error: Error): boolean {
+  return 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
+}
+
+function overview(): string {
+  const rows = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`);
+  return [
+    `${NAME} ${packageJson.version}: Azure Scheduled Events as a stream of CloudEvents`,
+    '',
+    `Usage: ${NAME} VERB [options]`,
+    '',
+    ...rows,
+    '',
+    `${NAME} VERB --help tells more. Exit codes: 0 fine, 1 failed, 2 wrong usage, 78 bad configuration.`,
+  ].join('\n');
+}
+
+function help(name: string, summary: string, verb: Verb): string {
+  const rows = Object.entries(verb.options).map(([option, { value, help: words }]) => {
+    const left = `  --${option}${value ? ` ${value}` : ''}`;
+    return `${left.padEnd(26)}${words}`;
+  });
+  const examples = verb.examples.flatMap(([command, purpose]) => [`  # ${purpose}`, `  ${command}`]);
+  return [
+    `Usage: ${NAME} ${name} ${verb.usage}`.trimEnd(),
+    '',
+    `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
+    verb.description,
+    ...(rows.length > 0 ? ['', 'Options:', ...rows] : []),
+    '',
+    'Examples:',
+    ...examples,
+  ].join('\n');
+}

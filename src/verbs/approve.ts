@@ -1,0 +1,125 @@
+// `approve`: EventIds → StartRequests to the metadata service, or approvals through a bridge; one line for each.
+import { createInterface } from 'node:readline/promises';
+import { BridgeError, messageOf } from '../errors.ts';
+import { isLoopback } from '../private-addresses.ts';
+import { deadline } from '../time.ts';
+import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';
+import { EXIT, needed, text, type Verb, type VerbContext } from './verb.ts';
+
+const BRIDGE_TIMEOUT_MS = 30_000;
+
+/** What became of one EventId: an HTTP status, or null where nobody answered. */
+interface Answer {
+  readonly eventId: string;
+  readonly status: number | null;
+  /** Through a bridge: `submitted`, `waiting`, … */
+  readonly state?: string;
+  readonly detail?: string;
+}
+
+export const approve: Verb = {
+  usage: 'EVENT_ID... [--endpoint URL | --bridge URL --token-env NAME] [--interactive]',
+  description: `An approval starts the event for every VM in its Resources, and cannot be taken back.
+Prints one line for each EventId, { eventId, status }, and exits with 1 if one of them was refused.
+With --bridge it goes through a bridge's approval endpoint, as the approver whose token the environment variable holds.`,
+  options: {
+    endpoint: ENDPOINT_OPTION,
+    bridge: { type: 'string', value: 'URL', help: 'a bridge, such as http://127.0.0.1:8700' },
+    'token-env': { type: 'string', value: 'NAME', help: 'with --bridge: the environment variable that holds the token' },
+    'allow-insecure': { type: 'boolean', help: 'with --bridge: http:// beyond loopback, where others can read the token' },
+    interactive: { type: 'boolean', help: 'asks before each one' },
+  },
+  examples: [
+    ['scheduled-events-bridge approve C7061BAC-AFDC-4513-B24B-AA5F13A16123', 'start an event now'],
+    [
+      'scheduled-events-bridge approve C7061BAC-AFDC-4513-B24B-AA5F13A16123 --bridge http://127.0.0.1:8700 --token-env MY_TOKEN',
+      'the same as an approver of a bridge',
+    ],
+  ],
+  async run(context) {
+    const ids = context.positionals;
+    if (ids.length === 0) throw new BridgeError('BRIDGE_USAGE', 'approve takes at least one EventId; `events` prints them');
+    const send = sender(context);
+    let refused = false;
+    for (const eventId of ids) {
+      if (context.values['interactive'] && !(await confirmed(context, eventId))) continue;
+      const answer = await send(eventId);
+      refused ||= answer.status === null || answer.status >= 300;
+      await context.print(JSON.stringify(answer));
+    }
+    return refused ? EXIT.failed : EXIT.fine;
+  },
+};
+
+function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
+  const bridge = text(context, 'bridge');
+  if (bridge === undefined) {
+    const client = metadataClient(context, endpointOption(context));
+    return (eventId) => post(client, eventId, context.signal);
+  }
+  if (text(context, 'endpoint') !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --endpoint or --bridge');
+  const url = approvalsUrl(bridge, context.values['allow-insecure'] === true);
+  const name = needed(context, 'token-env');
+  const token = context.env[name];
+  if (!token) throw new BridgeError('BRIDGE_USAGE', `the environment variable ${name}, which should hold the token, is empty or not set`);
+  return (eventId) => approveThrough(context, url, token, eventId);
+}
+
+async function post(client: ReturnType<typeof metadataClient>, eventId: string, signal: AbortSignal): Promise<Answer> {
+  const result = await client.post([eventId], signal);
+  if (result.kind === 'accepted') return { eventId, status: 200 };
+  const status = result.kind === 'refused' ? result.status : result.error instanceof BridgeError ? result.error.status : undefined;
+  return { eventId, status: typeof status === 'number' ? status : null, detail: result.error.message };
+}
+
+function approvalsUrl(bridge: string, allowInsecure: boolean): URL {
+  const url = URL.parse('/v1/approvals', bridge);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new BridgeError('BRIDGE_USAGE', `--bridge takes a URL such as http://127.0.0.1:8700, not "${bridge}"`);
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, '')) && !allowInsecure) {
+    throw new BridgeError(
+      'BRIDGE_USAGE',
+      `${url.origin} would get the token in clear text: use https://, or --allow-insecure if that is what you want`,
+    );
+  }
+  return url;
+}
+
+async function approveThrough(context: VerbContext, url: URL, token: string, eventId: string): Promise<Answer> {
+  const limit = deadline(
+    context.deps,
+    BRIDGE_TIMEOUT_MS,
+    () => new Error(`no answer within ${BRIDGE_TIMEOUT_MS / 1000} s`),
+    context.signal,
+  );
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'error',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ StartRequests: [{ EventId: eventId }] }),
+      signal: limit.signal,
+    });
+    const body = (await response.json()) as { results?: { state?: string }[]; title?: string; detail?: string };
+    const state = body.results?.[0]?.state;
+    const detail = body.detail ?? body.title;
+    return { eventId, status: response.status, ...(state === undefined ? {} : { state }), ...(detail === undefined ? {} : { detail }) };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : '';
+    return { eventId, status: null, detail: `${url.origin} did not answer as a bridge does: ${messageOf(error)}${cause}` };
+  } finally {
+    limit.cancel();
+  }
+}
+
+async function confirmed(context: VerbContext, eventId: string): Promise<boolean> {
+  const terminal = createInterface({ input: context.stdin, output: context.stderr });
+  try {
+    const answer = await terminal.question(`Start ${eventId} now, for every VM in its Resources? [y/N] `, { signal: context.signal });
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,42 @@
+// `check`: a configuration → every fault in it, and with --connect whether the metadata service and each sink can be reached; or the JSON Schema.
+import { pino } from 'pino';
+import { ADAPTERS } from '../../adapters/index.ts';
+import { checkConnections } from '../connections.ts';
+import { loadConfig } from './config.ts';
+import { EXIT, needed, type Verb } from './verb.ts';
+
+export const check: Verb = {
+  usage: '--config FILE [--connect] | --schema',
+  description: `Names every fault of the file in one run, each with its path, and exits with 78 if there is one.
+--connect also asks the metadata service for its document and each sink whether it would take a delivery; it sends no event. Exits with 1 if one cannot be reached.`,
+  options: {
+    config: { type: 'string', value: 'FILE', help: 'the configuration' },
+    connect: { type: 'boolean', help: 'also reaches the metadata service and each sink' },
+    schema: { type: 'boolean', help: 'prints the JSON Schema of the configuration' },
+  },
+  examples: [
+    ['scheduled-events-bridge check --config bridge.yaml --connect', 'before you start it'],
+    ['scheduled-events-bridge check --schema > bridge.schema.json', 'for your editor'],
+  ],
+  async run(context) {
+    if (context.values['schema']) {
+      const { jsonSchema } = await import('../config/json-schema.ts');
+      await context.print(JSON.stringify(jsonSchema(ADAPTERS), null, 2));
+      return EXIT.fine;
+    }
+    const file = needed(context, 'config');
+    const config = await loadConfig(context, file);
+    const logger = pino({ level: 'silent' });
+    const connections = checkConnections(config, { deps: context.deps, logger, stdout: context.stdout, signal: context.signal });
+    if (!context.values['connect']) {
+      await context.print(`${file}: the configuration is valid`);
+      return EXIT.fine;
+    }
+    let reached = true;
+    for await (const { name, error } of connections) {
+      reached &&= error === null;
+      await context.print(`${name}: ${error === null ? 'can be reached' : error}`);
+    }
+    return reached ? EXIT.fine : EXIT.failed;
+  },
+};

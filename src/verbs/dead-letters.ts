@@ -1,0 +1,64 @@
+// `dead-letters`: what was given up → a list, one whole, another try, or out with it.
+import { BridgeError } from '../errors.ts';
+import type { DeadLetter } from '../model.ts';
+import { withStore } from './store.ts';
+import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
+
+const ACTIONS = ['list', 'show', 'retry', 'discard'];
+
+export const deadLetters: Verb = {
+  usage: 'list|show|retry|discard [ID...] [--sink NAME] --config FILE',
+  description: `list   one line for each delivery that was given up: what, to which sink, why
+show   the same with the CloudEvent itself
+retry  queues them again, behind what their sink has queued by now
+discard  removes them for good
+IDs are CloudEvent ids; without any, all of the sink (or of every sink) are meant, except for discard, which wants IDs or --sink.
+Works beside a running bridge, which sees what was queued within a second. NDJSON when standard output is no terminal.`,
+  options: {
+    sink: { type: 'string', value: 'NAME', help: 'only those of this sink' },
+    config: { type: 'string', value: 'FILE', help: 'the configuration, which names the store' },
+  },
+  examples: [
+    ['scheduled-events-bridge dead-letters list --config bridge.yaml', 'what was given up, and why'],
+    ['scheduled-events-bridge dead-letters retry --sink hooks --config bridge.yaml', 'another try for all of one sink, once it is mended'],
+    ['scheduled-events-bridge dead-letters discard c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled --config bridge.yaml', 'forget one'],
+  ],
+  async run(context) {
+    const [action, ...ids] = context.positionals;
+    if (action === undefined || !ACTIONS.includes(action)) {
+      throw new BridgeError(
+        'BRIDGE_USAGE',
+        `dead-letters takes one of ${ACTIONS.join(', ')}${action === undefined ? '' : `, not "${action}"`}`,
+      );
+    }
+    const sink = text(context, 'sink');
+    if (action === 'discard' && ids.length === 0 && sink === undefined) {
+      throw new BridgeError('BRIDGE_USAGE', 'discard cannot be undone: name the IDs, or the sink with --sink');
+    }
+    const which = { ...(sink === undefined ? {} : { sink }), ...(ids.length === 0 ? {} : { ids }) };
+    return await withStore(context, async (outbox) => {
+      if (action === 'list' || action === 'show') return await list(context, outbox.deadLetters(which), ids, action === 'show');
+      const count = action === 'retry' ? outbox.retryDeadLetters(which) : outbox.discardDeadLetters(which);
+      await context.print(JSON.stringify(action === 'retry' ? { queued: count } : { discarded: count }));
+      return ids.length > 0 && count === 0 ? EXIT.failed : EXIT.fine;
+    });
+  },
+};
+
+type Shown = DeadLetter & { readonly cloudEvent: unknown };
+
+async function list(context: VerbContext, letters: Iterable<Shown>, ids: readonly string[], whole: boolean): Promise<number> {
+  let count = 0;
+  for (const { cloudEvent, ...letter } of letters) {
+    count++;
+    if (whole) await context.print(JSON.stringify({ ...letter, cloudEvent }, null, context.stdout.isTTY ? 2 : undefined));
+    else await context.print(context.stdout.isTTY ? row(letter) : JSON.stringify(letter));
+  }
+  if (count === 0 && context.stdout.isTTY) await context.print('no dead letters');
+  return ids.length > 0 && count === 0 ? EXIT.failed : EXIT.fine;
+}
+
+function row(letter: DeadLetter): string {
+  const status = letter.status === null ? '' : ` (${letter.status})`;
+  return `${letter.at}  ${letter.sink}  ${letter.reason}${status} after ${letter.attempts} attempts  ${letter.id}`;
+}

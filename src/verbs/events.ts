@@ -1,0 +1,73 @@
+// `events`: the metadata service's document, as it gives it → JSON on standard output, once or each time that it is a new one.
+import { messageOf } from '../errors.ts';
+import { parseDocument } from '../metadata/document.ts';
+import { statusError } from '../metadata/faults.ts';
+import { createHttpTransport } from '../metadata/http-transport.ts';
+import { Rhythm } from '../metadata/rhythm.ts';
+import type { Transport } from '../metadata/transport.ts';
+import { sleep } from '../time.ts';
+import { apiVersionOption, ENDPOINT_OPTION, endpointOption, FIRST_TIMEOUT_MS } from './metadata-service.ts';
+import { EXIT, type Verb, type VerbContext, wholeNumber } from './verb.ts';
+
+const POLL_INTERVAL_MS = 1000;
+
+export const events: Verb = {
+  usage: '[--endpoint URL] [--watch] [--count N] [--api-version V]',
+  description: `Needs no configuration. With --watch it polls once a second and prints each document that differs from the one before, a line each,
+until it is interrupted or has printed --count of them. The first answer of a metadata service that was off can take 2 minutes.`,
+  options: {
+    endpoint: ENDPOINT_OPTION,
+    watch: { type: 'boolean', help: 'goes on, printing each new document' },
+    count: { type: 'string', value: 'N', help: 'with --watch: ends after N documents' },
+    'api-version': { type: 'string', value: 'V', help: 'the api-version to ask for (default 2020-07-01)' },
+  },
+  examples: [
+    ['scheduled-events-bridge events', 'what is scheduled for this VM and its siblings'],
+    ['scheduled-events-bridge events --watch --endpoint http://127.0.0.1:8080', "the simulator's documents, as they change"],
+  ],
+  async run(context) {
+    const url = `${endpointOption(context)}/metadata/scheduledevents?api-version=${apiVersionOption(context)}`;
+    const transport = createHttpTransport(context.deps);
+    try {
+      if (!context.values['watch']) {
+        await context.print(JSON.stringify(await read(transport.send, url, context.signal), null, 2));
+        return EXIT.fine;
+      }
+      await watch(context, () => read(transport.send, url, context.signal));
+      return EXIT.fine;
+    } finally {
+      transport.close();
+    }
+  },
+};
+
+/** The document as the service gives it, unknown fields and all; an empty answer is a document without events. */
+async function read(send: Transport, url: string, signal: AbortSignal): Promise<unknown> {
+  const answer = await send({ method: 'GET', url, headers: { Metadata: 'true' }, timeoutMs: FIRST_TIMEOUT_MS }, signal);
+  if (answer.status !== 200) throw statusError(answer, url, 0);
+  const document = parseDocument(answer.body, '');
+  return document.incarnation === null ? { Events: [] } : JSON.parse(new TextDecoder().decode(answer.body));
+}
+
+async function watch(context: VerbContext, readOnce: () => Promise<unknown>): Promise<void> {
+  const rhythm = new Rhythm({ intervalMs: POLL_INTERVAL_MS, random: context.deps.random });
+  const count = wholeNumber(context, 'count', 1) ?? Number.POSITIVE_INFINITY;
+  let last = '';
+  for (let printed = 0; printed < count; ) {
+    const startedMs = context.deps.elapsedMs();
+    let failure: Error | null = null;
+    try {
+      const text = JSON.stringify(await readOnce());
+      if (text !== last) {
+        await context.print(text);
+        last = text;
+        printed++;
+      }
+    } catch (error) {
+      context.signal.throwIfAborted();
+      failure = error instanceof Error ? error : new Error(String(error));
+      context.stderr.write(`${messageOf(error)}\n`);
+    }
+    if (printed < count) await sleep(context.deps, rhythm.next(failure, context.deps.elapsedMs() - startedMs), context.signal);
+  }
+}

@@ -1,0 +1,44 @@
+// --endpoint and --api-version → the bare metadata service, for the verbs that ask it themselves.
+import { pino } from 'pino';
+import { API_VERSIONS } from '../api-versions.ts';
+import { BridgeError } from '../errors.ts';
+import { MetadataClient } from '../metadata/client.ts';
+import { LINK_LOCAL_ENDPOINT } from '../metadata/discovery.ts';
+import { text, type VerbContext, type VerbOption } from './verb.ts';
+
+export const DEFAULT_API_VERSION = '2020-07-01';
+/** The service is switched on by the first request, whose answer can take 2 min. */
+export const FIRST_TIMEOUT_MS = 130_000;
+
+export const ENDPOINT_OPTION: VerbOption = { type: 'string', value: 'URL', help: `the metadata service (default ${LINK_LOCAL_ENDPOINT})` };
+
+/** @throws BridgeError BRIDGE_USAGE where it is no http URL of host and port. */
+export function endpointOption(context: VerbContext): string {
+  const given = text(context, 'endpoint') ?? LINK_LOCAL_ENDPOINT;
+  const url = URL.parse(given);
+  if (url?.protocol !== 'http:' || url.pathname !== '/' || url.username !== '') {
+    throw new BridgeError('BRIDGE_USAGE', `--endpoint takes an http URL of host and port, such as http://127.0.0.1:8080, not "${given}"`);
+  }
+  return url.origin;
+}
+
+/** @throws BridgeError BRIDGE_USAGE for an api-version that was never published. */
+export function apiVersionOption(context: VerbContext): string {
+  const version = text(context, 'api-version') ?? DEFAULT_API_VERSION;
+  if (!(API_VERSIONS as readonly string[]).includes(version)) {
+    throw new BridgeError('BRIDGE_USAGE', `--api-version takes one of ${API_VERSIONS.join(', ')}, not "${version}"`);
+  }
+  return version;
+}
+
+/** A client that says nothing by itself: the verb tells what happened. */
+export function metadataClient(context: VerbContext, endpoint: string): MetadataClient {
+  const options = {
+    endpoint,
+    apiVersion: DEFAULT_API_VERSION,
+    pollIntervalMs: 1000,
+    timeoutMs: FIRST_TIMEOUT_MS,
+    firstTimeoutMs: FIRST_TIMEOUT_MS,
+  };
+  return new MetadataClient(options, { ...context.deps, logger: pino({ level: 'silent' }) });
+}

@@ -1,0 +1,43 @@
+// `run`: a configuration → the bridge at work, until it is told to end or has nothing left to do.
+import packageJson from '../../package.json' with { type: 'json' };
+import { startBridge } from '../bridge.ts';
+import { BridgeError } from '../errors.ts';
+import { createLogger, LOG_LEVELS, type LogLevel } from '../telemetry/logger.ts';
+import { sleep } from '../time.ts';
+import { loadConfig } from './config.ts';
+import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
+
+/** Whatever does not close by then is left to the operating system; what it had to store is stored. */
+const CLOSE_LIMIT_MS = 9500;
+
+export const run: Verb = {
+  usage: '[--config FILE] [--log-level LEVEL]',
+  description: `Without --config: from the metadata service of this VM to standard output, one CloudEvent a line.
+Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most), and it exits with 0. What was not delivered goes out after the next start.`,
+  options: {
+    config: { type: 'string', value: 'FILE', help: 'the configuration (docs/configuration.md)' },
+    'log-level': { type: 'string', value: 'LEVEL', help: `${LOG_LEVELS.join(', ')} (default info)` },
+  },
+  examples: [
+    ['scheduled-events-bridge run', "this VM's events, on standard output"],
+    ['scheduled-events-bridge run --config /etc/scheduled-events-bridge/bridge.yaml', 'as a service'],
+  ],
+  async run(context) {
+    const level = levelOption(context);
+    const config = await loadConfig(context, text(context, 'config'));
+    const { deps, stderr, stdout } = context;
+    const { logger, dropped } = await createLogger({ stream: stderr, level, pretty: stderr.isTTY, wallMs: deps.wallMs });
+    const bridge = await startBridge({ config, version: packageJson.version, deps, logger, logLinesDropped: dropped, stdout });
+    await Promise.race([bridge.ended, interrupted(context)]);
+    logger.info('ending');
+    await Promise.race([bridge[Symbol.asyncDispose](), sleep(deps, CLOSE_LIMIT_MS)]);
+    return EXIT.fine;
+  },
+};
+
+function levelOption(context: VerbContext): LogLevel {
+  const level = text(context, 'log-level') ?? 'info';
+  const known = LOG_LEVELS.find((name) => name === level);
+  if (known === undefined) throw new BridgeError('BRIDGE_USAGE', `--log-level takes one of ${LOG_LEVELS.join(', ')}, not "${level}"`);
+  return known;
+}

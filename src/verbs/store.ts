@@ -1,0 +1,23 @@
+// --config → the durable store of that bridge, opened beside it for the verbs that look into it or queue something again.
+import { BridgeError } from '../errors.ts';
+import { type Outbox, openOutbox } from '../outbox/outbox.ts';
+import { loadConfig } from './config.ts';
+import { needed, type VerbContext } from './verb.ts';
+
+/** Runs `work` on the store that the configuration names; the store is closed behind it, and a running bridge sees what was queued within a second. */
+export async function withStore<T>(context: VerbContext, work: (outbox: Outbox, sinks: readonly string[]) => T | Promise<T>): Promise<T> {
+  const config = await loadConfig(context, needed(context, 'config'));
+  using outbox = openOutbox(config.store.path, { deps: context.deps, lock: false });
+  return await work(outbox, Object.keys(config.sinks));
+}
+
+/** @throws BridgeError BRIDGE_USAGE where the sink is not one of the configuration's. */
+export function knownSink(name: string, sinks: readonly string[]): string {
+  if (!sinks.includes(name)) {
+    throw new BridgeError(
+      'BRIDGE_USAGE',
+      `there is no sink "${name}" in the configuration; it has ${sinks.map((sink) => `"${sink}"`).join(', ')}`,
+    );
+  }
+  return name;
+}

@@ -1,0 +1,77 @@
+// What a verb is: its words for --help, its options, and what it does with them.
+import type { ParseArgsOptionsConfig } from 'node:util';
+import { BridgeError } from '../errors.ts';
+import type { Deps } from '../time.ts';
+
+export const EXIT = { fine: 0, failed: 1, usage: 2, config: 78 } as const;
+
+/** What cli.ts hands to a verb; a verb touches the process through nothing else. */
+export interface VerbContext {
+  readonly positionals: readonly string[];
+  /** By option name; `--watch` is true, `--sink NAME` a text. */
+  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly deps: Deps;
+  /** Writes a line to standard output; waits for a slow reader. */
+  readonly print: (line: string) => Promise<void>;
+  /** Aborts at SIGTERM and SIGINT. */
+  readonly signal: AbortSignal;
+}
+
+export interface Verb {
+  /** What comes after the verb, for the usage line. */
+  readonly usage: string;
+  /** What it does, in a few sentences. */
+  readonly description: string;
+  readonly options: Readonly<Record<string, VerbOption>>;
+  /** Command lines as a user types them, each with what it is for. */
+  readonly examples: readonly (readonly [command: string, purpose: string])[];
+  /** The exit code. @throws BridgeError */
+  run(context: VerbContext): Promise<number>;
+}
+
+export interface VerbOption {
+  readonly type: 'string' | 'boolean';
+  readonly help: string;
+  /** Shown behind the option's name: `FILE`, `NAME`. */
+  readonly value?: string;
+}
+
+/** As node:util's parseArgs wants them. */
+export function parseArgsOptions(options: Verb['options']): ParseArgsOptionsConfig {
+  return Object.fromEntries(Object.entries(options).map(([name, { type }]) => [name, { type }]));
+}
+
+/** An option's text; undefined where it was not given. */
+export function text(context: VerbContext, name: string): string | undefined {
+  const value = context.values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** @throws BridgeError BRIDGE_USAGE where the option was not given. */
+export function needed(context: VerbContext, name: string): string {
+  const value = text(context, name);
+  if (value === undefined) throw new BridgeError('BRIDGE_USAGE', `--${name} is missing; see --help`);
+  return value;
+}
+
+/** @throws BridgeError BRIDGE_USAGE where the option is no whole number of at least `least`. */
+export function wholeNumber(context: VerbContext, name: string, least: number): number | undefined {
+  const value = text(context, name);
+  if (value === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(value) || Number(value) < least) {
+    throw new BridgeError('BRIDGE_USAGE', `--${name} takes a whole number of at least ${least}, not "${value}"`);
+  }
+  return Number(value);
+}
+
+/** Resolves at SIGTERM or SIGINT. */
+export function interrupted({ signal }: Pick<VerbContext, 'signal'>): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
