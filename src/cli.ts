@@ -7,7 +7,8 @@ import { EXIT, parseArgsOptions, type Verb, type VerbContext } from './verbs/ver
 
 const NAME = 'scheduled-events-bridge';
 
-const VERBS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
+/** What can be asked for, by name; each is read when it is asked for. */
+export const VERBS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
   run: { summary: 'the bridge: poll, compare, publish, serve approvals', load: async () => (await import('./verbs/run.ts')).run },
   demo: {
     summary: 'one maintenance from scheduled to ended, in one process, told in plain words',
@@ -60,7 +61,8 @@ async function dispatch(argv: readonly string[]): Promise<number> {
 function contextOf(verb: Verb, args: readonly string[]): VerbContext {
   const { values, positionals } = parse(verb, args);
   const controller = new AbortController();
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => controller.abort());
+  // Again and again: Ctrl-C comes twice where npx passes it on, and the second must not cut off what the first lets end.
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => controller.abort());
   return {
     values,
     positionals,
@@ -69,7 +71,11 @@ function contextOf(verb: Verb, args: readonly string[]): VerbContext {
     stdout: process.stdout,
     stderr: process.stderr,
     deps: systemDeps(),
-    print: (line) => write(process.stdout, `${line}\n`),
+    print: async (line) => {
+      if (await write(process.stdout, `${line}\n`)) return;
+      controller.abort();
+      controller.signal.throwIfAborted();
+    },
     signal: controller.signal,
   };
 }
@@ -77,7 +83,7 @@ function contextOf(verb: Verb, args: readonly string[]): VerbContext {
 function parse(verb: Verb, args: readonly string[]): { values: Record<string, string | boolean | undefined>; positionals: string[] } {
   const options = { ...parseArgsOptions(verb.options), help: { type: 'boolean', short: 'h' } } as const;
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true }) as ReturnType<typeof parse>;
+    return parseArgs({ args: [...args], options, allowPositionals: verb.takesWords ?? false, strict: true }) as ReturnType<typeof parse>;
   } catch (error) {
     throw new BridgeError('BRIDGE_USAGE', messageOf(error), { cause: error });
   }
@@ -96,13 +102,14 @@ async function say(stream: NodeJS.WriteStream, words: string, exit: number): Pro
   return exit;
 }
 
-function write(stream: NodeJS.WriteStream, chunk: string): Promise<void> {
+/** False where nobody reads any more: `… | head -1` closes the pipe, which is an end, not a failure. */
+function write(stream: NodeJS.WriteStream, chunk: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    stream.write(chunk, (error) => (error && !isBrokenPipe(error) ? reject(error) : resolve()));
+    stream.write(chunk, (error) => (error && !isBrokenPipe(error) ? reject(error) : resolve(!error)));
   });
 }
 
-/** `… | head -1` closes the pipe: that is an end, not a failure. */
+/** What a write meets is told to its callback. */
 function ignoreBrokenPipe(error: Error): void {
   if (!isBrokenPipe(error)) throw error;
 }

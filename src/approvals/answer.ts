@@ -13,7 +13,8 @@ export interface ApprovalResult {
   readonly waitingFor?: readonly string[];
 }
 
-const REFUSALS = {
+/** By `type`; docs/approvals.md lists them for callers. */
+export const REFUSALS = {
   'bad-request': { status: 400, title: 'The body is no approval' },
   unknown: { status: 404, title: 'No such event' },
   'seen-unknown': { status: 404, title: 'Seen names no CloudEvent of this event' },

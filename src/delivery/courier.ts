@@ -102,6 +102,10 @@ export class Courier {
   #fail({ row, error }: { row: Delivery; error: BridgeError }, { probe, counts }: { probe: boolean; counts: boolean }, now: Moment): void {
     const { report } = this.#options;
     const disposition = error.disposition ?? 'retry';
+    if (disposition === 'retired') {
+      this.#retire(error, now);
+      return;
+    }
     const failures = this.keys.fail(row.partitionKey, { disposition, longEnded: this.longEnded.has(row, now) }, now);
     report.failed(row, error, failures, this.health.isSick);
     report.began(this.health.fail(counts ? row.partitionKey : null, error, probe, now), error);
@@ -109,7 +113,6 @@ export class Courier {
       this.health.sicken(disposition, now);
       report.began(['sick'], error);
     }
-    if (disposition === 'retired') this.#retire(error, now);
   }
 
   #retire(error: BridgeError, now: Moment): void {

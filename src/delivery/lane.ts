@@ -16,7 +16,8 @@ const MOST_FETCHED = 256;
 /** So many queued rows are looked at to tell how urgent a sick sink's next probe is. */
 const PROBE_SAMPLE = 100;
 const EXPIRED_AT_ONCE = 500;
-const EXPIRY_CHECK_MS = 60_000;
+/** Rows of a retired sink are looked at when the first is too old; by the wall clock, which may jump, so no later than that. */
+const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
 const DISPOSE_LIMIT_MS = 2_000;
 
 export interface LaneOptions {
@@ -184,7 +185,12 @@ export class Lane implements AsyncDisposable {
     const old = store
       .queuedBefore(name, now.wallMs - this.#maxAgeMs, EXPIRED_AT_ONCE)
       .filter((row) => !this.#courier.keys.isBusy(row.partitionKey));
-    if (old.length === 0) return store.queued(name, [], 1).length > 0 ? now.elapsedMs + EXPIRY_CHECK_MS : null;
+    if (old.length === 0) {
+      const [first] = store.queued(name, [], 1);
+      if (!first) return null;
+      const leftMs = first.queuedAtMs + this.#maxAgeMs - now.wallMs;
+      return now.elapsedMs + Math.min(Math.max(leftMs, EXPIRY_CHECK_MS.least), EXPIRY_CHECK_MS.most);
+    }
     this.#courier.keys.occupy(old);
     this.#settlements.add(
       old.map(({ seq }) => ({ seq, result: 'dead', reason: 'expired', status: null })),

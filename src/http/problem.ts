@@ -1,7 +1,8 @@
 // What went wrong → an answer in application/problem+json (RFC 9457).
 import type { Reply } from './route.ts';
 
-const TITLES = {
+/** By `type`; docs/approvals.md lists them for callers. */
+export const PROBLEM_TITLES = {
   'no-approvers': 'Nobody may approve here',
   unauthorized: 'A token is needed',
   'too-many-requests': 'Too many wrong tokens',
@@ -16,7 +17,7 @@ const TITLES = {
   internal: 'The bridge failed',
 } as const;
 
-export type ProblemType = keyof typeof TITLES;
+export type ProblemType = keyof typeof PROBLEM_TITLES;
 
 export interface Problem {
   /** A relative reference: plain words such as `changed`, which callers compare. */
@@ -35,5 +36,5 @@ export function problemReply(problem: Problem, headers: Readonly<Record<string, 
 
 /** A problem that this server itself finds. */
 export function problem(status: number, type: ProblemType, detail: string, headers?: Readonly<Record<string, string>>): Reply {
-  return problemReply({ type, title: TITLES[type], status, detail }, headers);
+  return problemReply({ type, title: PROBLEM_TITLES[type], status, detail }, headers);
 }

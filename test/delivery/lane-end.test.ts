@@ -82,6 +82,36 @@ test('a retired sink is stored and told once; nothing more is sent, and its old 
   assert.equal(time.pending, 0);
 });
 
+test('a sink that retires is told as that alone, not as a failure that will be tried again', async () => {
+  const { lane, queue, time, logs } = laneFixture({ answer: always(failure({ disposition: 'retired', scope: 'sink', status: 410 })) });
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(
+    logs.map(({ msg }) => msg),
+    ['the sink wants no more deliveries and is paused until its configuration changes; what is queued for it waits'],
+  );
+  await lane.close();
+});
+
+test('rows of a retired sink expire when they are due, not at the next look a minute later', async () => {
+  const { lane, queue, time, store } = laneFixture({
+    maxAgeMs: 2 * SECOND,
+    answer: always(failure({ disposition: 'retired', status: 410 })),
+  });
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  queue('b');
+  lane.wake();
+  await time.advance(999);
+  assert.equal(store.dead.length, 0);
+  await time.advance(1);
+  assert.equal(store.dead.length, 1);
+  await time.advance(SECOND);
+  assert.equal(store.dead.length, 2);
+});
+
 test('a row whose call still runs when the sink retires does not expire meanwhile', async () => {
   const { lane, queue, time, adapter, store } = laneFixture({ maxAgeMs: HOUR });
   let accepts = () => {};
