@@ -8,6 +8,8 @@ import { type Deps, sleep } from './time.ts';
 
 /** A stored state is compared without the vmId once the instance route has been silent for so long (contract, section 4). */
 const SILENT_AFTER_MS = 60_000;
+/** A new store has nothing to confuse, but its first CloudEvents shall name the VM: so long they wait for it where their source is configured. */
+const NAMELESS_AFTER_MS = 3000;
 const LONGEST_PAUSE_MS = 10_000;
 /** Where there is no such route it is asked again now and then: the service may have been in an update. */
 const ABSENT_PAUSE_MS = 60_000;
@@ -29,13 +31,12 @@ export class Identity {
   readonly #ready = Promise.withResolvers<void>();
   #isIdentified = false;
   /** Whether it is settled that the store is this VM's. */
-  #isOurs: boolean;
+  #isOurs = false;
   #isAbsent = false;
   #isNameless = false;
 
   constructor(parts: IdentityParts) {
     this.#parts = parts;
-    this.#isOurs = !parts.outbox.hasState();
   }
 
   /** Resolves once the source is known and the store is this VM's as far as anybody can tell. */
@@ -63,8 +64,8 @@ export class Identity {
 
   /** Runs until the VM is known or the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    this.#settle();
-    const cancel = this.#parts.deps.after(SILENT_AFTER_MS, () => this.#giveUpWaiting());
+    const waitMs = this.#parts.outbox.hasState() ? SILENT_AFTER_MS : NAMELESS_AFTER_MS;
+    const cancel = this.#parts.deps.after(waitMs, () => this.#giveUpWaiting(waitMs));
     try {
       for (let pauseMs = 1000; !(await this.#ask(signal)); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
         await sleep(this.#parts.deps, this.#isAbsent ? ABSENT_PAUSE_MS : pauseMs, signal);
@@ -117,10 +118,10 @@ export class Identity {
     this.#isOurs = true;
   }
 
-  #giveUpWaiting(): void {
+  #giveUpWaiting(waitedMs: number): void {
     if (this.#isOurs) return;
     this.#parts.logger.warn(
-      `instance metadata did not answer for ${SILENT_AFTER_MS / 1000} s: the stored state is taken for this VM's own`,
+      `instance metadata did not answer for ${waitedMs / 1000} s: what is stored is taken for this VM's own, and its name is unknown unless stored`,
     );
     this.#isOurs = true;
     this.#settle();

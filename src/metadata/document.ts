@@ -6,12 +6,11 @@ import { isObject, readEntry } from './listed-event.ts';
 
 /**
  * Contract, section 4: valid UTF-8 (a byte order mark is passed over), `DocumentIncarnation` an integer from 0 to 2^53-1 or its decimal string,
- * `Events` an array. An empty body is a document without events and without an incarnation. @throws BridgeError BRIDGE_METADATA_INVALID
+ * `Events` an array. A body of no byte is a document without events and without an incarnation. @throws BridgeError BRIDGE_METADATA_INVALID
  */
 export function parseDocument(body: Uint8Array, apiVersion: string): ScheduledEventsDocument {
-  const text = decode(body);
-  if (text.trim() === '') return { apiVersion, incarnation: null, events: [], statusless: [], complete: true };
-  const json = parseJson(text);
+  if (body.length === 0) return { apiVersion, incarnation: null, events: [], statusless: [], complete: true };
+  const json = parseJson(decode(body));
   if (!isObject(json)) throw invalid('its JSON is no object');
   const incarnation = readIncarnation(json['DocumentIncarnation']);
   if (incarnation === null) throw invalid('its DocumentIncarnation is no integer from 0 to 2^53-1');

@@ -1,6 +1,5 @@
 // One HTTP request to the metadata service → status, headers and body: directly, never through a proxy, never after a redirect.
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Agent, IncomingMessage } from 'node:http';
 import { BridgeError } from '../errors.ts';
 import { type Deps, deadline } from '../time.ts';
 import { networkError, notTheService } from './faults.ts';
@@ -9,6 +8,9 @@ import type { Transport, TransportAnswer, TransportRequest } from './transport.t
 /** Contract, section 4. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+/** Shorter than servers keep an idle connection, so that hardly ever a request meets one just closed: what fails is not sent again before the rhythm says so. */
+const IDLE_MS = 4000;
 
 export interface HttpTransport {
   readonly send: Transport;
@@ -27,11 +29,11 @@ export function createHttpTransport(deps: Pick<Deps, 'after'>): HttpTransport {
       throw new BridgeError('BRIDGE_METADATA_CLOSED', 'the connection to the metadata service was closed; nothing is sent any more');
     signal.throwIfAborted();
     // An agent of our own knows no proxy, whatever HTTP_PROXY and NODE_USE_ENV_PROXY say.
-    agent ??= new (http().Agent)({ keepAlive: true, maxFreeSockets: 1 });
+    agent ??= new (http().Agent)({ keepAlive: true, maxFreeSockets: 1, timeout: IDLE_MS });
     const limit = deadline(deps, request.timeoutMs, () => timeout(request), signal);
     running += 1;
     try {
-      return await exchangeTwice(request, agent, limit.signal);
+      return await exchange(request, agent, limit.signal);
     } catch (error) {
       throw signal.aborted ? signal.reason : networkError(error, request.url);
     } finally {
@@ -64,25 +66,14 @@ function timeout(request: TransportRequest): BridgeError {
   );
 }
 
-/**
- * The far side may close a kept connection at the very moment we reuse it. A GET that met this, before any byte of an answer, is sent once more;
- * a POST never, because nobody knows whether it was taken.
- */
-async function exchangeTwice(request: TransportRequest, agent: Agent, signal: AbortSignal): Promise<TransportAnswer> {
-  const first = await exchange(request, agent, signal, request.method === 'GET');
-  return first === 'stale' ? ((await exchange(request, agent, signal, false)) as TransportAnswer) : first;
-}
-
-function exchange(request: TransportRequest, agent: Agent, signal: AbortSignal, mayBeStale: boolean): Promise<TransportAnswer | 'stale'> {
+function exchange(request: TransportRequest, agent: Agent, signal: AbortSignal): Promise<TransportAnswer> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const { method, url, headers, body } = request;
     const outgoing = http().request(url, { method, headers, agent, maxHeaderSize: MAX_HEADER_BYTES });
-    const isStale = mayBeStale ? staleness(outgoing) : () => false;
     const stop = (error: unknown) => {
       signal.removeEventListener('abort', abort);
-      if (isStale()) resolve('stale');
-      else reject(error);
+      reject(error);
       outgoing.destroy();
     };
     const abort = () => {
@@ -104,15 +95,6 @@ function exchange(request: TransportRequest, agent: Agent, signal: AbortSignal, 
     });
     outgoing.end(body);
   });
-}
-
-/** Tells, once the request has failed, whether it failed on a reused connection that gave no byte of an answer. */
-function staleness(outgoing: ClientRequest): () => boolean {
-  let reused: { readonly socket: Socket; readonly bytesBefore: number } | undefined;
-  outgoing.once('socket', (socket) => {
-    if (outgoing.reusedSocket) reused = { socket, bytesBefore: socket.bytesRead };
-  });
-  return () => reused !== undefined && reused.socket.bytesRead === reused.bytesBefore;
 }
 
 function readBody(incoming: IncomingMessage, url: string, fail: (error: unknown) => void, done: (body: Uint8Array) => void): void {

@@ -16,7 +16,7 @@ export const QUEUE_SQL = {
     WHERE d.sink = ? AND d.state = 'queued' AND d.queued_ms <= ? ORDER BY d.queued_ms, d.seq LIMIT ?`,
   accept: `UPDATE deliveries SET state = 'delivered', at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
   fail: `UPDATE deliveries SET attempts = attempts + 1, status = ?, at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
-  bury: `UPDATE deliveries SET state = 'dead', attempts = attempts + ?, reason = ?, status = ?, at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
+  bury: `UPDATE deliveries SET state = 'dead', attempts = attempts + ?, reason = ?, status = coalesce(?, status), at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
   countQueued: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued' LIMIT ${MOST_COUNTED})`,
   oldest: `SELECT min(queued_ms) AS queued_ms FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued'`,
   countDead: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_dead WHERE sink = ? AND state = 'dead' LIMIT ${MOST_COUNTED})`,

@@ -49,6 +49,16 @@ test('a row that expired without an attempt counts none, and one about the sourc
   assert.deepEqual([letter?.eventId, letter?.attempts, letter?.status], [null, 0, null]);
 });
 
+test('a row that expired without an attempt after a failed one keeps what the other side said then', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1')]);
+  const seq = store.outbox.queued('audit', [], 1)[0]?.seq ?? 0;
+  store.outbox.settle('audit', [{ seq, result: 'failed', status: 410 }], 1);
+  store.outbox.settle('audit', [{ seq, result: 'dead', reason: 'expired', status: null }], 2);
+  const [letter] = store.outbox.deadLetters();
+  assert.deepEqual([letter?.attempts, letter?.status], [1, 410]);
+});
+
 test('the list is chosen by sink and by ids', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1'), entry('a:2')], ['audit', 'hooks']);
