@@ -1,5 +1,5 @@
 // `approve`: EventIds → StartRequests to the metadata service, or approvals through a bridge; one line for each.
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { BridgeError, messageOf } from '../errors.ts';
 import { isLoopback } from '../private-addresses.ts';
 import { deadline } from '../time.ts';
@@ -19,6 +19,7 @@ interface Answer {
 
 export const approve: Verb = {
   usage: 'EVENT_ID... [--endpoint URL | --bridge URL --token-env NAME] [--interactive]',
+  takesWords: true,
   description: `An approval starts the event for every VM in its Resources, and cannot be taken back.
 Prints one line for each EventId, { eventId, status }, and exits with 1 if one of them was refused.
 With --bridge it goes through a bridge's approval endpoint, as the approver whose token the environment variable holds.`,
@@ -40,9 +41,10 @@ With --bridge it goes through a bridge's approval endpoint, as the approver whos
     const ids = context.positionals;
     if (ids.length === 0) throw new BridgeError('BRIDGE_USAGE', 'approve takes at least one EventId; `events` prints them');
     const send = sender(context);
+    const isMeant = context.values['interactive'] ? asker(context) : () => true;
     let refused = false;
     for (const eventId of ids) {
-      if (context.values['interactive'] && !(await confirmed(context, eventId))) continue;
+      if (!(await isMeant(eventId))) continue;
       const answer = await send(eventId);
       refused ||= answer.status === null || answer.status >= 300;
       await context.print(JSON.stringify(answer));
@@ -114,12 +116,13 @@ async function approveThrough(context: VerbContext, url: URL, token: string, eve
   }
 }
 
-async function confirmed(context: VerbContext, eventId: string): Promise<boolean> {
-  const terminal = createInterface({ input: context.stdin, output: context.stderr });
-  try {
-    const answer = await terminal.question(`Start ${eventId} now, for every VM in its Resources? [y/N] `, { signal: context.signal });
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    terminal.close();
-  }
+/** Asks on standard error and reads a line for each; the end of the input, or an interrupt, is a no to all that is left. */
+function asker({ stdin, stderr, signal }: VerbContext): (eventId: string) => Promise<boolean> {
+  // One reader for all questions: lines that are piped come together.
+  const answers = createInterface({ input: stdin, signal })[Symbol.asyncIterator]();
+  return async (eventId) => {
+    stderr.write(`Start ${eventId} now, for every VM in its Resources? [y/N] `);
+    const answer = await answers.next();
+    return !answer.done && /^y(es)?$/i.test(answer.value.trim());
+  };
 }

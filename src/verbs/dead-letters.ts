@@ -8,6 +8,7 @@ const ACTIONS = ['list', 'show', 'retry', 'discard'];
 
 export const deadLetters: Verb = {
   usage: 'list|show|retry|discard [ID...] [--sink NAME] --config FILE',
+  takesWords: true,
   description: `list   one line for each delivery that was given up: what, to which sink, why
 show   the same with the CloudEvent itself
 retry  queues them again, behind what their sink has queued by now

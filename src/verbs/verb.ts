@@ -15,15 +15,17 @@ export interface VerbContext {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly deps: Deps;
-  /** Writes a line to standard output; waits for a slow reader. */
+  /** Writes a line to standard output; waits for a slow reader. Where the reader went away, `signal` aborts and this rejects with its reason. */
   readonly print: (line: string) => Promise<void>;
-  /** Aborts at SIGTERM and SIGINT. */
+  /** Aborts at SIGTERM and SIGINT, and when nobody reads what is printed any more. */
   readonly signal: AbortSignal;
 }
 
 export interface Verb {
   /** What comes after the verb, for the usage line. */
   readonly usage: string;
+  /** Whether words may follow that belong to no option: EventIds, an action. By default none, so that `run FILE` does not run without its file. */
+  readonly takesWords?: boolean;
   /** What it does, in a few sentences. */
   readonly description: string;
   readonly options: Readonly<Record<string, VerbOption>>;
@@ -68,7 +70,7 @@ export function wholeNumber(context: VerbContext, name: string, least: number): 
   return Number(value);
 }
 
-/** Resolves at SIGTERM or SIGINT. */
+/** Resolves when `signal` aborts. */
 export function interrupted({ signal }: Pick<VerbContext, 'signal'>): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
