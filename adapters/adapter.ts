@@ -16,11 +16,20 @@ export interface AdapterDeps extends Deps {
   readonly stdout: Writable;
 }
 
+/** What is wrong with the value of one key: `url`, `headers.authorization`. */
+export interface OptionFault {
+  readonly key: string;
+  /** Without the value. */
+  readonly message: string;
+}
+
 /** A kind of sink: folder name = `type` = configuration key = metric label. */
 export interface AdapterDefinition<Options> {
   readonly type: string;
   /** Defaults and faults; no I/O. */
   readonly options: Schema<Options>;
+  /** What shows in options that fit the schema only once their secrets are open. No I/O. */
+  secretFaults?(options: Options): readonly OptionFault[];
   /** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
   create(options: Options, deps: AdapterDeps): Adapter;
 }

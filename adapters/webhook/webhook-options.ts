@@ -4,6 +4,7 @@ import { BridgeError } from '../../src/errors.ts';
 import { duration, secret } from '../../src/options.ts';
 import { isAddressRange } from '../../src/private-addresses.ts';
 import type { Secret } from '../../src/secret.ts';
+import type { OptionFault } from '../adapter.ts';
 
 /** A field name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -91,18 +92,24 @@ export interface Target {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What is wrong with the values of a webhook's secrets. */
+export function secretFaults({ url, allowInsecure, headers }: WebhookOptions): readonly OptionFault[] {
+  const text = reveal(url);
+  const message = urlFault(text) ?? (allowInsecure || !/^http:/i.test(text) ? null : SCHEME_FAULT);
+  const spoilt = Object.entries(headers).filter(([, value]) => !VALUE.test(reveal(value)));
+  return [
+    ...(message === null ? [] : [{ key: 'url', message }]),
+    ...spoilt.map(([name]) => ({ key: `headers.${name}`, message: VALUE_FAULT })),
+  ];
+}
+
 /** Reveals the secrets of a webhook's options. @throws BridgeError BRIDGE_CONFIG_INVALID that names the key and no value */
 export function targetOf(options: WebhookOptions, sink: string): Target {
-  const text = reveal(options.url);
-  const fault = urlFault(text) ?? (options.allowInsecure || !/^http:/i.test(text) ? null : SCHEME_FAULT);
-  if (fault) throw invalid(sink, 'url', fault);
-  const revealed: Record<string, string> = {};
-  for (const [name, value] of Object.entries(options.headers)) {
-    revealed[name] = reveal(value);
-    if (!VALUE.test(revealed[name])) throw invalid(sink, `headers.${name}`, VALUE_FAULT);
-  }
-  const target = new URL(text);
-  return { url: target, origin: target.origin, headers: revealed };
+  const [fault] = secretFaults(options);
+  if (fault) throw new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${sink}.${fault.key} ${fault.message}`);
+  const url = new URL(reveal(options.url));
+  const headers = Object.fromEntries(Object.entries(options.headers).map(([name, value]) => [name, reveal(value)]));
+  return { url, origin: url.origin, headers };
 }
 
 function reveal(value: string | Secret): string {
@@ -120,8 +127,4 @@ function hasCredentials(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { username, password } = new URL(text);
   return username !== '' || password !== '';
-}
-
-function invalid(sink: string, key: string, fault: string): BridgeError {
-  return new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${sink}.${key} ${fault}`);
 }

@@ -1,11 +1,12 @@
 // The `webhook` kind of sink: options → an adapter that posts CloudEvents to a URL.
 import type { AdapterDefinition } from '../adapter.ts';
 import { WebhookAdapter } from './webhook-adapter.ts';
-import { targetOf, type WebhookOptions, webhookOptions } from './webhook-options.ts';
+import { secretFaults, targetOf, type WebhookOptions, webhookOptions } from './webhook-options.ts';
 
 /** Structured CloudEvents, one POST each (CloudEvents webhook specification 1.0.2, section 2). */
 export const webhook: AdapterDefinition<WebhookOptions> = {
   type: 'webhook',
   options: webhookOptions,
+  secretFaults,
   create: (options, deps) => new WebhookAdapter({ ...options, target: targetOf(options, deps.name) }, deps),
 };

@@ -102,7 +102,7 @@ export const approvalsSection = v.pipe(
             v.pipe(
               v.array(v.string()),
               v.minLength(1),
-              v.check((names) => new Set(names).size === names.length),
+              v.check((names) => new Set(names).size === names.length, 'names an approver twice'),
             ),
           ],
           'must be any, all, a whole number of at least 1, or a list of distinct names of approvers',

@@ -4,10 +4,10 @@ import type * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { approvalsSection, httpSection } from './callers.ts';
 import type { Config } from './config.ts';
-import { httpFaults, quorumFaults, tokenFaults } from './cross-checks.ts';
-import { type Fault, formatFault, unknownKey } from './faults.ts';
+import { httpFaults, quorumFaults, tlsFaults, tokenFaults } from './cross-checks.ts';
+import { type Fault, formatFault, formatPath, unknownKey } from './faults.ts';
 import { fingerprint } from './fingerprint.ts';
-import { openSecrets, type Surroundings } from './secrets.ts';
+import { areOpen, type OpenedSecrets, openSecrets, type Surroundings } from './secrets.ts';
 import { cloudeventsSection, metadataSection, publishSection, storeSection } from './sections.ts';
 import type { SinkConfig } from './sink-section.ts';
 import { type ReadSink, readSinks } from './sinks.ts';
@@ -56,8 +56,8 @@ export function checkConfig(file: unknown, around: ConfigSurroundings): CheckedC
   faults.push(...sinkFaults);
 
   const secrets = openSecrets([http, approvals, ...sinks.map(({ options }) => options)], file, around);
-  faults.push(...secrets.faults);
-  if (http) faults.push(...httpFaults(http, file['http']));
+  faults.push(...secrets.faults, ...sinks.flatMap((sink) => secretFaults(sink, secrets)));
+  if (http) faults.push(...httpFaults(http, file['http']), ...tlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']));
   faults.push(...tokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
 
@@ -75,6 +75,12 @@ function versionFaults(version: unknown): Fault[] {
 /** systemd names the folder of StateDirectory= in STATE_DIRECTORY, several with colons between them. */
 function defaultStore(env: Surroundings['env']): string {
   return env['STATE_DIRECTORY']?.split(':')[0] || './scheduled-events-bridge-data';
+}
+
+/** What is wrong with the values of a sink's secrets, where all of them could be opened. */
+function secretFaults({ name, adapter, options }: ReadSink, secrets: OpenedSecrets): Fault[] {
+  if (options === undefined || !areOpen(options, secrets)) return [];
+  return (adapter.secretFaults?.(options) ?? []).map(({ key, message }) => ({ path: formatPath(['sinks', name, key]), message }));
 }
 
 function sinkConfig({ name, adapter, common, options, written }: ReadSink, around: Surroundings): [string, SinkConfig][] {

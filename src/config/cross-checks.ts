@@ -1,5 +1,5 @@
 // What no single key shows: faults between the parts of a configuration that fit the schema each for itself.
-
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isLoopback } from '../private-addresses.ts';
 import type { Secret } from '../secret.ts';
 import type { ApprovalsSection, HttpSection } from './callers.ts';
@@ -26,6 +26,28 @@ export function httpFaults(http: HttpSection, file: unknown): Fault[] {
     });
   }
   return faults;
+}
+
+/** Files that no TLS server could use. Those that could not be opened are left out. */
+export function tlsFaults({ tls }: HttpSection, opened: ReadonlyMap<Secret, string>): Fault[] {
+  const [cert, key] = [tls && opened.get(tls.cert), tls && opened.get(tls.key)];
+  const certificate = cert ? readOrNull(() => new X509Certificate(cert)) : undefined;
+  const privateKey = key ? readOrNull(() => createPrivateKey(key)) : undefined;
+  const faults: Fault[] = [];
+  if (certificate === null) faults.push({ path: 'http.tls.cert', message: 'is no file with a certificate in PEM' });
+  if (privateKey === null) faults.push({ path: 'http.tls.key', message: 'is no file with a private key in PEM, without a passphrase' });
+  if (certificate && privateKey && !certificate.checkPrivateKey(privateKey))
+    faults.push({ path: 'http.tls.key', message: 'is not the key of the certificate in http.tls.cert' });
+  return faults;
+}
+
+/** Null where it is unreadable; what OpenSSL says of it may quote the key. */
+function readOrNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }
 
 /** A quorum that nobody could fill. `file` is the section as it was written. */

@@ -4,6 +4,9 @@ import { parseYaml } from './yaml-text.ts';
 
 /** Reads, checks and opens it all; reports every fault of a file in one run. */
 export function readConfig(text: string, around: ConfigSurroundings): CheckedConfig {
-  const parsed = parseYaml(text);
-  return 'faults' in parsed ? parsed : checkConfig(parsed.value, around);
+  const { value, faults } = parseYaml(text);
+  if (value === undefined) return { faults };
+  const checked = checkConfig(value, around);
+  if (faults.length === 0) return checked;
+  return { faults: [...faults, ...('faults' in checked ? checked.faults : [])] };
 }

@@ -31,6 +31,11 @@ export function openSecrets(outputs: readonly unknown[], file: unknown, around: 
   return { opened, faults };
 }
 
+/** Whether every secret inside `output` could be opened. */
+export function areOpen(output: unknown, { opened }: OpenedSecrets): boolean {
+  return secretsIn(output).every((secret) => opened.has(secret));
+}
+
 /** `{ env: NAME }` or `{ file: PATH }` as the file writes it. */
 export function isReference(value: unknown): value is SecretReference {
   if (!isMapping(value)) return false;

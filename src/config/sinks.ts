@@ -1,7 +1,7 @@
 // The section `sinks` of the file and the adapters there are → each sink's options, and what is wrong with them.
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
-import { type Fault, faultOf, formatPath, nearest, type Path } from './faults.ts';
+import { type Fault, faultOf, formatPath, nearest, type Path, unknownKey } from './faults.ts';
 import { name as nameSchema } from './fields.ts';
 import { entriesOf, type SinkCommon, sinkCommon } from './sink-section.ts';
 import { isMapping, knownPart, validate } from './validation.ts';
@@ -47,6 +47,7 @@ function readSink(name: string, written: unknown, adapters: readonly AdapterDefi
   if (!adapter) {
     const { retry, filter } = written;
     faults.push(unknownType(written['type'], at, adapters), ...validate(sinkCommon, given({ retry, filter }), at).faults);
+    if (written['type'] === undefined) faults.push(...keysOfNoType(written, at, adapters));
     return [];
   }
   return [{ name, adapter, written, ...readOptions(adapter, written, at, faults) }];
@@ -77,6 +78,13 @@ function unknownType(type: unknown, at: Path, adapters: readonly AdapterDefiniti
   if (type === undefined) return { path, message: 'is missing', allowed: types.join(', ') };
   const suggestion = typeof type === 'string' ? nearest(type, types) : undefined;
   return { path, message: 'is no kind of sink', allowed: types.join(', '), ...(suggestion === undefined ? {} : { suggestion }) };
+}
+
+/** Without a type nobody knows which keys belong here, but some belong to no type: `typ` may be why it has none. */
+function keysOfNoType(written: Readonly<Record<string, unknown>>, at: Path, adapters: readonly AdapterDefinition<unknown>[]): Fault[] {
+  const own = adapters.flatMap(({ options }) => Object.keys(entriesOf(options)));
+  const known = [...new Set(['type', ...own, ...Object.keys(sinkCommon.entries)])];
+  return Object.keys(written).flatMap((key) => (known.includes(key) ? [] : [unknownKey([...at, key], known)]));
 }
 
 /** Their lines would run into each other. */

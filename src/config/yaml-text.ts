@@ -1,27 +1,50 @@
-// YAML 1.2 text → plain data, or what keeps it from being read, with line and column. Heavy: import it lazily.
-import { LineCounter, parseDocument } from 'yaml';
+// YAML 1.2 text → plain data, and what is wrong with it, with line and column. Heavy: import it lazily.
+import { type Document, isPair, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit, type YAMLError } from 'yaml';
 import { messageOf } from '../errors.ts';
-import type { Fault } from './faults.ts';
+import { type Fault, formatPath, type Path } from './faults.ts';
+
+export interface ParsedYaml {
+  /** Undefined where the text cannot be read. With keys that stand twice the last one counts, for further checks alone. */
+  readonly value: unknown;
+  readonly faults: readonly Fault[];
+}
 
 /** Duplicate keys, tags, several documents and aliases that multiply are faults. */
-export function parseYaml(text: string): { readonly value: unknown } | { readonly faults: readonly Fault[] } {
+export function parseYaml(text: string): ParsedYaml {
   const lines = new LineCounter();
   const document = parseDocument(text, { version: '1.2', lineCounter: lines, prettyErrors: false, stringKeys: true });
   const problems = [...document.errors, ...document.warnings];
-  if (problems.length > 0) {
-    return {
-      faults: problems.map(({ pos, code, message }) => {
-        const { line, col } = lines.linePos(pos[0]);
-        return {
-          path: `line ${line}, column ${col}`,
-          message: code === 'DUPLICATE_KEY' ? 'the same key stands twice in one mapping' : message,
-        };
-      }),
-    };
-  }
+  const faults = problems.map((problem) => faultOf(problem, document, lines));
+  if (problems.some(({ code }) => code !== 'DUPLICATE_KEY')) return { value: undefined, faults };
   try {
-    return { value: document.toJS({ maxAliasCount: 100 }) };
+    return { value: document.toJS({ maxAliasCount: 100 }), faults };
   } catch (error) {
-    return { faults: [{ path: '', message: `the configuration is no usable YAML: ${messageOf(error)}` }] };
+    return { value: undefined, faults: [...faults, { path: '', message: `the configuration is no usable YAML: ${messageOf(error)}` }] };
   }
+}
+
+function faultOf({ pos, code, message }: YAMLError, document: Document, lines: LineCounter): Fault {
+  const { line, col } = lines.linePos(pos[0]);
+  const place = `line ${line}, column ${col}`;
+  if (code === 'DUPLICATE_KEY')
+    return { path: formatPath(keysAt(document, pos[0])), message: `stands twice in one mapping, again at ${place}` };
+  return { path: place, message: code === 'MULTIPLE_DOCS' ? 'a second document begins here: a file holds one configuration' : message };
+}
+
+/** The keys from the top of the file to the one that stands at `offset`. */
+function keysAt(document: Document, offset: number): Path {
+  let keys: Path = [];
+  visit(document, {
+    Pair: (_, pair, ancestors) => {
+      if (!isScalar(pair.key) || pair.key.range?.[0] !== offset) return undefined;
+      keys = [...ancestors, pair].flatMap((node, index, nodes) => stepFrom(node, nodes[index + 1]));
+      return visit.BREAK;
+    },
+  });
+  return keys;
+}
+
+function stepFrom(node: Document | Node | Pair, next: Document | Node | Pair | undefined): Path {
+  if (isSeq(node)) return [node.items.indexOf(next)];
+  return isPair(node) && isScalar(node.key) ? [String(node.key.value)] : [];
 }

@@ -1,9 +1,15 @@
 // readConfig: every fault of a file in one run, with path, message and hint, and no value in it.
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import * as v from 'valibot';
+import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { configError, formatFault } from '../../src/config/faults.ts';
 import { readConfig } from '../../src/config/read-config.ts';
+import { secret } from '../../src/options.ts';
+import type { Secret } from '../../src/secret.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../support/certificate.ts';
 import { faultsOf, OTHER_TOKEN, surroundings, TOKEN } from '../support/config.ts';
 
 const SECTION_KEYS = 'version, metadata, cloudevents, publish, store, http, approvals, sinks';
@@ -75,6 +81,16 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     ['http.tls.key: the file /etc/bridge/nokey.pem cannot be read (ENOENT)'],
   ],
   [
+    'TLS files that hold something else',
+    'http: { tls: { cert: words.pem, key: words.pem } }',
+    ['http.tls.cert: is no file with a certificate in PEM', 'http.tls.key: is no file with a private key in PEM, without a passphrase'],
+  ],
+  [
+    'the key of another certificate',
+    'http: { tls: { cert: cert.pem, key: otherkey.pem } }',
+    ['http.tls.key: is not the key of the certificate in http.tls.cert'],
+  ],
+  [
     'a token written down',
     'approvals: { approvers: { a: { token: correct-horse-battery-staple } } }',
     ['approvals.approvers.a.token: must be { env: NAME } or { file: PATH }: a secret is never written into the configuration'],
@@ -135,6 +151,11 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'approvals: { approvers: { a: { token: { env: T } } }, required: 2 }',
     ['approvals.required: asks for more approvers than there are (1 in approvals.approvers)'],
   ],
+  [
+    'a name twice in the quorum',
+    'approvals: { approvers: { a: { token: { env: T } } }, required: [a, a] }',
+    ['approvals.required: names an approver twice'],
+  ],
   ['a quorum of nobody', 'approvals: { required: 0 }', ['approvals.required: must be at least 1']],
   [
     'a quorum in words',
@@ -150,6 +171,14 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   ['sinks without content', 'sinks: ~', ['sinks: must be a mapping from names to sinks']],
   ['a sink without content', 'sinks: { a: ~ }', ['sinks.a: must be a mapping with a type']],
   ['a sink without type', 'sinks: { a: {} }', ['sinks.a.type: is missing (allowed: stdout, webhook)']],
+  [
+    'a sink whose type is misspelt as a key',
+    'sinks: { a: { typ: webhook, url: x, retry: {} } }',
+    [
+      'sinks.a.type: is missing (allowed: stdout, webhook)',
+      'sinks.a.typ: is no key of the configuration (allowed: type, url, mode, timeout, headers, secrets, maxBatch, retry, filter); did you mean type?',
+    ],
+  ],
   [
     'a sink of an unknown type',
     'sinks: { a: { type: webhok, retry: { maxAge: 1 } } }',
@@ -197,9 +226,17 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   ['half a number', 'sinks: { a: { type: webhook, url: x, maxBatch: 1.5 } }', ['sinks.a.maxBatch: must be a whole number']],
 ];
 
+const OTHER_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
 const AROUND = surroundings(
   { T: TOKEN, U: OTHER_TOKEN, SHORT: 'fifteen-letters', EMPTY: ' ', SPACED: 'correct horse battery staple' },
-  { '/etc/bridge/cert.pem': 'CERT', '/etc/bridge/empty': '\n' },
+  {
+    '/etc/bridge/cert.pem': CERTIFICATE,
+    '/etc/bridge/key.pem': PRIVATE_KEY,
+    '/etc/bridge/otherkey.pem': OTHER_KEY,
+    '/etc/bridge/words.pem': 'sEcReT-MaRkEr',
+    '/etc/bridge/empty': '\n',
+  },
 );
 
 const withVersion = (text: string) => (text.startsWith('{') ? `{ version: 1, ${text.slice(1)}` : `version: 1\n${text}`);
@@ -241,7 +278,7 @@ test('all faults of a file are reported in one run, and none that only follows f
 version: 2
 unknown: 1
 metadata: { pollInterval: 1, bogus: 1 }
-http: { listen: "0.0.0.0:1", bogus: 1, tls: { cert: 1, key: cert.pem }, readers: { r: { token: { env: T } }, q: { token: nope } } }
+http: { listen: "0.0.0.0:1", bogus: 1, tls: { cert: 1, key: key.pem }, readers: { r: { token: { env: T } }, q: { token: nope } } }
 approvals: { approvers: { a: { token: { env: T }, bogus: 1 }, b: { token: nope } }, required: 2, dryRun: 1 }
 sinks: { a: { type: stdout, filter: { changes: 1, notice: { above: 2s, below: 1s } } }, b: { type: webhook, url: { env: NOPE }, mode: 1 } }
 `,
@@ -263,6 +300,34 @@ sinks: { a: { type: stdout, filter: { changes: 1, notice: { above: 2s, below: 1s
     'sinks.b.mode',
     'sinks.b.url',
     'http.readers.r.token',
+  ]);
+});
+
+test('keys that stand twice are reported with their paths, beside all other faults', () => {
+  assert.deepEqual(faultsOf('version: 1\nsinks: { a: { type: stdout, type: stdout } }\nstore: { retain: 1d }\nstore: { retian: 1d }\n'), [
+    'sinks.a.type: stands twice in one mapping, again at line 2, column 29',
+    'store: stands twice in one mapping, again at line 4, column 1',
+    'store.retian: is no key of the configuration (allowed: path, retain); did you mean retain?',
+  ]);
+});
+
+test('what only the value of a secret shows is reported beside all other faults, for each sink whose secrets can be opened', () => {
+  const adapter: AdapterDefinition<{ url: Secret }> = {
+    type: 'post',
+    options: v.strictObject({ url: secret() }),
+    secretFaults: ({ url }) => (url.reveal().startsWith('https:') ? [] : [{ key: 'url', message: 'must start with https://' }]),
+    create: () => assert.fail('reading a configuration creates no adapter'),
+  };
+  const sinks = [
+    'good: { type: post, url: { env: GOOD } }',
+    'bad: { type: post, url: { env: T } }',
+    'none: { type: post, url: { env: NOPE } }',
+  ];
+  const around = { ...surroundings({ GOOD: 'https://a.test', T: TOKEN }), adapters: [adapter as AdapterDefinition<unknown>] };
+  assert.deepEqual(faultsOf(`{ version: 1, store: { retain: 1 }, sinks: { ${sinks.join(', ')} } }`, around), [
+    'store.retain: must be a duration such as 500ms, 10s, 15m or 30d',
+    'sinks.none.url: the environment variable NOPE is not set',
+    'sinks.bad.url: must start with https://',
   ]);
 });
 

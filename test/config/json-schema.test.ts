@@ -6,6 +6,7 @@ import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { ADAPTERS as REAL_ADAPTERS } from '../../adapters/index.ts';
 import { jsonSchema } from '../../src/config/json-schema.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../support/certificate.ts';
 import { ADAPTERS, configOf, faultsOf, OTHER_TOKEN, surroundings, TOKEN } from '../support/config.ts';
 
 const validate = new Ajv({ strict: false, allErrors: true }).compile(jsonSchema(ADAPTERS));
@@ -44,7 +45,7 @@ sinks:
 `;
 const AROUND = surroundings(
   { READ_TOKEN: TOKEN, ORDERS_TOKEN: OTHER_TOKEN, HOOK_SECRET: 'whsec' },
-  { '/etc/bridge/FILE': 'PEM', '/etc/bridge/billing.token': 'a-third-horse-a-third-staple' },
+  { '/etc/bridge/FILE': `${CERTIFICATE}${PRIVATE_KEY}`, '/etc/bridge/billing.token': 'a-third-horse-a-third-staple' },
 );
 
 test("the contract's example and the documentation's are accepted by the schema and by readConfig", () => {

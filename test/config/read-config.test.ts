@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultConfig } from '../../src/config/default-config.ts';
 import { Secret } from '../../src/secret.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../support/certificate.ts';
 import { configOf, OTHER_TOKEN, surroundings, TOKEN } from '../support/config.ts';
 
 test('the shortest configuration has every default', () => {
@@ -61,7 +62,7 @@ sinks:
 `,
     surroundings(
       { READ_TOKEN: TOKEN, NEXT: OTHER_TOKEN, URL: 'https://example.com/hook?key=1' },
-      { '/etc/bridge/orders.token': 'a-third-horse-a-third-staple\n', '/etc/bridge/cert.pem': 'CERT\n', '/keys/key.pem': 'KEY\n' },
+      { '/etc/bridge/orders.token': 'a-third-horse-a-third-staple\n', '/etc/bridge/cert.pem': CERTIFICATE, '/keys/key.pem': PRIVATE_KEY },
     ),
   );
   assert.deepEqual(config.metadata, {
@@ -81,7 +82,7 @@ sinks:
       { host: '0.0.0.0', port: 8701 },
     ],
   );
-  assert.deepEqual([config.http.tls?.cert.reveal(), config.http.tls?.key.reveal()], ['CERT', 'KEY']);
+  assert.deepEqual([config.http.tls?.cert.reveal(), config.http.tls?.key.reveal()], [CERTIFICATE.trimEnd(), PRIVATE_KEY.trimEnd()]);
   assert.deepEqual(
     config.http.readers['grafana']?.tokens.map((token) => token.reveal()),
     [TOKEN],

@@ -4,24 +4,25 @@ import { test } from 'node:test';
 import { parseYaml } from '../../src/config/yaml-text.ts';
 
 function faults(text: string): readonly { path: string; message: string }[] {
-  const result = parseYaml(text);
-  return 'faults' in result ? result.faults : [];
+  return parseYaml(text).faults;
 }
 
 test('dates, octals and yes stay what YAML 1.2 says they are', () => {
   assert.deepEqual(parseYaml('{ a: 2020-07-01, b: 010, c: yes, d: ~, e: 0o10 }'), {
     value: { a: '2020-07-01', b: 10, c: 'yes', d: null, e: 8 },
+    faults: [],
   });
 });
 
 test('a byte order mark and carriage returns are read over', () => {
-  assert.deepEqual(parseYaml('\uFEFFversion: 1\r\nstore: {}\r\n'), { value: { version: 1, store: {} } });
+  assert.deepEqual(parseYaml('\uFEFFversion: 1\r\nstore: {}\r\n'), { value: { version: 1, store: {} }, faults: [] });
 });
 
-test('a key that stands twice is a fault with its place', () => {
-  assert.deepEqual(faults('a: 1\nb:\n  c: 1\n  c: 2\n'), [
-    { path: 'line 4, column 3', message: 'the same key stands twice in one mapping' },
-  ]);
+test('a key that stands twice is a fault with its path and place, and leaves the last value', () => {
+  assert.deepEqual(parseYaml('a: 1\nb:\n  - c: 1\n  - c: 1\n    c: 2\n'), {
+    value: { a: 1, b: [{ c: 1 }, { c: 2 }] },
+    faults: [{ path: 'b[1].c', message: 'stands twice in one mapping, again at line 5, column 5' }],
+  });
 });
 
 test('broken syntax is a fault with its place, and quotes nothing of the file', () => {
@@ -32,13 +33,23 @@ test('broken syntax is a fault with its place, and quotes nothing of the file', 
 
 test('several faults of syntax are all reported', () => {
   assert.deepEqual(
-    faults('a: 1\na: 2\nb: 1\nb: 2\n').map(({ path }) => path),
-    ['line 2, column 1', 'line 4, column 1'],
+    faults('a: 1\na: 2\nb: 1\nb: 2\nc: [').map(({ path }) => path),
+    ['a', 'b', 'line 5, column 5'],
   );
 });
 
 test('unknown tags, a second document and a mapping as a key are faults', () => {
   for (const text of ['a: !secret x', 'a: 1\n---\nb: 2', '? { a: 1 }\n: 2', 'a: *nobody']) assert.notDeepEqual(faults(text), [], text);
+});
+
+test('what is no YAML leaves no value', () => {
+  assert.equal(parseYaml('version: [').value, undefined);
+});
+
+test('a second document is refused in our words', () => {
+  assert.deepEqual(faults('version: 1\n---\nversion: 1\n'), [
+    { path: 'line 2, column 1', message: 'a second document begins here: a file holds one configuration' },
+  ]);
 });
 
 test('aliases that multiply without end are refused', () => {
@@ -47,7 +58,6 @@ test('aliases that multiply without end are refused', () => {
 });
 
 test('a __proto__ key becomes a key like any other', () => {
-  const result = parseYaml('__proto__: { polluted: 1 }');
-  assert.ok('value' in result && Object.hasOwn(result.value as object, '__proto__'));
+  assert.ok(Object.hasOwn(parseYaml('__proto__: { polluted: 1 }').value as object, '__proto__'));
   assert.equal('polluted' in {}, false);
 });

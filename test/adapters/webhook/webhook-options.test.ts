@@ -115,3 +115,14 @@ for (const [options, value, says] of SECRET_FAULTS) {
     );
   });
 }
+
+test('secretFaults names every key at once, for `check`', () => {
+  const options = { url: { env: 'URL' }, headers: { a: { env: 'A' }, b: 'fine', c: { env: 'C' } } };
+  const parsed = v.parse(webhookOptions, options);
+  openSecrets(parsed, { URL: 'hidden', A: 'hid\nden', C: 'fine' });
+  assert.deepEqual(
+    webhook.secretFaults?.(parsed).map(({ key }) => key),
+    ['url', 'headers.a'],
+  );
+  assert.doesNotMatch(JSON.stringify(webhook.secretFaults?.(parsed)), /hid/);
+});
