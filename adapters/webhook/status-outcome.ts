@@ -9,36 +9,54 @@ export interface Answer {
   readonly retryAfter: string | undefined;
 }
 
+interface Meaning extends Pick<BridgeErrorDetails, 'disposition' | 'scope'> {
+  readonly code: ErrorCode;
+  /** What to do, for people. */
+  readonly advice: string;
+}
+
+const MISCONFIGURED = { code: 'BRIDGE_WEBHOOK_MISCONFIGURED', disposition: 'misconfigured', scope: 'sink' } as const;
+const UNAVAILABLE: Meaning = {
+  code: 'BRIDGE_WEBHOOK_UNAVAILABLE',
+  advice: 'it is tried again; if this lasts, look at the receiver',
+  disposition: 'retry',
+};
+const REFUSED: Meaning = {
+  code: 'BRIDGE_WEBHOOK_REFUSED',
+  advice: 'it will not take this event, which goes to the dead letters',
+  disposition: 'refused',
+};
+const REDIRECT: Meaning = { ...MISCONFIGURED, advice: 'redirects are never followed, so give the final URL' };
+
+const MEANINGS: Readonly<Record<number, Meaning>> = {
+  401: { ...MISCONFIGURED, advice: 'check the credentials in headers' },
+  403: { ...MISCONFIGURED, advice: 'check the credentials in headers' },
+  404: { ...MISCONFIGURED, advice: 'check the path of the url' },
+  408: UNAVAILABLE,
+  410: {
+    code: 'BRIDGE_WEBHOOK_GONE',
+    advice: 'the endpoint is retired; the sink is paused until its configuration changes',
+    disposition: 'retired',
+    scope: 'sink',
+  },
+  425: UNAVAILABLE,
+  429: UNAVAILABLE,
+};
+
 /** `who` names the sink and shows scheme and host; `wallMs` is the moment that a Retry-After date is measured from. */
-export function outcomeOf(answer: Answer, who: string, wallMs: number): Outcome {
-  const { status } = answer;
-  const failure = (code: ErrorCode, advice: string, details: BridgeErrorDetails) =>
-    new BridgeError(code, `${who} answered ${status}: ${advice}`, { ...details, status });
+export function outcomeOf({ status, retryAfter }: Answer, who: string, wallMs: number): Outcome {
   if (status >= 200 && status <= 299) return 'accepted';
-  if (status >= 300 && status <= 399) {
-    return failure('BRIDGE_WEBHOOK_MISCONFIGURED', 'redirects are never followed, so give the final URL', {
-      disposition: 'misconfigured',
-      scope: 'sink',
-    });
-  }
-  if (status === 401 || status === 403) {
-    return failure('BRIDGE_WEBHOOK_MISCONFIGURED', 'check the credentials in headers', { disposition: 'misconfigured', scope: 'sink' });
-  }
-  if (status === 404)
-    return failure('BRIDGE_WEBHOOK_MISCONFIGURED', 'check the path of the url', { disposition: 'misconfigured', scope: 'sink' });
-  if (status === 410) {
-    return failure('BRIDGE_WEBHOOK_GONE', 'the endpoint is retired; the sink is paused until its configuration changes', {
-      disposition: 'retired',
-      scope: 'sink',
-    });
-  }
-  if (status >= 400 && status <= 499 && status !== 408 && status !== 425 && status !== 429) {
-    return failure('BRIDGE_WEBHOOK_REFUSED', 'it will not take this event, which goes to the dead letters', { disposition: 'refused' });
-  }
-  const retryAfterMs = parseRetryAfter(answer.retryAfter, wallMs);
-  const pause = retryAfterMs === null ? {} : { retryAfterMs };
-  return failure('BRIDGE_WEBHOOK_UNAVAILABLE', 'it is tried again; if this lasts, look at the receiver', {
-    disposition: 'retry',
-    ...pause,
+  const { code, advice, ...details } = meaningOf(status);
+  const isTriedAgain = details.disposition === 'retry' || details.disposition === 'misconfigured';
+  const retryAfterMs = isTriedAgain ? parseRetryAfter(retryAfter, wallMs) : null;
+  return new BridgeError(code, `${who} answered ${status}: ${advice}`, {
+    ...details,
+    status,
+    ...(retryAfterMs !== null && { retryAfterMs }),
   });
+}
+
+function meaningOf(status: number): Meaning {
+  if (status >= 300 && status <= 399) return REDIRECT;
+  return MEANINGS[status] ?? (status >= 400 && status <= 499 ? REFUSED : UNAVAILABLE);
 }

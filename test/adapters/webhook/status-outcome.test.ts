@@ -100,6 +100,10 @@ test('of two Retry-After headers the first counts', async (t) => {
   assert.equal(failure.retryAfterMs, 5000);
 });
 
+test('a Retry-After on what is tried again slowly counts too', async (t) => {
+  assert.equal((await failureOf(t, { status: 403, headers: { 'retry-after': '7' } })).retryAfterMs, 7000);
+});
+
 test('a Retry-After on what is not retried means nothing', async (t) => {
   assert.equal((await failureOf(t, { status: 400, headers: { 'retry-after': '7' } })).retryAfterMs, undefined);
 });
