@@ -148,7 +148,7 @@ export class MetadataClient {
     try {
       const answer = await this.#send({ ...request, url, headers: { ...request.headers, Metadata: 'true' } }, signal);
       if (answer.status === 200) return answer;
-      throw statusError(answer, url, this.#deps.wallMs());
+      throw statusError(answer, url, this.#deps.wallMs(), request.method);
     } catch (thrown) {
       throw signal.aborted ? signal.reason : networkError(thrown, url);
     }

@@ -20,15 +20,17 @@ const ADVICE: Readonly<Record<number, string>> = {
   429: 'more than 5 requests a second were made by all programs of this VM together: look for the others, or raise metadata.pollInterval',
 };
 
+const NOT_STARTED = 'it knows no such event, or did not accept the request: see which events it lists now';
+
 /** A status other than 200 as an error; `status` and, where the answer holds one, `retryAfterMs` are set. */
-export function statusError(answer: TransportAnswer, url: string, wallMs: number): BridgeError {
+export function statusError(answer: TransportAnswer, url: string, wallMs: number, method: 'GET' | 'POST' = 'GET'): BridgeError {
   const { status, headers } = answer;
   const retryAfterMs = parseRetryAfter(headers['retry-after'], wallMs);
   const html = headers['content-type']?.includes('html') ? '; it sent an HTML page, so a proxy may have answered in its place' : '';
   const details: BridgeErrorDetails = retryAfterMs === null ? { status } : { status, retryAfterMs };
   return new BridgeError(
     'BRIDGE_METADATA_STATUS',
-    `the metadata service at ${originOf(url)} answered ${status}: ${adviceFor(status)}${html}`,
+    `the metadata service at ${originOf(url)} answered ${status}: ${method === 'POST' && status === 400 ? NOT_STARTED : adviceFor(status)}${html}`,
     details,
   );
 }

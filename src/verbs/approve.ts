@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { BridgeError, messageOf } from '../errors.ts';
 import { isLoopback } from '../private-addresses.ts';
 import { deadline } from '../time.ts';
+import { postJson } from './bridge-client.ts';
 import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';
 import { EXIT, needed, text, type Verb, type VerbContext } from './verb.ts';
 
@@ -10,18 +11,16 @@ const BRIDGE_TIMEOUT_MS = 30_000;
 
 /** What became of one EventId: an HTTP status, or null where nobody answered. */
 interface Answer {
-  readonly eventId: string;
   readonly status: number | null;
-  /** Through a bridge: `submitted`, `waiting`, … */
-  readonly state?: string;
-  readonly detail?: string;
+  /** What else there is to say, for people: why it was refused or, through a bridge, that it waits. */
+  readonly words: string | null;
 }
 
 export const approve: Verb = {
   usage: 'EVENT_ID... [--endpoint URL | --bridge URL --token-env NAME] [--interactive]',
   takesWords: true,
   description: `An approval starts the event for every VM in its Resources, and cannot be taken back.
-Prints one line for each EventId, { eventId, status }, and exits with 1 if one of them was refused.
+Prints one line for each EventId, { eventId, status }, and exits with 1 if one of them was refused; why is said on standard error.
 With --bridge it goes through a bridge's approval endpoint, as the approver whose token the environment variable holds.`,
   options: {
     endpoint: ENDPOINT_OPTION,
@@ -45,9 +44,10 @@ With --bridge it goes through a bridge's approval endpoint, as the approver whos
     let refused = false;
     for (const eventId of ids) {
       if (!(await isMeant(eventId))) continue;
-      const answer = await send(eventId);
-      refused ||= answer.status === null || answer.status >= 300;
-      await context.print(JSON.stringify(answer));
+      const { status, words } = await send(eventId);
+      refused ||= status === null || status >= 300;
+      await context.print(JSON.stringify({ eventId, status }));
+      if (words !== null) context.stderr.write(`${eventId}: ${words}\n`);
     }
     return refused ? EXIT.failed : EXIT.fine;
   },
@@ -69,9 +69,9 @@ function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
 
 async function post(client: ReturnType<typeof metadataClient>, eventId: string, signal: AbortSignal): Promise<Answer> {
   const result = await client.post([eventId], signal);
-  if (result.kind === 'accepted') return { eventId, status: 200 };
+  if (result.kind === 'accepted') return { status: 200, words: null };
   const status = result.kind === 'refused' ? result.status : result.error instanceof BridgeError ? result.error.status : undefined;
-  return { eventId, status: typeof status === 'number' ? status : null, detail: result.error.message };
+  return { status: typeof status === 'number' ? status : null, words: result.error.message };
 }
 
 function approvalsUrl(bridge: string, allowInsecure: boolean): URL {
@@ -96,21 +96,17 @@ async function approveThrough(context: VerbContext, url: URL, token: string, eve
     context.signal,
   );
   try {
-    const response = await fetch(url, {
-      method: 'POST',
-      redirect: 'error',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ StartRequests: [{ EventId: eventId }] }),
-      signal: limit.signal,
-    });
-    const body = (await response.json()) as { results?: { state?: string }[]; title?: string; detail?: string };
-    const state = body.results?.[0]?.state;
-    const detail = body.detail ?? body.title;
-    return { eventId, status: response.status, ...(state === undefined ? {} : { state }), ...(detail === undefined ? {} : { detail }) };
+    const body = { StartRequests: [{ EventId: eventId }] };
+    const answer = await postJson(url, { Authorization: `Bearer ${token}` }, body, limit.signal);
+    const {
+      results,
+      title,
+      detail = title,
+    } = JSON.parse(answer.body) as { results?: { state?: string }[]; title?: string; detail?: string };
+    return { status: answer.status, words: detail ?? results?.[0]?.state ?? null };
   } catch (error) {
     context.signal.throwIfAborted();
-    const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : '';
-    return { eventId, status: null, detail: `${url.origin} did not answer as a bridge does: ${messageOf(error)}${cause}` };
+    return { status: null, words: `${url.origin} did not answer as a bridge does: ${messageOf(error)}` };
   } finally {
     limit.cancel();
   }

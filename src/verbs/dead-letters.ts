@@ -41,7 +41,7 @@ Works beside a running bridge, which sees what was queued within a second. NDJSO
       if (action === 'list' || action === 'show') return await list(context, outbox.deadLetters(which), ids, action === 'show');
       const count = action === 'retry' ? outbox.retryDeadLetters(which) : outbox.discardDeadLetters(which);
       await context.print(JSON.stringify(action === 'retry' ? { queued: count } : { discarded: count }));
-      return ids.length > 0 && count === 0 ? EXIT.failed : EXIT.fine;
+      return verdict(context, ids, count);
     });
   },
 };
@@ -56,7 +56,13 @@ async function list(context: VerbContext, letters: Iterable<Shown>, ids: readonl
     else await context.print(context.stdout.isTTY ? row(letter) : JSON.stringify(letter));
   }
   if (count === 0 && context.stdout.isTTY) await context.print('no dead letters');
-  return ids.length > 0 && count === 0 ? EXIT.failed : EXIT.fine;
+  return verdict(context, ids, count);
+}
+
+function verdict(context: VerbContext, ids: readonly string[], found: number): number {
+  if (ids.length === 0 || found > 0) return EXIT.fine;
+  context.stderr.write('there is no dead letter with this id; `dead-letters list` shows those there are\n');
+  return EXIT.failed;
 }
 
 function row(letter: DeadLetter): string {

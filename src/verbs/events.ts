@@ -7,18 +7,18 @@ import { Rhythm } from '../metadata/rhythm.ts';
 import type { Transport } from '../metadata/transport.ts';
 import { sleep } from '../time.ts';
 import { apiVersionOption, ENDPOINT_OPTION, endpointOption, FIRST_TIMEOUT_MS } from './metadata-service.ts';
-import { EXIT, type Verb, type VerbContext, wholeNumber } from './verb.ts';
+import { EXIT, text, type Verb, type VerbContext, wholeNumber } from './verb.ts';
 
 const POLL_INTERVAL_MS = 1000;
 
 export const events: Verb = {
   usage: '[--endpoint URL] [--watch] [--count N] [--api-version V]',
   description: `Needs no configuration. With --watch it polls once a second and prints each document that differs from the one before, a line each,
-until it is interrupted or has printed --count of them. The first answer of a metadata service that was off can take 2 minutes.`,
+until it is interrupted or has printed --count of them (--count alone watches too). The first answer of a metadata service that was off can take 2 minutes.`,
   options: {
     endpoint: ENDPOINT_OPTION,
     watch: { type: 'boolean', help: 'goes on, printing each new document' },
-    count: { type: 'string', value: 'N', help: 'with --watch: ends after N documents' },
+    count: { type: 'string', value: 'N', help: 'the same, and ends after N documents' },
     'api-version': { type: 'string', value: 'V', help: 'the api-version to ask for (default 2020-07-01)' },
   },
   examples: [
@@ -29,7 +29,7 @@ until it is interrupted or has printed --count of them. The first answer of a me
     const url = `${endpointOption(context)}/metadata/scheduledevents?api-version=${apiVersionOption(context)}`;
     const transport = createHttpTransport(context.deps);
     try {
-      if (!context.values['watch']) {
+      if (!context.values['watch'] && text(context, 'count') === undefined) {
         await context.print(JSON.stringify(await read(transport.send, url, context.signal), null, 2));
         return EXIT.fine;
       }
@@ -57,10 +57,10 @@ async function watch(context: VerbContext, readOnce: () => Promise<unknown>): Pr
     const startedMs = context.deps.elapsedMs();
     let failure: Error | null = null;
     try {
-      const text = JSON.stringify(await readOnce());
-      if (text !== last) {
-        await context.print(text);
-        last = text;
+      const line = JSON.stringify(await readOnce());
+      if (line !== last) {
+        await context.print(line);
+        last = line;
         printed++;
       }
     } catch (error) {

@@ -3,7 +3,10 @@ import { BridgeError } from '../errors.ts';
 import { listScenarios } from '../simulator/scenarios.ts';
 import { startSimulator } from '../simulator/server.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { EXIT, interrupted, text, type Verb, type VerbContext, wholeNumber } from './verb.ts';
+import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
+
+/** As of `PUT /simulator/clock`. */
+const FASTEST = 1_000_000;
 
 export const simulate: Verb = {
   usage: '--listen HOST:PORT [--scenario NAME] [--speed N] | --list',
@@ -55,5 +58,10 @@ function listenOption(value: string): { host: string; port: number } {
 }
 
 function speedOption(context: VerbContext): number {
-  return wholeNumber(context, 'speed', 1) ?? 1;
+  const given = text(context, 'speed') ?? '1';
+  const speed = Number(given);
+  if (!/^\d+(\.\d+)?$/.test(given) || speed <= 0 || speed > FASTEST) {
+    throw new BridgeError('BRIDGE_USAGE', `--speed takes a number above 0 and up to ${FASTEST}, not "${given}"`);
+  }
+  return speed;
 }

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { FakeMetadata, fakeDocument } from '../support/fake-metadata.ts';
 import { type Program, run, start } from '../support/program.ts';
 import { bridgeFolder, type LocalSimulator, localSimulator, startRun, TOKEN, urlOf } from '../support/running-bridge.ts';
+import { trapProxy } from '../support/trap-proxy.ts';
 
 test('events prints the document as indented JSON, with fields that nobody knows', async (t) => {
   const document = { DocumentIncarnation: 7, Events: [{ EventId: 'A', Strange: { deep: [1] } }], More: true };
@@ -116,8 +117,8 @@ test('approve --bridge approves through a bridge, as the one whose token the var
   await simulator.polled();
   await simulator.polled();
   const { code, stdout, stderr } = await run(t, ['approve', eventId, ...through(bridge)], { env: { MY_TOKEN: TOKEN } });
-  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-  assert.deepEqual(JSON.parse(stdout), { eventId, status: 200, state: 'submitted' });
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: `${eventId}: submitted\n` });
+  assert.deepEqual(JSON.parse(stdout), { eventId, status: 200 });
   assert.deepEqual(statusesOf(simulator), ['Started']);
 });
 
@@ -125,7 +126,8 @@ test('approve --bridge exits with 1 for an unknown event and for a wrong token, 
   const { bridge } = await bridgeWithApprover(t);
   const unknown = await run(t, ['approve', 'no-such-event', ...through(bridge)], { env: { MY_TOKEN: TOKEN } });
   assert.equal(unknown.code, 1);
-  assert.equal(JSON.parse(unknown.stdout).status, 404);
+  assert.deepEqual(JSON.parse(unknown.stdout), { eventId: 'no-such-event', status: 404 });
+  assert.match(unknown.stderr, /^no-such-event: .+/);
   const wrong = await run(t, ['approve', 'no-such-event', ...through(bridge)], { env: { MY_TOKEN: 'wrong-token-of-nobody' } });
   assert.equal(wrong.code, 1);
   assert.equal(JSON.parse(wrong.stdout).status, 401);
@@ -141,6 +143,19 @@ test('approve --bridge sends no token over http:// beyond loopback, unless told 
   const tried = await run(t, [...args, '--allow-insecure'], { env: { MY_TOKEN: TOKEN } });
   assert.equal(tried.code, 1);
   assert.equal(JSON.parse(tried.stdout).status, null);
+});
+
+test('approve --bridge passes by every proxy of the environment, since a token goes along', async (t) => {
+  const { bridge } = await bridgeWithApprover(t);
+  const proxy = await trapProxy(t);
+  const { code, stdout } = await run(t, ['approve', 'A', ...through(bridge)], { env: { ...proxy.env, MY_TOKEN: TOKEN } });
+  assert.deepEqual([code, JSON.parse(stdout).status, proxy.visits()], [1, 404, 0]);
+});
+
+test('events --count watches, and ends after so many documents', async (t) => {
+  const { url } = await localSimulator(t);
+  const { code, stdout } = await run(t, ['events', '--endpoint', url, '--count', '1']);
+  assert.deepEqual([code, stdout], [0, '{"DocumentIncarnation":1,"Events":[]}\n']);
 });
 
 async function bridgeWithApprover(t: TestContext): Promise<{ simulator: LocalSimulator; bridge: Program }> {

@@ -1,27 +1,13 @@
 // A proxy in the environment, and secrets and payloads in every part of the bridge, with trouble everywhere → nothing of them goes where it does not belong.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { fakeDocument } from '../support/fake-metadata.ts';
 import { folderOf, run, start } from '../support/program.ts';
 import { bridgeFolder, hook, localSimulator, startRun, urlOf } from '../support/running-bridge.ts';
+import { trapProxy } from '../support/trap-proxy.ts';
 import { type Answer, WebhookReceiver } from '../support/webhook-receiver.ts';
-
-/** A proxy that counts who comes and cuts them off. */
-async function trapProxy(t: TestContext): Promise<{ readonly env: Record<string, string>; readonly visits: () => number }> {
-  let visits = 0;
-  const server = createServer((socket) => {
-    visits++;
-    socket.on('error', () => {}).destroy();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
-  return { env: { NODE_USE_ENV_PROXY: '1', ...Object.fromEntries(names.map((name) => [name, url])) }, visits: () => visits };
-}
 
 test('neither the metadata service nor a webhook is reached through a proxy of the environment', async (t) => {
   const proxy = await trapProxy(t);
