@@ -2,7 +2,9 @@
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { ReplaySubject } from 'rxjs';
+import { type ApprovalAnswer, refusal } from './approvals/answer.ts';
 import { createAuthenticator } from './approvals/authenticate.ts';
+import { parseStartRequests } from './approvals/start-requests.ts';
 import { changeName } from './change-name.ts';
 import { startChores } from './chores.ts';
 import type { Config } from './config/config.ts';
@@ -14,6 +16,7 @@ import { Identity } from './identity.ts';
 import type { Transport } from './metadata/transport.ts';
 import { MetadataSource } from './metadata-source.ts';
 import type { Change, Instant, PollResult } from './model.ts';
+import type { OutboxOptions } from './outbox/open-store.ts';
 import { type Outbox, openOutbox } from './outbox/outbox.ts';
 import { isLoopback } from './private-addresses.ts';
 import { createAdapter, Sinks } from './sinks.ts';
@@ -38,8 +41,8 @@ export interface BridgeOptions {
   readonly stdout: Writable;
   /** To the metadata service; HTTP on a connection of its own by default. */
   readonly transport?: Transport;
-  /** As of the store: a test that is not about power loss may be quick. */
-  readonly synchronous?: 'FULL' | 'OFF';
+  /** For tests: a quick store, or one on a full disk. */
+  readonly store?: Pick<OutboxOptions, 'synchronous' | 'maxPages'>;
 }
 
 /** A running bridge. `close`, the same as its disposal, stops polling, lets running deliveries end, 10 s at most, and closes everything. */
@@ -56,7 +59,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { config, deps, logger, stdout } = options;
   // No I/O: faults that an adapter finds in its options come before anything is opened.
   for (const name of Object.keys(config.sinks)) createAdapter(name, config, { deps, logger, stdout });
-  const outbox = openOutbox(config.store.path, { deps, lock: true, synchronous: options.synchronous ?? 'FULL' });
+  const outbox = openOutbox(config.store.path, { ...options.store, deps, lock: true });
   const bridge = new RunningBridge(options, outbox);
   try {
     await bridge.start();
@@ -146,14 +149,15 @@ class RunningBridge implements Bridge {
     const approvers = config.approvals.approvers;
     const access = {
       authenticate: createAuthenticator({ approvers, readers }),
-      requireToken: Object.keys(readers).length > 0 || !isLoopback(listen.host),
+      requireToken: !isLoopback(listen.host),
       host: listen.host,
       deps,
     };
     const healthPorts = { readiness: () => this.status.readiness(), metrics: () => this.#metrics.text() };
     const approvals = {
       configured: Object.keys(approvers).length > 0,
-      request: (approver: string, body: unknown) => this.#watching().approvals.request(approver, body),
+      request: async (approver: string, body: unknown) =>
+        this.#watch === null ? unready(body) : this.#watch.approvals.request(approver, body),
     };
     const routes = [...healthRoutes(healthPorts), ...bridgeRoutes({ events: () => this.status.events(), approvals }, access)];
     const own = logger.child({ area: 'http' });
@@ -242,12 +246,6 @@ class RunningBridge implements Bridge {
     if (state === 'retired' && sinks[sink]?.type === 'stdout' && Object.keys(sinks).length === 1) this.#ending.resolve();
   }
 
-  #watching(): Watch {
-    if (this.#watch === null)
-      throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'no document has been handled yet; ask again when /readyz says ready');
-    return this.#watch;
-  }
-
   async #close(): Promise<void> {
     this.#stopping.abort();
     for (const cancel of this.#cancels) cancel();
@@ -256,4 +254,11 @@ class RunningBridge implements Bridge {
     this.#metadata.close();
     this.#outbox.close();
   }
+}
+
+/** Before a document was handled nothing can be approved, but what is wrong with a body can be told. @throws BridgeError BRIDGE_APPROVALS_NOT_READY */
+function unready(body: unknown): ApprovalAnswer {
+  const requests = parseStartRequests(body);
+  if (typeof requests === 'string') return refusal('bad-request', requests);
+  throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'no document has been handled yet; ask again when /readyz says ready');
 }

@@ -59,7 +59,7 @@ export class Identity {
     if (configuredSource !== null && configuredSource !== 'vm') return configuredSource;
     const { source, name } = outbox.identity();
     if (source === null || configuredSource === null) return source;
-    return name === null ? null : `${source}/virtualmachines/${name.toLowerCase()}`;
+    return name === null ? null : `${source}/virtualmachines/${encodeURIComponent(name.toLowerCase())}`;
   }
 
   /** Runs until the VM is known or the signal aborts. */
@@ -82,7 +82,12 @@ export class Identity {
     const { outbox, logger } = this.#parts;
     const answer = await this.#parts.instance(signal);
     if (answer.kind === 'known') {
-      await this.#know(answer);
+      try {
+        await this.#know(answer);
+      } catch (error) {
+        logger.error({ err: error }, 'which VM this is could not be stored: asked and stored again in some seconds');
+        return false;
+      }
       this.#settle();
       if (this.#isIdentified) return true;
       if (!this.#isNameless) logger.error('instance metadata names no scope for the source of the CloudEvents: set cloudevents.source');

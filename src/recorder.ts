@@ -5,7 +5,7 @@ import { observeBlind, observeRestored, type Sight, type SightChange } from './c
 import { observeFailure } from './changes/state.ts';
 import type { EventContext } from './cloudevents/event.ts';
 import { toJournalEntry } from './cloudevents/journal-entry.ts';
-import { messageOf } from './errors.ts';
+import { BridgeError, messageOf } from './errors.ts';
 import type { Blindness, Change, EventChange, Instant, KnownState, ScheduledEventsDocument } from './model.ts';
 import type { Outbox, Transaction } from './outbox/outbox.ts';
 import { type Deps, now } from './time.ts';
@@ -18,7 +18,7 @@ export interface RecorderParts {
   /** What goes into every CloudEvent; asked at each commit, since the VM's name may become known later. */
   readonly context: () => EventContext;
   /** The sinks that get this change. */
-  readonly route: (change: Change) => readonly string[];
+  readonly route: (change: Change, transaction: Transaction) => readonly string[];
   /** Lets approvals see the changes inside the transaction that stores them; what it returns is done once that is on disk. */
   readonly approvals: (transaction: Transaction, changes: readonly EventChange[]) => () => void;
   readonly isApproved: (key: string, occurrence: number) => boolean;
@@ -108,7 +108,7 @@ export class Recorder {
   append(transaction: Transaction, changes: readonly Change[]): void {
     const context = this.#parts.context();
     const queuedAtMs = this.#parts.deps.wallMs();
-    for (const change of changes) transaction.append(toJournalEntry(change, context), this.#parts.route(change), queuedAtMs);
+    for (const change of changes) transaction.append(toJournalEntry(change, context), this.#parts.route(change, transaction), queuedAtMs);
   }
 
   #see(seen: SightChange | null): void {
@@ -122,17 +122,27 @@ export class Recorder {
     });
   }
 
-  #store(changes: readonly Change[], work: (transaction: Transaction) => () => void): void {
-    const { outbox, committed } = this.#parts;
+  /** One transaction for what others have to store; `fault` tells how it went. @throws BridgeError BRIDGE_STORE_* */
+  transact<T>(work: (transaction: Transaction) => T): T {
     try {
-      const settled = outbox.transact(work);
-      settled();
+      const result = this.#parts.outbox.transact(work);
+      this.#judge(null);
+      return result;
     } catch (error) {
+      if (isStoreFault(error)) this.#judge(messageOf(error));
+      throw error;
+    }
+  }
+
+  #store(changes: readonly Change[], work: (transaction: Transaction) => () => void): void {
+    try {
+      this.transact(work)();
+    } catch (error) {
+      // A mistake of ours too must not end the flow: it is told, and the next poll compares again.
       this.#judge(messageOf(error));
       return;
     }
-    this.#judge(null);
-    committed(changes);
+    this.#parts.committed(changes);
   }
 
   /** Told once when it begins and once when it ends. */
@@ -153,4 +163,8 @@ export class Recorder {
   }
 
   readonly #isUsed = (id: string): boolean => this.#parts.outbox.isUsed(id);
+}
+
+function isStoreFault(error: unknown): boolean {
+  return error instanceof BridgeError && error.code.startsWith('BRIDGE_STORE_');
 }

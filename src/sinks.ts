@@ -8,7 +8,7 @@ import { Lane } from './delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from './delivery/lane-report.ts';
 import { type RoutedSink, routeTo } from './delivery/route.ts';
 import type { Change } from './model.ts';
-import type { Outbox } from './outbox/outbox.ts';
+import type { Outbox, Transaction } from './outbox/outbox.ts';
 import type { Deps } from './time.ts';
 
 export interface SinksParts {
@@ -27,8 +27,6 @@ export interface SinksParts {
 export class Sinks {
   readonly #parts: SinksParts;
   readonly #routed: readonly RoutedSink[];
-  /** Occurrences that named this VM at some time. */
-  readonly #own = new Set<number>();
   #lanes = new Map<string, Lane>();
 
   constructor(parts: SinksParts) {
@@ -51,12 +49,16 @@ export class Sinks {
     for (const lane of this.#lanes.values()) lane.start();
   }
 
-  /** The sinks that get a change; asked inside the transaction that stores it. */
-  route(change: Change): readonly string[] {
+  /** The sinks that get a change, asked inside the transaction that stores it. One that was sent an earlier change of its event gets it in any case that its `changes` allow. */
+  route(change: Change, transaction: Pick<Transaction, 'markOwn'>): readonly string[] {
     const { config, outbox, deps, ownName } = this.#parts;
     const own = ownName();
-    if (!publishes(config.publish.resources, change, { ownName: own, namedBefore: this.#wasOwn(change, own) })) return [];
-    return routeTo(change, this.#routed, { wasSent: (sink, occurrence) => outbox.wasSent(sink, occurrence), nowMs: deps.wallMs() });
+    if (change.kind !== 'source' && own !== null && names(change.event, own)) transaction.markOwn(change.occurrence);
+    const wasSent = (sink: string, occurrence: number) => outbox.wasSent(sink, occurrence);
+    const sinks = routeTo(change, this.#routed, { wasSent, nowMs: deps.wallMs() });
+    const namedBefore = change.kind !== 'source' && outbox.isOwn(change.occurrence);
+    if (publishes(config.publish.resources, change, { ownName: own, namedBefore })) return sinks;
+    return sinks.filter((sink) => change.kind !== 'source' && wasSent(sink, change.occurrence));
   }
 
   /** New rows are queued, by this process or another. */
@@ -72,17 +74,6 @@ export class Sinks {
   /** Lets running deliveries end, for so long at most. */
   async close(graceMs?: number): Promise<void> {
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close(graceMs)));
-  }
-
-  /** What was sent of an occurrence proves after a restart that it named this VM. */
-  #wasOwn(change: Change, own: string | null): boolean {
-    if (change.kind === 'source' || own === null || this.#parts.config.publish.resources === 'all') return true;
-    if (names(change.event, own)) this.#own.add(change.occurrence);
-    return this.#own.has(change.occurrence) || this.#wasSent(change.occurrence);
-  }
-
-  #wasSent(occurrence: number): boolean {
-    return this.#routed.some(({ name }) => this.#parts.outbox.wasSent(name, occurrence));
   }
 
   #tellStore(): void {

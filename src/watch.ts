@@ -1,6 +1,6 @@
 // An identified VM and its store → the flow at work: recorder, approvals and the pipeline between the polls and the lanes.
 import type { Logger } from 'pino';
-import { type Observable, type Subscription, timer } from 'rxjs';
+import { type Observable, retry, type Subscription, tap, timer } from 'rxjs';
 import type { ApprovalStore } from './approvals/approval-store.ts';
 import { Approvals } from './approvals/approvals.ts';
 import type { ApprovalEventName } from './approvals/ledger.ts';
@@ -16,6 +16,7 @@ import type { Deps } from './time.ts';
 
 /** Without a good document for so long the bridge is blind, unless `firstTimeout` applies. */
 const BLIND_AFTER_MS = 60_000;
+const RETRY_MS = 1000;
 
 export interface WatchParts {
   readonly config: Config;
@@ -48,7 +49,7 @@ export class Watch implements AsyncDisposable {
       deps,
       logger: logger.child({ area: 'store' }),
       context: () => this.#context(),
-      route: (change) => sinks.route(change),
+      route: (change, transaction) => sinks.route(change, transaction),
       approvals: (transaction, changes) => this.approvals.observe(this.#approvalTransaction(transaction), changes),
       isApproved: (key, occurrence) => this.approvals.approvalOf(key, occurrence) !== null,
       committed: parts.committed,
@@ -73,8 +74,12 @@ export class Watch implements AsyncDisposable {
 
   /** Takes up what was open, then handles the last poll and every one to come. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
-    const { metadata, polls$, deps } = this.#parts;
+    const { metadata, polls$, deps, config, identity, logger } = this.#parts;
     const { recorder } = this;
+    if (config.publish.resources === 'own' && identity.observer.name === null)
+      logger.warn(
+        "publish.resources is own, but the VM's own name is unknown: the events of its siblings are published too until it is known",
+      );
     this.approvals.start();
     const flow$ = pipeline({
       polls$,
@@ -88,7 +93,15 @@ export class Watch implements AsyncDisposable {
       regainSight: ({ at }) => recorder.lookForSight(at),
       handled: (poll) => metadata.handled(poll),
     });
-    this.#subscription = flow$.subscribe();
+    this.#subscription = flow$
+      .pipe(
+        tap({
+          error: (error: unknown) =>
+            logger.fatal({ err: error }, 'handling a poll failed by a mistake in the bridge: tried again in a second'),
+        }),
+        retry({ delay: () => timer(RETRY_MS, deps.scheduler) }),
+      )
+      .subscribe();
   }
 
   /** Handles no more polls; a StartRequest under way may end. */
@@ -136,7 +149,7 @@ export class Watch implements AsyncDisposable {
     return {
       transact: (work) => {
         const published: Change[] = [];
-        const result = outbox.transact((transaction) => {
+        const result = this.recorder.transact((transaction) => {
           const { saveApproval, publish } = this.#approvalTransaction(transaction);
           return work({
             saveApproval,

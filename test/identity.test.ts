@@ -62,3 +62,18 @@ test('a stored state waits 60 s for the vmId', async (t) => {
   await time.advance(1);
   assert.equal(identity.isIdentified, true);
 });
+
+test('a store that cannot keep who the VM is, is tried again until it can', async (t) => {
+  const store = testStore(t);
+  const save = store.outbox.saveIdentity.bind(store.outbox);
+  let failures = 3;
+  store.outbox.saveIdentity = (known) => {
+    if (failures-- > 0) throw new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
+    save(known);
+  };
+  const { identity, time } = startIdentity(t, [KNOWN], store);
+  await time.advance(1000);
+  assert.equal(identity.observer.name, null);
+  await time.advance(10_000);
+  assert.equal(identity.observer.name, 'WestNO_0');
+});

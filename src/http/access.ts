@@ -14,7 +14,7 @@ export interface Caller {
 export interface AccessOptions {
   /** Null for a token that nobody has. */
   readonly authenticate: (token: string) => Caller | null;
-  /** `/v1/*` needs a token for reading too: readers are configured, or the address lies beyond loopback. */
+  /** `/v1/*` needs a token for reading too: the address lies beyond loopback. */
   readonly requireToken: boolean;
   /** The host of `http.listen`. */
   readonly host: string;

@@ -49,13 +49,19 @@ export function createPoller({ poll, rhythm, deps }: PollerOptions): Poller {
 function abortable(poll: PollerOptions['poll']): Observable<PollResult> {
   return new Observable((subscriber) => {
     const controller = new AbortController();
-    poll(controller.signal).then(
-      (result) => {
-        subscriber.next(result);
-        subscriber.complete();
-      },
-      (error: unknown) => subscriber.error(error),
-    );
-    return () => controller.abort();
+    let isRunning = true;
+    poll(controller.signal)
+      .finally(() => {
+        isRunning = false;
+      })
+      .then(
+        (result) => {
+          subscriber.next(result);
+          subscriber.complete();
+        },
+        (error: unknown) => subscriber.error(error),
+      );
+    // An abort makes its reason with a stack, which is dear for what happens at every poll.
+    return () => isRunning && controller.abort();
   });
 }

@@ -9,6 +9,8 @@ export const KNOWN_STATE_SQL = {
   touch: 'UPDATE known_state SET last_good_ms = ? WHERE id = 1',
   endOccurrence: 'UPDATE occurrences SET ended_ms = ? WHERE occurrence = ?',
   forgetEvent: 'DELETE FROM known_events WHERE occurrence = ?',
+  markOwn: 'UPDATE occurrences SET own = 1 WHERE occurrence = ? AND own = 0',
+  isOwn: 'SELECT 1 AS found FROM occurrences WHERE occurrence = ? AND own = 1',
   hasEnded: 'SELECT 1 AS found FROM occurrences WHERE key = ? AND ended_ms IS NOT NULL LIMIT 1',
   blindness: 'SELECT since, last_document_at FROM blindness WHERE id = 1',
 } as const;
@@ -43,6 +45,8 @@ export class KnownStateTables {
   readonly #openOccurrence: Statement;
   readonly #endOccurrence: Statement;
   readonly #touch: Statement;
+  readonly #markOwn: Statement;
+  readonly #isOwn: Statement<{ found: number }>;
   readonly #hasEnded: Statement<{ found: number }>;
   readonly #blindness: Statement<{ since: string; last_document_at: string | null }>;
   readonly #saveBlindness: Statement;
@@ -57,6 +61,8 @@ export class KnownStateTables {
     this.#openOccurrence = database.prepare('INSERT INTO occurrences (occurrence, key, first_seen_ms) VALUES (?, ?, ?)');
     this.#endOccurrence = database.prepare(KNOWN_STATE_SQL.endOccurrence);
     this.#touch = database.prepare(KNOWN_STATE_SQL.touch);
+    this.#markOwn = database.prepare(KNOWN_STATE_SQL.markOwn);
+    this.#isOwn = database.prepare(KNOWN_STATE_SQL.isOwn);
     this.#hasEnded = database.prepare(KNOWN_STATE_SQL.hasEnded);
     this.#blindness = database.prepare(KNOWN_STATE_SQL.blindness);
     this.#saveBlindness = database.prepare('INSERT OR REPLACE INTO blindness VALUES (1, ?, ?)');
@@ -102,6 +108,14 @@ export class KnownStateTables {
   /** The time of the last good document alone. */
   touch(lastGoodMs: number): void {
     this.#touch.run(lastGoodMs);
+  }
+
+  markOwn(occurrence: number): void {
+    this.#markOwn.run(occurrence);
+  }
+
+  isOwn(occurrence: number): boolean {
+    return this.#isOwn.get(occurrence) !== undefined;
   }
 
   hasEnded(key: string): boolean {

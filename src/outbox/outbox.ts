@@ -19,6 +19,8 @@ export interface Transaction {
   /** Writes what differs from the state on disk; occurrences that came or went did so at its `lastGoodAt`. */
   saveState(next: KnownState): void;
   saveBlindness(blindness: Blindness | null): void;
+  /** Remembers that this occurrence named this VM. */
+  markOwn(occurrence: number): void;
   /** Journals a CloudEvent and queues it for these sinks. @throws BridgeError BRIDGE_INTERNAL where its id was used before. */
   append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): void;
   /** Writes the approvals of one occurrence, over what was stored of it. */
@@ -96,6 +98,7 @@ export class Outbox implements Disposable {
         events = next.events;
       },
       saveBlindness: (blindness) => known.saveBlindness(blindness),
+      markOwn: (occurrence) => known.markOwn(occurrence),
       append: (entry, sinks, queuedAtMs) => journal.append(entry, sinks, queuedAtMs),
       saveApproval: (approval) => approvals.save(approval),
     };
@@ -118,6 +121,11 @@ export class Outbox implements Disposable {
   /** Whether an event of this key was known and has ended, as far back as 400 days. */
   hasEnded(key: string): boolean {
     return this.#open.tables.known.hasEnded(key);
+  }
+
+  /** Whether this occurrence named this VM at some time. */
+  isOwn(occurrence: number): boolean {
+    return this.#open.tables.known.isOwn(occurrence);
   }
 
   /** Whether a CloudEvent id has been used in the last 400 days, or earlier for an event that has not ended. */

@@ -39,7 +39,8 @@ CREATE TABLE occurrences (
   occurrence INTEGER PRIMARY KEY,
   key TEXT NOT NULL,
   first_seen_ms INTEGER NOT NULL,
-  ended_ms INTEGER
+  ended_ms INTEGER,
+  own INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX occurrences_key ON occurrences (key, ended_ms);
 CREATE INDEX occurrences_ended ON occurrences (ended_ms) WHERE ended_ms IS NOT NULL;
