@@ -18,6 +18,8 @@ export interface ProgramOptions {
   readonly stdio?: StdioOptions;
   /** The Node that runs it; that of the tests by default. */
   readonly node?: string;
+  /** The script that it runs; the built command by default. */
+  readonly main?: string;
 }
 
 /** How a process ended, and all that it printed. */
@@ -35,9 +37,9 @@ export class Program {
   stdout = '';
   stderr = '';
 
-  constructor(args: readonly string[], { env = {}, input = '', stdio, node = process.execPath }: ProgramOptions = {}) {
+  constructor(args: readonly string[], { env = {}, input = '', stdio, node = process.execPath, main = MAIN }: ProgramOptions = {}) {
     const path = { PATH: process.env['PATH'] ?? '' };
-    this.child = spawn(node, [MAIN, ...args], { env: { ...path, ...env }, stdio: stdio ?? 'pipe' });
+    this.child = spawn(node, [main, ...args], { env: { ...path, ...env }, stdio: stdio ?? 'pipe' });
     this.#ended = once(this.child, 'close');
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;

@@ -1,0 +1,17 @@
+// `publish.resources: own` where nobody knows which name is the VM's own.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SECOND, VirtualBridge } from '../support/virtual-bridge.ts';
+
+test('publish.resources: own publishes everything while the own name is unknown, and warns of it', async (t) => {
+  const bridge = new VirtualBridge(t, { cloudevents: { source: '/fleet' }, publish: { resources: 'own' } });
+  const { service } = bridge;
+  bridge.service = async (request, signal) => {
+    if (!request.url.includes('/metadata/instance')) return service(request, signal);
+    return { status: 404, headers: {}, body: new Uint8Array() };
+  };
+  bridge.simulation.schedule({ Resources: ['other_1'] });
+  await bridge.startFor(5 * SECOND);
+  assert.equal(bridge.sink('audit').arrivals.length, 1);
+  assert.equal(bridge.logged('publish.resources').length, 1);
+});

@@ -1,0 +1,128 @@
+// A kind of sink in memory → what its far sides took and when; each answers as a test tells it, and outlives the bridges that send to it.
+import * as v from 'valibot';
+import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
+import { BridgeError } from '../../src/errors.ts';
+import type { Delivery } from '../../src/model.ts';
+import { type Answer, accept } from './scripted-adapter.ts';
+
+/** The status of a failure whose delivery arrived all the same: its answer was lost. */
+export const ANSWER_LOST = 'ANSWER_LOST';
+
+/** A CloudEvent that the far side has, whatever the bridge knows of it. */
+export interface Arrival {
+  readonly id: string;
+  readonly change: string;
+  readonly partitionKey: string;
+  /** The CloudEvent as it came. */
+  readonly text: string;
+  /** Virtual wall time. */
+  readonly atMs: number;
+}
+
+/** Who receives under one sink's name. */
+export class FarSide {
+  /** What it answers; 'accepted' and ANSWER_LOST make an arrival. */
+  answer: Answer = accept;
+  readonly arrivals: Arrival[] = [];
+  /** Calls so far. */
+  calls = 0;
+  readonly #wallMs: () => number;
+
+  constructor(wallMs: () => number) {
+    this.#wallMs = wallMs;
+  }
+
+  /** `scheduled`, `started`, … in order of arrival. */
+  get changes(): string[] {
+    return this.arrivals.map(({ change }) => change);
+  }
+
+  /** The CloudEvents in order of arrival. */
+  get events(): CloudEvent[] {
+    return this.arrivals.map(({ text }) => JSON.parse(text) as CloudEvent);
+  }
+
+  /** Makes an arrival, whatever the bridge is told. */
+  take({ id, change, partitionKey, bytes }: Delivery): void {
+    this.arrivals.push({ id, change, partitionKey, text: new TextDecoder().decode(bytes), atMs: this.#wallMs() });
+  }
+}
+
+/** What tests read of a CloudEvent. */
+export interface CloudEvent {
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly time: string;
+  readonly outcome?: string;
+  readonly data: {
+    readonly eventId: string;
+    readonly eventStatus: string;
+    readonly previousStatus: string | null;
+    readonly changedFields?: readonly string[];
+    readonly since?: string;
+    readonly lastDocumentAt?: string | null;
+    readonly reason?: string | null;
+    readonly approver?: string | null;
+    readonly observer: { readonly name: string | null; readonly approval?: { readonly approvedBy: readonly string[] } };
+    readonly [field: string]: unknown;
+  };
+}
+
+const options = v.strictObject({
+  inFlight: v.optional(v.number(), 4),
+  batch: v.optional(v.number(), 1),
+  /** Another one makes another configuration. */
+  label: v.optional(v.string(), ''),
+});
+
+/** The far sides by the sinks' names. */
+export class MemorySinks {
+  readonly #sides = new Map<string, FarSide>();
+  readonly #wallMs: () => number;
+
+  constructor(wallMs: () => number) {
+    this.#wallMs = wallMs;
+  }
+
+  side(name: string): FarSide {
+    const side = this.#sides.get(name) ?? new FarSide(this.#wallMs);
+    this.#sides.set(name, side);
+    return side;
+  }
+
+  /** The adapter `memory` as one process has it: once `killed` aborts, nothing that it sends arrives. */
+  definition(killed: AbortSignal): AdapterDefinition<v.InferOutput<typeof options>> {
+    return {
+      type: 'memory',
+      options,
+      create: ({ inFlight, batch }, { name }) => memoryAdapter(this.side(name), { inFlight, batch, batchBytes: 1024 * 1024 }, killed),
+    };
+  }
+}
+
+function memoryAdapter(side: FarSide, limits: Adapter['limits'], killed: AbortSignal): Adapter {
+  return {
+    limits,
+    check: async () => {},
+    deliver: async (batch, signal) => {
+      if (killed.aborted) throw dead();
+      side.calls += 1;
+      const outcomes = await Promise.race([side.answer(batch, AbortSignal.any([signal, killed])), rejectedBy(killed)]);
+      batch.forEach((row, place) => {
+        const outcome = outcomes[place];
+        if (outcome === 'accepted' || outcome?.status === ANSWER_LOST) side.take(row);
+      });
+      return outcomes;
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+function rejectedBy(killed: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => killed.addEventListener('abort', () => reject(dead()), { once: true }));
+}
+
+function dead(): BridgeError {
+  return new BridgeError('BRIDGE_INTERNAL', 'this process was killed', { disposition: 'retry' });
+}
