@@ -1,0 +1,140 @@
+// The instance route's answers, the store and the configuration → which VM this is, what its CloudEvents name as source, and when that is certain enough to begin.
+import type { Logger } from 'pino';
+import { isAbort } from '../errors.ts';
+import type { InstanceAnswer } from '../metadata/client.ts';
+import type { Observer } from '../model.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { type Deps, sleep } from '../time.ts';
+
+/** A stored state is compared without the vmId once the instance route has been silent for so long (contract, section 4). */
+const SILENT_AFTER_MS = 60_000;
+/** A new store has nothing to confuse, but its first CloudEvents shall name the VM: so long they wait for it where their source is configured. */
+const NAMELESS_AFTER_MS = 3000;
+const LONGEST_PAUSE_MS = 10_000;
+/** Where there is no such route it is asked again now and then: the service may have been in an update. */
+const ABSENT_PAUSE_MS = 60_000;
+
+export interface IdentityParts {
+  readonly outbox: Outbox;
+  /** `cloudevents.source`: null for the scope alone, `vm` for the scope with the VM, else the source itself. */
+  readonly configuredSource: string | null;
+  readonly instance: (signal: AbortSignal) => Promise<InstanceAnswer>;
+  readonly deps: Deps;
+  readonly logger: Logger;
+  /** The store turned out to belong to another VM: called before anything of it was compared; sets it aside. */
+  readonly foreign: (vmId: string) => Promise<void>;
+}
+
+/** Asks until it knows. `identified` resolves when documents may be compared and CloudEvents made. */
+export class Identity {
+  readonly #parts: IdentityParts;
+  readonly #ready = Promise.withResolvers<void>();
+  #isIdentified = false;
+  /** Whether it is settled that the store is this VM's. */
+  #isOurs = false;
+  #isAbsent = false;
+  #isNameless = false;
+
+  constructor(parts: IdentityParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves once the source is known and the store is this VM's as far as anybody can tell. */
+  get identified(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  get isIdentified(): boolean {
+    return this.#isIdentified;
+  }
+
+  get observer(): Observer {
+    const { name, observerId } = this.#parts.outbox.identity();
+    return { name, id: name?.toLowerCase() ?? observerId };
+  }
+
+  /** The CloudEvents' `source` attribute; null while unknown. */
+  get source(): string | null {
+    const { configuredSource, outbox } = this.#parts;
+    if (configuredSource !== null && configuredSource !== 'vm') return configuredSource;
+    const { source, name } = outbox.identity();
+    if (source === null || configuredSource === null) return source;
+    return name === null ? null : `${source}/virtualmachines/${encodeURIComponent(name.toLowerCase())}`;
+  }
+
+  /** Runs until the VM is known or the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const waitMs = this.#parts.outbox.hasState() ? SILENT_AFTER_MS : NAMELESS_AFTER_MS;
+    const cancel = this.#parts.deps.after(waitMs, () => this.#giveUpWaiting(waitMs));
+    try {
+      for (let pauseMs = 1000; !(await this.#ask(signal)); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+        await sleep(this.#parts.deps, this.#isAbsent ? ABSENT_PAUSE_MS : pauseMs, signal);
+      }
+    } catch (error) {
+      if (!isAbort(error) && !signal.aborted) throw error;
+    } finally {
+      cancel();
+    }
+  }
+
+  /** True once there is no more to learn. */
+  async #ask(signal: AbortSignal): Promise<boolean> {
+    const { outbox, logger } = this.#parts;
+    const answer = await this.#parts.instance(signal);
+    if (answer.kind === 'known') {
+      try {
+        await this.#know(answer);
+      } catch (error) {
+        logger.error({ err: error }, 'which VM this is could not be stored: asked and stored again in some seconds');
+        return false;
+      }
+      this.#settle();
+      if (this.#isIdentified) return true;
+      if (!this.#isNameless) logger.error('instance metadata names no scope for the source of the CloudEvents: set cloudevents.source');
+      this.#isNameless = true;
+      return false;
+    }
+    if (answer.kind === 'absent' && !this.#isAbsent) {
+      this.#isAbsent = true;
+      this.#isOurs = true;
+      this.#settle();
+      if (this.source === null)
+        logger.error(
+          { status: answer.status },
+          'there is no instance metadata here, so the source of the CloudEvents is unknown: set cloudevents.source',
+        );
+      else if (outbox.identity().name === null)
+        logger.warn({ status: answer.status }, "there is no instance metadata here: the VM's own name stays unknown");
+    } else if (answer.kind === 'failed') {
+      logger.debug({ err: answer.error }, 'instance metadata could not be read, asking again');
+    }
+    return false;
+  }
+
+  async #know({ vmId, name, source }: Extract<InstanceAnswer, { kind: 'known' }>): Promise<void> {
+    const { outbox, logger } = this.#parts;
+    const stored = outbox.identity();
+    if (stored.vmId !== null && vmId !== null && stored.vmId !== vmId) {
+      if (this.#isIdentified)
+        logger.error({ stored: stored.vmId, vmId }, 'the store belonged to another VM, which was learned too late to set its state aside');
+      else await this.#parts.foreign(vmId);
+    }
+    outbox.saveIdentity({ ...(vmId === null ? {} : { vmId }), ...(name === null ? {} : { name }), ...(source === null ? {} : { source }) });
+    this.#isOurs = true;
+  }
+
+  #giveUpWaiting(waitedMs: number): void {
+    if (this.#isOurs) return;
+    this.#parts.logger.warn(
+      `instance metadata did not answer for ${waitedMs / 1000} s: what is stored is taken for this VM's own, and its name is unknown unless stored`,
+    );
+    this.#isOurs = true;
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (this.#isIdentified || !this.#isOurs || this.source === null) return;
+    this.#isIdentified = true;
+    this.#ready.resolve();
+  }
+}

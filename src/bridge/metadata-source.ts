@@ -1,0 +1,113 @@
+// The configuration → the metadata service as a stream of polls, with a way to ask for a fresh one and to wait until it was handled.
+import type { Logger } from 'pino';
+import { filter, firstValueFrom, fromEvent, map, merge, type Observable, Subject, tap } from 'rxjs';
+import type { Config } from '../config/config.ts';
+import { MetadataClient } from '../metadata/client.ts';
+import { discoverEndpoint, probeBy, readOptionAddress } from '../metadata/discovery.ts';
+import { createHttpTransport } from '../metadata/http-transport.ts';
+import { createPoller, type Poller } from '../metadata/poll.ts';
+import { Rhythm } from '../metadata/rhythm.ts';
+import type { Transport } from '../metadata/transport.ts';
+import type { Instant, PollResult } from '../model.ts';
+import { ageMs, type Deps, now } from '../time.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface MetadataSourceParts {
+  readonly config: Pick<Config, 'metadata'>;
+  readonly deps: Deps;
+  readonly logger: Logger;
+  /** HTTP on a connection of its own by default. */
+  readonly transport?: Transport | undefined;
+  /** Of this process or, from the store, of one before. */
+  readonly lastGoodAt: () => Instant | null;
+}
+
+/** Opens nothing before its first request. */
+export class MetadataSource {
+  readonly client: MetadataClient;
+  readonly #parts: MetadataSourceParts;
+  readonly #poller: Poller;
+  readonly #handled$ = new Subject<PollResult>();
+  readonly #close: () => void;
+  #last: PollResult | null = null;
+  #lastGoodPollAt: Instant | null = null;
+
+  constructor(parts: MetadataSourceParts) {
+    const { deps, config, logger, lastGoodAt } = parts;
+    this.#parts = parts;
+    const http = parts.transport ? null : createHttpTransport(deps);
+    const transport = (parts.transport ?? http?.send) as Transport;
+    const { endpoint, ...options } = config.metadata;
+    const where = endpoint === 'discover' ? discoverBy(transport, logger) : endpoint;
+    this.client = new MetadataClient(
+      { ...options, endpoint: where, lastGoodAt },
+      { ...deps, logger: logger.child({ area: 'metadata' }), transport },
+    );
+    const rhythm = new Rhythm({ intervalMs: options.pollIntervalMs, random: deps.random });
+    this.#poller = createPoller({ poll: (signal) => this.client.poll(signal), rhythm, deps });
+    this.#close = () => http?.close();
+  }
+
+  /** Every poll; polls while somebody is subscribed. */
+  get polls$(): Observable<PollResult> {
+    return this.#poller.results$.pipe(
+      tap((poll) => {
+        this.#last = poll;
+        if (poll.kind === 'document') this.#lastGoodPollAt = poll.at;
+      }),
+    );
+  }
+
+  /** Why the last poll brought no document; null where it brought one. */
+  get lastFailure(): string | null {
+    return this.#last?.kind === 'failure' ? this.#last.error.message : null;
+  }
+
+  /** When this process last read a good document; null before the first. */
+  get lastGoodPollAt(): Instant | null {
+    return this.#lastGoodPollAt;
+  }
+
+  /** Whether `firstTimeout` applies: no good document of the last 24 h is known. */
+  get isFirst(): boolean {
+    const last = this.#parts.lastGoodAt();
+    return last === null || Math.abs(ageMs(last, now(this.#parts.deps))) > DAY_MS;
+  }
+
+  /** To be told of each poll once its changes are committed. */
+  handled(poll: PollResult): void {
+    this.#handled$.next(poll);
+  }
+
+  /**
+   * Resolves when the answer to a request begun after this call has been handled. Asks at once where the service answers; else in the rhythm
+   * that its last answer asks for. Rejects only on abort.
+   */
+  async read(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const calledMs = this.#parts.deps.elapsedMs();
+    const fresh$ = this.#handled$.pipe(filter((poll) => (poll.at.elapsedMs ?? 0) - poll.durationMs >= calledMs));
+    const aborted$ = fromEvent(signal, 'abort').pipe(
+      map(() => {
+        throw signal.reason;
+      }),
+    );
+    const answered = firstValueFrom(merge(fresh$, aborted$));
+    if (this.#last?.kind !== 'failure') this.#poller.refresh();
+    await answered;
+  }
+
+  /** Refuses new requests; the running one may end. */
+  close(): void {
+    this.#close();
+  }
+}
+
+function discoverBy(transport: Transport, logger: Logger): (signal: AbortSignal) => Promise<string> {
+  return async (signal) => {
+    const endpoint = await discoverEndpoint({ probe: probeBy(transport), optionAddress: () => readOptionAddress() }, signal);
+    logger.info({ area: 'metadata', endpoint }, 'found the metadata service');
+    return endpoint;
+  };
+}

@@ -1,0 +1,100 @@
+// The configured sinks → an adapter and a lane for each, and which of them get a change.
+import type { Writable } from 'node:stream';
+import type { Logger } from 'pino';
+import type { Adapter } from '../../adapters/adapter.ts';
+import type { Config } from '../config/config.ts';
+import { compileFilter, names, publishes } from '../delivery/filter.ts';
+import { Lane } from '../delivery/lane.ts';
+import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
+import { type RoutedSink, routeTo } from '../delivery/route.ts';
+import type { Change } from '../model.ts';
+import type { Outbox, Transaction } from '../outbox/outbox.ts';
+import type { Deps } from '../time.ts';
+
+export interface SinksParts {
+  readonly config: Pick<Config, 'sinks' | 'publish'>;
+  /** The VM's own name; null while unknown. */
+  readonly ownName: () => string | null;
+  readonly outbox: Outbox;
+  readonly deps: Deps;
+  readonly logger: Logger;
+  readonly stdout: Writable;
+  readonly onAttempt: (sink: string, report: AttemptReport) => void;
+  readonly onState: (sink: string, status: LaneStatus) => void;
+}
+
+/** One for each bridge. Does nothing before `open`. */
+export class Sinks {
+  readonly #parts: SinksParts;
+  readonly #routed: readonly RoutedSink[];
+  #lanes = new Map<string, Lane>();
+
+  constructor(parts: SinksParts) {
+    this.#parts = parts;
+    this.#routed = Object.entries(parts.config.sinks).map(([name, { filter }]) => ({ name, wants: compileFilter(filter) }));
+  }
+
+  /** Tells the store which sinks there are, then lets a lane for each deliver what the store holds for it. Once, or again after `close`. */
+  open(): void {
+    this.#tellStore();
+    const { config, outbox, deps, logger, stdout, onAttempt, onState } = this.#parts;
+    this.#lanes = new Map(
+      Object.entries(config.sinks).map(([name, { retry }]) => {
+        const own = logger.child({ area: 'delivery', sink: name });
+        const adapter = createAdapter(name, config, { deps, logger: own, stdout });
+        const reports = { onAttempt: onAttempt.bind(null, name), onState: onState.bind(null, name) };
+        return [name, new Lane({ name, adapter, store: outbox, retry, deps, logger: own, ...reports })];
+      }),
+    );
+    for (const lane of this.#lanes.values()) lane.start();
+  }
+
+  /** The sinks that get a change, asked inside the transaction that stores it. One that was sent an earlier change of its event gets it in any case that its `changes` allow. */
+  route(change: Change, transaction: Pick<Transaction, 'markOwn'>): readonly string[] {
+    const { config, outbox, deps, ownName } = this.#parts;
+    const own = ownName();
+    if (change.kind !== 'source' && own !== null && names(change.event, own)) transaction.markOwn(change.occurrence);
+    const wasSent = (sink: string, occurrence: number) => outbox.wasSent(sink, occurrence);
+    const sinks = routeTo(change, this.#routed, { wasSent, nowMs: deps.wallMs() });
+    const namedBefore = change.kind !== 'source' && outbox.isOwn(change.occurrence);
+    if (publishes(config.publish.resources, change, { ownName: own, namedBefore })) return sinks;
+    return sinks.filter((sink) => change.kind !== 'source' && wasSent(sink, change.occurrence));
+  }
+
+  /** New rows are queued, by this process or another. */
+  wake(): void {
+    for (const lane of this.#lanes.values()) lane.wake();
+  }
+
+  /** By name; empty before `open`. */
+  status(): ReadonlyMap<string, LaneStatus> {
+    return new Map([...this.#lanes].map(([name, lane]) => [name, lane.status()]));
+  }
+
+  /** Lets running deliveries end, for so long at most. */
+  async close(graceMs?: number): Promise<void> {
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.close(graceMs)));
+  }
+
+  #tellStore(): void {
+    const { config, outbox, logger } = this.#parts;
+    const configured = Object.entries(config.sinks).map(([name, { type, fingerprint }]) => ({ name, type, fingerprint }));
+    const { added, removed, unretired } = outbox.syncSinks(configured);
+    for (const sink of added) logger.info({ sink }, 'new sink: it gets what happens from now on');
+    for (const { sink, deadLettered } of removed) {
+      logger.warn({ sink, deadLettered }, 'this sink is no longer configured: what was queued for it is dead-lettered as "sink removed"');
+    }
+    for (const sink of unretired) logger.info({ sink }, 'the sink was retired; its configuration changed, so it starts again');
+  }
+}
+
+/** @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
+export function createAdapter(
+  name: string,
+  config: Pick<Config, 'sinks'>,
+  { deps, logger, stdout }: Pick<SinksParts, 'deps' | 'logger' | 'stdout'>,
+): Adapter {
+  const sink = config.sinks[name];
+  if (sink === undefined) throw new RangeError(`no sink ${name}`);
+  return sink.adapter.create(sink.options, { ...deps, name, logger, stdout });
+}
