@@ -1,7 +1,7 @@
 // `check`: a configuration → every fault in it, and with --connect whether the metadata service and each sink can be reached; or the JSON Schema.
 import { pino } from 'pino';
 import { ADAPTERS } from '../../adapters/index.ts';
-import { checkConnections } from '../connections.ts';
+import { checkConnections } from '../bridge/connections.ts';
 import { loadConfig } from './config.ts';
 import { EXIT, needed, type Verb } from './verb.ts';
 
