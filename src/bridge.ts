@@ -2,10 +2,8 @@
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { ReplaySubject } from 'rxjs';
-import { type ApprovalAnswer, refusal } from './approvals/answer.ts';
-import { createAuthenticator } from './approvals/authenticate.ts';
-import { parseStartRequests } from './approvals/start-requests.ts';
 import { startChores } from './bridge/chores.ts';
+import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
 import { MetadataSource } from './bridge/metadata-source.ts';
 import { createAdapter, Sinks } from './bridge/sinks.ts';
@@ -13,15 +11,10 @@ import { Status } from './bridge/status.ts';
 import { Watch } from './bridge/watch.ts';
 import { changeName } from './change-name.ts';
 import type { Config } from './config/config.ts';
-import { BridgeError } from './errors.ts';
-import { bridgeRoutes } from './http/bridge-routes.ts';
-import { healthRoutes } from './http/health-routes.ts';
-import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Transport } from './metadata/transport.ts';
 import type { Change, Instant, PollResult } from './model.ts';
 import type { OutboxOptions } from './outbox/open-store.ts';
 import { type Outbox, openOutbox } from './outbox/outbox.ts';
-import { isLoopback } from './private-addresses.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Deps, now } from './time.ts';
 
@@ -83,11 +76,10 @@ class RunningBridge implements Bridge {
   readonly #ending = Promise.withResolvers<void>();
   /** Timers and subscriptions that end at once. */
   readonly #cancels: (() => void)[] = [];
-  readonly #servers: HttpServer[] = [];
+  #http: HttpInterface | null = null;
   #watch: Watch | null = null;
   #areLanesOpen = false;
   #closed: Promise<void> | null = null;
-  url = '';
 
   constructor(options: BridgeOptions, outbox: Outbox) {
     const { config, deps, logger, version } = options;
@@ -118,6 +110,10 @@ class RunningBridge implements Bridge {
     this.#metrics = createMetrics({ ...names, startedAtMs: deps.wallMs(), collect: () => this.status.snapshot() });
   }
 
+  get url(): string {
+    return this.#http?.url ?? '';
+  }
+
   get ended(): Promise<void> {
     return this.#ending.promise;
   }
@@ -125,7 +121,13 @@ class RunningBridge implements Bridge {
   /** Serves and polls at once; the lanes and the watch follow when it is known which VM this is. */
   async start(): Promise<void> {
     const { config, deps, logger } = this.#options;
-    await this.#serve();
+    this.#http = await openHttpInterface({
+      ...this.#options,
+      readiness: () => this.status.readiness(),
+      metrics: () => this.#metrics.text(),
+      events: () => this.status.events(),
+      approvals: () => this.#watch?.approvals ?? null,
+    });
     const firstRequestAt = now(deps);
     const polls = this.#metadata.polls$.subscribe((poll) => this.#polled(poll));
     const changedOutside = () => this.#sinks.wake();
@@ -141,42 +143,6 @@ class RunningBridge implements Bridge {
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
-  }
-
-  async #serve(): Promise<void> {
-    const { config, deps, logger } = this.#options;
-    const { listen, tls, health, readers } = config.http;
-    const approvers = config.approvals.approvers;
-    const access = {
-      authenticate: createAuthenticator({ approvers, readers }),
-      requireToken: !isLoopback(listen.host),
-      host: listen.host,
-      deps,
-    };
-    const healthPorts = { readiness: () => this.status.readiness(), metrics: () => this.#metrics.text() };
-    const approvals = {
-      configured: Object.keys(approvers).length > 0,
-      request: async (approver: string, body: unknown) =>
-        this.#watch === null ? unready(body) : this.#watch.approvals.request(approver, body),
-    };
-    const routes = [...healthRoutes(healthPorts), ...bridgeRoutes({ events: () => this.status.events(), approvals }, access)];
-    const own = logger.child({ area: 'http' });
-    const main = createHttpServer({ setting: 'http.listen', listen, tls, routes, deps, logger: own });
-    this.#servers.push(main);
-    const { port } = await main.start();
-    this.url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
-    logger.info({ area: 'http', url: this.url }, 'listening');
-    if (health === null) return;
-    const second = createHttpServer({
-      setting: 'http.health',
-      listen: health,
-      tls: null,
-      routes: healthRoutes(healthPorts),
-      deps,
-      logger: own,
-    });
-    this.#servers.push(second);
-    await second.start();
   }
 
   #polled(poll: PollResult): void {
@@ -249,16 +215,8 @@ class RunningBridge implements Bridge {
   async #close(): Promise<void> {
     this.#stopping.abort();
     for (const cancel of this.#cancels) cancel();
-    const servers = this.#servers.map((server) => server[Symbol.asyncDispose]());
-    await Promise.allSettled([...servers, this.#watch?.[Symbol.asyncDispose](), this.#sinks.close(GRACE_MS)]);
+    await Promise.allSettled([this.#http?.[Symbol.asyncDispose](), this.#watch?.[Symbol.asyncDispose](), this.#sinks.close(GRACE_MS)]);
     this.#metadata.close();
     this.#outbox.close();
   }
-}
-
-/** Before a document was handled nothing can be approved, but what is wrong with a body can be told. @throws BridgeError BRIDGE_APPROVALS_NOT_READY */
-function unready(body: unknown): ApprovalAnswer {
-  const requests = parseStartRequests(body);
-  if (typeof requests === 'string') return refusal('bad-request', requests);
-  throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'no document has been handled yet; ask again when /readyz says ready');
 }

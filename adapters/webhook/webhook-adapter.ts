@@ -1,6 +1,8 @@
 // Deliveries → POSTs to one URL, each accepted by a 2xx alone.
+
 import type { Agent } from 'node:http';
 import type { LookupFunction } from 'node:net';
+import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { formatDuration } from '../../src/durations.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model.ts';
@@ -107,7 +109,7 @@ const defaults = { 'user-agent': 'scheduled-events-bridge' };
 
 function framing(delivery: Delivery): Record<string, string | number> {
   return {
-    'content-type': 'application/cloudevents+json; charset=utf-8',
+    'content-type': `${STRUCTURED_CONTENT_TYPE}; charset=utf-8`,
     'content-length': delivery.bytes.byteLength,
     'webhook-id': delivery.id,
   };

@@ -1,11 +1,6 @@
-// What is known of the service before the first document, after an answer that was none, and after the same document again.
+// The known state + an answer that was no document, or the same document again → the known state after it.
 import type { Instant, KnownState, ScheduledEventsDocument } from '../model.ts';
 import { wasSwitchedOff } from './epoch.ts';
-
-/** What a bridge knows before its first document. */
-export function initialState(): KnownState {
-  return { incarnation: null, apiVersion: null, lastGoodAt: null, epoch: null, emptyRow: null, events: new Map(), nextOccurrence: 1 };
-}
 
 /** The state after an answer that was no good document: it breaks a row of empty ones and touches nothing else. */
 export function observeFailure(state: KnownState): KnownState {

@@ -1,5 +1,5 @@
 // A few fields → events, documents and moments as the metadata stage hands them on.
-import type { Instant, ListedEvent, ScheduledEvent, ScheduledEventsDocument } from '../../src/model.ts';
+import type { Instant, KnownState, ListedEvent, ScheduledEvent, ScheduledEventsDocument } from '../../src/model.ts';
 
 export const EVENT_ID = 'C7061BAC-AFDC-4513-B24B-AA5F13A16123';
 /** When the tests of the first document begin; 26 minutes before the sample event's NotBefore. */
@@ -37,4 +37,9 @@ export function documentOf(
 /** So many milliseconds after START_MS, in a process that began then. */
 export function momentAt(ms: number): Instant {
   return { wallMs: START_MS + ms, elapsedMs: ms };
+}
+
+/** What a bridge knows before its first document. */
+export function initialState(): KnownState {
+  return { incarnation: null, apiVersion: null, lastGoodAt: null, epoch: null, emptyRow: null, events: new Map(), nextOccurrence: 1 };
 }

@@ -1,0 +1,65 @@
+// The configuration and what the bridge can tell → its HTTP interface: the main listener and, where configured, one for health alone.
+import type { Logger } from 'pino';
+import { type ApprovalAnswer, refusal } from '../approvals/answer.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import { createAuthenticator } from '../approvals/authenticate.ts';
+import { parseStartRequests } from '../approvals/start-requests.ts';
+import type { Config } from '../config/config.ts';
+import { BridgeError } from '../errors.ts';
+import { type BridgePorts, bridgeRoutes } from '../http/bridge-routes.ts';
+import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
+import { createHttpServer, type HttpServerParts } from '../http/server.ts';
+import { isLoopback } from '../private-addresses.ts';
+import type { Deps } from '../time.ts';
+
+export interface HttpInterfaceParts extends HealthPorts {
+  readonly config: Pick<Config, 'http' | 'approvals'>;
+  readonly events: BridgePorts['events'];
+  /** Null until it is known which VM this is. */
+  readonly approvals: () => Approvals | null;
+  readonly deps: Deps;
+  readonly logger: Logger;
+}
+
+export interface HttpInterface extends AsyncDisposable {
+  /** `http://HOST:PORT` of `http.listen`. */
+  readonly url: string;
+}
+
+/** Listens. @throws BridgeError BRIDGE_HTTP_LISTEN, BRIDGE_HTTP_TLS; then nothing is left open. */
+export async function openHttpInterface(parts: HttpInterfaceParts): Promise<HttpInterface> {
+  const { config, deps } = parts;
+  const { listen, tls, health } = config.http;
+  const logger = parts.logger.child({ area: 'http' });
+  const open = new AsyncDisposableStack();
+  const start = async (server: Omit<HttpServerParts, 'deps' | 'logger'>) => open.use(createHttpServer({ ...server, deps, logger })).start();
+  try {
+    const healthOnly = healthRoutes(parts);
+    const { port } = await start({ setting: 'http.listen', listen, tls, routes: [...healthOnly, ...mainRoutes(parts)] });
+    if (health !== null) await start({ setting: 'http.health', listen: health, tls: null, routes: healthOnly });
+    const url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
+    logger.info({ url }, 'listening');
+    return { url, [Symbol.asyncDispose]: () => open.disposeAsync() };
+  } catch (error) {
+    await open.disposeAsync();
+    throw error;
+  }
+}
+
+function mainRoutes({ config, events, approvals, deps }: HttpInterfaceParts) {
+  const { listen, readers } = config.http;
+  const { approvers } = config.approvals;
+  const authenticate = createAuthenticator({ approvers, readers });
+  const request = async (approver: string, body: unknown) => approvals()?.request(approver, body) ?? unready(body);
+  return bridgeRoutes(
+    { events, approvals: { configured: Object.keys(approvers).length > 0, request } },
+    { authenticate, requireToken: !isLoopback(listen.host), host: listen.host, deps },
+  );
+}
+
+/** Before a document was handled nothing can be approved, but what is wrong with a body can be told. @throws BridgeError BRIDGE_APPROVALS_NOT_READY */
+function unready(body: unknown): ApprovalAnswer {
+  const requests = parseStartRequests(body);
+  if (typeof requests === 'string') return refusal('bad-request', requests);
+  throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'no document has been handled yet; ask again when /readyz says ready');
+}
