@@ -12,6 +12,8 @@ await build({
   platform: 'node',
   target: 'node24',
   minifySyntax: true,
+  // Under Node rxjs resolves to CommonJS, of which nothing can be left out: 270 KB instead of 55, 2 MB of memory.
+  alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
   sourcemap: 'linked',
   logLevel: 'warning',
   // CommonJS packages inside the bundle ask for Node's own modules by require.

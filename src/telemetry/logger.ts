@@ -45,7 +45,7 @@ const SECRET_FIELDS = [
 
 /** Loads the pretty printer only where it is asked for. */
 export async function createLogger(options: LoggerOptions): Promise<Logging> {
-  const prettify = options.pretty ? await prettyPrinter() : (line: string) => line;
+  const prettify = options.pretty ? (await import('./pretty-lines.ts')).prettyLines() : (line: string) => line;
   const lines = new BoundedLines(options.stream, options.bufferBytes ?? 1024 ** 2, (dropped) => {
     logger.warn({ area: 'log', dropped }, 'log lines were dropped: whoever reads them was too slow');
   });
@@ -63,9 +63,4 @@ export async function createLogger(options: LoggerOptions): Promise<Logging> {
     { write: (line: string) => lines.write(prettify(line)) },
   );
   return { logger, dropped: () => lines.dropped };
-}
-
-async function prettyPrinter(): Promise<(line: string) => string> {
-  const { prettyFactory } = await import('pino-pretty');
-  return prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', singleLine: true });
 }

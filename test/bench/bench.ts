@@ -1,0 +1,22 @@
+// Names of measurements, or none for all → a table of figures; docs/performance.md tells what each one means. Nothing is asserted.
+import { burst } from './burst.ts';
+import { type Row, table } from './figures.ts';
+import { idle } from './idle.ts';
+import { latency } from './latency.ts';
+import { recovery } from './recovery.ts';
+import { start } from './start.ts';
+import { unchanged } from './unchanged.ts';
+
+const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = { latency, idle, start, burst, recovery, unchanged };
+
+const chosen = process.argv.slice(2);
+const unknown = chosen.find((name) => !Object.hasOwn(MEASUREMENTS, name));
+if (unknown !== undefined) throw new Error(`there is no measurement "${unknown}": ${Object.keys(MEASUREMENTS).join(', ')}`);
+
+const rows: Row[] = [];
+for (const [name, measure] of Object.entries(MEASUREMENTS)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue;
+  process.stderr.write(`${name} …\n`);
+  rows.push(...(await measure()));
+}
+process.stdout.write(`${table(rows)}\n`);

@@ -1,0 +1,88 @@
+// The two far sides and a folder → a bridge in a process of its own between them, as often as a measurement needs one.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Program } from '../support/program.ts';
+import { hook, type Sections } from '../support/running-bridge.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
+import { MetadataService } from './metadata-service.ts';
+
+/** Not in /tmp, which may be in memory: what fsync costs is a part of the figures. */
+const FOLDER = join(import.meta.dirname, '../../node_modules/.bench-');
+
+/** As the systemd unit in deploy/ starts it. */
+const FLAGS = ['--no-opt', '--no-maglev', '--max-semi-space-size=1'] as const;
+const [FIRST_FLAG, ...MORE_FLAGS] = FLAGS;
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+
+export class Rig implements AsyncDisposable {
+  readonly metadata: MetadataService;
+  readonly receiver: WebhookReceiver;
+  readonly folder = mkdtempSync(FOLDER);
+  readonly #programs: Program[] = [];
+
+  private constructor(metadata: MetadataService, receiver: WebhookReceiver) {
+    this.metadata = metadata;
+    this.receiver = receiver;
+  }
+
+  static async start(): Promise<Rig> {
+    return new Rig(await MetadataService.start(), await WebhookReceiver.start());
+  }
+
+  get store(): string {
+    return join(this.folder, 'store');
+  }
+
+  /** Spawns `run` and returns at once. The store stays from one call to the next. */
+  spawnBridge(pollInterval: string, sections: Sections = {}): Program {
+    const config = join(this.folder, 'bridge.yaml');
+    const whole = {
+      version: 1,
+      metadata: { endpoint: this.metadata.url, pollInterval },
+      store: { path: this.store },
+      http: { listen: '127.0.0.1:0' },
+      sinks: { hooks: hook(this.receiver.url) },
+      ...sections,
+    };
+    writeFileSync(config, JSON.stringify(whole));
+    return this.spawn(
+      new Program([...MORE_FLAGS, MAIN, 'run', '--config', config], { main: FIRST_FLAG, stdio: ['ignore', 'ignore', 'pipe'] }),
+    );
+  }
+
+  /** Resolves once the bridge handles documents. */
+  async startBridge(pollInterval: string, sections?: Sections): Promise<Program> {
+    const bridge = this.spawnBridge(pollInterval, sections);
+    await bridge.logs('"watching"');
+    return bridge;
+  }
+
+  /** Ends with the rig. */
+  spawn(program: Program): Program {
+    this.#programs.push(program);
+    return program;
+  }
+
+  /** The moment (elapsed time) at which the next CloudEvent is here. */
+  received(): Promise<number> {
+    return new Promise((resolve) => {
+      this.receiver.default = (response) => {
+        resolve(performance.now());
+        response.writeHead(204).end();
+      };
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const program of this.#programs) if (!program.hasEnded) await program.end('SIGTERM');
+    await this.metadata[Symbol.asyncDispose]();
+    await this.receiver[Symbol.asyncDispose]();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The process id; a program that could not be started has none. */
+export function pidOf({ child }: Program): number {
+  if (child.pid === undefined) throw new Error('the process could not be started');
+  return child.pid;
+}
