@@ -38,9 +38,9 @@ export interface BridgeOptions {
   readonly store?: Pick<OutboxOptions, 'synchronous' | 'maxPages'>;
 }
 
-/** A running bridge. `close`, the same as its disposal, stops polling, lets running deliveries end, 10 s at most, and closes everything. */
+/** A running bridge. Its disposal stops polling, lets running deliveries end, 10 s at most, and closes everything. */
 export interface Bridge extends AsyncDisposable {
-  /** `http://HOST:PORT` */
+  /** `http://HOST:PORT`, `https://` with `http.tls`. */
   readonly url: string;
   /** Resolves when there is nothing left to do: the reader of the only sink, standard output, went away. */
   readonly ended: Promise<void>;
@@ -199,11 +199,16 @@ class RunningBridge implements Bridge {
   }
 
   #committed(changes: readonly Change[]): void {
+    this.#sinks.wake();
+    // The lanes go first: a line to a pipe costs what a delivery could have.
+    queueMicrotask(() => this.#tell(changes));
+  }
+
+  #tell(changes: readonly Change[]): void {
     for (const change of changes) {
       this.#metrics.changed(changeName(change));
       this.#options.logger.info({ area: 'changes', id: change.id, change: changeName(change) }, 'change stored');
     }
-    this.#sinks.wake();
   }
 
   /** Standard output as the only sink, and nobody reads it any more: there is nothing left to do. */

@@ -1,7 +1,7 @@
 // argv → a verb → its exit code; the only place that reads argv, prints what the verbs have to say and exits.
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
-import { BridgeError, isAbort, messageOf } from './errors.ts';
+import { BridgeError, codeOf, isAbort, messageOf } from './errors.ts';
 import { systemDeps } from './system.ts';
 import { EXIT, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
 
@@ -115,7 +115,8 @@ function ignoreBrokenPipe(error: Error): void {
 }
 
 function isBrokenPipe(error: Error): boolean {
-  return 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
+  const code = codeOf(error);
+  return code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED';
 }
 
 function overview(): string {

@@ -1,21 +1,13 @@
-// Durations (`500ms`, `10s`, `15m`, `30d`) and sizes (`64KiB`) as people write them ↔ milliseconds and bytes.
+// Durations (`500ms`, `10s`, `15m`, `30d`) as people write them ↔ milliseconds.
 
 const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 
 export const DURATION_PATTERN = '^\\d+(\\.\\d+)?(ms|s|m|h|d)$';
-export const SIZE_PATTERN = '^\\d+(B|KiB|MiB|GiB)$';
 
 /** Milliseconds, or null where `text` is no duration. */
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
   return match ? Number(match[1]) * MS[match[2] as keyof typeof MS] : null;
-}
-
-/** Bytes, or null where `text` is no size. */
-export function parseSize(text: string): number | null {
-  const match = /^(\d+)(B|KiB|MiB|GiB)$/.exec(text);
-  return match ? Number(match[1]) * BYTES[match[2] as keyof typeof BYTES] : null;
 }
 
 /** The shortest spelling that `parseDuration` reads back: `90s`, `15m`, `1500ms`. */

@@ -89,6 +89,11 @@ export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
+/** The code that Node and the operating system give their errors, such as `ECONNRESET`, and we ours; undefined where there is none. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
 /** The message of anything thrown, for logs and reasons. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

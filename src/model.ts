@@ -64,7 +64,7 @@ export interface KnownEvent {
   readonly event: ScheduledEvent;
   /** The api-version of the document in which it was last seen. */
   readonly apiVersion: string;
-  /** Incarnation (epoch number) that listed it last. */
+  /** Number of the epoch that listed it last. */
   readonly epoch: number;
   /** True while the last good document listed it with a usable status. */
   readonly listed: boolean;

@@ -1,6 +1,6 @@
-// The pieces of schema that the configuration and the adapters' options share: durations, sizes, secrets, names.
+// The pieces of schema that the configuration and the adapters' options share: durations and secrets.
 import * as v from 'valibot';
-import { DURATION_PATTERN, parseDuration, parseSize, SIZE_PATTERN } from './durations.ts';
+import { DURATION_PATTERN, parseDuration } from './durations.ts';
 import { Secret } from './secret.ts';
 
 /** A schema is types, validation, defaults, `check --schema` and documentation at once: give every key a `v.description`. */
@@ -13,17 +13,6 @@ export function duration() {
     v.string(message),
     v.regex(new RegExp(DURATION_PATTERN), message),
     v.transform((text) => parseDuration(text) as number),
-    v.number(),
-  );
-}
-
-/** `64KiB` → bytes. */
-export function size() {
-  const message = 'must be a size such as 512B, 64KiB or 4MiB';
-  return v.pipe(
-    v.string(message),
-    v.regex(new RegExp(SIZE_PATTERN), message),
-    v.transform((text) => parseSize(text) as number),
     v.number(),
   );
 }

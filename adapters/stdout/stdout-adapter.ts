@@ -1,5 +1,5 @@
 // Deliveries → lines on standard output, each accepted once the stream has handed it to its reader.
-import { BridgeError, messageOf } from '../../src/errors.ts';
+import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model.ts';
 import type { Adapter, AdapterDeps, Outcome } from '../adapter.ts';
 
@@ -137,7 +137,3 @@ export class StdoutAdapter implements Adapter {
 }
 
 function ignore(): void {}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}

@@ -1,5 +1,5 @@
 // What node:http, TLS and DNS throw → BridgeErrors that say whom it hit and what to do.
-import { BridgeError, type ErrorCode, messageOf } from '../../src/errors.ts';
+import { BridgeError, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
 
 /** Codes of OpenSSL's verification and of node:tls. */
 const TLS =
@@ -13,6 +13,7 @@ const UNREACHABLE = new Set([
 /** `who` names the sink and shows scheme and host. A BridgeError passes unchanged. */
 export function networkFault(error: unknown, who: string): BridgeError {
   if (error instanceof BridgeError) return error;
+  // Several addresses that fail come as one AggregateError, with the code of the first.
   const code = codeOf(error);
   const said = code ?? messageOf(error);
   if (code && TLS.test(code)) {
@@ -55,9 +56,4 @@ function fault(code: ErrorCode, message: string, scope: 'delivery' | 'sink', err
 /** Without what a logger must not see: node hangs raw answer bytes and whole certificates on its errors. */
 function bare(error: unknown): Error {
   return new Error(messageOf(error) || (codeOf(error) ?? 'unknown'));
-}
-
-/** Several addresses that fail come as one AggregateError, with the code of the first. */
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,5 +1,4 @@
 // Deliveries → POSTs to one URL, each accepted by a 2xx alone.
-
 import type { Agent } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';

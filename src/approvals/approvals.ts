@@ -4,14 +4,12 @@ import type { EventApproval, EventChange } from '../model.ts';
 import { type ApprovalAnswer, type ApprovalResult, answerOf, type Refusal, refusal } from './answer.ts';
 import type { ApprovalTransaction } from './approval-store.ts';
 import { type Checked, check } from './check.ts';
-import { type ApprovalEventName, Ledger, type LedgerParts } from './ledger.ts';
+import { Ledger, type LedgerParts } from './ledger.ts';
 import type { Required, Rules } from './quorum.ts';
 import { resultOf, type Summary, summaryOf } from './result.ts';
 import { compileScope, type ScopeOptions } from './scope.ts';
 import { parseStartRequests, type StartRequest } from './start-requests.ts';
 import { Submissions } from './submissions.ts';
-
-export type { ApprovalEventName };
 
 /** How long an answer waits for the metadata service. */
 const ANSWER_MS = 2000;
@@ -48,11 +46,6 @@ export class Approvals implements AsyncDisposable {
       approvalOf: (key, occurrence) => this.#ledger.approvalOf(key, occurrence),
       conclude: (posted, verdict) => this.#ledger.conclude(posted, verdict),
     });
-  }
-
-  /** False where nobody may approve through the endpoint. */
-  get configured(): boolean {
-    return this.#rules.scopes.size > 0;
   }
 
   /** Takes up what was open when the last process ended, and posts what was decided. @throws BridgeError BRIDGE_STORE_* */

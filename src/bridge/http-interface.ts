@@ -22,7 +22,7 @@ export interface HttpInterfaceParts extends HealthPorts {
 }
 
 export interface HttpInterface extends AsyncDisposable {
-  /** `http://HOST:PORT` of `http.listen`. */
+  /** `http://HOST:PORT` of `http.listen`, `https://` with `http.tls`. */
   readonly url: string;
 }
 

@@ -1,7 +1,7 @@
 // The instance route's answers, the store and the configuration → which VM this is, what its CloudEvents name as source, and when that is certain enough to begin.
 import type { Logger } from 'pino';
 import { isAbort } from '../errors.ts';
-import type { InstanceAnswer } from '../metadata/client.ts';
+import type { InstanceAnswer } from '../metadata/instance.ts';
 import type { Observer } from '../model.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { type Deps, sleep } from '../time.ts';

@@ -72,7 +72,7 @@ export class Sinks {
   }
 
   /** Lets running deliveries end, for so long at most. */
-  async close(graceMs?: number): Promise<void> {
+  async close(graceMs: number): Promise<void> {
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close(graceMs)));
   }
 

@@ -24,6 +24,7 @@ export interface StatusParts {
   readonly logLinesDropped: () => number;
 }
 
+/** Reads and changes nothing; everything is asked anew at each call. */
 export class Status {
   readonly #parts: StatusParts;
 

@@ -34,6 +34,7 @@ export interface WatchParts {
   readonly onApproval: (name: ApprovalEventName) => void;
 }
 
+/** One for each bridge, made once it is known which VM this is. Does nothing before `start`. */
 export class Watch implements AsyncDisposable {
   readonly recorder: Recorder;
   readonly approvals: Approvals;

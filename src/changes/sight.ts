@@ -10,8 +10,8 @@ export interface Sight {
   readonly blindness: Blindness | null;
   /** The last good document, of an earlier process too. */
   readonly lastGoodAt: Instant | null;
-  /** This process's first request; null before it. */
-  readonly firstRequestAt: Instant | null;
+  /** This process's first request. */
+  readonly firstRequestAt: Instant;
 }
 
 export interface SightSettings {
@@ -32,7 +32,7 @@ export interface SightChange {
 /** At a time without a good document: `blind`, once the limit has passed and unless it was told already; else null. */
 export function observeBlind(sight: Sight, at: Instant, settings: SightSettings): SightChange | null {
   const { firstRequestAt, lastGoodAt, blindness } = sight;
-  if (firstRequestAt === null || blindness !== null) return null;
+  if (blindness !== null) return null;
   if (ageMs(laterOf(firstRequestAt, lastGoodAt), at) < settings.limitMs) return null;
   const lastDocumentAt = lastGoodAt && toRfc3339Seconds(lastGoodAt.wallMs);
   const now = { since: lastDocumentAt ?? toRfc3339Seconds(firstRequestAt.wallMs), lastDocumentAt };

@@ -1,5 +1,6 @@
 // The secrets that a checked configuration names → opened, from the environment or from files; what cannot be opened is a fault at its path.
 import { resolve } from 'node:path';
+import { codeOf } from '../errors.ts';
 import { Secret, type SecretReference } from '../secret.ts';
 import { type Fault, formatPath, type Path } from './faults.ts';
 import { isMapping } from './validation.ts';
@@ -57,8 +58,7 @@ function fileText(path: string, around: Surroundings): string | Error {
   try {
     return around.readFile(path);
   } catch (error) {
-    const isCoded = error instanceof Error && 'code' in error && typeof error.code === 'string';
-    return new Error(isCoded ? String(error.code) : 'unreadable', { cause: error });
+    return new Error(codeOf(error) ?? 'unreadable', { cause: error });
   }
 }
 

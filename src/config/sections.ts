@@ -4,7 +4,7 @@ import { API_VERSIONS } from '../api-versions.ts';
 import { durationBetween } from './fields.ts';
 
 /** An http URL of host and port, nothing else: the metadata service speaks neither TLS nor passwords. */
-function isEndpoint(text: string): boolean {
+export function isEndpoint(text: string): boolean {
   if (text === 'discover') return true;
   const url = URL.parse(text);
   return url !== null && url.protocol === 'http:' && url.pathname === '/' && !/[@?#\s]/.test(text);

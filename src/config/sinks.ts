@@ -4,7 +4,7 @@ import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { type Fault, faultOf, formatPath, nearest, type Path, unknownKey } from './faults.ts';
 import { name as nameSchema } from './fields.ts';
 import { entriesOf, type SinkCommon, sinkCommon } from './sink-section.ts';
-import { isMapping, knownPart, validate } from './validation.ts';
+import { forbiddenName, isMapping, knownPart, UNUSABLE_NAMES, validate } from './validation.ts';
 
 /** A sink that fits its schemas; secrets still closed. */
 export interface ReadSink {
@@ -38,7 +38,7 @@ function readSink(name: string, written: unknown, adapters: readonly AdapterDefi
   const at = ['sinks', name];
   const named = v.safeParse(nameSchema(), name);
   if (!named.success) faults.push(faultOf(named.issues[0], at));
-  if (['__proto__', 'constructor', 'prototype'].includes(name)) faults.push({ path: formatPath(at), message: 'may not be used as a name' });
+  if (UNUSABLE_NAMES.includes(name)) faults.push(forbiddenName(at));
   if (!isMapping(written)) {
     faults.push({ path: formatPath(at), message: 'must be a mapping with a type' });
     return [];

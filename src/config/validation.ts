@@ -42,7 +42,7 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
 }
 
 /** Names that a lookup in a plain object would take for something else. */
-const UNUSABLE_NAMES = ['__proto__', 'constructor', 'prototype'];
+export const UNUSABLE_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 /** A copy of `value` without the keys that `schema` does not know; each one left out is a fault. */
 export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, faults: Fault[]): unknown {
@@ -65,7 +65,8 @@ export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, fau
   return Object.fromEntries(pairs);
 }
 
-function forbiddenName(path: Path): Fault {
+/** The fault of a name that is one of `UNUSABLE_NAMES`. */
+export function forbiddenName(path: Path): Fault {
   return { path: formatPath(path), message: 'may not be used as a name' };
 }
 

@@ -28,18 +28,13 @@ export interface FilterFacts {
 export type Wants = (change: Change, facts: FilterFacts) => boolean;
 
 /** Makes a filter ready to be asked often. `source.*` are judged by `changes` alone, approvals by their event. */
-export function compileFilter(filter: SinkFilter = {}): Wants {
+export function compileFilter(filter: SinkFilter): Wants {
   const changes = filter.changes && new Set(filter.changes);
   const wantsEvent = compileEventFilter(filter);
   return (change, { sentBefore, nowMs }) => {
     if (changes && !changes.has(changeName(change))) return false;
     return change.kind === 'source' || sentBefore || wantsEvent(change.event, nowMs);
   };
-}
-
-/** Whether a sink with this filter wants this change. Where it is asked often: `compileFilter`. */
-export function wants(filter: SinkFilter | undefined, change: Change, facts: FilterFacts): boolean {
-  return compileFilter(filter)(change, facts);
 }
 
 /**

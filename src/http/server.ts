@@ -2,7 +2,7 @@
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { BridgeError, messageOf } from '../errors.ts';
+import { BridgeError, codeOf, messageOf } from '../errors.ts';
 import type { Secret } from '../secret.ts';
 import type { Deps } from '../time.ts';
 import { createDispatch } from './dispatch.ts';
@@ -69,7 +69,7 @@ function secureServer({ cert, key }: NonNullable<HttpServerParts['tls']>, settin
     return process.getBuiltinModule('node:https').createServer({ ...LIMITS, cert: cert.reveal(), key: key.reveal() }, onRequest);
   } catch (cause) {
     // The cause is left out: what OpenSSL says may quote the key.
-    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable';
+    const reason = codeOf(cause) ?? 'unreadable';
     const message = `${setting} cannot serve TLS: ${cert.origin} and ${key.origin} are not a PEM certificate and its key (${reason}). Check both files.`;
     throw new BridgeError('BRIDGE_HTTP_TLS', message);
   }
@@ -86,14 +86,13 @@ function listen(server: Server, { listen: { host, port }, setting }: HttpServerP
 }
 
 function listenError(cause: Error, address: string, setting: string): BridgeError {
-  const code = 'code' in cause ? cause.code : undefined;
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: 'another program listens there. Stop it, or choose another port',
     EACCES: 'this user may not. Choose a port above 1023, or give the right to',
     EADDRNOTAVAIL: 'this machine has no such address. Choose one that it has',
     ENOTFOUND: 'the name does not resolve. Give an IP address',
   };
-  const reason = reasons[String(code)] ?? `${messageOf(cause)}. Choose another address`;
+  const reason = reasons[codeOf(cause) ?? ''] ?? `${messageOf(cause)}. Choose another address`;
   return new BridgeError('BRIDGE_HTTP_LISTEN', `Cannot listen on ${address} (${setting}): ${reason}.`, { cause });
 }
 

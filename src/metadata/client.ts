@@ -11,8 +11,6 @@ import { Rhythm } from './rhythm.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
 import { VersionChoice } from './version-choice.ts';
 
-export type { InstanceAnswer } from './instance.ts';
-
 const DAY_MS = 86_400_000;
 
 export interface MetadataClientOptions {

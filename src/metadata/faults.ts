@@ -1,6 +1,6 @@
 // What goes wrong at the metadata service → a BridgeError that says what to check, and a bounded label for metrics.
 import { parseRetryAfter } from '../dates.ts';
-import { BridgeError, type BridgeErrorDetails } from '../errors.ts';
+import { BridgeError, type BridgeErrorDetails, codeOf } from '../errors.ts';
 import type { TransportAnswer } from './transport.ts';
 
 /** Statuses that repeating does not mend: something is set up wrong. */
@@ -46,7 +46,7 @@ function adviceFor(status: number): string {
 /** An error of the network as a BridgeError; one that is a BridgeError already passes unchanged. */
 export function networkError(error: unknown, url: string): BridgeError {
   if (error instanceof BridgeError) return error;
-  const code = codeOf(error);
+  const code = codeOf(error) ?? 'unknown error';
   const origin = originOf(url);
   if (code === 'HPE_HEADER_OVERFLOW') return notTheService(url, 'has over 16 KiB of headers', error);
   if (code.startsWith('HPE_')) return notTheService(url, `is no HTTP (${code})`, error);
@@ -83,11 +83,6 @@ export function resultLabel(error: BridgeError): string {
 /** 304 is none: it points nowhere. */
 function isRedirect(status: number): boolean {
   return status >= 300 && status <= 399 && status !== 304;
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : 'unknown error';
 }
 
 /** Never the whole URL: it may hold a user and a password. */

@@ -1,4 +1,5 @@
 // Anything thrown → what a log line tells of it: code, message and the messages of its causes.
+import { codeOf } from '../errors.ts';
 
 /** As the field `err` of a log line. */
 export interface SerializedError {
@@ -15,9 +16,10 @@ const MOST_CAUSES = 5;
 
 export function serializeError(error: unknown, withStack: boolean): SerializedError {
   if (!(error instanceof Error)) return { message: masked(String(error)) };
+  const code = codeOf(error);
   const causes = causesOf(error).map((cause) => masked(cause instanceof Error ? cause.message : String(cause)));
   return {
-    ...('code' in error && typeof error.code === 'string' ? { code: error.code } : {}),
+    ...(code === undefined ? {} : { code }),
     message: masked(error.message),
     ...(causes.length > 0 ? { causes } : {}),
     ...(withStack && error.stack !== undefined ? { stack: masked(error.stack) } : {}),

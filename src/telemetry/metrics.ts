@@ -86,12 +86,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 }
 
 function createCounters(registry: Registry, { sinks }: MetricsOptions) {
-  const of = <L extends string>(name: string, help: string, labelNames: L[]) => ({
-    name: PREFIX + name,
-    help,
-    labelNames,
-    registers: [registry],
-  });
+  const of = namedIn(registry);
   const counters = {
     polls: new Counter(of('polls_total', 'Polls of the metadata service, by what they brought.', ['result'])),
     pollDuration: new Histogram({
@@ -112,12 +107,7 @@ function createCounters(registry: Registry, { sinks }: MetricsOptions) {
 }
 
 function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptions): (snapshot: Snapshot) => void {
-  const of = <L extends string>(name: string, help: string, labelNames: L[]) => ({
-    name: PREFIX + name,
-    help,
-    labelNames,
-    registers: [registry],
-  });
+  const of = namedIn(registry);
   const gauges = {
     age: new Gauge(of('document_age_seconds', 'Time since the last good document; absent before the first.', [])),
     lastDocument: new Gauge(
@@ -156,6 +146,16 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
     setTotal(cpu, (user + system) / 1e6);
     gauges.memory.set(process.memoryUsage.rss());
   };
+}
+
+/** What each metric of a registry is made with. */
+function namedIn(registry: Registry) {
+  return <L extends string>(name: string, help: string, labelNames: L[]) => ({
+    name: PREFIX + name,
+    help,
+    labelNames,
+    registers: [registry],
+  });
 }
 
 function setOrRemove(gauge: Gauge, value: number | null): void {

@@ -77,7 +77,7 @@ async function post(client: ReturnType<typeof metadataClient>, eventId: string, 
 function approvalsUrl(bridge: string, allowInsecure: boolean): URL {
   const url = URL.parse('/v1/approvals', bridge);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new BridgeError('BRIDGE_USAGE', `--bridge takes a URL such as http://127.0.0.1:8700, not "${bridge}"`);
+    throw new BridgeError('BRIDGE_USAGE', '--bridge takes an http or https URL, such as http://127.0.0.1:8700');
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, '')) && !allowInsecure) {
     throw new BridgeError(

@@ -1,6 +1,7 @@
 // --endpoint and --api-version → the bare metadata service, for the verbs that ask it themselves.
 import { pino } from 'pino';
 import { API_VERSIONS } from '../api-versions.ts';
+import { isEndpoint } from '../config/sections.ts';
 import { BridgeError } from '../errors.ts';
 import { MetadataClient } from '../metadata/client.ts';
 import { LINK_LOCAL_ENDPOINT } from '../metadata/discovery.ts';
@@ -15,11 +16,11 @@ export const ENDPOINT_OPTION: VerbOption = { type: 'string', value: 'URL', help:
 /** @throws BridgeError BRIDGE_USAGE where it is no http URL of host and port. */
 export function endpointOption(context: VerbContext): string {
   const given = text(context, 'endpoint') ?? LINK_LOCAL_ENDPOINT;
-  const url = URL.parse(given);
-  if (url?.protocol !== 'http:' || url.pathname !== '/' || url.username !== '') {
-    throw new BridgeError('BRIDGE_USAGE', `--endpoint takes an http URL of host and port, such as http://127.0.0.1:8080, not "${given}"`);
+  if (given === 'discover' || !isEndpoint(given)) {
+    // Not shown: it may hold a password.
+    throw new BridgeError('BRIDGE_USAGE', '--endpoint takes an http URL of host and port alone, such as http://127.0.0.1:8080');
   }
-  return url.origin;
+  return new URL(given).origin;
 }
 
 /** Any version that looks like one: the service knows which it speaks. @throws BridgeError BRIDGE_USAGE for anything else */

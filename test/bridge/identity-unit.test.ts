@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';
 import { Identity } from '../../src/bridge/identity.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { InstanceAnswer } from '../../src/metadata/client.ts';
+import type { InstanceAnswer } from '../../src/metadata/instance.ts';
 import { knownState, type TestStore, testStore } from '../support/outbox.ts';
 import { settle } from '../support/virtual-time.ts';
 

@@ -44,10 +44,6 @@ test('without any good document since is the first request’s time, and lastDoc
   assert.deepEqual([seen?.change.since, seen?.change.lastDocumentAt], [SINCE, null]);
 });
 
-test('before the first request nothing is missed', () => {
-  assert.equal(observeBlind({ blindness: null, lastGoodAt: momentAt(0), firstRequestAt: null }, momentAt(90_000), settings), null);
-});
-
 test('a blindness is told once, after a restart too', () => {
   const blindness = { since: SINCE, lastDocumentAt: null };
   assert.equal(observeBlind({ blindness, lastGoodAt: null, firstRequestAt: momentAt(0) }, momentAt(500_000), settings), null);

@@ -57,7 +57,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['events', '--watch', '--count', '0', ...NOWHERE], /--count takes a whole number of at least 1, not "0"/],
   [['approve', ...NOWHERE], /at least one EventId/],
   [['approve', 'A', '--bridge', 'http://127.0.0.1:1', ...NOWHERE], /either --endpoint or --bridge/],
-  [['approve', 'A', '--bridge', 'ftp://127.0.0.1:1', '--token-env', 'TOKEN'], /--bridge takes a URL/],
+  [['approve', 'A', '--bridge', 'ftp://127.0.0.1:1', '--token-env', 'TOKEN'], /--bridge takes an http or https URL/],
   [['approve', 'A', '--bridge', 'http://127.0.0.1:1'], /--token-env is missing/],
   [['approve', 'A', '--bridge', 'http://127.0.0.1:1', '--token-env', 'NOT_SET'], /variable NOT_SET.*empty or not set/],
   [['dead-letters', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard/],
