@@ -199,16 +199,11 @@ class RunningBridge implements Bridge {
   }
 
   #committed(changes: readonly Change[]): void {
-    this.#sinks.wake();
-    // The lanes go first: a line to a pipe costs what a delivery could have.
-    queueMicrotask(() => this.#tell(changes));
-  }
-
-  #tell(changes: readonly Change[]): void {
     for (const change of changes) {
       this.#metrics.changed(changeName(change));
       this.#options.logger.info({ area: 'changes', id: change.id, change: changeName(change) }, 'change stored');
     }
+    this.#sinks.wake();
   }
 
   /** Standard output as the only sink, and nobody reads it any more: there is nothing left to do. */
