@@ -16,18 +16,29 @@ function after(delayMs: number, run: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** One timer as RxJS sees it. */
+class Action<T> extends Subscription {
+  readonly #after: Deps['after'];
+  readonly #work: (this: SchedulerAction<T>, state?: T) => void;
+
+  constructor(after: Deps['after'], work: (this: SchedulerAction<T>, state?: T) => void) {
+    super();
+    this.#after = after;
+    this.#work = work;
+  }
+
+  schedule(state?: T, delayMs = 0): Subscription {
+    this.add(this.#after(delayMs, () => this.#work.call(this as unknown as SchedulerAction<T>, state)));
+    return this;
+  }
+}
+
 /** An RxJS scheduler on the given clocks: each action runs once when its delay has passed. */
 export function schedulerOn(clocks: Pick<Deps, 'elapsedMs' | 'after'>): SchedulerLike {
   return {
     now: clocks.elapsedMs,
     schedule<T>(work: (this: SchedulerAction<T>, state?: T) => void, delayMs = 0, state?: T): Subscription {
-      class Action extends Subscription {
-        schedule(next?: T, nextDelayMs = 0): Subscription {
-          this.add(clocks.after(nextDelayMs, () => work.call(this as unknown as SchedulerAction<T>, next)));
-          return this;
-        }
-      }
-      return new Action().schedule(state, delayMs);
+      return new Action(clocks.after, work).schedule(state, delayMs);
     },
   };
 }
