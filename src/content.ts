@@ -47,3 +47,9 @@ export function contentJson(event: ScheduledEvent): string {
 export function contentHash16(event: ScheduledEvent): string {
   return sha256Hex(contentJson(event), 16);
 }
+
+/** Whether an event's Resources name a VM, without case. */
+export function names(event: ScheduledEvent, vmName: string): boolean {
+  const wanted = vmName.toLowerCase();
+  return event.resources.some((name) => name.toLowerCase() === wanted);
+}

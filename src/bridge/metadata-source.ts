@@ -2,16 +2,14 @@
 import type { Logger } from 'pino';
 import { filter, firstValueFrom, fromEvent, map, merge, type Observable, Subject, tap } from 'rxjs';
 import type { Config } from '../config/config.ts';
-import { MetadataClient } from '../metadata/client.ts';
+import { isAwake, MetadataClient } from '../metadata/client.ts';
 import { discoverEndpoint, probeBy, readOptionAddress } from '../metadata/discovery.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
 import { createPoller, type Poller } from '../metadata/poll.ts';
 import { Rhythm } from '../metadata/rhythm.ts';
 import type { Transport } from '../metadata/transport.ts';
 import type { Instant, PollResult } from '../model.ts';
-import { ageMs, type Deps, now } from '../time.ts';
-
-const DAY_MS = 86_400_000;
+import { type Deps, now } from '../time.ts';
 
 export interface MetadataSourceParts {
   readonly config: Pick<Config, 'metadata'>;
@@ -71,8 +69,7 @@ export class MetadataSource {
 
   /** Whether `firstTimeout` applies: no good document of the last 24 h is known. */
   get isFirst(): boolean {
-    const last = this.#parts.lastGoodAt();
-    return last === null || Math.abs(ageMs(last, now(this.#parts.deps))) > DAY_MS;
+    return !isAwake(this.#parts.lastGoodAt(), now(this.#parts.deps));
   }
 
   /** To be told of each poll once its changes are committed. */

@@ -1,4 +1,5 @@
 // Changes and who saw them → the `data` of their CloudEvents (contract, section 3; docs/schemas/ describes each for consumers).
+import { names } from '../content.ts';
 import type {
   ApprovalChange,
   EndOutcome,
@@ -140,6 +141,5 @@ export function toTime(wallMs: number): string {
 
 function isAffected(event: ScheduledEvent, { name }: Observer): boolean | null {
   if (name === null) return null;
-  const own = name.toLowerCase();
-  return event.resources.some((resource) => resource.toLowerCase() === own);
+  return names(event, name);
 }

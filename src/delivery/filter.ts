@@ -1,7 +1,8 @@
 // A sink's `filter` and `publish.resources` → whether a change goes out (contract, section 2).
 import picomatch from 'picomatch';
 import { changeName } from '../change-name.ts';
-import type { Change, EventChange, ScheduledEvent } from '../model.ts';
+import { names } from '../content.ts';
+import type { Change, ScheduledEvent } from '../model.ts';
 
 /** All that are given must match. */
 export interface SinkFilter {
@@ -47,12 +48,6 @@ export function publishes(
   { ownName, namedBefore }: { readonly ownName: string | null; readonly namedBefore: boolean },
 ): boolean {
   return mode === 'all' || change.kind === 'source' || ownName === null || namedBefore || names(change.event, ownName);
-}
-
-/** Whether an event's Resources name a VM, without case. */
-export function names(event: EventChange['event'], vmName: string): boolean {
-  const wanted = vmName.toLowerCase();
-  return event.resources.some((name) => name.toLowerCase() === wanted);
 }
 
 function compileEventFilter({ impacts, initiators, resources, notice }: SinkFilter): (event: ScheduledEvent, nowMs: number) => boolean {

@@ -161,7 +161,7 @@ export class MetadataClient {
   /** Whether the service was asked so lately that it cannot have been switched off. */
   #isAwake(): boolean {
     const last = this.#lastGoodAt ?? this.#options.lastGoodAt?.() ?? null;
-    return last !== null && Math.abs(ageMs(last, now(this.#deps))) <= DAY_MS;
+    return isAwake(last, now(this.#deps));
   }
 
   /** One line for each change of failure, not for each poll. */
@@ -178,4 +178,9 @@ function asFault(thrown: unknown): BridgeError {
   return thrown instanceof BridgeError
     ? thrown
     : new BridgeError('BRIDGE_INTERNAL', 'reading the metadata service failed by a mistake of ours', { cause: thrown });
+}
+
+/** Whether the service, last read at `lastGoodAt`, cannot have been switched off by `at` (reference, 1.4); else `firstTimeout` applies. */
+export function isAwake(lastGoodAt: Instant | null, at: Instant): boolean {
+  return lastGoodAt !== null && Math.abs(ageMs(lastGoodAt, at)) <= DAY_MS;
 }
