@@ -2,16 +2,16 @@
 import { resolve } from 'node:path';
 import type * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import { type Fault, formatFault, formatPath, unknownKey } from '../validation/faults.ts';
+import { isMapping, validate } from '../validation/validate.ts';
 import { approvalsSection, httpSection } from './callers.ts';
 import type { Config } from './config.ts';
 import { httpFaults, quorumFaults, tlsFaults, tokenFaults } from './cross-checks.ts';
-import { type Fault, formatFault, formatPath, unknownKey } from './faults.ts';
 import { fingerprint } from './fingerprint.ts';
 import { areOpen, type OpenedSecrets, openSecrets, type Surroundings } from './secrets.ts';
 import { cloudeventsSection, metadataSection, publishSection, storeSection } from './sections.ts';
 import type { SinkConfig } from './sink-section.ts';
 import { type ReadSink, readSinks } from './sinks.ts';
-import { isMapping, validate } from './validation.ts';
 
 /** What else a configuration depends on. */
 export interface ConfigSurroundings extends Surroundings {
@@ -39,10 +39,10 @@ export function checkConfig(file: unknown, around: ConfigSurroundings): CheckedC
     ...versionFaults(file['version']),
     ...Object.keys(file)
       .filter((key) => !KEYS.includes(key))
-      .map((key) => unknownKey([key], KEYS)),
+      .map((key) => unknownKey([key], KEYS, 'configuration')),
   ];
   const section = <T>(key: keyof typeof SECTIONS, schema: v.GenericSchema<unknown, T>): T | undefined => {
-    const { output, faults: found } = validate(schema, file[key] === undefined ? {} : file[key], [key]);
+    const { output, faults: found } = validate(schema, file[key] === undefined ? {} : file[key], [key], 'configuration');
     faults.push(...found);
     return output;
   };

@@ -2,9 +2,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isLoopback } from '../private-addresses.ts';
 import type { Secret } from '../secret.ts';
+import { type Fault, formatPath, nearest, type Path } from '../validation/faults.ts';
+import { isMapping } from '../validation/validate.ts';
 import type { ApprovalsSection, HttpSection } from './callers.ts';
-import { type Fault, formatPath, nearest, type Path } from './faults.ts';
-import { isMapping } from './validation.ts';
 
 const SHORTEST_TOKEN = 16;
 

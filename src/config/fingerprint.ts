@@ -1,7 +1,7 @@
 // A sink as the file writes it, and its secrets' values → one hash that changes when either does.
 import { canonicalJson, sha256Hex } from '../canonical-json.ts';
+import { isMapping } from '../validation/validate.ts';
 import { isReference, lookUp, type Surroundings } from './secrets.ts';
-import { isMapping } from './validation.ts';
 
 /** SHA-256 in hex. A secret enters as the hash of its value, so a rotated one shows and none can be read back. */
 export function fingerprint(sink: Readonly<Record<string, unknown>>, around: Surroundings): string {

@@ -2,9 +2,10 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import { entriesOf } from '../validation/validate.ts';
 import { SECTIONS } from './check-config.ts';
 import { name } from './fields.ts';
-import { entriesOf, sinkCommon } from './sink-section.ts';
+import { sinkCommon } from './sink-section.ts';
 
 /** As far as we look into one. */
 interface JsonSchema {

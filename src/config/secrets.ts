@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { codeOf } from '../errors.ts';
 import { Secret, type SecretReference } from '../secret.ts';
-import { type Fault, formatPath, type Path } from './faults.ts';
-import { isMapping } from './validation.ts';
+import { type Fault, formatPath, type Path } from '../validation/faults.ts';
+import { isMapping } from '../validation/validate.ts';
 
 /** Where values come from. */
 export interface Surroundings {

@@ -66,8 +66,3 @@ export interface SinkConfig {
   /** SHA-256 in hex over all that is configured of it and the values of its secrets: another one means another configuration. */
   readonly fingerprint: string;
 }
-
-/** The keys that an adapter takes, with their schemas. An adapter's options are an object schema, plain or at the head of a pipe. */
-export function entriesOf(schema: v.GenericSchema): v.ObjectEntries {
-  return 'entries' in schema ? (schema.entries as v.ObjectEntries) : {};
-}

@@ -1,10 +1,10 @@
 // The section `sinks` of the file and the adapters there are → each sink's options, and what is wrong with them.
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
-import { type Fault, faultOf, formatPath, nearest, type Path, unknownKey } from './faults.ts';
+import { type Fault, faultOf, formatPath, nearest, type Path, unknownKey } from '../validation/faults.ts';
+import { entriesOf, forbiddenName, isMapping, knownPart, UNUSABLE_NAMES, validate } from '../validation/validate.ts';
 import { name as nameSchema } from './fields.ts';
-import { entriesOf, type SinkCommon, sinkCommon } from './sink-section.ts';
-import { forbiddenName, isMapping, knownPart, UNUSABLE_NAMES, validate } from './validation.ts';
+import { type SinkCommon, sinkCommon } from './sink-section.ts';
 
 /** A sink that fits its schemas; secrets still closed. */
 export interface ReadSink {
@@ -46,7 +46,7 @@ function readSink(name: string, written: unknown, adapters: readonly AdapterDefi
   const adapter = adapters.find(({ type }) => type === written['type']);
   if (!adapter) {
     const { retry, filter } = written;
-    faults.push(unknownType(written['type'], at, adapters), ...validate(sinkCommon, given({ retry, filter }), at).faults);
+    faults.push(unknownType(written['type'], at, adapters), ...validate(sinkCommon, given({ retry, filter }), at, 'configuration').faults);
     if (written['type'] === undefined) faults.push(...keysOfNoType(written, at, adapters));
     return [];
   }
@@ -61,9 +61,9 @@ function readOptions(
   faults: Fault[],
 ): Pick<ReadSink, 'common' | 'options'> {
   const all = v.strictObject({ type: v.string(), ...entriesOf(adapter.options), ...sinkCommon.entries });
-  const { retry, filter, ...own } = knownPart(all, written, at, faults) as Record<string, unknown>;
-  const common = validate(sinkCommon, given({ retry, filter }), at);
-  const options = validate(adapter.options, own, at);
+  const { retry, filter, ...own } = knownPart(all, written, at, 'configuration', faults) as Record<string, unknown>;
+  const common = validate(sinkCommon, given({ retry, filter }), at, 'configuration');
+  const options = validate(adapter.options, own, at, 'configuration');
   faults.push(...common.faults, ...options.faults);
   return { common: common.output, options: options.output };
 }
@@ -84,7 +84,7 @@ function unknownType(type: unknown, at: Path, adapters: readonly AdapterDefiniti
 function keysOfNoType(written: Readonly<Record<string, unknown>>, at: Path, adapters: readonly AdapterDefinition<unknown>[]): Fault[] {
   const own = adapters.flatMap(({ options }) => Object.keys(entriesOf(options)));
   const known = [...new Set(['type', ...own, ...Object.keys(sinkCommon.entries)])];
-  return Object.keys(written).flatMap((key) => (known.includes(key) ? [] : [unknownKey([...at, key], known)]));
+  return Object.keys(written).flatMap((key) => (known.includes(key) ? [] : [unknownKey([...at, key], known, 'configuration')]));
 }
 
 /** Their lines would run into each other. */

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ADAPTERS } from '../../adapters/index.ts';
 import type { Config } from '../config/config.ts';
+import { configError } from '../config/config-error.ts';
 import { defaultConfig } from '../config/default-config.ts';
-import { configError } from '../config/faults.ts';
 import { BridgeError, messageOf } from '../errors.ts';
 import type { VerbContext } from './verb.ts';
 

@@ -5,10 +5,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
-import { configError, formatFault } from '../../src/config/faults.ts';
+import { configError } from '../../src/config/config-error.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { secret } from '../../src/options.ts';
 import type { Secret } from '../../src/secret.ts';
+import { formatFault } from '../../src/validation/faults.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../support/certificate.ts';
 import { faultsOf, OTHER_TOKEN, surroundings, TOKEN } from '../support/config.ts';
 

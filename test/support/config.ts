@@ -4,9 +4,9 @@ import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import type { ConfigSurroundings } from '../../src/config/check-config.ts';
 import type { Config } from '../../src/config/config.ts';
-import { formatFault } from '../../src/config/faults.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { duration, secret } from '../../src/options.ts';
+import { formatFault } from '../../src/validation/faults.ts';
 
 function definition<Options>(type: string, options: v.GenericSchema<unknown, Options>): AdapterDefinition<unknown> {
   return {

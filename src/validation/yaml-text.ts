@@ -1,7 +1,7 @@
 // YAML 1.2 text → plain data, and what is wrong with it, with line and column. Heavy: import it lazily.
 import { type Document, isPair, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit, type YAMLError } from 'yaml';
 import { messageOf } from '../errors.ts';
-import { type Fault, formatPath, type Path } from './faults.ts';
+import { type Fault, type FileKind, formatPath, type Path } from './faults.ts';
 
 export interface ParsedYaml {
   /** Undefined where the text cannot be read. With keys that stand twice the last one counts, for further checks alone. */
@@ -10,25 +10,25 @@ export interface ParsedYaml {
 }
 
 /** Duplicate keys, tags, several documents and aliases that multiply are faults. */
-export function parseYaml(text: string): ParsedYaml {
+export function parseYaml(text: string, kind: FileKind): ParsedYaml {
   const lines = new LineCounter();
   const document = parseDocument(text, { version: '1.2', lineCounter: lines, prettyErrors: false, stringKeys: true });
   const problems = [...document.errors, ...document.warnings];
-  const faults = problems.map((problem) => faultOf(problem, document, lines));
+  const faults = problems.map((problem) => faultOf(problem, document, lines, kind));
   if (problems.some(({ code }) => code !== 'DUPLICATE_KEY')) return { value: undefined, faults };
   try {
     return { value: document.toJS({ maxAliasCount: 100 }), faults };
   } catch (error) {
-    return { value: undefined, faults: [...faults, { path: '', message: `the configuration is no usable YAML: ${messageOf(error)}` }] };
+    return { value: undefined, faults: [...faults, { path: '', message: `the ${kind} is no usable YAML: ${messageOf(error)}` }] };
   }
 }
 
-function faultOf({ pos, code, message }: YAMLError, document: Document, lines: LineCounter): Fault {
+function faultOf({ pos, code, message }: YAMLError, document: Document, lines: LineCounter, kind: FileKind): Fault {
   const { line, col } = lines.linePos(pos[0]);
   const place = `line ${line}, column ${col}`;
   if (code === 'DUPLICATE_KEY')
     return { path: formatPath(keysAt(document, pos[0])), message: `stands twice in one mapping, again at ${place}` };
-  return { path: place, message: code === 'MULTIPLE_DOCS' ? 'a second document begins here: a file holds one configuration' : message };
+  return { path: place, message: code === 'MULTIPLE_DOCS' ? `a second document begins here: a file holds one ${kind}` : message };
 }
 
 /** The keys from the top of the file to the one that stands at `offset`. */

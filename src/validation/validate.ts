@@ -1,7 +1,6 @@
 // A schema and a value of the file → what could be read of it, and every fault in one run, unknown keys and consequences told apart.
 import * as v from 'valibot';
-import { type Fault, faultOf, formatPath, type Path, unknownKey } from './faults.ts';
-import { entriesOf } from './sink-section.ts';
+import { type Fault, type FileKind, faultOf, formatPath, type Path, unknownKey } from './faults.ts';
 
 export interface Validated<T> {
   /** Without the parts that are at fault; undefined where nothing is left. Only for further checks while there are faults. */
@@ -13,10 +12,10 @@ export interface Validated<T> {
  * Validates all of it: a schema stops at an unknown key and leaves a check out where a part has the wrong type, so unknown keys are taken out
  * beforehand, and what is at fault is taken out until the rest fits.
  */
-export function validate<T>(schema: v.GenericSchema<unknown, T>, value: unknown, at: Path): Validated<T> {
+export function validate<T>(schema: v.GenericSchema<unknown, T>, value: unknown, at: Path, kind: FileKind): Validated<T> {
   const faults: Fault[] = [];
   const removed: Path[] = [];
-  let rest = knownPart(schema, value, at, faults);
+  let rest = knownPart(schema, value, at, kind, faults);
   while (true) {
     const result = v.safeParse(schema, rest);
     if (result.success) return { output: result.output, faults };
@@ -45,11 +44,12 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
 export const UNUSABLE_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
 /** A copy of `value` without the keys that `schema` does not know; each one left out is a fault. */
-export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, faults: Fault[]): unknown {
-  if ('wrapped' in schema) return knownPart(schema.wrapped as v.GenericSchema, value, at, faults);
+export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, kind: FileKind, faults: Fault[]): unknown {
+  if ('wrapped' in schema) return knownPart(schema.wrapped as v.GenericSchema, value, at, kind, faults);
   const schemaOf = membersOf(schema);
   if (Array.isArray(value)) {
-    if ('item' in schema) return value.map((member, index) => knownPart(schema.item as v.GenericSchema, member, [...at, index], faults));
+    if ('item' in schema)
+      return value.map((member, index) => knownPart(schema.item as v.GenericSchema, member, [...at, index], kind, faults));
     // The schema would take a list for a mapping.
     if (schemaOf === null) return value;
     faults.push({ path: formatPath(at), message: 'must be a mapping, not a list' });
@@ -58,8 +58,8 @@ export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, fau
   if (!isMapping(value) || schemaOf === null) return value;
   const pairs = Object.entries(value).flatMap(([key, member]) => {
     const own = schemaOf(key);
-    if (own !== undefined) return [[key, knownPart(own, member, [...at, key], faults)]];
-    faults.push('entries' in schema ? unknownKey([...at, key], Object.keys(entriesOf(schema))) : forbiddenName([...at, key]));
+    if (own !== undefined) return [[key, knownPart(own, member, [...at, key], kind, faults)]];
+    faults.push('entries' in schema ? unknownKey([...at, key], Object.keys(entriesOf(schema)), kind) : forbiddenName([...at, key]));
     return [];
   });
   return Object.fromEntries(pairs);
@@ -80,6 +80,11 @@ function membersOf(schema: v.GenericSchema): ((key: string) => v.GenericSchema |
     return (key) => (UNUSABLE_NAMES.includes(key) ? undefined : (schema.value as v.GenericSchema));
   }
   return null;
+}
+
+/** The keys that an object schema takes, plain or at the head of a pipe, with their schemas. */
+export function entriesOf(schema: v.GenericSchema): v.ObjectEntries {
+  return 'entries' in schema ? (schema.entries as v.ObjectEntries) : {};
 }
 
 function keysOf(issue: v.BaseIssue<unknown>): Path {

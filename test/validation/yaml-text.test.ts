@@ -1,25 +1,25 @@
 // parseYaml: text to data, and the place of what is no YAML.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseYaml } from '../../src/config/yaml-text.ts';
+import { parseYaml } from '../../src/validation/yaml-text.ts';
 
 function faults(text: string): readonly { path: string; message: string }[] {
-  return parseYaml(text).faults;
+  return parseYaml(text, 'configuration').faults;
 }
 
 test('dates, octals and yes stay what YAML 1.2 says they are', () => {
-  assert.deepEqual(parseYaml('{ a: 2020-07-01, b: 010, c: yes, d: ~, e: 0o10 }'), {
+  assert.deepEqual(parseYaml('{ a: 2020-07-01, b: 010, c: yes, d: ~, e: 0o10 }', 'configuration'), {
     value: { a: '2020-07-01', b: 10, c: 'yes', d: null, e: 8 },
     faults: [],
   });
 });
 
 test('a byte order mark and carriage returns are read over', () => {
-  assert.deepEqual(parseYaml('\uFEFFversion: 1\r\nstore: {}\r\n'), { value: { version: 1, store: {} }, faults: [] });
+  assert.deepEqual(parseYaml('\uFEFFversion: 1\r\nstore: {}\r\n', 'configuration'), { value: { version: 1, store: {} }, faults: [] });
 });
 
 test('a key that stands twice is a fault with its path and place, and leaves the last value', () => {
-  assert.deepEqual(parseYaml('a: 1\nb:\n  - c: 1\n  - c: 1\n    c: 2\n'), {
+  assert.deepEqual(parseYaml('a: 1\nb:\n  - c: 1\n  - c: 1\n    c: 2\n', 'configuration'), {
     value: { a: 1, b: [{ c: 1 }, { c: 2 }] },
     faults: [{ path: 'b[1].c', message: 'stands twice in one mapping, again at line 5, column 5' }],
   });
@@ -43,7 +43,7 @@ test('unknown tags, a second document and a mapping as a key are faults', () => 
 });
 
 test('what is no YAML leaves no value', () => {
-  assert.equal(parseYaml('version: [').value, undefined);
+  assert.equal(parseYaml('version: [', 'configuration').value, undefined);
 });
 
 test('a second document is refused in our words', () => {
@@ -52,12 +52,16 @@ test('a second document is refused in our words', () => {
   ]);
 });
 
+test('a file is called what it is in the faults', () => {
+  assert.match(parseYaml('a: 1\n---\nb: 1\n', 'scenario').faults[0]?.message ?? '', /a file holds one scenario$/);
+});
+
 test('aliases that multiply without end are refused', () => {
   const levels = Array.from({ length: 12 }, (_, level) => `l${level}: &l${level} [${level === 0 ? 'x' : `*l${level - 1}, `.repeat(10)}]`);
   assert.match(faults(levels.join('\n'))[0]?.message ?? '', /no usable YAML/);
 });
 
 test('a __proto__ key becomes a key like any other', () => {
-  assert.ok(Object.hasOwn(parseYaml('__proto__: { polluted: 1 }').value as object, '__proto__'));
+  assert.ok(Object.hasOwn(parseYaml('__proto__: { polluted: 1 }', 'configuration').value as object, '__proto__'));
   assert.equal('polluted' in {}, false);
 });

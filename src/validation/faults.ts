@@ -1,10 +1,12 @@
-// What is wrong with a configuration: faults with their path and a hint, made from the schema's issues without showing a value.
+// What is wrong with a file: faults with their path and a hint, made from the schema's issues without showing a value.
 import { closest, distance } from 'fastest-levenshtein';
 import type * as v from 'valibot';
-import { BridgeError } from '../errors.ts';
 
 /** Keys and list positions from the top of the file. */
 export type Path = readonly (string | number)[];
+
+/** What the faults of a file call it: `configuration`, `scenario`. */
+export type FileKind = string;
 
 /** One thing to mend. Its texts hold no value of the file, which might be a secret in the wrong place. */
 export interface Fault {
@@ -27,18 +29,12 @@ export function formatFault({ path, message, allowed, suggestion }: Fault): stri
   return `${path === '' ? '' : `${path}: `}${message}${hints.join('')}`;
 }
 
-/** All faults as the one error that ends a start. */
-export function configError(faults: readonly Fault[]): BridgeError {
-  const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
-  return new BridgeError('BRIDGE_CONFIG_INVALID', [`the configuration has ${count}:`, ...faults.map(formatFault)].join('\n  '));
-}
-
 /** A key that nobody knows, beside those that are. */
-export function unknownKey(path: Path, known: readonly string[]): Fault {
+export function unknownKey(path: Path, known: readonly string[], kind: FileKind): Fault {
   const suggestion = nearest(String(path.at(-1)), known);
   return {
     path: formatPath(path),
-    message: 'is no key of the configuration',
+    message: `is no key of the ${kind}`,
     allowed: known.join(', '),
     ...(suggestion === undefined ? {} : { suggestion }),
   };
