@@ -1,12 +1,26 @@
 // What DHCP clients write down of a lease, as text → the IPv4 address in private option 245, which names the host (reference, 1.5).
 
 /** `option unknown-245 a8:3f:81:10;` of dhclient; `OPTION_245=a83f8110` of systemd-networkd; `private_245=`, `unknown_245=` of NetworkManager. */
-const IN_LEASE = /^\s*(?:option\s+(?:unknown|private)-245\s+(.+?);|(?:option|private|unknown)[_-]245\s*=\s*(.+?))\s*$/gim;
+const IN_LEASE = /^\s*(?:option\s+([\w.-]+)\s+(.+?);|(?:option|private|unknown)[_-]245\s*=\s*(.+?))\s*$/gim;
+const UNDECLARED = ['unknown-245', 'private-245'];
+/** `option azure-host code 245 = ip-address;` */
+const DECLARATION = /^\s*option\s+([\w.-]+)\s+code\s+245\s*=/gim;
 const IN_REGISTRY = /\bREG_BINARY\s+([0-9a-f]+)/gi;
 
-/** The address of the last, which is the newest, lease in a lease file of dhclient, NetworkManager or systemd-networkd; null where none holds the option. */
-export function addressInLease(text: string): string | null {
-  const values = [...text.matchAll(IN_LEASE)].map((match) => decodeAddress(match[1] ?? match[2] ?? ''));
+/** The names, in lower case, that a dhclient.conf declares for option 245, and that dhclient then writes in its leases (dhcp-options(5)). */
+export function declaredNames(conf: string): readonly string[] {
+  return [...conf.matchAll(DECLARATION)].map(([, name = '']) => name.toLowerCase());
+}
+
+/**
+ * The address of the last, which is the newest, lease in a lease file of dhclient, NetworkManager or systemd-networkd; null where none holds the
+ * option. `names` are those that dhclient.conf declares for it.
+ */
+export function addressInLease(text: string, names: readonly string[] = []): string | null {
+  const known = [...UNDECLARED, ...names];
+  const values = [...text.matchAll(IN_LEASE)]
+    .filter(([, name]) => name === undefined || known.includes(name.toLowerCase()))
+    .map(([, , ofDhclient, ofOthers]) => decodeAddress(ofDhclient ?? ofOthers ?? ''));
   return values.findLast((address) => address !== null) ?? null;
 }
 

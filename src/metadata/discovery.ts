@@ -1,8 +1,8 @@
 // `metadata.endpoint: discover` → the base address of the metadata service, for a VM outside a virtual network (reference, 1.5).
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { BridgeError, messageOf } from '../errors.ts';
-import { addressInLease, addressInRegistry } from './dhcp-option.ts';
+import { addressInLease, addressInRegistry, declaredNames } from './dhcp-option.ts';
 import type { Transport } from './transport.ts';
 
 export const LINK_LOCAL_ENDPOINT = 'http://169.254.169.254';
@@ -17,6 +17,8 @@ const LEASE_FOLDERS = [
   'run/NetworkManager/devices',
   'run/systemd/netif/leases',
 ] as const;
+/** Where a dhclient.conf lies: the administrator's, and the one that NetworkManager makes of it. */
+const CONF_FOLDERS = ['etc', 'etc/dhcp', 'var/lib/NetworkManager'] as const;
 const INTERFACES_KEY = 'HKLM\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces';
 
 export interface DiscoveryPorts {
@@ -77,8 +79,9 @@ export interface Machine {
 /** Reads DHCP option 245 from the lease files, newest first, or from the registry of Windows. What cannot be read is passed over. */
 export async function readOptionAddress(machine: Machine = thisMachine()): Promise<string | null> {
   if (machine.platform === 'win32') return addressInRegistry(await machine.queryRegistry().catch(() => ''));
+  const names = (await Promise.all((await confFiles(machine.root)).map(textOf))).flatMap(declaredNames);
   for (const path of await leaseFiles(machine.root)) {
-    const address = addressInLease(await readFile(path, 'latin1').catch(() => ''));
+    const address = addressInLease(await textOf(path), names);
     if (address !== null) return address;
   }
   return null;
@@ -88,14 +91,30 @@ export function thisMachine(): Machine {
   return { platform: process.platform, root: '/', queryRegistry };
 }
 
+/** Empty where it cannot be read. */
+function textOf(path: string): Promise<string> {
+  return readFile(path, 'latin1').catch(() => '');
+}
+
+async function confFiles(root: string): Promise<readonly string[]> {
+  return (await pathsIn(root, CONF_FOLDERS)).filter((path) => /^dhclient.*\.conf$/.test(basename(path)));
+}
+
 async function leaseFiles(root: string): Promise<readonly string[]> {
-  const folders = LEASE_FOLDERS.map((folder) => join(root, folder));
-  const paths = await Promise.all(folders.map(async (folder) => (await readdir(folder).catch(() => [])).map((name) => join(folder, name))));
-  const dated = await Promise.all(paths.flat().map(async (path) => ({ path, changedMs: await changedMs(path) })));
+  const paths = await pathsIn(root, LEASE_FOLDERS);
+  const dated = await Promise.all(paths.map(async (path) => ({ path, changedMs: await changedMs(path) })));
   return dated
     .filter(({ changedMs }) => changedMs > 0)
     .sort((a, b) => b.changedMs - a.changedMs)
     .map(({ path }) => path);
+}
+
+async function pathsIn(root: string, folders: readonly string[]): Promise<readonly string[]> {
+  const paths = folders.map(async (name) => {
+    const folder = join(root, name);
+    return (await readdir(folder).catch(() => [])).map((entry) => join(folder, entry));
+  });
+  return (await Promise.all(paths)).flat();
 }
 
 /** 0 for what is no file. */

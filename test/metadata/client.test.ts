@@ -5,6 +5,7 @@ import { BridgeError } from '../../src/errors.ts';
 import { MetadataClient, type MetadataClientOptions } from '../../src/metadata/client.ts';
 import type { Transport, TransportAnswer, TransportRequest } from '../../src/metadata/transport.ts';
 import type { PollResult } from '../../src/model.ts';
+import { startSimulator } from '../../src/simulator.ts';
 import { now } from '../../src/time.ts';
 import { FakeMetadata, fakeDocument } from '../support/fake-metadata.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
@@ -37,13 +38,18 @@ function inMemory(respond: (request: TransportRequest) => Answer, options: Parti
 const OPTIONS = { apiVersion: '2020-07-01', pollIntervalMs: 1000, timeoutMs: 10_000, firstTimeoutMs: 130_000 };
 
 /** A client on real sockets and virtual time. */
-async function onLoopback(t: TestContext) {
-  const fake = await FakeMetadata.start(t);
+function onSockets(t: TestContext, endpoint: string) {
   const time = new VirtualTime();
   const silent = { info() {}, warn() {}, error() {} };
-  const client = new MetadataClient({ ...OPTIONS, endpoint: fake.url, timeoutMs: 1000, firstTimeoutMs: 1000 }, { ...time, logger: silent });
+  const client = new MetadataClient({ ...OPTIONS, endpoint, timeoutMs: 1000, firstTimeoutMs: 1000 }, { ...time, logger: silent });
   t.after(() => client.close());
-  return { fake, time, client };
+  return { time, client };
+}
+
+async function onLoopback(t: TestContext) {
+  const azure = await startSimulator();
+  t.after(() => azure.close());
+  return { azure, ...onSockets(t, azure.url) };
 }
 
 function failure(result: PollResult): Extract<PollResult, { kind: 'failure' }> {
@@ -423,7 +429,8 @@ describe('instance', () => {
 
 describe('on real sockets', () => {
   test('faults leave nothing but failures, one after the other, and the next good document is read', async (t) => {
-    const { fake, client } = await onLoopback(t);
+    const fake = await FakeMetadata.start(t);
+    const { client } = onSockets(t, fake.url);
     good(await client.poll(never));
     fake.next(
       { body: Buffer.alloc(5_000_000, ' ') },
@@ -439,10 +446,10 @@ describe('on real sockets', () => {
   });
 
   test('no answer is a time-out by elapsed time', async (t) => {
-    const { fake, time, client } = await onLoopback(t);
-    fake.next('hold');
+    const { azure, time, client } = await onLoopback(t);
+    azure.fault({ delay: '1h' });
     const polled = client.poll(never);
-    await fake.requested();
+    await azure.until(() => azure.requests().length === 1);
     await time.advance(1000);
     const result = failure(await polled);
     assert.equal(result.result, 'timeout');
@@ -451,18 +458,18 @@ describe('on real sockets', () => {
   });
 
   test('a service that is away is a refused connection', async (t) => {
-    const { fake, client } = await onLoopback(t);
-    await fake.stop();
+    const { azure, client } = await onLoopback(t);
+    await azure.close();
     assert.equal(failure(await client.poll(never)).result, 'refused');
   });
 
   test('nothing is sent after close', async (t) => {
-    const { fake, client } = await onLoopback(t);
+    const { azure, client } = await onLoopback(t);
     good(await client.poll(never));
     client.close();
     client.close();
     assert.equal((failure(await client.poll(never)).error as BridgeError).code, 'BRIDGE_METADATA_CLOSED');
-    assert.equal(fake.requests.length, 1);
+    assert.equal(azure.requests().length, 1);
   });
 });
 

@@ -1,11 +1,12 @@
 // src/metadata/discovery.ts and dhcp-option.ts: from lease files and registry output as machines write them to a base address.
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
-import { addressInLease, addressInRegistry, decodeAddress } from '../../src/metadata/dhcp-option.ts';
+import { addressInLease, addressInRegistry, declaredNames, decodeAddress } from '../../src/metadata/dhcp-option.ts';
 import { discoverEndpoint, type Machine, probeBy, readOptionAddress, thisMachine } from '../../src/metadata/discovery.ts';
 import { createHttpTransport } from '../../src/metadata/http-transport.ts';
 import { FakeMetadata } from '../support/fake-metadata.ts';
@@ -13,32 +14,15 @@ import { VirtualTime } from '../support/virtual-time.ts';
 
 const never = new AbortController().signal;
 
-const DHCLIENT = `default-duid "\\000\\001\\000\\001";
-lease {
-  interface "eth0";
-  fixed-address 10.0.0.4;
-  option subnet-mask 255.255.255.0;
-  option unknown-245 a8:3f:81:9;
-  renew 2 2026/01/06 10:00:00;
+const FIXTURES = join(import.meta.dirname, '../fixtures/leases');
+
+/** What a client wrote down; each holds 168.63.129.16 (test/fixtures/leases/README.md). */
+function fixture(name: string): string {
+  return readFileSync(join(FIXTURES, name), 'latin1');
 }
-lease {
-  interface "eth0";
-  fixed-address 10.0.0.5;
-  option dhcp-lease-time 4294967295;
-  option unknown-245 a8:3f:81:10;
-  expire never;
-}
-`;
-const NETWORKD = `# This is private data. Do not parse.
-ADDRESS=10.0.0.5
-NETMASK=255.255.255.0
-OPTION_245=a83f8110
-LIFETIME=4294967295
-`;
-const NETWORK_MANAGER = `[lease]
-ADDRESS=10.0.0.5
-private_245=a8:3f:81:10
-`;
+
+const DHCLIENT = fixture('dhclient-hex.leases');
+const NETWORKD = fixture('systemd-networkd');
 
 /** Records of DhcpInterfaceOptions, as the reference describes them. */
 function registryRecords(...records: readonly (readonly [code: number, data: readonly number[]])[]): string {
@@ -105,14 +89,20 @@ describe('a lease', () => {
   test('of dhclient: the last block counts', () => assert.equal(addressInLease(DHCLIENT), '168.63.129.16'));
   test('of dhclient with Windows line ends', () => assert.equal(addressInLease(DHCLIENT.replaceAll('\n', '\r\n')), '168.63.129.16'));
   test('of dhclient, quoted', () => assert.equal(addressInLease('  option unknown-245 "\\250?\\201\\020";\n'), '168.63.129.16'));
-  test('of systemd-networkd', () => assert.equal(addressInLease(NETWORKD), '168.63.129.16'));
-  test('of NetworkManager', () => {
-    assert.equal(addressInLease(NETWORK_MANAGER), '168.63.129.16');
+  test('of NetworkManager, with spaces or without its section', () => {
     assert.equal(addressInLease('unknown_245 = a8:3f:81:10\n'), '168.63.129.16');
     assert.equal(addressInLease('OPTION_245=a83f8110'), '168.63.129.16');
   });
   test('with a broken newest value falls back to the one before', () => {
-    assert.equal(addressInLease(DHCLIENT.replace('a8:3f:81:10', 'broken')), '168.63.129.9');
+    assert.equal(addressInLease(DHCLIENT.replace('a8:3f:81:10', 'broken')), '100.64.64.100');
+  });
+  test('with a name that a configuration declares is read by that name alone', () => {
+    const lease = fixture('dhclient-named.leases');
+    assert.deepEqual(declaredNames(fixture('dhclient-named.conf')), ['azure-host']);
+    assert.deepEqual(declaredNames('# option a code 245 = text;\noption b code 2450 = text;\nsend option c code 245 = text;\n'), []);
+    assert.equal(addressInLease(lease, ['azure-host']), '168.63.129.16');
+    assert.equal(addressInLease(lease.replace('option azure-host', 'option Azure-Host'), ['azure-host']), '168.63.129.16');
+    assert.equal(addressInLease(lease), null);
   });
   test('without the option, or with neighbours of its number, names nothing', () => {
     assert.equal(addressInLease(''), null);
@@ -124,6 +114,12 @@ describe('a lease', () => {
 });
 
 describe('the registry', () => {
+  test('as reg query prints it names the address, and shows the bytes of the value', () => {
+    const output = fixture('windows-reg-query.txt');
+    assert.equal(addressInRegistry(output), '168.63.129.16');
+    const bytes = readFileSync(join(FIXTURES, 'windows-dhcp-interface-options.bin')).toString('hex').toUpperCase();
+    assert.ok(output.includes(`REG_BINARY    ${bytes}\r\n`));
+  });
   const name = [0x6e, 0x65, 0x74, 0, 0];
   test('names the address in the record of 245, behind padded ones', () => {
     assert.equal(addressInRegistry(registryOutput(registryRecords([15, name], [252, []], [245, [168, 63, 129, 16]]))), '168.63.129.16');
@@ -142,6 +138,16 @@ describe('the registry', () => {
   });
 });
 
+test('test/fixtures/leases/README.md tells of every file there, and of no other', () => {
+  const told = [...fixture('README.md').matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[\w.-]+/g) ?? []);
+  assert.deepEqual(
+    told.toSorted(),
+    readdirSync(FIXTURES)
+      .filter((name) => name !== 'README.md')
+      .toSorted(),
+  );
+});
+
 describe('a machine', () => {
   async function machine(t: TestContext, files: Record<string, string>): Promise<Machine> {
     const root = await mkdtemp(join(tmpdir(), 'leases-'));
@@ -155,15 +161,37 @@ describe('a machine', () => {
     return { platform: 'linux', root, queryRegistry: () => assert.fail('a Linux machine has no registry') };
   }
 
-  for (const [path, text] of [
-    ['var/lib/dhcp/dhclient.eth0.leases', DHCLIENT],
-    ['var/lib/dhclient/dhclient-eth0.leases', DHCLIENT],
-    ['var/lib/NetworkManager/internal-5fb06bd0-eth0.lease', NETWORK_MANAGER],
-    ['var/lib/NetworkManager/dhclient-5fb06bd0-eth0.lease', DHCLIENT],
-    ['run/systemd/netif/leases/2', NETWORKD],
+  for (const [path, name] of [
+    ['var/lib/dhcp/dhclient.eth0.leases', 'dhclient-hex.leases'],
+    ['var/lib/dhcp3/dhclient.eth0.leases', 'dhclient-hex.leases'],
+    ['var/lib/dhclient/dhclient-eth0.leases', 'dhclient-hex.leases'],
+    ['var/lib/dhcp/dhclient.leases', 'dhclient-decimal.leases'],
+    ['var/lib/dhcp/dhclient.leases', 'dhclient-number.leases'],
+    ['var/lib/dhcp/dhclient.leases', 'dhclient-octal.leases'],
+    ['var/lib/NetworkManager/dhclient-5fb06bd0-eth0.lease', 'network-manager-dhclient.lease'],
+    ['var/lib/NetworkManager/internal-5fb06bd0-eth0.lease', 'network-manager-internal.lease'],
+    ['run/NetworkManager/devices/2', 'network-manager-device'],
+    ['run/systemd/netif/leases/2', 'systemd-networkd'],
   ] as const) {
-    test(`is asked at ${path}`, async (t) => assert.equal(await readOptionAddress(await machine(t, { [path]: text })), '168.63.129.16'));
+    test(`with ${name} at /${path} names the address`, async (t) => {
+      assert.equal(await readOptionAddress(await machine(t, { [path]: fixture(name) })), '168.63.129.16');
+    });
   }
+
+  for (const conf of ['etc/dhcp/dhclient.conf', 'etc/dhclient-eth0.conf', 'var/lib/NetworkManager/dhclient-eth0.conf']) {
+    test(`with a name for the option in /${conf} reads the lease by it`, async (t) => {
+      const lease = { 'var/lib/dhclient/dhclient-eth0.leases': fixture('dhclient-named.leases') };
+      assert.equal(await readOptionAddress(await machine(t, lease)), null);
+      assert.equal(await readOptionAddress(await machine(t, { ...lease, [conf]: fixture('dhclient-named.conf') })), '168.63.129.16');
+    });
+  }
+
+  test('with NetworkManager of today: its lease file holds the address alone, the state of the device the option', async (t) => {
+    const lease = { 'var/lib/NetworkManager/internal-5fb06bd0-eth0.lease': fixture('network-manager-internal-short.lease') };
+    assert.equal(await readOptionAddress(await machine(t, lease)), null);
+    const device = { 'run/NetworkManager/devices/2': fixture('network-manager-device') };
+    assert.equal(await readOptionAddress(await machine(t, { ...device, ...lease })), '168.63.129.16');
+  });
 
   test('with several leases: the newest file with the option counts', async (t) => {
     const files = {
