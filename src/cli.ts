@@ -92,7 +92,8 @@ function parse(verb: Verb, args: readonly string[]): { values: Record<string, st
 function failed(verb: string, error: unknown): Promise<number> {
   if (isAbort(error)) return Promise.resolve(EXIT.fine);
   const code = error instanceof BridgeError ? error.code : 'BRIDGE_INTERNAL';
-  const exit = code === 'BRIDGE_USAGE' ? EXIT.usage : code.startsWith('BRIDGE_CONFIG_') ? EXIT.config : EXIT.failed;
+  const isConfig = code.startsWith('BRIDGE_CONFIG_') || code === 'BRIDGE_SIMULATOR_SCENARIO';
+  const exit = code === 'BRIDGE_USAGE' ? EXIT.usage : isConfig ? EXIT.config : EXIT.failed;
   const detail = error instanceof BridgeError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
   return say(process.stderr, `${NAME} ${verb}: ${detail} (${code})`, exit);
 }

@@ -10,8 +10,9 @@ import { ADAPTERS } from '../adapters/index.ts';
 import { startBridge } from './bridge.ts';
 import type { EventData } from './cloudevents/data.ts';
 import { checkConfig } from './config/check-config.ts';
-import { configError } from './config/faults.ts';
+import { configError } from './config/config-error.ts';
 import { startSimulator } from './simulator/server.ts';
+import { findScenario } from './simulator/shipped-scenarios.ts';
 import { type Deps, deadline } from './time.ts';
 
 /** 15 min of notice are 7.5 s, 10 min from `Started` to gone 5 s. */
@@ -34,7 +35,7 @@ export async function playDemo(parts: DemoParts): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'scheduled-events-bridge-demo-'));
   const token = Array.from({ length: 4 }, () => deps.random().toString(36).slice(2).padEnd(10, '0')).join('');
   try {
-    await using simulator = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, vmName: 'web_0', speed: SPEED, deps, logger });
+    await using simulator = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, vms: ['web_0'], speed: SPEED, deps, logger });
     await say(
       `A simulated metadata service answers at ${simulator.url}, ${SPEED} times as fast as the real one. It speaks for the VM web_0.`,
     );
@@ -53,7 +54,7 @@ export async function playDemo(parts: DemoParts): Promise<void> {
       return `${response.status}, ${results?.[0]?.state ?? 'refused'}`;
     });
     await say(`The bridge polls the one once a second and delivers to the other; its own interface is at ${bridge.url}.\n`);
-    simulator.simulator.group.scenarios.start('demo', simulator.simulator.group.catchUp());
+    simulator.group.player.start(await findScenario('demo'), simulator.group.catchUp());
     await Promise.race([subscriber.done, aborted(limit.signal)]);
     await say('\nThat was one maintenance, from scheduled to ended. README.md says how to try it by hand, and how to run it beside a VM.');
   } finally {

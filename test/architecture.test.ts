@@ -59,10 +59,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   outbox: [],
   delivery: ['contract'],
   approvals: ['contract'],
-  config: ['contract'],
+  /** Checks a file against a schema, for whoever reads files. */
+  validation: [],
+  config: ['contract', 'validation'],
   http: [],
   telemetry: [],
-  simulator: [],
+  simulator: ['validation'],
+  /** src/simulator.ts, which gives the simulator the machine's clocks for tests of other projects. */
+  'simulator.ts': ['simulator', 'validation', 'system'],
   contract: [],
   adapter: ['contract', 'cloudevents'],
   adapters: ['contract', 'adapter'],
@@ -70,8 +74,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   pipeline: STAGES,
   /** The parts that bridge.ts composes of several stages; the root is the one that may import them all. */
   bridge: [...STAGES, 'pipeline', 'config', 'http', 'telemetry', 'contract'],
-  demo: ['bridge', 'cloudevents', 'simulator', 'config', 'telemetry', 'adapters', 'contract'],
-  verbs: [...STAGES, 'bridge', 'demo', 'simulator', 'config', 'telemetry', 'contract', 'adapters'],
+  demo: ['bridge', 'cloudevents', 'simulator', 'config', 'validation', 'telemetry', 'adapters', 'contract'],
+  verbs: [...STAGES, 'bridge', 'demo', 'simulator', 'config', 'validation', 'telemetry', 'contract', 'adapters'],
   cli: ['verbs', 'system'],
   main: ['cli'],
 };
@@ -81,6 +85,7 @@ function layerOf(path: string): string {
   if (top === 'package.json') return 'nouns';
   if (top === 'adapters') return second === 'adapter.ts' ? 'contract' : third === undefined ? 'adapters' : 'adapter';
   if (third !== undefined) return second;
+  if (second === 'simulator.ts') return second;
   const name = second.replace(/\.ts$/, '');
   return NOUNS.includes(name) ? 'nouns' : name;
 }

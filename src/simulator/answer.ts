@@ -16,6 +16,8 @@ export interface SimAnswer {
   readonly body: Uint8Array;
   /** Answer only after so many milliseconds of real time. */
   readonly delayMs?: number;
+  /** Answer only at this moment of simulated time. */
+  readonly notBeforeMs?: number;
   /** No answer at all: the connection is reset. */
   readonly reset?: boolean;
   /** The connection ends after so many bytes of the body, though the whole was announced. */
@@ -30,13 +32,14 @@ export interface Fault {
 
 /** Why a control request is refused. */
 export interface Refusal {
-  readonly status: 400 | 404 | 405 | 409 | 413;
+  readonly status: 400 | 403 | 404 | 405 | 409 | 413;
   readonly detail: string;
   readonly faults?: readonly Fault[];
 }
 
 const TITLES: Readonly<Record<Refusal['status'], string>> = {
   400: 'Bad request',
+  403: 'Forbidden',
   404: 'Not found',
   405: 'Method not allowed',
   409: 'Impossible now',
@@ -48,16 +51,21 @@ export function empty(status: number, headers: Readonly<Record<string, string>> 
 }
 
 export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): SimAnswer {
-  return bytes(status, value, { 'content-type': 'application/json; charset=utf-8', ...headers });
+  return jsonBytes(status, toJsonBytes(value), headers);
+}
+
+/** JSON that is written already. */
+export function jsonBytes(status: number, body: Uint8Array, headers: Readonly<Record<string, string>> = {}): SimAnswer {
+  return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body };
 }
 
 /** `application/problem+json` (RFC 9457) with a member `faults` where a body was at fault. */
 export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): SimAnswer {
   const { status, detail, faults } = refusal;
   const value = { type: 'about:blank', title: TITLES[status], status, detail, ...(faults ? { faults } : {}) };
-  return bytes(status, value, { 'content-type': 'application/problem+json', ...headers });
+  return json(status, value, { 'content-type': 'application/problem+json', ...headers });
 }
 
-function bytes(status: number, value: unknown, headers: Readonly<Record<string, string>>): SimAnswer {
-  return { status, headers, body: new TextEncoder().encode(JSON.stringify(value)) };
+export function toJsonBytes(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
 }

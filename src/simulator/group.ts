@@ -1,28 +1,57 @@
-// The machines that see the same events → what they share: clock, events, faults, journal and scenario, kept up to the simulated time.
+// The machines that see the same events → what they share: clock, events, faults, journal, service and script, kept up to the simulated time.
 import type { Deps } from '../time.ts';
-import { VirtualClock } from './clock.ts';
-import { EventStore } from './event-store.ts';
-import { Faults } from './faults.ts';
 import { RequestJournal } from './journal.ts';
-import { ScenarioPlayer } from './scenarios.ts';
+import { Activation } from './life/activation.ts';
+import { VirtualClock } from './life/clock.ts';
+import { EventStore } from './life/event-store.ts';
+import { Faults } from './life/faults.ts';
+import { type Machine, machinesOf } from './life/machine.ts';
+import { DocumentCache } from './metadata/document-cache.ts';
+import type { Script } from './script/script.ts';
+import { ScriptPlayer } from './script/script-player.ts';
 
 /** What the simulator takes of time and chance. */
 export type SimulatorDeps = Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
 
+export interface GroupOptions {
+  readonly deps: SimulatorDeps;
+  /** Names, at least one; `sim_0` by default. One that ends in `_` and digits is a scale set's member. */
+  readonly vms?: readonly string[];
+  /** Simulated seconds a second; 1 by default. */
+  readonly speed?: number;
+  /** A slow first answer, events after five minutes, switched off after a day of silence, 5 requests a second. */
+  readonly strict?: boolean;
+  /** GPU machines with one fault domain: each sees its own events alone (reference 2.3). */
+  readonly gpu?: boolean;
+  /** Those that can be started by name. */
+  readonly scenarios?: readonly Script[];
+}
+
 export class Group {
-  /** Names, at least one. */
-  readonly vms: readonly string[];
+  readonly machines: readonly Machine[];
+  readonly strict: boolean;
+  readonly gpu: boolean;
   readonly clock: VirtualClock;
   readonly events: EventStore;
-  readonly scenarios: ScenarioPlayer;
+  readonly activation: Activation;
+  readonly documents: DocumentCache;
+  readonly player: ScriptPlayer;
+  readonly scenarios: readonly Script[];
   readonly faults = new Faults();
   readonly journal = new RequestJournal();
+  /** Where each machine answers, by name; of one without a socket nothing is known. */
+  readonly urls = new Map<string, string>();
 
-  constructor(vms: readonly string[], speed: number, deps: SimulatorDeps) {
-    this.vms = vms;
+  constructor({ deps, vms = ['sim_0'], speed = 1, strict = false, gpu = false, scenarios = [] }: GroupOptions) {
+    this.machines = machinesOf(vms, gpu);
+    this.strict = strict;
+    this.gpu = gpu;
+    this.scenarios = scenarios;
     this.clock = new VirtualClock(deps, speed);
-    this.events = new EventStore(vms, deps.random);
-    this.scenarios = new ScenarioPlayer(this.events);
+    this.events = new EventStore(this.machines, deps.random, gpu);
+    this.activation = new Activation(this.events.view, strict);
+    this.documents = new DocumentCache(this.events.view);
+    this.player = new ScriptPlayer(this);
   }
 
   /**
@@ -33,16 +62,24 @@ export class Group {
     const nowMs = this.clock.nowMs();
     for (let dueMs = this.#nextDueMs(); dueMs !== null && dueMs <= nowMs; dueMs = this.#nextDueMs()) {
       const momentMs = dueMs;
-      this.events.together(() => {
+      this.events.view.together(() => {
+        this.activation.runDue(momentMs);
         this.events.runDue(momentMs);
-        this.scenarios.runDue(momentMs);
+        this.player.runDue(momentMs);
       });
     }
     return nowMs;
   }
 
+  /** No events, script or faults; clock and journal stay. */
+  reset(nowMs: number): void {
+    this.player.stop();
+    this.events.withdraw(nowMs);
+    this.faults.order(null, nowMs);
+  }
+
   #nextDueMs(): number | null {
-    const moments = [this.events.nextDueMs(), this.scenarios.nextDueMs()].filter((ms) => ms !== null);
+    const moments = [this.events.nextDueMs(), this.player.nextDueMs(), this.activation.nextDueMs()].filter((ms) => ms !== null);
     return moments.length === 0 ? null : Math.min(...moments);
   }
 }

@@ -1,53 +1,66 @@
 // Requests to one simulated machine's port → answers, without sockets: its metadata service, and the control of its group.
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
-import { answerControl, isControlRoute } from './control-routes.ts';
-import { misbehave } from './faults.ts';
-import { Group, type SimulatorDeps } from './group.ts';
-import { answerMetadata, isMetadataRoute } from './metadata-routes.ts';
-
-export interface SimulatorOptions {
-  readonly deps: SimulatorDeps;
-  /** `sim_0` by default; a name that ends in `_` and digits is a scale set's member. */
-  readonly vmName?: string;
-  /** Simulated seconds a second; 1 by default. */
-  readonly speed?: number;
-}
+import { answerControl, isControlRoute } from './control/control-routes.ts';
+import { Group, type GroupOptions } from './group.ts';
+import { misbehave } from './life/faults.ts';
+import type { Machine } from './life/machine.ts';
+import { answerMetadata, isMetadataRoute, tooMany } from './metadata/metadata-routes.ts';
+import { RateLimit } from './rate-limit.ts';
 
 /** The metadata service of one VM, as the reference describes it and the contract's section 7 steers it. */
 export class Simulator {
-  readonly vmName: string;
   readonly group: Group;
+  readonly #machine: Machine;
+  readonly #limit: RateLimit | null;
 
-  constructor({ deps, vmName = 'sim_0', speed = 1 }: SimulatorOptions) {
-    this.vmName = vmName;
-    this.group = new Group([vmName], speed, deps);
+  /** @param machine one of the group's */
+  constructor(group: Group, machine: Machine) {
+    this.group = group;
+    this.#machine = machine;
+    this.#limit = group.strict ? new RateLimit() : null;
+  }
+
+  /** One machine that is a group of its own. */
+  static alone({ vmName = 'sim_0', ...options }: Omit<GroupOptions, 'vms'> & { readonly vmName?: string }): Simulator {
+    const group = new Group({ ...options, vms: [vmName] });
+    return new Simulator(group, group.machines[0] as Machine);
+  }
+
+  get vmName(): string {
+    return this.#machine.name;
   }
 
   /** Never throws, whatever is asked. */
   handle(request: SimRequest): SimAnswer {
     const nowMs = this.group.catchUp();
-    if (isMetadataRoute(request.url)) return this.#metadata({ ...request, headers: lowerCased(request.headers) }, nowMs);
-    if (isControlRoute(request.url)) return answerControl(this.group, request, nowMs);
+    const asked = { ...request, headers: lowerCased(request.headers) };
+    if (isMetadataRoute(request.url)) return this.#metadata(asked, nowMs);
+    if (isControlRoute(request.url)) return answerControl(this.group, asked, nowMs);
     return problem({ status: 404, detail: 'Here are /metadata and /simulator.' });
   }
 
-  #metadata(request: SimRequest, nowMs: number): SimAnswer {
-    const order = this.group.faults.take(this.vmName, request.method);
-    const usual = answerMetadata(this.group, this.vmName, request, nowMs, order === null);
-    const answer = order ? misbehave(usual, order) : usual;
+  #metadata(request: SimRequest & { readonly headers: Readonly<Record<string, string>> }, nowMs: number): SimAnswer {
+    const answer = this.#limit?.take(nowMs) === false ? tooMany() : this.#answer(request, nowMs);
     this.group.journal.add({
-      at: new Date(nowMs).toISOString(),
+      atMs: nowMs,
       vm: this.vmName,
       method: request.method,
       path: request.url,
-      headers: request.headers as Readonly<Record<string, string>>,
-      body: new TextDecoder().decode(request.body),
+      headers: request.headers,
+      body: request.body.length === 0 ? '' : new TextDecoder().decode(request.body),
       status: answer.reset ? null : answer.status,
     });
     return answer;
   }
+
+  #answer(request: SimRequest, nowMs: number): SimAnswer {
+    const order = this.group.faults.take(this.vmName, request.method, nowMs);
+    const spoils = { noEffect: order !== null, stale: order?.stale === true };
+    const usual = answerMetadata(this.group, this.#machine, request, nowMs, spoils);
+    return order ? misbehave(usual, order) : usual;
+  }
 }
 
-function lowerCased(headers: SimRequest['headers']): SimRequest['headers'] {
+function lowerCased(headers: SimRequest['headers']): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), value]])));
 }

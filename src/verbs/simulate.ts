@@ -1,67 +1,96 @@
-// `simulate`: the metadata service on a port of this machine, until it is told to end.
-import { BridgeError } from '../errors.ts';
-import { listScenarios } from '../simulator/scenarios.ts';
-import { startSimulator } from '../simulator/server.ts';
+// `simulate`: the metadata service of one machine or several, simulated or recorded, on ports of this one, until it is told to end.
+import type { Logger } from 'pino';
+import { startRecordingProxy } from '../simulator/recording/recording-proxy.ts';
+import { replay } from '../simulator/recording/replay.ts';
+import { startRecording } from '../simulator/recording/start-recording.ts';
+import { type SimulatorServer, startSimulator } from '../simulator/server.ts';
+import { shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { groupOptions, listenOption, type RecordingWanted, recordingOption } from './simulate-options.ts';
 import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
 
-/** As of `PUT /simulator/clock`. */
-const FASTEST = 1_000_000;
-
 export const simulate: Verb = {
-  usage: '--listen HOST:PORT [--scenario NAME] [--speed N] | --list',
-  description: `Answers as the Azure metadata service does, and takes orders on /simulator: docs/simulator.md shows each route with curl.
-Without --scenario it starts empty. Ends at SIGTERM or SIGINT.`,
+  usage: '--listen HOST:PORT [--vms N] [--scenario NAME|FILE] [--speed N] [--strict] | --list',
+  description: `Answers as the Azure metadata service does, and takes orders on /simulator; a page at / shows it and steers it.
+docs/simulator.md shows each route with curl. Without --scenario it starts empty. Ends at SIGTERM or SIGINT.`,
   options: {
     listen: { type: 'string', value: 'HOST:PORT', help: 'where to listen; port 0 takes a free one (default 127.0.0.1:8080)' },
-    name: { type: 'string', value: 'NAME', help: "the VM's name (default sim_0)" },
-    scenario: { type: 'string', value: 'NAME', help: 'plays this from the start' },
-    speed: { type: 'string', value: 'N', help: 'simulated seconds a second (default 1)' },
+    also: { type: 'string', multiple: true, value: 'HOST:PORT', help: 'where the first machine answers besides; may be repeated' },
+    vms: { type: 'string', value: 'N', help: 'machines of one group, on PORT, PORT+1, … (default 1, or what the scenario says)' },
+    name: { type: 'string', value: 'NAME', help: "they are NAME_0, NAME_1, … (default sim); without --vms the one machine's name" },
+    gpu: { type: 'boolean', help: 'GPU machines in one fault domain: each sees its own events alone' },
+    scenario: { type: 'string', value: 'NAME|FILE', help: 'plays this from the start' },
     list: { type: 'boolean', help: 'names the scenarios and what each is for' },
+    speed: { type: 'string', value: 'N', help: 'simulated seconds a second (default 1)' },
+    strict: { type: 'boolean', help: 'first answer after 2 min, events after 5, off after 24 h of silence, 5 requests a second' },
+    replay: { type: 'string', value: 'FILE', help: 'plays a recording from the start' },
+    record: { type: 'string', value: 'FILE', help: 'records each distinct document and each post' },
+    upstream: { type: 'string', value: 'URL', help: 'with --record: passes all on to this real metadata service and records its answers' },
+    anonymise: { type: 'boolean', help: 'with --record: other names and ids in the file' },
   },
   examples: [
     ['scheduled-events-bridge simulate --listen 127.0.0.1:8080', 'an empty metadata service'],
     ['curl -d \'{"EventType":"Reboot"}\' http://127.0.0.1:8080/simulator/events', 'schedule a reboot on it'],
-    ['scheduled-events-bridge simulate --listen 127.0.0.1:8080 --scenario demo --speed 60', 'a live migration, a minute of it each second'],
+    ['scheduled-events-bridge simulate --listen 127.0.0.1:8080 --scenario live-migration --speed 60', 'a minute of it each second'],
+    ['scheduled-events-bridge simulate --listen 127.0.0.1:8080 --vms 3 --name web', 'web_0, web_1 and web_2, on 8080, 8081 and 8082'],
+    ['scheduled-events-bridge simulate --record maintenance.ndjson --upstream http://169.254.169.254', 'on a VM: a real one, recorded'],
   ],
   async run(context) {
-    if (context.values['list']) {
-      for (const { name, purpose } of listScenarios()) await context.print(`${name.padEnd(16)}${purpose}`);
-      return EXIT.fine;
-    }
-    const scenario = text(context, 'scenario');
+    if (context.values['list']) return list(context);
     const { logger } = await createLogger({
       stream: context.stderr,
       level: 'info',
       pretty: context.stderr.isTTY,
       wallMs: context.deps.wallMs,
     });
-    await using simulator = await startSimulator({
-      listen: listenOption(text(context, 'listen') ?? '127.0.0.1:8080'),
-      vmName: text(context, 'name') ?? 'sim_0',
-      speed: speedOption(context),
-      ...(scenario === undefined ? {} : { scenario }),
-      deps: context.deps,
-      logger,
-    });
-    await context.print(JSON.stringify({ endpoint: simulator.url }));
-    await interrupted(context);
-    return EXIT.fine;
+    const wanted = recordingOption(context);
+    if (wanted?.upstream !== undefined) {
+      const { path, anonymise, upstream } = wanted;
+      await using proxy = await startRecordingProxy({
+        listen: listenOption(context),
+        path,
+        anonymise,
+        upstream,
+        deps: context.deps,
+        logger,
+      });
+      return await serve(context, [{ endpoint: proxy.url }]);
+    }
+    await using open = new AsyncDisposableStack();
+    const server = await start(context, wanted, open, logger);
+    return await serve(
+      context,
+      server.urls.map(({ vm, url }) => ({ vm, endpoint: url })),
+    );
   },
 };
 
-function listenOption(value: string): { host: string; port: number } {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(value);
-  const port = Number(match?.[3]);
-  if (!match || port > 65_535) throw new BridgeError('BRIDGE_USAGE', `--listen takes HOST:PORT, such as 127.0.0.1:8080, not "${value}"`);
-  return { host: (match[1] ?? match[2]) as string, port };
+async function list(context: VerbContext): Promise<number> {
+  const scenarios = await shippedScenarios();
+  const width = Math.max(...scenarios.map(({ name }) => name.length)) + 2;
+  for (const { name, purpose } of scenarios) await context.print(name.padEnd(width) + purpose);
+  return EXIT.fine;
 }
 
-function speedOption(context: VerbContext): number {
-  const given = text(context, 'speed') ?? '1';
-  const speed = Number(given);
-  if (!/^\d+(\.\d+)?$/.test(given) || speed <= 0 || speed > FASTEST) {
-    throw new BridgeError('BRIDGE_USAGE', `--speed takes a number above 0 and up to ${FASTEST}, not "${given}"`);
-  }
-  return speed;
+/** The simulated service, and a recording of its answers where one is wanted; both end with `open`. */
+async function start(
+  context: VerbContext,
+  wanted: RecordingWanted | null,
+  open: AsyncDisposableStack,
+  logger: Logger,
+): Promise<SimulatorServer> {
+  const { deps } = context;
+  const group = groupOptions(context);
+  const played = text(context, 'replay');
+  const script = played === undefined ? undefined : await replay(played);
+  const recording = wanted && open.use(await startRecording({ ...wanted, startedAtMs: deps.wallMs(), deps, logger }));
+  const options = { ...group, listen: listenOption(context), ...(script ? { script } : {}), deps, logger };
+  return open.use(await startSimulator(recording ? { ...options, onAnswer: recording.see } : options));
+}
+
+/** One line for each machine, then nothing until the end. */
+async function serve(context: VerbContext, addresses: readonly object[]): Promise<number> {
+  for (const address of addresses) await context.print(JSON.stringify(address));
+  await interrupted(context);
+  return EXIT.fine;
 }

@@ -8,8 +8,8 @@ export const EXIT = { fine: 0, failed: 1, usage: 2, config: 78 } as const;
 /** What cli.ts hands to a verb; a verb touches the process through nothing else. */
 export interface VerbContext {
   readonly positionals: readonly string[];
-  /** By option name; `--watch` is true, `--sink NAME` a text. */
-  readonly values: Readonly<Record<string, string | boolean | undefined>>;
+  /** By option name; `--watch` is true, `--sink NAME` a text, an option that may be repeated a list of them. */
+  readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
@@ -37,6 +37,8 @@ export interface Verb {
 
 export interface VerbOption {
   readonly type: 'string' | 'boolean';
+  /** It may be given several times. */
+  readonly multiple?: boolean;
   readonly help: string;
   /** Shown behind the option's name: `FILE`, `NAME`. */
   readonly value?: string;
@@ -44,13 +46,19 @@ export interface VerbOption {
 
 /** As node:util's parseArgs wants them. */
 export function parseArgsOptions(options: Verb['options']): ParseArgsOptionsConfig {
-  return Object.fromEntries(Object.entries(options).map(([name, { type }]) => [name, { type }]));
+  return Object.fromEntries(Object.entries(options).map(([name, { type, multiple = false }]) => [name, { type, multiple }]));
 }
 
 /** An option's text; undefined where it was not given. */
 export function text(context: VerbContext, name: string): string | undefined {
   const value = context.values[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** The texts of an option that may be repeated; none where it was not given. */
+export function texts(context: VerbContext, name: string): readonly string[] {
+  const values = context.values[name];
+  return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
 }
 
 /** @throws BridgeError BRIDGE_USAGE where the option was not given. */

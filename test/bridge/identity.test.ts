@@ -76,7 +76,7 @@ test('the store of another VM is set aside, and nothing of it is compared or del
   await bridge.startFor(5 * SECOND);
   await bridge.kill();
 
-  const other = new Simulator({ deps: bridge.time, vmName: 'copy_0' });
+  const other = Simulator.alone({ deps: bridge.time, vmName: 'copy_0' });
   bridge.service = simulatorTransport(other, bridge.time);
   bridge.sink('audit').answer = (batch) => batch.map(() => 'accepted');
   await bridge.startFor(120 * SECOND);
@@ -98,7 +98,7 @@ test('the store of another VM is set aside though its lanes were opened before t
   bridge.simulation.schedule();
   await bridge.startFor(5 * SECOND);
   await bridge.stop();
-  const other = new Simulator({ deps: bridge.time, vmName: 'copy_0' });
+  const other = Simulator.alone({ deps: bridge.time, vmName: 'copy_0' });
   bridge.service = simulatorTransport(other, bridge.time);
   const usual = bridge.service;
   bridge.service = withInstance(bridge, answering(503));

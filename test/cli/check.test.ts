@@ -5,9 +5,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Ajv } from 'ajv';
-import { FakeMetadata } from '../support/fake-metadata.ts';
 import { folderOf, run } from '../support/program.ts';
-import { bridgeFolder, hook } from '../support/running-bridge.ts';
+import { bridgeFolder, hook, localSimulator } from '../support/running-bridge.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const BAD = `
@@ -55,11 +54,11 @@ for (const args of WITH_CONFIG) {
 }
 
 test('check says that a good configuration is valid, and asks nobody', async (t) => {
-  const metadata = await FakeMetadata.start(t);
-  const { config } = bridgeFolder(t, metadata.url, { sinks: { audit: { type: 'stdout' } } });
+  const simulator = await localSimulator(t);
+  const { config } = bridgeFolder(t, simulator.url, { sinks: { audit: { type: 'stdout' } } });
   const { code, stdout, stderr } = await run(t, ['check', '--config', config]);
   assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${config}: the configuration is valid\n`, stderr: '' });
-  assert.equal(metadata.connections, 0);
+  assert.deepEqual(simulator.requests(), []);
 });
 
 test('check finds what an adapter alone can find: a secret URL that is none', async (t) => {
@@ -79,9 +78,9 @@ test('check --schema prints a JSON Schema that takes a good configuration and re
 });
 
 test('check --connect reaches the metadata service and each sink without sending an event', async (t) => {
-  const metadata = await FakeMetadata.start(t);
+  const simulator = await localSimulator(t);
   await using receiver = await WebhookReceiver.start();
-  const { config } = bridgeFolder(t, metadata.url, { sinks: { audit: { type: 'stdout' }, hooks: hook(receiver.url) } });
+  const { config } = bridgeFolder(t, simulator.url, { sinks: { audit: { type: 'stdout' }, hooks: hook(receiver.url) } });
   const { code, stdout, stderr } = await run(t, ['check', '--connect', '--config', config]);
   const lines = 'metadata: can be reached\nsinks.audit: can be reached\nsinks.hooks: can be reached\n';
   assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: lines, stderr: '' });
@@ -90,11 +89,12 @@ test('check --connect reaches the metadata service and each sink without sending
 });
 
 test('check --connect names what cannot be reached, looks at the rest all the same, and exits with 1', async (t) => {
-  const metadata = (await FakeMetadata.start(t)).next({ status: 403 });
+  const simulator = await localSimulator(t);
+  simulator.fault({ status: 403 });
   await using receiver = await WebhookReceiver.start();
   const closed = await closedPort();
   const sinks = { gone: hook(`http://127.0.0.1:${closed}/hook`), hooks: hook(receiver.url) };
-  const { config } = bridgeFolder(t, metadata.url, { sinks });
+  const { config } = bridgeFolder(t, simulator.url, { sinks });
   const { code, stdout } = await run(t, ['check', '--connect', '--config', config]);
   assert.equal(code, 1);
   assert.match(stdout, /^metadata: .*403.*\nsinks\.gone: .*ECONNREFUSED.*\nsinks\.hooks: can be reached\n$/);

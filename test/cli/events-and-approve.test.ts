@@ -1,33 +1,39 @@
 // `events` and `approve` against a bare metadata service, and `approve` through a bridge → what they print, and their exit codes.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { FakeMetadata, fakeDocument } from '../support/fake-metadata.ts';
+import type { SimulatedAzure } from '../../src/simulator.ts';
 import { type Program, run, start } from '../support/program.ts';
-import { bridgeFolder, type LocalSimulator, localSimulator, startRun, TOKEN, urlOf } from '../support/running-bridge.ts';
+import { bridgeFolder, localSimulator, polled, startRun, TOKEN, urlOf } from '../support/running-bridge.ts';
 import { trapProxy } from '../support/trap-proxy.ts';
 
 test('events prints the document as indented JSON, with fields that nobody knows', async (t) => {
   const document = { DocumentIncarnation: 7, Events: [{ EventId: 'A', Strange: { deep: [1] } }], More: true };
-  const metadata = (await FakeMetadata.start(t)).next({ body: JSON.stringify(document) });
-  const { code, stdout, stderr } = await run(t, ['events', '--endpoint', metadata.url]);
+  const simulator = await localSimulator(t);
+  simulator.fault({ body: document });
+  const { code, stdout, stderr } = await run(t, ['events', '--endpoint', simulator.url]);
   assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: `${JSON.stringify(document, null, 2)}\n`, stderr: '' });
-  const [request] = metadata.requests;
+  const [request] = simulator.requests();
   assert.equal(request?.path, '/metadata/scheduledevents?api-version=2020-07-01');
   assert.equal(request.headers['metadata'], 'true');
 });
 
 test('events --api-version asks for that version', async (t) => {
   const simulator = await localSimulator(t);
-  await simulator.schedule();
+  simulator.schedule();
   const old = await run(t, ['events', '--endpoint', simulator.url, '--api-version', '2017-11-01']);
   assert.equal(old.code, 0);
   assert.equal('DurationInSeconds' in JSON.parse(old.stdout).Events[0], false);
 });
 
 test('events --watch prints each new document as a line and ends after --count of them', async (t) => {
-  const metadata = (await FakeMetadata.start(t)).next({ body: fakeDocument(1) }, { body: fakeDocument(1) }, { status: 503 });
-  metadata.respond = () => ({ body: fakeDocument(2) });
-  const { code, stdout, stderr } = await run(t, ['events', '--watch', '--count', '2', '--endpoint', metadata.url]);
+  const simulator = await localSimulator(t);
+  const program = start(t, ['events', '--watch', '--count', '2', '--endpoint', simulator.url]);
+  await polled(simulator);
+  await polled(simulator);
+  simulator.fault({ status: 503 });
+  await simulator.until(() => simulator.requests().some(({ status }) => status === 503));
+  simulator.schedule();
+  const { code, stdout, stderr } = await program.ended();
   const lines = stdout.trimEnd().split('\n');
   assert.equal(code, 0);
   assert.deepEqual(
@@ -38,11 +44,13 @@ test('events --watch prints each new document as a line and ends after --count o
 });
 
 test('events tells what failed and exits with 1: nobody listens, a status, HTML', async (t) => {
-  const metadata = (await FakeMetadata.start(t)).next({ status: 403 }, { body: '<html>' });
-  const denied = await run(t, ['events', '--endpoint', metadata.url]);
-  const html = await run(t, ['events', '--endpoint', metadata.url]);
-  await metadata.stop();
-  const gone = await run(t, ['events', '--endpoint', metadata.url]);
+  const simulator = await localSimulator(t);
+  simulator.fault({ status: 403 });
+  const denied = await run(t, ['events', '--endpoint', simulator.url]);
+  simulator.fault({ body: '<html>' });
+  const html = await run(t, ['events', '--endpoint', simulator.url]);
+  await simulator.close();
+  const gone = await run(t, ['events', '--endpoint', simulator.url]);
   for (const { code, stdout } of [denied, html, gone]) assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
   assert.match(denied.stderr, /answered 403/);
   assert.match(html.stderr, /BRIDGE_METADATA_INVALID/);
@@ -50,25 +58,25 @@ test('events tells what failed and exits with 1: nobody listens, a status, HTML'
 });
 
 test('events --watch ends at SIGTERM with exit code 0', async (t) => {
-  const metadata = await FakeMetadata.start(t);
-  const program = start(t, ['events', '--watch', '--endpoint', metadata.url]);
+  const simulator = await localSimulator(t);
+  const program = start(t, ['events', '--watch', '--endpoint', simulator.url]);
   await program.lines(1);
   assert.equal((await program.end('SIGTERM')).code, 0);
 });
 
 test('events --watch ends cleanly when the reader of its output has gone, as after `| head -1`', async (t) => {
-  const metadata = await FakeMetadata.start(t);
-  const program = start(t, ['events', '--watch', '--endpoint', metadata.url]);
+  const simulator = await localSimulator(t);
+  const program = start(t, ['events', '--watch', '--endpoint', simulator.url]);
   await program.lines(1);
   program.child.stdout?.destroy();
-  metadata.respond = () => ({ body: fakeDocument(2) });
+  simulator.schedule();
   const { code, stderr } = await program.ended();
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
 });
 
 test('approve starts events at the metadata service and prints a line for each', async (t) => {
   const simulator = await localSimulator(t);
-  const ids = [await simulator.schedule(), await simulator.schedule()];
+  const ids = [simulator.schedule().EventId, simulator.schedule().EventId];
   const { code, stdout, stderr } = await run(t, ['approve', ...ids, '--endpoint', simulator.url]);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
   assert.equal(stdout, ids.map((eventId) => `${JSON.stringify({ eventId, status: 200 })}\n`).join(''));
@@ -77,7 +85,7 @@ test('approve starts events at the metadata service and prints a line for each',
 
 test('approve exits with 1 where one of them was refused, and goes on with the rest', async (t) => {
   const simulator = await localSimulator(t);
-  const id = await simulator.schedule();
+  const id = simulator.schedule().EventId;
   const { code, stdout } = await run(t, ['approve', 'no-such-event', id, '--endpoint', simulator.url]);
   const lines = stdout.trimEnd().split('\n');
   assert.equal(code, 1);
@@ -91,16 +99,16 @@ test('approve exits with 1 where one of them was refused, and goes on with the r
 });
 
 test('approve exits with 1 and the status null where nobody answers', async (t) => {
-  const metadata = await FakeMetadata.start(t);
-  await metadata.stop();
-  const { code, stdout } = await run(t, ['approve', 'A', '--endpoint', metadata.url]);
+  const simulator = await localSimulator(t);
+  await simulator.close();
+  const { code, stdout } = await run(t, ['approve', 'A', '--endpoint', simulator.url]);
   assert.equal(code, 1);
   assert.equal(JSON.parse(stdout).status, null);
 });
 
 test('approve --interactive asks before each one: a no, or the end of the input, approves nothing', async (t) => {
   const simulator = await localSimulator(t);
-  const ids = [await simulator.schedule(), await simulator.schedule(), await simulator.schedule()];
+  const ids = [simulator.schedule().EventId, simulator.schedule().EventId, simulator.schedule().EventId];
   const args = ['approve', ...ids, '--endpoint', simulator.url, '--interactive'];
   const unanswered = await run(t, args, { input: '' });
   assert.deepEqual([unanswered.code, unanswered.stdout], [0, '']);
@@ -113,9 +121,9 @@ test('approve --interactive asks before each one: a no, or the end of the input,
 
 test('approve --bridge approves through a bridge, as the one whose token the variable holds', async (t) => {
   const { simulator, bridge } = await bridgeWithApprover(t);
-  const eventId = await simulator.schedule();
-  await simulator.polled();
-  await simulator.polled();
+  const eventId = simulator.schedule().EventId;
+  await polled(simulator);
+  await polled(simulator);
   const { code, stdout, stderr } = await run(t, ['approve', eventId, ...through(bridge)], { env: { MY_TOKEN: TOKEN } });
   assert.deepEqual({ code, stderr }, { code: 0, stderr: `${eventId}: submitted\n` });
   assert.deepEqual(JSON.parse(stdout), { eventId, status: 200 });
@@ -158,7 +166,7 @@ test('events --count watches, and ends after so many documents', async (t) => {
   assert.deepEqual([code, stdout], [0, '{"DocumentIncarnation":1,"Events":[]}\n']);
 });
 
-async function bridgeWithApprover(t: TestContext): Promise<{ simulator: LocalSimulator; bridge: Program }> {
+async function bridgeWithApprover(t: TestContext): Promise<{ simulator: SimulatedAzure; bridge: Program }> {
   const simulator = await localSimulator(t);
   const approvals = { approvers: { orders: { token: { env: 'ORDERS_TOKEN' } } } };
   const folder = bridgeFolder(t, simulator.url, { approvals });
@@ -170,6 +178,6 @@ function through(bridge: Program): string[] {
   return ['--bridge', urlOf(bridge), '--token-env', 'MY_TOKEN'];
 }
 
-function statusesOf({ simulator }: LocalSimulator): string[] {
-  return simulator.group.events.listed(simulator.vmName).map((event) => event.EventStatus);
+function statusesOf(simulator: SimulatedAzure): string[] {
+  return simulator.events().map(({ EventStatus }) => EventStatus);
 }

@@ -7,9 +7,9 @@ import { bridgeFolder, localSimulator, startRun, urlOf } from '../support/runnin
 test('run prints CloudEvents as NDJSON on standard output and logs, as JSON lines, on standard error alone', async (t) => {
   const simulator = await localSimulator(t);
   const bridge = await startRun(t, bridgeFolder(t, simulator.url, { sinks: { audit: { type: 'stdout' } } }));
-  const eventId = await simulator.schedule({ EventStatus: 'Started' });
+  const eventId = simulator.schedule({ EventStatus: 'Started' }).EventId;
   await bridge.lines(1);
-  await simulator.control('POST', `events/${eventId}/end`);
+  simulator.end(eventId);
   await bridge.lines(2);
   const { code, stdout, stderr } = await bridge.end('SIGTERM');
   assert.equal(code, 0);
@@ -50,7 +50,7 @@ test('run --log-level silent says nothing on standard error', async (t) => {
   const simulator = await localSimulator(t);
   const folder = bridgeFolder(t, simulator.url, { sinks: { audit: { type: 'stdout' } } });
   await (await startRun(t, folder)).end('SIGTERM');
-  await simulator.schedule();
+  simulator.schedule();
   const quiet = start(t, ['run', '--config', folder.config, '--log-level', 'silent']);
   await quiet.lines(1);
   assert.deepEqual((await quiet.end('SIGTERM')).stderr, '');

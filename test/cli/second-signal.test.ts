@@ -13,7 +13,7 @@ test('run that is told to end again while it ends still lets the running deliver
   const simulator = await localSimulator(t);
   const folder = bridgeFolder(t, simulator.url, { sinks: { hooks: hook(receiver.url) } });
   const program = await startRun(t, folder);
-  await simulator.schedule();
+  simulator.schedule();
   const response = await running.promise;
   program.child.kill('SIGINT');
   await program.logs('"ending"');

@@ -34,7 +34,8 @@ test('simulate on a port in use says so, and what to do, with exit code 1', asyn
 test('simulate --list names each scenario with what it is for', async (t) => {
   const { code, stdout, stderr } = await run(t, ['simulate', '--list']);
   assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-  assert.match(stdout, /^demo +\S.+\n$/);
+  assert.match(stdout, /^demo +\S.+\n(?:[a-z0-9-]+ +\S.+\n)+$/);
+  assert.match(stdout, /^live-migration +\S/m);
 });
 
 test('demo tells one maintenance from scheduled over the approval and started to ended, in less than 30 s, and exits with 0', async (t) => {

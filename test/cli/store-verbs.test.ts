@@ -1,13 +1,14 @@
 // `dead-letters` and `replay` beside a running bridge and after it → what they print, what the receiver gets again, their exit codes.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import type { SimulatedAzure } from '../../src/simulator.ts';
 import { poll } from '../support/poll.ts';
 import { type Ended, type Program, run } from '../support/program.ts';
-import { type BridgeFolder, bridgeFolder, hook, type LocalSimulator, localSimulator, peek, startRun } from '../support/running-bridge.ts';
+import { type BridgeFolder, bridgeFolder, hook, localSimulator, peek, startRun } from '../support/running-bridge.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 interface Bench {
-  readonly simulator: LocalSimulator;
+  readonly simulator: SimulatedAzure;
   readonly receiver: WebhookReceiver;
   readonly folder: BridgeFolder;
   readonly bridge: Program;
@@ -28,7 +29,7 @@ async function bench(t: TestContext): Promise<Bench> {
 async function refuse({ simulator, receiver, folder }: Bench, count: number): Promise<string[]> {
   receiver.default = { status: 422 };
   const ids: string[] = [];
-  for (let n = 0; n < count; n++) ids.push(`${(await simulator.schedule()).toLowerCase()}:scheduled`);
+  for (let n = 0; n < count; n++) ids.push(`${simulator.schedule().EventId.toLowerCase()}:scheduled`);
   await poll(() => peek(folder, (outbox) => outbox.backlog('hooks').dead) === count, 'the dead letters');
   receiver.default = { status: 204 };
   receiver.requests.length = 0;
@@ -105,7 +106,7 @@ test('dead-letters works on the store of a bridge that has ended', async (t) => 
 test('replay queues what lies since a duration ago, or since a moment, for the sink again: same bytes and ids', async (t) => {
   const own = await bench(t);
   const before = new Date().toISOString();
-  await own.simulator.schedule();
+  own.simulator.schedule();
   await own.receiver.waitFor(1);
   for (const since of ['1h', before]) {
     const count = own.receiver.requests.length;
@@ -119,9 +120,9 @@ test('replay queues what lies since a duration ago, or since a moment, for the s
 
 test('replay keeps to --until and --event', async (t) => {
   const own = await bench(t);
-  const eventId = await own.simulator.schedule();
+  const eventId = own.simulator.schedule().EventId;
   await own.receiver.waitFor(1);
-  await own.simulator.schedule();
+  own.simulator.schedule();
   await own.receiver.waitFor(2);
   const count = async (...args: readonly string[]) => (await own.verb('replay', '--sink', 'hooks', '--since', '1h', ...args)).stdout;
   assert.equal(await count('--until', '30m'), '{"queued":0}\n');

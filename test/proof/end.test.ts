@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { suite, test } from 'node:test';
 import { fullPipe } from '../support/full-pipe.ts';
 import { type Program, start } from '../support/program.ts';
-import { bridgeFolder, hook, localSimulator, received, startRun, urlOf } from '../support/running-bridge.ts';
+import { bridgeFolder, hook, localSimulator, polled, received, startRun, urlOf } from '../support/running-bridge.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const AUDIT = { audit: { type: 'stdout' } };
@@ -28,7 +28,7 @@ suite('run ends', { concurrency: 4 }, () => {
     const folder = bridgeFolder(t, simulator.url, { sinks: { hooks: hook(receiver.url) } });
     const bridge = await startRun(t, folder);
     const ids: string[] = [];
-    for (let n = 0; n < 100; n++) ids.push(`${(await simulator.schedule()).toLowerCase()}:scheduled`);
+    for (let n = 0; n < 100; n++) ids.push(`${simulator.schedule().EventId.toLowerCase()}:scheduled`);
     await receiver.waitFor(16);
     bridge.child.kill('SIGTERM');
     await bridge.logs('"ending"');
@@ -49,7 +49,7 @@ suite('run ends', { concurrency: 4 }, () => {
     receiver.next('hang');
     const folder = bridgeFolder(t, simulator.url, { sinks: { hooks: hook(receiver.url, { timeout: '1m' }) } });
     const bridge = await startRun(t, folder);
-    await simulator.schedule();
+    simulator.schedule();
     await receiver.waitFor(1);
     await endsInTime(bridge);
     await startRun(t, folder);
@@ -62,8 +62,8 @@ suite('run ends', { concurrency: 4 }, () => {
     await using receiver = await WebhookReceiver.start();
     const { config } = bridgeFolder(t, simulator.url, { sinks: { hooks: hook(receiver.url) } });
     const bridge = start(t, ['run', '--config', config, '--log-level', 'trace'], { stdio: ['ignore', 'ignore', fullPipe(t)] });
-    await simulator.polled();
-    await simulator.schedule();
+    await polled(simulator);
+    simulator.schedule();
     await receiver.waitFor(1);
     await endsInTime(bridge);
   });
@@ -74,7 +74,7 @@ suite('run ends', { concurrency: 4 }, () => {
     const folder = bridgeFolder(t, simulator.url, { sinks: { ...AUDIT, hooks: hook(receiver.url) } });
     const bridge = await startRun(t, folder, { stdio: ['ignore', fullPipe(t), 'pipe'] });
     for (const count of [1, 2]) {
-      await simulator.schedule();
+      simulator.schedule();
       await receiver.waitFor(count);
     }
     await endsInTime(bridge);
@@ -86,10 +86,10 @@ suite('run ends', { concurrency: 4 }, () => {
     const simulator = await localSimulator(t);
     const folder = bridgeFolder(t, simulator.url, { sinks: AUDIT });
     const bridge = await startRun(t, folder);
-    await simulator.schedule();
+    simulator.schedule();
     await bridge.lines(1);
     bridge.child.stdout?.destroy();
-    const unread = `${(await simulator.schedule()).toLowerCase()}:scheduled`;
+    const unread = `${simulator.schedule().EventId.toLowerCase()}:scheduled`;
     assert.equal((await bridge.ended()).code, 0);
     const lines = await (await startRun(t, folder)).lines(1);
     assert.deepEqual(
@@ -105,7 +105,7 @@ suite('run ends', { concurrency: 4 }, () => {
     const bridge = await startRun(t, folder);
     bridge.child.stdout?.destroy();
     for (const count of [1, 2]) {
-      await simulator.schedule();
+      simulator.schedule();
       await receiver.waitFor(count);
     }
     await bridge.logs('"BRIDGE_STDOUT_CLOSED"');

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { Simulator } from '../../src/simulator/simulator.ts';
+import type { SimulatedAzure } from '../../src/simulator.ts';
 import { systemDeps } from '../../src/system.ts';
 import { FakeMetadata } from '../support/fake-metadata.ts';
 import { poll } from '../support/poll.ts';
@@ -11,9 +12,10 @@ import {
   type BridgeFolder,
   bridgeFolder,
   hook,
-  type LocalSimulator,
   localSimulator,
   peek,
+  polled,
+  posts,
   received,
   startRun,
   TOKEN,
@@ -38,7 +40,7 @@ async function sceneOf(t: TestContext, endpoint: string): Promise<Scene> {
   return { receiver, folder, begin: () => startRun(t, folder, ENV) };
 }
 
-async function simulated(t: TestContext): Promise<Scene & { readonly simulator: LocalSimulator }> {
+async function simulated(t: TestContext): Promise<Scene & { readonly simulator: SimulatedAzure }> {
   const simulator = await localSimulator(t);
   return { simulator, ...(await sceneOf(t, simulator.url)) };
 }
@@ -49,9 +51,9 @@ function queued(folder: BridgeFolder): Map<string, string> {
 }
 
 /** Resolves when a document has been handled that was read after this call. */
-async function handled({ polled }: LocalSimulator): Promise<void> {
-  await polled();
-  await polled();
+async function handled(simulator: SimulatedAzure): Promise<void> {
+  await polled(simulator);
+  await polled(simulator);
 }
 
 suite('kill -9', { concurrency: 4 }, () => {
@@ -59,8 +61,8 @@ suite('kill -9', { concurrency: 4 }, () => {
     const { simulator, receiver, folder, begin } = await simulated(t);
     const bridge = await begin();
     const release = holdStore(t, folder.store);
-    const id = `${(await simulator.schedule()).toLowerCase()}:scheduled`;
-    await simulator.polled();
+    const id = `${simulator.schedule().EventId.toLowerCase()}:scheduled`;
+    await polled(simulator);
     await bridge.end('SIGKILL');
     release();
     assert.equal(
@@ -80,7 +82,7 @@ suite('kill -9', { concurrency: 4 }, () => {
     const { simulator, receiver, folder, begin } = await simulated(t);
     await receiver.stop();
     const bridge = await begin();
-    const id = `${(await simulator.schedule()).toLowerCase()}:scheduled`;
+    const id = `${simulator.schedule().EventId.toLowerCase()}:scheduled`;
     await bridge.logs('"change stored"');
     await bridge.end('SIGKILL');
     const stored = queued(folder);
@@ -95,7 +97,7 @@ suite('kill -9', { concurrency: 4 }, () => {
     const { simulator, receiver, begin } = await simulated(t);
     receiver.next('hang');
     const bridge = await begin();
-    const id = `${(await simulator.schedule()).toLowerCase()}:scheduled`;
+    const id = `${simulator.schedule().EventId.toLowerCase()}:scheduled`;
     await receiver.waitFor(1);
     await bridge.end('SIGKILL');
     await begin();
@@ -111,7 +113,7 @@ suite('kill -9', { concurrency: 4 }, () => {
       response.writeHead(204).end();
     });
     const bridge = await begin();
-    const id = `${(await simulator.schedule()).toLowerCase()}:scheduled`;
+    const id = `${simulator.schedule().EventId.toLowerCase()}:scheduled`;
     await bridge.logs('outcomes could not be stored');
     await bridge.end('SIGKILL');
     release();
@@ -127,13 +129,13 @@ suite('kill -9', { concurrency: 4 }, () => {
   test('after an approval is stored, before it is posted, is followed by its StartRequest, once', async (t) => {
     const { simulator, receiver, begin } = await simulated(t);
     const { eventId } = await approvedInVain(simulator, await begin());
-    await simulator.control('PUT', 'faults', {});
-    const before = simulator.posts().length;
+    simulator.clearFaults();
+    const before = posts(simulator).length;
     await begin();
     const started = `${eventId.toLowerCase()}:started`;
     await poll(() => received(receiver.requests).has(started), 'the event to start');
     await handled(simulator);
-    assert.deepEqual(simulator.posts().slice(before), [200]);
+    assert.deepEqual(posts(simulator).slice(before), [200]);
     const phases = [...received(receiver.requests).keys()].map((id) => id.split(':')[1]).sort();
     assert.deepEqual(phases, ['approval-recorded', 'approval-submitted', 'scheduled', 'started']);
     assertApproved(receiver, started);
@@ -142,18 +144,18 @@ suite('kill -9', { concurrency: 4 }, () => {
   test('after an approval is stored is followed by no StartRequest for an event that has started meanwhile', async (t) => {
     const { simulator, receiver, begin } = await simulated(t);
     const { eventId } = await approvedInVain(simulator, await begin());
-    await simulator.control('PUT', 'faults', {});
-    await simulator.control('POST', `events/${eventId}/start`);
-    const before = simulator.posts().length;
+    simulator.clearFaults();
+    simulator.start(eventId);
+    const before = posts(simulator).length;
     await begin();
     const started = `${eventId.toLowerCase()}:started`;
     await poll(() => received(receiver.requests).has(started), 'the event to start');
     await handled(simulator);
-    assert.deepEqual(simulator.posts().slice(before), []);
+    assert.deepEqual(posts(simulator).slice(before), []);
   });
 
   test('after a StartRequest was accepted, before its answer came, is followed by no second one', async (t) => {
-    const simulator = new Simulator({ deps: systemDeps() });
+    const simulator = Simulator.alone({ deps: systemDeps() });
     const metadata = await metadataOf(t, simulator);
     const { receiver, begin } = await sceneOf(t, metadata.url);
     const bridge = await begin();
@@ -175,14 +177,14 @@ suite('kill -9', { concurrency: 4 }, () => {
 });
 
 /** A kill while the approval stands stored as `submitting`, none of its StartRequests having reached the service. */
-async function approvedInVain(simulator: LocalSimulator, bridge: Program): Promise<{ eventId: string }> {
-  await simulator.control('PUT', 'faults', { method: 'POST', reset: true, times: 1000 });
-  const eventId = await simulator.schedule();
+async function approvedInVain(simulator: SimulatedAzure, bridge: Program): Promise<{ eventId: string }> {
+  simulator.fault({ method: 'POST', reset: true, times: 1000 });
+  const eventId = simulator.schedule().EventId;
   await handled(simulator);
   const { status, body } = await approve(bridge, eventId);
   assert.deepEqual([status, body], [202, { results: [{ eventId, state: 'submitting', approvedBy: ['orders'] }] }]);
   await bridge.end('SIGKILL');
-  assert.ok(simulator.posts().every((answer) => answer === null));
+  assert.ok(posts(simulator).every((answer) => answer === null));
   return { eventId };
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fakeDocument } from '../support/fake-metadata.ts';
 import { folderOf, run, start } from '../support/program.ts';
-import { bridgeFolder, hook, localSimulator, startRun, urlOf } from '../support/running-bridge.ts';
+import { bridgeFolder, hook, localSimulator, polled, startRun, urlOf } from '../support/running-bridge.ts';
 import { trapProxy } from '../support/trap-proxy.ts';
 import { type Answer, WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -15,7 +15,7 @@ test('neither the metadata service nor a webhook is reached through a proxy of t
   await using receiver = await WebhookReceiver.start();
   const folder = bridgeFolder(t, simulator.url, { sinks: { hooks: hook(receiver.url) } });
   await startRun(t, folder, { env: proxy.env });
-  const eventId = await simulator.schedule();
+  const eventId = simulator.schedule().EventId;
   await receiver.waitFor(1);
   const { env } = proxy;
   assert.equal((await run(t, ['check', '--connect', '--config', folder.config], { env })).code, 0);
@@ -70,7 +70,7 @@ test('secrets, tokens, paths and queries of webhook addresses and payloads show 
   const env = { ...SECRETS, ...Object.fromEntries(addresses.map((address, n) => [`HOOK_URL_${n}`, address])) };
   const bridge = await startRun(t, folder, { env, logLevel: 'trace' });
 
-  const eventId = await simulator.schedule({ Description: SECRETS.DESCRIPTION });
+  const eventId = simulator.schedule({ Description: SECRETS.DESCRIPTION }).EventId;
   await Promise.all(receivers.map((receiver) => receiver.waitFor(1)));
   const approve = async (token: string, body: string) =>
     (
@@ -83,16 +83,16 @@ test('secrets, tokens, paths and queries of webhook addresses and payloads show 
   const requests = JSON.stringify({ StartRequests: [{ EventId: eventId }] });
   assert.equal(await approve(SECRETS.WRONG_TOKEN, requests), 401);
   assert.equal(await approve(SECRETS.ORDERS_TOKEN, `{ "${SECRETS.BROKEN_BODY}`), 400);
-  await simulator.control('PUT', 'faults', { method: 'POST', status: 503, body: SECRETS.BROKEN_BODY });
+  simulator.fault({ method: 'POST', status: 503, body: SECRETS.BROKEN_BODY });
   assert.equal(await approve(SECRETS.FILE_TOKEN, requests), 202);
   for (const fault of [
     { status: 200, body: `{ "${SECRETS.BROKEN_BODY}` },
     { status: 503, body: `<html>${SECRETS.BROKEN_BODY}` },
     { truncate: 20 },
   ]) {
-    await simulator.control('PUT', 'faults', { method: 'GET', ...fault });
-    await simulator.polled();
-    await simulator.polled();
+    simulator.fault({ method: 'GET', ...fault });
+    await polled(simulator);
+    await polled(simulator);
   }
   await bridge.logs('the metadata service answers again');
   const served = await Promise.all(
@@ -119,7 +119,7 @@ test('a configuration with a secret in the wrong place shows it nowhere', async 
 
 test('a document that is none shows only what kind of fault it has', async (t) => {
   const simulator = await localSimulator(t);
-  await simulator.control('PUT', 'faults', { body: `${fakeDocument(1)}${SECRETS.BROKEN_BODY}` });
+  simulator.fault({ body: `${fakeDocument(1)}${SECRETS.BROKEN_BODY}` });
   const program = start(t, ['events', '--endpoint', simulator.url]);
   const { code, stdout, stderr } = await program.ended();
   assert.deepEqual([code, stdout], [1, '']);

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as moment } from 'node:timers/promises';
+import type { SimulatedAzure } from '../../src/simulator.ts';
 import { poll } from '../support/poll.ts';
 import { start } from '../support/program.ts';
-import { bridgeFolder, hook, type LocalSimulator, localSimulator, peek, received, startRun } from '../support/running-bridge.ts';
+import { bridgeFolder, hook, localSimulator, peek, polled, received, startRun } from '../support/running-bridge.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -19,25 +20,25 @@ class Stream {
   readonly scheduled: string[] = [];
   readonly started: string[] = [];
   readonly ended: string[] = [];
-  readonly #simulator: LocalSimulator;
+  readonly #simulator: SimulatedAzure;
   readonly #hasHeard: (id: string) => boolean;
 
-  constructor(simulator: LocalSimulator, hasHeard: (id: string) => boolean) {
+  constructor(simulator: SimulatedAzure, hasHeard: (id: string) => boolean) {
     this.#simulator = simulator;
     this.#hasHeard = hasHeard;
   }
 
   /** One event more, one heard of starts, one that was heard to have started ends. */
   async step(): Promise<void> {
-    this.scheduled.push((await this.#simulator.schedule({ DurationInSeconds: 5 })).toLowerCase());
+    this.scheduled.push(this.#simulator.schedule({ DurationInSeconds: 5 }).EventId.toLowerCase());
     await this.#move(this.scheduled, this.started, 'scheduled', 'start');
     await this.#move(this.started, this.ended, 'started', 'end');
   }
 
-  async #move(from: readonly string[], to: string[], phase: string, order: string): Promise<void> {
+  async #move(from: readonly string[], to: string[], phase: string, order: 'start' | 'end'): Promise<void> {
     const next = from[to.length];
     if (next === undefined || !this.#hasHeard(`${next}:${phase}`)) return;
-    await this.#simulator.control('POST', `events/${next}/${order}`);
+    this.#simulator[order](next);
     to.push(next);
   }
 }
@@ -55,7 +56,7 @@ test(`kill -9 at ${ROUNDS} random moments loses nothing, changes no byte and no 
     const killed = moment(random() * LATEST_KILL_MS).then(() => program.end('SIGKILL'));
     do {
       await stream.step();
-      await Promise.race([simulator.polled(), killed]);
+      await Promise.race([polled(simulator), killed]);
     } while (!program.hasEnded);
     await killed;
   }

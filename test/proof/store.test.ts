@@ -5,7 +5,17 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { poll } from '../support/poll.ts';
 import { run } from '../support/program.ts';
-import { type BridgeFolder, bridgeFolder, hook, localSimulator, peek, received, startRun, urlOf } from '../support/running-bridge.ts';
+import {
+  type BridgeFolder,
+  bridgeFolder,
+  hook,
+  localSimulator,
+  peek,
+  polled,
+  received,
+  startRun,
+  urlOf,
+} from '../support/running-bridge.ts';
 import { smallDisk } from '../support/small-disk.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -25,19 +35,17 @@ test('on a full disk nothing is delivered that is not stored, /readyz says so, a
     const response = await fetch(`${urlOf(bridge)}/readyz`);
     return { status: response.status, ...((await response.json()) as { reasons: string[] }) };
   };
-  await simulator.schedule();
+  simulator.schedule();
   await receiver.waitFor(1);
   assert.equal((await readyz()).status, 200);
 
   disk.fill();
   const description = 'x'.repeat(1000);
-  // All of them in one document.
-  simulator.simulator.group.events.together(() => {
-    for (let n = 0; n < EVENTS; n++) simulator.simulator.group.events.schedule({ Description: description }, Date.now());
-  });
+  // All of them in one document: nothing is answered in between.
+  for (let n = 0; n < EVENTS; n++) simulator.schedule({ Description: description });
   await bridge.logs('nothing can be stored');
-  await simulator.polled();
-  await simulator.polled();
+  await polled(simulator);
+  await polled(simulator);
   const { status, reasons } = await readyz();
   assert.equal(status, 503);
   assert.match(reasons.join(), /nothing can be stored: the disk of the store .* is full/);
@@ -120,7 +128,7 @@ async function usedStore(t: TestContext): Promise<BridgeFolder> {
   await using receiver = await WebhookReceiver.start();
   const folder = bridgeFolder(t, simulator.url, { sinks: { hooks: hook(receiver.url) } });
   const bridge = await startRun(t, folder);
-  for (let n = 0; n < 20; n++) await simulator.schedule();
+  for (let n = 0; n < 20; n++) simulator.schedule();
   await receiver.waitFor(20);
   await poll(() => peek(folder, (outbox) => outbox.backlog('hooks').queued) === 0, 'the deliveries to be recorded');
   assert.equal((await bridge.end('SIGTERM')).code, 0);

@@ -42,7 +42,7 @@ test('the status is that of the spoilt answer, and null where there was none', (
 
 test('the journal keeps the last 10,000 requests and of each body the first 16,384 characters', () => {
   const journal = new RequestJournal();
-  const request = { at: '', vm: '', method: 'GET', headers: {}, body: 'x'.repeat(20_000), status: 200 };
+  const request = { atMs: 0, vm: '', method: 'GET', headers: {}, body: 'x'.repeat(20_000), status: 200 };
   for (let number = 1; number <= 20_001; number++) journal.add({ ...request, path: `/${number}` });
   const kept = journal.requests();
   assert.deepEqual([kept.length, kept[0]?.path, kept.at(-1)?.path, kept[0]?.body.length], [10_000, '/10002', '/20001', 16_384]);

@@ -42,7 +42,7 @@ const control = (server: SimulatorServer, method: string, path: string, body: ob
   receive(ask(`${server.url}/simulator${path}`, { method, headers: {}, body: JSON.stringify(body) }));
 
 test('the metadata and the control routes answer over HTTP', async (t) => {
-  const server = await start(t, { vmName: 'web_1' });
+  const server = await start(t, { vms: ['web_1'] });
   const scheduled = await control(server, 'POST', '/events', { EventType: 'Reboot' });
   assert.equal(scheduled.status, 201);
   const { EventId } = JSON.parse(scheduled.text) as { EventId: string };
@@ -91,7 +91,7 @@ test('a port in use is an error that names the address', async (t) => {
   });
 });
 
-test('listening beyond loopback is said in the log, listening on loopback is not', async (t) => {
+test('listening beyond loopback is said in the log, listening on loopback is not (F-01)', async (t) => {
   const warnings: unknown[] = [];
   const logger = { warn: (...said: unknown[]) => warnings.push(said) } as unknown as Logger;
   await start(t, { logger });
@@ -101,7 +101,7 @@ test('listening beyond loopback is said in the log, listening on loopback is not
   assert.equal((await receive(ask(server.url + EVENTS))).status, 200);
 });
 
-test('a delayed answer comes after its delay', async (t) => {
+test('a delayed answer comes after its delay (F-78)', async (t) => {
   const time = new VirtualTime();
   const server = await start(t, { deps: time });
   await control(server, 'PUT', '/faults', { delay: '90s', status: 504 });
@@ -118,7 +118,7 @@ test('a delayed answer comes after its delay', async (t) => {
   assert.equal((await answer).status, 504);
 });
 
-test('a reset breaks the connection without an answer', async (t) => {
+test('a reset breaks the connection without an answer (F-79)', async (t) => {
   const server = await start(t);
   await control(server, 'PUT', '/faults', { reset: true });
   await assert.rejects(receive(ask(server.url + EVENTS, { agent: false })), { code: 'ECONNRESET' });
@@ -126,7 +126,7 @@ test('a reset breaks the connection without an answer', async (t) => {
 });
 
 for (const truncate of [0, 7]) {
-  test(`an answer cut off after ${truncate} bytes announces the whole and brings so many`, async (t) => {
+  test(`an answer cut off after ${truncate} bytes announces the whole and brings so many (F-79)`, async (t) => {
     const server = await start(t);
     await control(server, 'PUT', '/faults', { truncate });
     const asked = ask(server.url + EVENTS, { agent: false });
@@ -160,7 +160,7 @@ test('a body over 1 MiB is refused with 413 and has no effect', async (t) => {
   const server = await start(t);
   const body = JSON.stringify({ Description: 'x'.repeat(1024 * 1024) });
   assert.equal((await receive(ask(`${server.url}/simulator/events`, { method: 'POST', headers: {}, body }))).status, 413);
-  assert.equal(server.simulator.group.events.incarnation, 1);
+  assert.equal(server.group.events.view.incarnation, 1);
 });
 
 test('a client that goes away in the middle of its request harms nobody', async (t) => {

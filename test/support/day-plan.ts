@@ -43,7 +43,7 @@ export class DayPlan {
     this.#often(2, () => this.#kill());
     this.#at(LAST_MS, () => weather.clear());
     // What got a NotBefore in the past waits for ever.
-    this.#at(LAST_MS + HOUR, () => bridge.simulation.simulator.group.events.withdraw());
+    this.#at(LAST_MS + HOUR, () => bridge.simulation.simulator.group.events.withdraw(bridge.time.wallMs()));
     this.happenings.sort((one, other) => one.atMs - other.atMs);
   }
 

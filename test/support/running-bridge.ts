@@ -3,10 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
-import { startSimulator } from '../../src/simulator/server.ts';
-import type { Simulator } from '../../src/simulator/simulator.ts';
+import { type SimulatedAzure, startSimulator } from '../../src/simulator.ts';
 import { systemDeps } from '../../src/system.ts';
-import { poll } from './poll.ts';
 import { folderOf, type Program, type ProgramOptions, start } from './program.ts';
 import type { ReceivedRequest } from './webhook-receiver.ts';
 
@@ -64,43 +62,29 @@ export function peek<T>({ store }: BridgeFolder, look: (outbox: Outbox) => T): T
   return look(outbox);
 }
 
-export interface LocalSimulator {
-  readonly url: string;
-  readonly simulator: Simulator;
-  /** Schedules an event; its EventId. */
-  schedule(fields?: Sections): Promise<string>;
-  /** A control request: `events/ID/start`, … */
-  control(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** Resolves once a document was read that was made after this call. */
-  polled(): Promise<void>;
-  /** What was answered to StartRequests, oldest first; null for a reset. */
-  posts(): (number | null)[];
+/** The simulator as tests of other projects have it, at the pace of the real clock, until the test ends. */
+export async function localSimulator(t: TestContext): Promise<SimulatedAzure> {
+  const azure = await startSimulator({ speed: 1 });
+  t.after(() => azure.close());
+  return azure;
 }
 
-/** The simulated metadata service on a free port, until the test ends. */
-export async function localSimulator(t: TestContext): Promise<LocalSimulator> {
-  const server = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, deps: systemDeps() });
-  t.after(() => server[Symbol.asyncDispose]());
-  const { url, simulator } = server;
-  const requests = (method: string) => simulator.group.journal.requests().filter((request) => request.method === method);
-  const reads = () => requests('GET').filter(({ path }) => path.startsWith('/metadata/scheduledevents')).length;
-  const control = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const response = await fetch(`${url}/simulator/${path}`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return text === '' ? null : JSON.parse(text);
-  };
-  return {
-    url,
-    simulator,
-    control,
-    schedule: async (fields = {}) => ((await control('POST', 'events', fields)) as { EventId: string }).EventId,
-    polled: async () => {
-      const before = reads();
-      await poll(() => reads() > before, 'a poll');
-    },
-    posts: () => requests('POST').map(({ status }) => status),
-  };
+/** Resolves once a document was read that was made after this call. */
+export async function polled(azure: SimulatedAzure): Promise<void> {
+  const before = reads(azure);
+  await azure.until(() => reads(azure) > before, { timeoutMs: 20_000 });
+}
+
+function reads(azure: SimulatedAzure): number {
+  return azure.requests().filter(({ method, path }) => method === 'GET' && path.startsWith('/metadata/scheduledevents')).length;
+}
+
+/** What was answered to StartRequests, oldest first; null for a reset. */
+export function posts(azure: SimulatedAzure): (number | null)[] {
+  return azure
+    .requests()
+    .filter(({ method }) => method === 'POST')
+    .map(({ status }) => status);
 }
 
 /** What a receiver got, by CloudEvent id: the bodies in the order in which they came. */

@@ -1,6 +1,7 @@
 // A simulator in virtual time, and what tests say to it: requests of the VM's own and control requests, without sockets.
 import assert from 'node:assert/strict';
 import type { SimAnswer } from '../../src/simulator/answer.ts';
+import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
 import { Simulator } from '../../src/simulator/simulator.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -24,6 +25,8 @@ export interface Document {
 
 export const EVENTS = '/metadata/scheduledevents?api-version=2020-07-01';
 
+const SCENARIOS = await shippedScenarios();
+
 export class Simulation {
   readonly time: VirtualTime;
   readonly simulator: Simulator;
@@ -31,7 +34,7 @@ export class Simulation {
   constructor(options: { vmName?: string; speed?: number; startMs?: number; seed?: number } = {}) {
     const { startMs, seed, ...rest } = options;
     this.time = new VirtualTime({ ...(startMs === undefined ? {} : { startMs }), ...(seed === undefined ? {} : { seed }) });
-    this.simulator = new Simulator({ deps: this.time, ...rest });
+    this.simulator = Simulator.alone({ deps: this.time, scenarios: SCENARIOS, ...rest });
   }
 
   /** As it is, without the Metadata header. */

@@ -1,6 +1,7 @@
 // A simulator → the metadata client's Transport, in memory and in virtual time: delays, resets and cut-off answers as on a socket.
 import { BridgeError } from '../../src/errors.ts';
 import type { Transport } from '../../src/metadata/transport.ts';
+import type { SimAnswer } from '../../src/simulator/answer.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 import { type Deps, deadline, sleep } from '../../src/time.ts';
 
@@ -16,7 +17,8 @@ export function simulatorTransport(simulator: Simulator, deps: Pick<Deps, 'after
       signal,
     );
     try {
-      if (answer.delayMs !== undefined) await sleep(deps, answer.delayMs, limit.signal);
+      const heldMs = (answer.delayMs ?? 0) + heldBackMs(simulator, answer);
+      if (heldMs > 0) await sleep(deps, heldMs, limit.signal);
     } finally {
       limit.cancel();
     }
@@ -24,4 +26,9 @@ export function simulatorTransport(simulator: Simulator, deps: Pick<Deps, 'after
     if (answer.reset || isCut) throw new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the simulator broke off the connection');
     return { status: answer.status, headers: answer.headers, body: answer.body };
   };
+}
+
+/** Real time until the answer is due by the simulator's clock, whose speed stays as it is meanwhile. */
+function heldBackMs({ group: { clock } }: Simulator, { notBeforeMs }: SimAnswer): number {
+  return notBeforeMs === undefined ? 0 : Math.max(0, (notBeforeMs - clock.nowMs()) / clock.speed);
 }

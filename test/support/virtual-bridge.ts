@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { type Bridge, type BridgeOptions, startBridge } from '../../src/bridge.ts';
 import { checkConfig } from '../../src/config/check-config.ts';
 import type { Config } from '../../src/config/config.ts';
-import { configError } from '../../src/config/faults.ts';
+import { configError } from '../../src/config/config-error.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Transport } from '../../src/metadata/transport.ts';
 import { DATABASE_FILE } from '../../src/outbox/folder.ts';

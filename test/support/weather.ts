@@ -50,7 +50,7 @@ export class Weather {
     this.#simulation = simulation;
     this.#random = random;
     this.#send = simulatorTransport(simulator, time);
-    this.#instance = simulatorTransport(new Simulator({ deps: time, vmName: simulator.vmName }), time);
+    this.#instance = simulatorTransport(Simulator.alone({ deps: time, vmName: simulator.vmName }), time);
   }
 
   get isFair(): boolean {
@@ -81,7 +81,7 @@ export class Weather {
 
   /** The service counts from 1 again, and knows of no event until it has found them again. */
   restart(emptyMs: number): void {
-    this.#offset = this.#simulation.simulator.group.events.incarnation - 2;
+    this.#offset = this.#simulation.simulator.group.events.view.incarnation - 2;
     this.#emptyUntilMs = this.#now + emptyMs;
     this.#given = [];
   }
@@ -89,7 +89,7 @@ export class Weather {
   /** The next answer is an older one, where there is one that lists nothing that is gone. */
   stale(): void {
     const { group, vmName } = this.#simulation.simulator;
-    const listed = new Set(group.events.listed(vmName).map(({ EventId }) => EventId));
+    const listed = new Set(group.events.view.listed(vmName).map(({ EventId }) => EventId));
     const isListed = (text: string) =>
       (JSON.parse(text) as { Events: { EventId: string }[] }).Events.every((event) => listed.has(event.EventId));
     this.#stale = this.#given.slice(0, -1).findLast(isListed) ?? null;

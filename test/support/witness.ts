@@ -1,7 +1,7 @@
 // What a bridge was given to read → the CloudEvents that it owes: the oracle of the whole-bridge tests, which shares no code with src/changes.
 import assert from 'node:assert/strict';
 import type { Transport, TransportAnswer } from '../../src/metadata/transport.ts';
-import type { WireEvent } from '../../src/simulator/event.ts';
+import type { WireEvent } from '../../src/simulator/life/event.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 import type { CloudEvent } from './memory-sinks.ts';
 
@@ -59,9 +59,9 @@ export class Witness {
   look(): void {
     const { events } = this.#simulator.group;
     this.#simulator.group.catchUp();
-    if (events.incarnation === this.#incarnation) return;
-    this.#incarnation = events.incarnation;
-    const listed = new Set(events.listed(this.#simulator.vmName).map((event) => event.EventId.toLowerCase()));
+    if (events.view.incarnation === this.#incarnation) return;
+    this.#incarnation = events.view.incarnation;
+    const listed = new Set(events.view.listed(this.#simulator.vmName).map((event) => event.EventId.toLowerCase()));
     for (const key of this.#listed) if (!listed.has(key)) this.#goneMs.set(key, this.#wallMs());
     this.#listed = listed;
   }

@@ -1,0 +1,145 @@
+// A control request → what it does to the group, and its answer: the routes under /simulator.
+import createRouter from 'find-my-way';
+import { empty, json, problem, type Refusal, type SimAnswer, type SimRequest } from '../answer.ts';
+import type { Group } from '../group.ts';
+import type { WireEvent } from '../life/event.ts';
+import { isRefusal } from '../life/event-store.ts';
+import { readClockOrder, readEventFields, readFaultOrder } from './control-orders.ts';
+import { stateOf } from './state.ts';
+
+interface Call {
+  readonly group: Group;
+  readonly body: Uint8Array;
+  /** Of the path; without its question mark. */
+  readonly query: string;
+  /** EventId or scenario name of the path; empty where it has none. */
+  readonly named: string;
+  readonly nowMs: number;
+}
+
+type Handler = (call: Call) => SimAnswer;
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+const ROUTES: readonly (readonly [Method, string, Handler])[] = [
+  ['POST', '/simulator/events', schedule],
+  ['PATCH', '/simulator/events/:named', change],
+  ['POST', '/simulator/events/:named/start', ({ group, named, nowMs }) => answer(group.events.start(named, nowMs))],
+  ['POST', '/simulator/events/:named/end', ({ group, named, nowMs }) => answer(group.events.end(named, nowMs))],
+  ['POST', '/simulator/events/:named/cancel', ({ group, named, nowMs }) => answer(group.events.cancel(named, nowMs))],
+  ['PUT', '/simulator/faults', orderFault],
+  ['GET', '/simulator/clock', ({ group }) => clock(group)],
+  ['PUT', '/simulator/clock', setClock],
+  ['GET', '/simulator/requests', requests],
+  ['GET', '/simulator/scenarios', ({ group }) => json(200, scenarios(group))],
+  ['POST', '/simulator/scenarios/:named', startScenario],
+  ['GET', '/simulator', ({ group, nowMs }) => json(200, stateOf(group, nowMs))],
+  ['DELETE', '/simulator', reset],
+];
+
+const METHODS = [...new Set(ROUTES.map(([method]) => method))];
+
+/** Finds a handler, which it keeps beside the route: its own handlers are for sockets. */
+const router = createRouter({ ignoreTrailingSlash: true, maxParamLength: 1024 });
+for (const [method, path, handler] of ROUTES) router.on(method, path, () => undefined, handler);
+
+export function isControlRoute(url: string): boolean {
+  return /^\/simulator(?:[/?]|$)/.test(url);
+}
+
+/** @param request with its header names in lower case */
+export function answerControl(group: Group, request: SimRequest, nowMs: number): SimAnswer {
+  const [path = '', query = ''] = request.url.split(/\?(.*)/s);
+  if (isFromElsewhere(request)) return problem({ status: 403, detail: 'A page of another origin may not steer the simulator.' });
+  const method = METHODS.find((known) => known === request.method);
+  const found = method && router.find(method, path);
+  if (found) return (found.store as Handler)({ group, body: request.body, named: found.params['named'] ?? '', query, nowMs });
+  const allowed = METHODS.filter((known) => router.find(known, path));
+  if (allowed.length === 0) return problem({ status: 404, detail: `There is no route ${path}; docs/simulator.md lists them.` });
+  return problem({ status: 405, detail: `${path} takes ${allowed.join(' and ')}.` }, { allow: allowed.join(', ') });
+}
+
+/** A browser says which page it asks for: one of a foreign site must not schedule events on the simulator of whoever looks at it. */
+function isFromElsewhere({ headers }: SimRequest): boolean {
+  const { origin, host } = headers;
+  return origin !== undefined && origin !== `http://${host}`;
+}
+
+function schedule({ group, body, nowMs }: Call): SimAnswer {
+  const fields = readEventFields(body);
+  if ('detail' in fields) return problem(fields);
+  const event = group.events.schedule(fields, nowMs);
+  if (isRefusal(event)) return problem(event);
+  return json(201, event, { location: `/simulator/events/${encodeURIComponent(event.EventId)}` });
+}
+
+function change({ group, body, named, nowMs }: Call): SimAnswer {
+  const fields = readEventFields(body);
+  return 'detail' in fields ? problem(fields) : answer(group.events.change(named, fields, nowMs));
+}
+
+function orderFault({ group, body, nowMs }: Call): SimAnswer {
+  const read = readFaultOrder(
+    body,
+    group.machines.map(({ name }) => name),
+  );
+  if ('detail' in read) return problem(read);
+  group.faults.order(read.order, nowMs);
+  return empty(204);
+}
+
+function requests({ group, query }: Call): SimAnswer {
+  const last = new URLSearchParams(query).get('last');
+  if (last === null) return json(200, group.journal.requests());
+  if (/^\d{1,6}$/.test(last)) return json(200, group.journal.requests(Number(last)));
+  const faults = [{ path: 'last', message: 'must be a whole number' }];
+  return problem({ status: 400, detail: 'last: must be a whole number', faults });
+}
+
+function scenarios({
+  scenarios,
+  player,
+}: Group): readonly { readonly name: string; readonly purpose: string; readonly running: boolean }[] {
+  const running = player.running();
+  return scenarios.map(({ name, purpose }) => ({ name, purpose, running: running?.script.name === name }));
+}
+
+function setClock({ group, body }: Call): SimAnswer {
+  const order = readClockOrder(body);
+  if ('detail' in order) return problem(order);
+  if (order.advance !== undefined && !group.clock.advance(order.advance)) {
+    return problem({
+      status: 400,
+      detail: 'advance: would leave the year 9999',
+      faults: [{ path: 'advance', message: 'would leave the year 9999' }],
+    });
+  }
+  if (order.speed !== undefined) group.clock.setSpeed(order.speed);
+  group.catchUp();
+  return clock(group);
+}
+
+function clock(group: Group): SimAnswer {
+  return json(200, { now: new Date(group.clock.nowMs()).toISOString(), speed: group.clock.speed });
+}
+
+function startScenario({ group, named, nowMs }: Call): SimAnswer {
+  const script = group.scenarios.find(({ name }) => name === named);
+  if (!script) {
+    const known = group.scenarios.map(({ name }) => name).join(', ') || 'none here';
+    return problem({ status: 404, detail: `There is no scenario "${named}"; there is ${known}.` });
+  }
+  group.player.start(script, nowMs);
+  return json(
+    200,
+    scenarios(group).find(({ name }) => name === named),
+  );
+}
+
+function reset({ group, nowMs }: Call): SimAnswer {
+  group.reset(nowMs);
+  return empty(204);
+}
+
+function answer(outcome: WireEvent | Refusal): SimAnswer {
+  return isRefusal(outcome) ? problem(outcome) : json(200, outcome);
+}

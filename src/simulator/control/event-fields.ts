@@ -1,0 +1,65 @@
+// The keys of an event as control bodies and scenario files write them → EventFields.
+import * as v from 'valibot';
+import { duration } from '../../options.ts';
+import { type EventFields, readNotBefore } from '../life/event.ts';
+
+/** A text that is not empty: a type, a machine's name. */
+export const name = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
+
+/** What can stand in a path and be compared without case. */
+const eventId = v.pipe(
+  v.string(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(256, 'must have at most 256 characters'),
+  v.check((id) => id.isWellFormed(), 'must be well-formed Unicode'),
+);
+
+const notBefore = v.pipe(
+  v.string(),
+  v.check((text) => readNotBefore(text) !== null, 'must be a date such as "Mon, 11 Apr 2022 22:26:58 GMT" or 2022-04-11T22:26:58Z, or ""'),
+  v.transform((text) => readNotBefore(text) ?? ''),
+);
+
+/** Simulated time, longer than any notice, and short enough for NotBefore to keep to four-digit years. */
+export const span = v.pipe(duration(), v.maxValue(36_500 * 24 * 60 * 60 * 1000, 'must be at most 36500d'));
+
+/** By key, all optional. @param machine what a machine may be called in `Resources` and `seen` */
+export function eventEntries<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
+  return {
+    EventId: v.exactOptional(eventId),
+    EventType: v.exactOptional(name),
+    ResourceType: v.exactOptional(v.string()),
+    Resources: v.exactOptional(v.array(machine)),
+    EventStatus: v.exactOptional(v.picklist(['Scheduled', 'Started'], 'must be Scheduled or Started')),
+    NotBefore: v.exactOptional(notBefore),
+    Description: v.exactOptional(v.string()),
+    EventSource: v.exactOptional(v.string()),
+    DurationInSeconds: v.exactOptional(v.pipe(v.number(), v.safeInteger('must be a whole number'), v.minValue(-1, 'must be at least -1'))),
+    seen: v.exactOptional(v.array(machine)),
+    notice: v.exactOptional(span),
+    startedFor: v.exactOptional(span),
+    otherTenants: v.exactOptional(span),
+  };
+}
+
+/** What `eventEntries` read; durations in simulated milliseconds. */
+export type EventKeys = Omit<EventFields, 'noticeMs' | 'startedForMs' | 'otherTenantsMs'> & {
+  readonly notice?: number;
+  readonly startedFor?: number;
+  readonly otherTenants?: number;
+};
+
+export const ONE_NOT_BEFORE = 'must hold NotBefore or notice, not both';
+
+export function hasOneNotBefore({ notice, NotBefore }: EventKeys): boolean {
+  return notice === undefined || NotBefore === undefined;
+}
+
+export function toEventFields({ notice, startedFor, otherTenants, ...fields }: EventKeys): EventFields {
+  return {
+    ...fields,
+    ...(notice === undefined ? {} : { noticeMs: notice }),
+    ...(startedFor === undefined ? {} : { startedForMs: startedFor }),
+    ...(otherTenants === undefined ? {} : { otherTenantsMs: otherTenants }),
+  };
+}

@@ -1,0 +1,54 @@
+// A group at a moment → what `GET /simulator` says of it: clock, machines, script, faults, and its events with what the document does not show.
+import { formatDuration } from '../../durations.ts';
+import type { Group } from '../group.ts';
+import type { Entry } from '../life/entry.ts';
+import type { GroupState, ListedEvent } from './group-state.ts';
+
+export function stateOf(group: Group, nowMs: number): GroupState {
+  const { clock, events, activation, machines, faults, player, strict, gpu, urls } = group;
+  const running = player.running();
+  return {
+    now: timeOf(nowMs),
+    speed: clock.speed,
+    strict,
+    gpu,
+    incarnation: events.view.incarnation,
+    service: { state: activation.state, eventsFrom: optionalTimeOf(activation.eventsFromMs) },
+    vms: machines.map(({ name, faultDomain }) => ({ name, url: urls.get(name) ?? null, faultDomain })),
+    scenario: running && { name: running.script.name, purpose: running.script.purpose, startedAt: timeOf(running.startedAtMs) },
+    fault: faultState(faults.active(nowMs)),
+    events: events.entries().map(listedEvent),
+    past: events.past().map((entry) => ({ ...listedEvent(entry), endedAt: timeOf(entry.endedAtMs), end: entry.end })),
+  };
+}
+
+function listedEvent({ event, seen, scheduledAtMs, approvedAtMs, startedAtMs, startsAtMs, goneAtMs }: Entry): ListedEvent {
+  return {
+    ...event,
+    seen,
+    scheduledAt: timeOf(scheduledAtMs),
+    approvedAt: optionalTimeOf(approvedAtMs),
+    startedAt: optionalTimeOf(startedAtMs),
+    startsAt: optionalTimeOf(startsAtMs),
+    goneAt: optionalTimeOf(goneAtMs),
+  };
+}
+
+/** As it was ordered. */
+function faultState(active: ReturnType<Group['faults']['active']>): GroupState['fault'] {
+  if (!active) return null;
+  const { delayMs, forMs, ...order } = active;
+  return {
+    ...order,
+    ...(delayMs === undefined ? {} : { delay: formatDuration(delayMs) }),
+    ...(forMs === undefined ? {} : { for: formatDuration(forMs) }),
+  };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function optionalTimeOf(ms: number | null): string | null {
+  return ms === null ? null : timeOf(ms);
+}

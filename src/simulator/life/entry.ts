@@ -1,0 +1,67 @@
+// An event that was scheduled, changed or recorded → what is known of it besides the document: who sees it, and when it starts and goes.
+import { startMoment, type WireEvent } from './event.ts';
+
+/** An event and what the document does not show of it. All times are simulated milliseconds. */
+export interface Entry {
+  readonly event: WireEvent;
+  /** Lower-cased names of the machines that see it; null for all. */
+  readonly seen: readonly string[] | null;
+  readonly scheduledAtMs: number;
+  readonly approvedAtMs: number | null;
+  readonly startedAtMs: number | null;
+  /** When it starts, or goes, by itself. */
+  readonly startsAtMs: number | null;
+  readonly goneAtMs: number | null;
+  readonly startedForMs: number;
+  readonly otherTenantsMs: number;
+  /** It goes by a recording alone: an approval does not start it. */
+  readonly isRecorded: boolean;
+}
+
+/** An event that is no longer listed. */
+export interface PastEntry extends Entry {
+  readonly endedAtMs: number;
+  /** `withdrawn`: taken off whatever its state, by a reset, a new scenario or a recording. */
+  readonly end: 'completed' | 'canceled' | 'withdrawn';
+}
+
+export function entryOf(
+  event: WireEvent,
+  facts: Pick<Entry, 'seen' | 'startedForMs' | 'otherTenantsMs' | 'isRecorded'>,
+  atMs: number,
+): Entry {
+  const hasStarted = event.EventStatus === 'Started';
+  return {
+    ...facts,
+    event,
+    scheduledAtMs: atMs,
+    approvedAtMs: null,
+    startedAtMs: hasStarted ? atMs : null,
+    startsAtMs: startMoment(event, facts.otherTenantsMs, atMs),
+    goneAtMs: hasStarted ? atMs + facts.startedForMs : null,
+  };
+}
+
+/** What it is after a change of its fields. @param isMoved a NotBefore was among them */
+export function changedEntry(entry: Entry, event: WireEvent, isMoved: boolean, atMs: number): Entry {
+  const startedAtMs = event.EventStatus === 'Started' ? (entry.startedAtMs ?? atMs) : null;
+  const goneAtMs = startedAtMs === null || entry.isRecorded ? null : Math.max(startedAtMs + entry.startedForMs, atMs);
+  const movedMs = startMoment(event, entry.otherTenantsMs, atMs);
+  const startsAtMs = startedAtMs !== null ? null : isMoved ? startOf(entry, movedMs) : entry.startsAtMs;
+  return { ...entry, event, startedAtMs, startsAtMs, goneAtMs };
+}
+
+/** What was approved starts as it would have, or with its NotBefore if that is sooner. */
+function startOf({ approvedAtMs, startsAtMs }: Entry, movedMs: number | null): number | null {
+  if (approvedAtMs === null || startsAtMs === null) return movedMs;
+  return movedMs === null ? startsAtMs : Math.min(startsAtMs, movedMs);
+}
+
+export function lowerCased(names: readonly string[] | undefined): readonly string[] | null {
+  return names?.map((name) => name.toLowerCase()) ?? null;
+}
+
+/** Approving a recommendation has no effect. */
+export function isApprovable({ event, approvedAtMs, isRecorded }: Entry): boolean {
+  return event.EventStatus === 'Scheduled' && approvedAtMs === null && !isRecorded && event.EventType !== 'SpotRebalanceRecommendation';
+}

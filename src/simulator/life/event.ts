@@ -1,0 +1,105 @@
+// What a user asks for → an event as the metadata service lists it, with all that was not asked for filled in.
+import { parseNotBefore } from '../../dates.ts';
+
+/** An event in the shape of the reference's section 3. The last three are absent only where a recording of an older api-version lacks them. */
+export interface WireEvent {
+  readonly EventId: string;
+  readonly EventType: string;
+  readonly ResourceType: string;
+  readonly Resources: readonly string[];
+  readonly EventStatus: 'Scheduled' | 'Started';
+  /** RFC 1123; `""` once started, and for an event that does not start by itself. */
+  readonly NotBefore: string;
+  readonly Description?: string;
+  readonly EventSource?: string;
+  readonly DurationInSeconds?: number;
+}
+
+/** Any of an event's fields, and what the document does not show. Durations in simulated milliseconds. */
+export type EventFields = { readonly [Name in keyof WireEvent]?: WireEvent[Name] } & {
+  /** Machines' names, compared without case; all of them where absent. */
+  readonly seen?: readonly string[];
+  /** NotBefore, counted from now. */
+  readonly noticeMs?: number;
+  /** From Started until it is no longer listed. */
+  readonly startedForMs?: number;
+  /** How long it stays Scheduled after its approval or its NotBefore, for other tenants of the hardware (reference 5.2). */
+  readonly otherTenantsMs?: number;
+};
+
+const MINUTE_MS = 60_000;
+
+/** From Started until an event is no longer listed, where nothing else is asked for (reference 5.8). */
+export const STARTED_FOR_MS = 10 * MINUTE_MS;
+
+const LEAST_NOTICE_MS: ReadonlyMap<string, number> = new Map([
+  ['Redeploy', 10 * MINUTE_MS],
+  ['Preempt', MINUTE_MS / 2],
+  ['Terminate', 5 * MINUTE_MS],
+]);
+const LEAST_NOTICE_OF_OTHERS_MS = 15 * MINUTE_MS;
+
+const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
+  ['Freeze', 'The virtual machine pauses while it moves to another host; its memory is kept.'],
+  ['Reboot', 'The virtual machine restarts because its host needs maintenance.'],
+  ['Redeploy', 'The virtual machine moves to another host; its ephemeral disks are lost.'],
+  ['Preempt', 'The Spot virtual machine is evicted.'],
+  ['Terminate', 'The virtual machine is about to be deleted.'],
+  ['SpotRebalanceRecommendation', 'The Spot virtual machine is more likely than before to be evicted.'],
+]);
+
+/** The defaults of the contract's section 7. */
+export function newEvent(eventId: string, fields: EventFields, vms: readonly string[], nowMs: number): WireEvent {
+  const given = listedFields(fields, nowMs);
+  const type = given.EventType ?? 'Freeze';
+  const event: WireEvent = {
+    EventId: eventId,
+    EventType: type,
+    ResourceType: 'VirtualMachine',
+    Resources: vms,
+    EventStatus: 'Scheduled',
+    NotBefore: notBeforeAfter(LEAST_NOTICE_MS.get(type) ?? LEAST_NOTICE_OF_OTHERS_MS, nowMs),
+    Description: DESCRIPTIONS.get(type) ?? '',
+    EventSource: 'Platform',
+    DurationInSeconds: -1,
+  };
+  return startedLooks({ ...event, ...given, EventId: eventId });
+}
+
+/** Those fields that the document shows, a notice as its NotBefore. */
+export function listedFields(fields: EventFields, nowMs: number): Partial<WireEvent> {
+  const { seen: _, noticeMs, startedForMs: __, otherTenantsMs: ___, ...listed } = fields;
+  return noticeMs === undefined ? listed : { ...listed, NotBefore: notBeforeAfter(noticeMs, nowMs) };
+}
+
+/** In whole seconds, rounded up, so that the notice is never short. */
+function notBeforeAfter(noticeMs: number, nowMs: number): string {
+  return rfc1123(Math.ceil((nowMs + noticeMs) / 1000) * 1000);
+}
+
+/** What was started has no NotBefore. */
+export function startedLooks(event: WireEvent): WireEvent {
+  return event.EventStatus === 'Started' ? { ...event, NotBefore: '' } : event;
+}
+
+/**
+ * When an event starts by itself: at its NotBefore, or so long after it for other tenants. Null where it has none, has started, or got a NotBefore that already lay in the past:
+ * such a one stays Scheduled, as on shared hardware, where others still hold it up (reference 5.2).
+ */
+export function startMoment(event: WireEvent, otherTenantsMs: number, givenAtMs: number): number | null {
+  if (event.EventStatus === 'Started' || event.NotBefore === '') return null;
+  const notBeforeMs = Date.parse(event.NotBefore);
+  // NotBefore has whole seconds: one within the running second was meant as now.
+  return notBeforeMs >= Math.floor(givenAtMs / 1000) * 1000 ? Math.max(notBeforeMs, givenAtMs) + otherTenantsMs : null;
+}
+
+export function rfc1123(ms: number): string {
+  return new Date(ms).toUTCString();
+}
+
+/** RFC 1123 or ISO 8601 → RFC 1123; `""` stays; null where it is no date. */
+export function readNotBefore(text: string): string | null {
+  if (text === '') return '';
+  const rfc3339 = parseNotBefore(text);
+  return rfc3339 === null ? null : rfc1123(Date.parse(rfc3339));
+}

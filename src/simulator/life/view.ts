@@ -1,0 +1,112 @@
+// The entries of a group → what each machine sees of them, and the incarnation that counts the changes of what they see.
+import type { Entry } from './entry.ts';
+import type { WireEvent } from './event.ts';
+import type { Machine } from './machine.ts';
+
+/** What is listed for one machine. */
+export interface Listing {
+  readonly incarnation: number;
+  readonly events: readonly WireEvent[];
+}
+
+export class View {
+  readonly #machines: readonly Machine[];
+  readonly #ownOnly: boolean;
+  readonly #entries: () => readonly Entry[];
+  #isShown = true;
+  #incarnation = 1;
+  #revision = 0;
+  #depth = 0;
+  #isChanging = false;
+  #before: { readonly incarnation: number; readonly entries: readonly Entry[] } | null = null;
+
+  /** @param ownOnly each machine sees the events that name it, and no others */
+  constructor(machines: readonly Machine[], ownOnly: boolean, entries: () => readonly Entry[]) {
+    this.#machines = machines;
+    this.#ownOnly = ownOnly;
+    this.#entries = entries;
+  }
+
+  /** 1 at first; grows by one with each change of what the machines see. */
+  get incarnation(): number {
+    return this.#incarnation;
+  }
+
+  /** Another number whenever what is listed, or its incarnation, may be another. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  listed(vm: string): readonly WireEvent[] {
+    return this.#isShown ? this.#seenBy(vm, this.#entries()) : [];
+  }
+
+  /** What this machine saw before the last change; as now, where there was none. */
+  listedBefore(vm: string): Listing {
+    const before = this.#before;
+    if (!before) return { incarnation: this.#incarnation, events: this.listed(vm) };
+    return { incarnation: before.incarnation, events: this.#seenBy(vm, before.entries) };
+  }
+
+  /** Whether all machines see the same. */
+  isAlike(): boolean {
+    return !this.#ownOnly && this.#entries().every(({ seen }) => seen === null);
+  }
+
+  /** Makes one change, and so one incarnation, of all that `work` does. */
+  together<T>(work: () => T): T {
+    this.#depth++;
+    try {
+      return work();
+    } finally {
+      this.#depth--;
+      if (this.#depth === 0 && this.#isChanging) {
+        this.#incarnation++;
+        this.#isChanging = false;
+      }
+    }
+  }
+
+  /** Says, within `together` and before it happens, that one entry takes the place of another; undefined for none. */
+  change(from: Entry | undefined, to: Entry | undefined): void {
+    if (!this.#isShown) return;
+    const isSameEvent = JSON.stringify(from?.event) === JSON.stringify(to?.event);
+    const isSameTo = ({ name }: Machine) => {
+      const sees = [from, to].map((entry) => entry !== undefined && this.#sees(name, entry));
+      return isSameEvent ? sees[0] === sees[1] : !sees[0] && !sees[1];
+    };
+    if (!this.#machines.every(isSameTo)) this.#count();
+  }
+
+  /** Whether the machines see anything at all; what is hidden goes on living. */
+  show(isShown: boolean): void {
+    if (isShown === this.#isShown) return;
+    this.together(() => {
+      if (this.#machines.some(({ name }) => this.#seenBy(name, this.#entries()).length > 0)) this.#count();
+      this.#isShown = isShown;
+    });
+  }
+
+  /** Goes on from this incarnation, in place of what the changes at hand would make of it. */
+  countFrom(incarnation: number): void {
+    this.#revision++;
+    this.#incarnation = incarnation;
+    this.#isChanging = false;
+  }
+
+  #count(): void {
+    this.#revision++;
+    if (!this.#isChanging) this.#before = { incarnation: this.#incarnation, entries: this.#isShown ? [...this.#entries()] : [] };
+    this.#isChanging = true;
+  }
+
+  #seenBy(vm: string, entries: readonly Entry[]): readonly WireEvent[] {
+    return entries.filter((entry) => this.#sees(vm, entry)).map(({ event }) => event);
+  }
+
+  #sees(vm: string, { seen, event }: Entry): boolean {
+    const name = vm.toLowerCase();
+    if (this.#ownOnly && !event.Resources.some((resource) => resource.toLowerCase() === name)) return false;
+    return seen === null || seen.includes(name);
+  }
+}

@@ -1,0 +1,153 @@
+// An address and a way to answer → HTTP on a real socket, with delays, resets and cut-off answers as ordered.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { BridgeError, messageOf } from '../errors.ts';
+import type { Deps } from '../time.ts';
+import type { Alarms } from './alarms.ts';
+import { problem, type SimAnswer, type SimRequest } from './answer.ts';
+
+export interface Address {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+/** How requests are answered. @param signal aborts when the client goes away before its answer */
+export type Answering = (request: SimRequest, signal: AbortSignal) => SimAnswer | Promise<SimAnswer>;
+
+export interface Listener extends AsyncDisposable {
+  /** `http://HOST:PORT`. */
+  readonly url: string;
+}
+
+const LONGEST_BODY = 1024 * 1024;
+/** Above the longest poll interval, so that a poll never meets a connection that is just being closed. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** @throws BridgeError BRIDGE_SIMULATOR_LISTEN where the address cannot be had */
+export async function listen(address: Address, answering: Answering, clocks: ListenerClocks): Promise<Listener> {
+  const http = process.getBuiltinModule('node:http');
+  const waiting = new Set<AbortController>();
+  const server = http.createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    const gone = new AbortController();
+    waiting.add(gone);
+    response.once('close', () => gone.abort());
+    answer(request, response, answering, clocks, gone.signal)
+      // The client went away before its request was complete, or its answer was made: there is nobody to answer.
+      .catch(() => response.destroy())
+      .finally(() => waiting.delete(gone));
+  });
+  await listening(server, address);
+  const dispose = () => {
+    for (const gone of waiting) gone.abort();
+    return close(server);
+  };
+  return { url: urlOf(server.address() as AddressInfo), [Symbol.asyncDispose]: dispose };
+}
+
+export interface ListenerClocks {
+  /** For delays in real time. */
+  readonly deps: Pick<Deps, 'after'>;
+  /** For what is held until a moment of simulated time. */
+  readonly alarms: Alarms;
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answering: Answering,
+  clocks: ListenerClocks,
+  gone: AbortSignal,
+): Promise<void> {
+  const body = await readBody(request);
+  const answer = body ? await answering(toSimRequest(request, body), gone) : tooLarge();
+  await due(answer, clocks, gone);
+  if (!gone.aborted) send(response, answer);
+}
+
+/** Resolves when the answer is due, or nobody waits for it any more. */
+function due({ delayMs, notBeforeMs }: SimAnswer, { deps, alarms }: ListenerClocks, gone: AbortSignal): Promise<void> | undefined {
+  if (delayMs === undefined && notBeforeMs === undefined) return undefined;
+  return new Promise((resolve) => {
+    const delay = () => (delayMs === undefined ? resolve() : cancels.push(deps.after(delayMs, resolve)));
+    const cancels: (() => void)[] = [];
+    gone.addEventListener('abort', () => {
+      for (const cancel of cancels) cancel();
+      resolve();
+    });
+    if (notBeforeMs === undefined) delay();
+    else cancels.push(alarms.at(notBeforeMs, delay));
+  });
+}
+
+function listening(server: Server, { host, port }: Address): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      const message = `the simulator cannot listen on ${host}:${port} (${messageOf(cause)}); free the port or choose another with --listen`;
+      reject(new BridgeError('BRIDGE_SIMULATOR_LISTEN', message, { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
+  return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+}
+
+/** Null where it is larger than allowed. It is read to its end even so, or the client would not get to read the refusal. */
+async function readBody(request: IncomingMessage): Promise<Uint8Array | null> {
+  if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return NO_BODY;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    if (length <= LONGEST_BODY) chunks.push(chunk);
+  }
+  return length <= LONGEST_BODY ? Buffer.concat(chunks) : null;
+}
+
+const NO_BODY = new Uint8Array();
+
+function toSimRequest(request: IncomingMessage, body: Uint8Array): SimRequest {
+  const headers: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(request.headers)) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  return { method: request.method ?? '', url: request.url ?? '', headers, body };
+}
+
+function tooLarge(): SimAnswer {
+  return problem({ status: 413, detail: `A body may have at most ${LONGEST_BODY} bytes.` });
+}
+
+function send(response: ServerResponse, answer: SimAnswer): void {
+  if (answer.reset) {
+    response.socket?.resetAndDestroy();
+    return;
+  }
+  try {
+    write(response, answer);
+  } catch {
+    // Headers that a user ordered and that Node cannot send, such as a Trailer: to the client it is one more fault.
+    response.destroy();
+  }
+}
+
+function write(response: ServerResponse, { status, headers, body, truncate }: SimAnswer): void {
+  const length: Record<string, number> = status === 204 || status === 304 ? {} : { 'content-length': body.length };
+  response.writeHead(status, { ...length, ...headers });
+  if (truncate === undefined || truncate >= body.length) {
+    response.end(body);
+    return;
+  }
+  response.flushHeaders();
+  if (truncate > 0) response.write(body.subarray(0, truncate));
+  response.socket?.destroySoon();
+}
+
+async function close(server: Server): Promise<void> {
+  if (!server.listening) return;
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

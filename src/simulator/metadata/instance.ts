@@ -1,0 +1,36 @@
+// A machine → its instance metadata. The same name gives the same ids in every simulator, so that a bridge knows its VM again.
+import { sha256Hex } from '../../canonical-json.ts';
+import type { Machine } from '../life/machine.ts';
+
+const RESOURCE_GROUP = 'simulated';
+
+/** The `compute` part of the instance route; every primitive is a text, as the service writes them. */
+export function computeOf({ name: vm, faultDomain }: Machine): Readonly<Record<string, string>> {
+  const subscriptionId = guidOf('subscription');
+  const member = /^(.+)_(\d+)$/.exec(vm);
+  const scope = `/subscriptions/${subscriptionId}/resourceGroups/${RESOURCE_GROUP}/providers/Microsoft.Compute`;
+  const resource = member ? `virtualMachineScaleSets/${member[1]}/virtualMachines/${member[2]}` : `virtualMachines/${vm}`;
+  return {
+    azEnvironment: 'AzurePublicCloud',
+    location: 'westeurope',
+    name: vm,
+    osType: 'Linux',
+    placementGroupId: '',
+    platformFaultDomain: String(faultDomain),
+    platformUpdateDomain: '0',
+    provider: 'Microsoft.Compute',
+    resourceGroupName: RESOURCE_GROUP,
+    resourceId: `${scope}/${resource}`,
+    subscriptionId,
+    tags: '',
+    vmId: guidOf(`vm ${vm}`),
+    vmScaleSetName: member?.[1] ?? '',
+    vmSize: 'Standard_D2s_v5',
+    zone: '',
+  };
+}
+
+function guidOf(text: string): string {
+  const hex = sha256Hex(text, 32);
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join('-');
+}

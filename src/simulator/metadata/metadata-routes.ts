@@ -1,0 +1,160 @@
+// A request of a machine to its metadata service → the answer of the simulated one: scheduled events, StartRequests, instance metadata.
+import { empty, json, jsonBytes, type SimAnswer, type SimRequest, toJsonBytes } from '../answer.ts';
+import type { Group } from '../group.ts';
+import type { Machine } from '../life/machine.ts';
+import { toDocument } from './document.ts';
+import { computeOf } from './instance.ts';
+import { ALL_VERSIONS, EVENT_VERSION_RULE, INSTANCE_VERSION_RULE, NO_VERSION_RULE, type VersionRule } from './metadata-versions.ts';
+
+/** A request that passed the checks that all routes have in common. */
+interface Call {
+  readonly group: Group;
+  readonly machine: Machine;
+  readonly request: SimRequest;
+  /** Of the query, names in lower case. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly apiVersion: string;
+  readonly nowMs: number;
+  readonly spoils: Spoils;
+}
+
+/** What a fault makes of the service itself, and not of its answer alone. */
+interface Spoils {
+  /** A POST has none. */
+  readonly noEffect?: boolean;
+  /** The document is the one before the last change. */
+  readonly stale?: boolean;
+}
+
+type Handler = (call: Call) => SimAnswer;
+
+interface Route {
+  readonly methods: Readonly<Record<string, Handler>>;
+  readonly versions: VersionRule;
+}
+
+/** What the service says to a missing and to an unknown version. */
+const NO_VERSION =
+  'Bad request. api-version is invalid or was not specified in the request. For more information refer to aka.ms/azureimds';
+
+const NOT_FOUND = { error: 'Not found.' };
+
+/** By path in lower case, without a slash at its end. */
+const ROUTES: Readonly<Record<string, Route>> = {
+  '/metadata/scheduledevents': { methods: { GET: getDocument, POST: startEvents }, versions: EVENT_VERSION_RULE },
+  '/metadata/instance': { methods: { GET: ({ machine }) => json(200, { compute: computeOf(machine) }) }, versions: INSTANCE_VERSION_RULE },
+  '/metadata/instance/compute': { methods: { GET: ({ machine }) => json(200, computeOf(machine)) }, versions: INSTANCE_VERSION_RULE },
+  '/metadata/versions': { methods: { GET: () => json(200, { apiVersions: ALL_VERSIONS }) }, versions: NO_VERSION_RULE },
+};
+
+/** All below /metadata, unknown paths too: what faults spoil and the journal keeps. */
+export function isMetadataRoute(url: string): boolean {
+  return /^\/metadata(?:[/?]|$)/i.test(url);
+}
+
+/** Of the order of the checks one thing was seen: the version comes before the path (docs/fidelity.md). @param request with its header names in lower case */
+export function answerMetadata(group: Group, machine: Machine, request: SimRequest, nowMs: number, spoils: Spoils): SimAnswer {
+  const [path = '', query = ''] = request.url.split(/\?(.*)/s);
+  const route = routeOf(path.toLowerCase().replace(/\/$/, ''));
+  const handler = route && Object.hasOwn(route.methods, request.method) ? route.methods[request.method] : undefined;
+  if (route && !handler) return json(405, { error: 'Method not allowed.' }, { allow: Object.keys(route.methods).join(', ') });
+  if (request.headers['metadata']?.trim().toLowerCase() !== 'true') return refusal('Bad request: . Required metadata header not specified');
+  if (request.headers['x-forwarded-for'] !== undefined)
+    return badRequest('The header X-Forwarded-For is refused: no proxy may stand between.');
+  const versions = route?.versions ?? INSTANCE_VERSION_RULE;
+  const parameters = [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value] as const);
+  const byName = new Map(parameters);
+  if (byName.size < parameters.length)
+    return refusal('Bad request. A query parameter was specified more than once in the request.', versions);
+  const apiVersion = byName.get('api-version') ?? '';
+  if (!versions.takes(apiVersion)) return refusal(NO_VERSION, versions);
+  if (!handler) return json(404, NOT_FOUND);
+  return handler({ group, machine, request, parameters: byName, apiVersion, nowMs, spoils });
+}
+
+function routeOf(key: string): Route | undefined {
+  if (Object.hasOwn(ROUTES, key)) return ROUTES[key];
+  const [, field] = /^\/metadata\/instance\/compute\/([^/]+)$/.exec(key) ?? [];
+  if (field === undefined) return undefined;
+  return { methods: { GET: (call) => getField(call, field) }, versions: INSTANCE_VERSION_RULE };
+}
+
+/** A single value has no JSON: the service wants `format=text` for it. @param name in lower case */
+function getField({ machine, parameters }: Call, name: string): SimAnswer {
+  const [, value] = Object.entries(computeOf(machine)).find(([field]) => field.toLowerCase() === name) ?? [];
+  if (value === undefined) return json(404, NOT_FOUND);
+  return parameters.get('format')?.toLowerCase() === 'text'
+    ? text(value)
+    : badRequest('A single value is answered with format=text alone.');
+}
+
+/** Too many requests within a second. */
+export function tooMany(): SimAnswer {
+  return json(429, { error: 'Too many requests. The service answers 5 a second for each machine.' });
+}
+
+function getDocument({ group, machine: { name: vm }, request, apiVersion, nowMs, spoils }: Call): SimAnswer {
+  const notBeforeMs = group.activation.ask(nowMs);
+  const { view } = group.events;
+  const before = spoils.stale ? view.listedBefore(vm) : null;
+  const etag = `"${before?.incarnation ?? view.incarnation}"`;
+  const answer = matches(request.headers['if-none-match'], etag)
+    ? empty(304, { etag })
+    : jsonBytes(200, before ? toJsonBytes(toDocument(before, apiVersion)) : group.documents.bytes(vm, apiVersion), { etag });
+  return notBeforeMs === null ? answer : { ...answer, notBeforeMs };
+}
+
+function startEvents({ group, machine: { name: vm }, request, nowMs, spoils }: Call): SimAnswer {
+  const eventIds = readStartRequests(request.body);
+  if (!eventIds) return badRequest('The body is not { "StartRequests": [ { "EventId": "..." } ] }.');
+  const notBeforeMs = group.activation.ask(nowMs);
+  const unknown = group.events.approve(vm, eventIds, nowMs, !spoils.noEffect);
+  // What the service says to an unknown id is not documented; nor is the body of its yes, which may be empty.
+  const answer = unknown.length > 0 ? badRequest(`No event is listed with the EventId ${unknown.join(', ')}.`) : empty(200);
+  return notBeforeMs === null ? answer : { ...answer, notBeforeMs };
+}
+
+/** The EventIds, or null where the body is malformed. Further keys are tolerated, as are repeated ids and an empty list. */
+function readStartRequests(body: Uint8Array): readonly string[] | null {
+  const document = readJson(body);
+  const requests = isRecord(document) ? document['StartRequests'] : undefined;
+  if (!Array.isArray(requests)) return null;
+  const eventIds: string[] = [];
+  for (const request of requests) {
+    const eventId = isRecord(request) ? request['EventId'] : undefined;
+    if (typeof eventId !== 'string') return null;
+    eventIds.push(eventId);
+  }
+  return eventIds;
+}
+
+function readJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return null;
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** RFC 9110, section 13.1.2: weak comparison. */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return tags.includes(etag) || tags.includes('*');
+}
+
+function text(value: string): SimAnswer {
+  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: new TextEncoder().encode(value) };
+}
+
+function badRequest(error: string): SimAnswer {
+  return refusal(`Bad request. ${error}`);
+}
+
+/** @param versions those whose newest the answer names */
+function refusal(error: string, versions?: VersionRule): SimAnswer {
+  return json(400, { error, ...(versions ? { 'newest-versions': versions.newest } : {}) });
+}

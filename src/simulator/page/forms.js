@@ -1,0 +1,106 @@
+// What a user fills in or presses → orders to the simulator; the choices of its forms follow the state.
+import { $, el, setText, sync } from './dom.js';
+import { clockTime, faultText, titleOf } from './text.js';
+
+const FIVE_MINUTES_MS = 5 * 60_000;
+
+/** Orders what a button of an event stands for. @param order `(words, method, path, body)`, whose words tell of success */
+export function move(order, name, event, now) {
+  const path = `/simulator/events/${encodeURIComponent(event.EventId)}`;
+  if (name === 'move') return askForTime(order, event, path);
+  if (name === 'later') {
+    const ms = Math.max(Date.parse(event.NotBefore) || 0, Date.parse(now)) + FIVE_MINUTES_MS;
+    return order('', 'PATCH', path, { NotBefore: new Date(ms).toISOString() });
+  }
+  if (name === 'approve') {
+    const body = { StartRequests: [{ EventId: event.EventId }] };
+    return order('', 'POST', '/metadata/scheduledevents?api-version=2020-07-01', body);
+  }
+  return order('', 'POST', `${path}/${name}`);
+}
+
+function askForTime(order, event, path) {
+  const dialog = $('move-dialog');
+  $('move-event').textContent = titleOf(event);
+  $('move-time').value = event.NotBefore && new Date(event.NotBefore).toISOString().slice(0, 19);
+  onClose(dialog, 'move', () => {
+    const time = $('move-time').value;
+    order('', 'PATCH', path, { NotBefore: time && `${time.length === 16 ? `${time}:00` : time}Z` });
+  });
+}
+
+function onClose(dialog, value, run) {
+  dialog.returnValue = '';
+  dialog.onclose = () => dialog.returnValue === value && run();
+  dialog.showModal();
+}
+
+export function listenToForms(order) {
+  onSubmit('schedule', (form) => {
+    const { started, ...fields } = filled(form);
+    const Resources = [...form.querySelectorAll('#resources :checked')].map(({ value }) => value);
+    const body = { ...fields, ...(Resources.length > 0 ? { Resources } : {}), ...(started ? { EventStatus: 'Started' } : {}) };
+    order('', 'POST', '/simulator/events', body);
+  });
+  onSubmit('scenario', () => {
+    const name = $('scenarios').value;
+    order(`Scenario ${name} started.`, 'POST', `/simulator/scenarios/${encodeURIComponent(name)}`);
+  });
+  onSubmit('faults', (form) => order('Fault ordered.', 'PUT', '/simulator/faults', filled(form)));
+  onPress('presets', ({ order: body }) => order('Fault ordered.', 'PUT', '/simulator/faults', JSON.parse(body)));
+  onPress('speeds', ({ speed }) => order(`The clock runs ×${speed}.`, 'PUT', '/simulator/clock', { speed: Number(speed) }));
+  onPress('advances', ({ advance }) => order('', 'PUT', '/simulator/clock', { advance }));
+  $('clear-fault').addEventListener('click', () => order('Fault cleared.', 'PUT', '/simulator/faults', {}));
+  $('reset').addEventListener('click', () => onClose($('reset-dialog'), 'reset', () => order('All reset.', 'DELETE', '/simulator')));
+}
+
+function onSubmit(id, run) {
+  $(id).addEventListener('submit', (event) => {
+    event.preventDefault();
+    run(event.target);
+  });
+}
+
+function onPress(id, run) {
+  $(id).addEventListener('click', ({ target }) => {
+    const button = target.closest('button');
+    if (button) run(button.dataset);
+  });
+}
+
+/** By name, what was filled in; numbers and ticks as such. */
+function filled(form) {
+  const fields = [...form.elements].filter(({ name, value, type, checked }) => name && (type === 'checkbox' ? checked : value.trim()));
+  const read = ({ type, value, valueAsNumber }) => (type === 'checkbox' ? true : type === 'number' ? valueAsNumber : value.trim());
+  return Object.fromEntries(fields.map((field) => [field.name, read(field)]));
+}
+
+/** @param scenarios as `GET /simulator/scenarios` gives them */
+export function offerScenarios(scenarios) {
+  const choice = $('scenarios');
+  choice.replaceChildren(...scenarios.map(({ name }) => el('option', {}, name)));
+  choice.onchange = () => setText($('purpose'), scenarios[choice.selectedIndex]?.purpose ?? '');
+  choice.onchange();
+}
+
+export function drawForms({ now, speed, vms, scenario, fault }) {
+  for (const button of $('speeds').children) button.setAttribute('aria-pressed', String(Number(button.dataset.speed) === speed));
+  sync(
+    $('resources'),
+    vms,
+    ({ name }) => name,
+    ({ name }) => el('label', { className: 'tick' }, el('input', { type: 'checkbox', value: name }), ` ${name}`),
+    () => {},
+  );
+  sync(
+    $('fault-vm'),
+    [{ name: '' }, ...vms],
+    ({ name }) => name,
+    ({ name }) => el('option', { value: name }, name || 'any'),
+    () => {},
+  );
+  setText($('running'), scenario ? `Runs: ${scenario.name}, since ${clockTime(scenario.startedAt, Date.parse(now))}.` : 'None runs.');
+  setText($('fault'), fault ? faultText(fault) : 'All answers are as they should be.');
+  if (!fault && document.activeElement === $('clear-fault')) $('fault').focus();
+  $('clear-fault').hidden = !fault;
+}

@@ -1,0 +1,106 @@
+// The simulator's routes, asked once a second while the page is seen → the page; the page's orders → the routes.
+import { $, setText } from './dom.js';
+import { drawForms, listenToForms, move, offerScenarios } from './forms.js';
+import { drawEvents, drawRequests, listenToMoves } from './lists.js';
+import { changes, clockTime } from './text.js';
+import { drawTimeLine } from './time-line.js';
+
+const EVERY_MS = 1000;
+const LONGEST_MS = 10_000;
+
+let state = null;
+let requests = [];
+let scenarios = null;
+let isAway = false;
+let timer;
+/** What was asked for last: an answer to an earlier question is not drawn over a later one's. */
+let asked = 0;
+
+async function ask(method, path, body) {
+  const headers = { Metadata: 'true' };
+  // An order may wait for an ordered delay.
+  const signal = method === 'GET' ? AbortSignal.timeout(LONGEST_MS) : null;
+  const { ok, status, text } = await fetch(path, { method, headers, body: body && JSON.stringify(body), signal })
+    .then(async (answer) => ({ ok: answer.ok, status: answer.status, text: await answer.text() }))
+    .catch(() => {
+      throw new Error('The simulator does not answer');
+    });
+  if (!ok) throw new Error(`${reasonOf(text)} (${status})`);
+  return method === 'GET' ? JSON.parse(text) : null;
+}
+
+/** From problem+json, or from an answer like the metadata service's. */
+function reasonOf(text) {
+  try {
+    const { detail, title, error } = JSON.parse(text);
+    return detail ?? title ?? error;
+  } catch {
+    return 'The simulator refused';
+  }
+}
+
+async function refresh() {
+  clearTimeout(timer);
+  const number = ++asked;
+  try {
+    const paths = ['/simulator', '/simulator/requests?last=50', ...(scenarios ? [] : ['/simulator/scenarios'])];
+    const [next, journal, list] = await Promise.all(paths.map((path) => ask('GET', path)));
+    if (number !== asked) return;
+    if (isAway) say('The simulator answers again');
+    else if (state) say(changes(state, next));
+    isAway = false;
+    document.body.classList.remove('away');
+    if (list) offerScenarios(list);
+    scenarios ??= list;
+    state = next;
+    requests = journal;
+    draw();
+  } catch (error) {
+    if (number !== asked) return;
+    isAway = true;
+    document.body.classList.add('away');
+    say(error.message);
+  }
+  if (number === asked && !document.hidden) timer = setTimeout(refresh, EVERY_MS);
+}
+
+function draw() {
+  if (!state) return;
+  const { now, speed, vms, incarnation, service, strict } = state;
+  setText($('now'), now.slice(0, 19).replace('T', ' '));
+  $('now').dateTime = now;
+  const machines = vms.length === 1 ? '1 machine' : `${vms.length} machines`;
+  const facts = [machines, `incarnation ${incarnation}`, `×${speed}`, serviceText(service, now), strict && 'strict'];
+  setText($('summary'), facts.filter(Boolean).join(' · '));
+  drawTimeLine(state);
+  drawEvents(state);
+  drawForms(state);
+  drawRequests(requests, now);
+}
+
+function serviceText({ state: onOff, eventsFrom }, now) {
+  return `service ${onOff}${eventsFrom ? `, events from ${clockTime(eventsFrom, Date.parse(now))}` : ''}`;
+}
+
+function say(words) {
+  if (words) setText($('status'), words);
+}
+
+/** Sends an order and shows what came of it at once. */
+async function order(words, method, path, body) {
+  setText($('error'), '');
+  try {
+    await ask(method, path, body);
+    say(words);
+  } catch (error) {
+    setText($('error'), error.message);
+  }
+  await refresh();
+}
+
+listenToForms(order);
+listenToMoves((name, event) => move(order, name, event, state.now), draw);
+$('span').addEventListener('change', draw);
+addEventListener('resize', draw);
+document.addEventListener('visibilitychange', () => (document.hidden ? clearTimeout(timer) : refresh()));
+await refresh();

@@ -1,0 +1,16 @@
+// The moments of one machine's requests → whether another one is too many: 5 within any second, of all metadata routes together.
+
+const MOST = 5;
+const WINDOW_MS = 1000;
+
+export class RateLimit {
+  #takenAtMs: number[] = [];
+
+  /** False where it is one too many, which is not counted. @param nowMs simulated */
+  take(nowMs: number): boolean {
+    this.#takenAtMs = this.#takenAtMs.filter((atMs) => atMs > nowMs - WINDOW_MS);
+    if (this.#takenAtMs.length >= MOST) return false;
+    this.#takenAtMs.push(nowMs);
+    return true;
+  }
+}

@@ -1,0 +1,171 @@
+// A recording's file → what was seen and when, or every fault in it with its line. Captures that others made, a document a line, are read too.
+import { createReadStream } from 'node:fs';
+import * as v from 'valibot';
+import { BridgeError, messageOf } from '../../errors.ts';
+import { type Fault, faultOf, formatFault, type Path } from '../../validation/faults.ts';
+import { LARGEST_RECORDING } from './recording.ts';
+import { RECORDING_LINES, recordedDocument, recordingHeader, recordingInstant, type Seen } from './recording-schema.ts';
+
+/** A line of a recording, to be played. */
+export interface ReadLine {
+  /** Since the recording's start. */
+  readonly afterMs: number;
+  readonly vm: string | null;
+  readonly apiVersion: string | null;
+  readonly seen: Seen;
+}
+
+export interface ReadRecording {
+  /** Since 1970; null for a capture without times. */
+  readonly startedAtMs: number | null;
+  readonly anonymised: boolean;
+  readonly lines: readonly ReadLine[];
+  /** The last line broke off while it was being written, and is left out. */
+  readonly isCut: boolean;
+}
+
+/** What a document without a time is later than the one before it: clients poll once a second. */
+const POLL_MS = 1000;
+
+/** More of them say nothing new. */
+const MOST_FAULTS = 20;
+
+/** @throws BridgeError BRIDGE_SIMULATOR_RECORDING where it cannot be read or has faults */
+export async function readRecording(path: string): Promise<ReadRecording> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > LARGEST_RECORDING) break;
+      chunks.push(chunk);
+    }
+  } catch (cause) {
+    throw cannotPlay(path, messageOf(cause), cause);
+  }
+  if (size > LARGEST_RECORDING) throw cannotPlay(path, `it is larger than ${LARGEST_RECORDING} bytes`);
+  const read = parseRecording(Buffer.concat(chunks).toString());
+  if (!('faults' in read)) return read;
+  const shown = read.faults.slice(0, MOST_FAULTS).map(formatFault);
+  const more = read.faults.length - shown.length;
+  throw cannotPlay(path, [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
+}
+
+/** Blank lines mean nothing. */
+export function parseRecording(text: string): ReadRecording | { readonly faults: readonly Fault[] } {
+  const reader = new Reader();
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  let isCut = false;
+  for (const [index, line] of lines.entries()) {
+    if (line.trim() === '') continue;
+    const value = parseJson(line);
+    // A machine that lost its power while it wrote leaves such a line.
+    if (value === undefined && index > 0 && index === lines.length - 1) isCut = true;
+    else reader.take(value, index + 1);
+  }
+  return reader.end(isCut);
+}
+
+class Reader {
+  readonly #faults: Fault[] = [];
+  readonly #lines: ReadLine[] = [];
+  /** Of the header. */
+  #apiVersion: string | null = null;
+  #anonymised = false;
+  #isEmpty = true;
+  /** Without a header, of the first line with a time. */
+  #startedAtMs: number | null = null;
+  /** Since the start. */
+  #lastMs = 0;
+
+  /** @param value undefined where the line is no JSON */
+  take(value: unknown, number: number): void {
+    const isFirst = this.#isEmpty;
+    this.#isEmpty = false;
+    const kinds = isRecord(value) ? [...RECORDING_LINES.keys()].filter((kind) => kind in value) : [];
+    if (!isRecord(value)) this.#fault(number, value === undefined ? 'is no JSON' : 'is no JSON object');
+    else if ('recording' in value) this.#takeHeader(value, number, isFirst);
+    else if ('DocumentIncarnation' in value) this.#takeBare(value, number);
+    else if (kinds.length === 1) this.#takeLine(kinds[0] ?? '', value, number);
+    else this.#fault(number, `must hold one of ${[...RECORDING_LINES.keys()].join(', ')}`);
+  }
+
+  end(isCut: boolean): ReadRecording | { readonly faults: readonly Fault[] } {
+    if (this.#isEmpty) return { faults: [{ path: '', message: 'it is empty' }] };
+    if (this.#faults.length > 0) return { faults: this.#faults };
+    const isPlayable = this.#lines.some(({ seen }) => seen.kind === 'document' || seen.kind === 'answer');
+    if (!isPlayable) return { faults: [{ path: '', message: 'it holds no document and no answer, so there is nothing to play' }] };
+    return { startedAtMs: this.#startedAtMs, anonymised: this.#anonymised, lines: this.#lines, isCut };
+  }
+
+  #takeHeader(value: object, number: number, isFirst: boolean): void {
+    const header = this.#read(recordingHeader, value, number);
+    if (!isFirst) this.#fault(number, 'is a header, which only the first line can be');
+    if (!header || !isFirst) return;
+    this.#startedAtMs = header.startedAt;
+    this.#anonymised = header.anonymised;
+    this.#apiVersion = header.apiVersion ?? null;
+  }
+
+  #takeLine(kind: string, value: object, number: number): void {
+    const schema = RECORDING_LINES.get(kind);
+    const line = schema && this.#read(schema, value, number);
+    if (!line) return;
+    const { at, vm = null, apiVersion = this.#apiVersion, seen } = line;
+    this.#lines.push({ afterMs: this.#after(at, number), vm, apiVersion, seen });
+  }
+
+  /** The metadata service's own document, with or without an `at` in it. */
+  #takeBare(value: Readonly<Record<string, unknown>>, number: number): void {
+    const { at, ...rest } = value;
+    const atMs = at === undefined ? null : this.#read(recordingInstant, at, number, ['at']);
+    const document = this.#read(recordedDocument, rest, number);
+    if (!document) return;
+    const afterMs = atMs === null ? this.#next() : this.#after(atMs, number);
+    this.#lines.push({ afterMs, vm: null, apiVersion: this.#apiVersion, seen: { kind: 'document', document } });
+  }
+
+  #next(): number {
+    if (this.#lines.length > 0) this.#lastMs += POLL_MS;
+    return this.#lastMs;
+  }
+
+  #after(atMs: number, number: number): number {
+    // A capture whose first documents have no time began so long before the first time that it has.
+    this.#startedAtMs ??= atMs - this.#next();
+    const afterMs = atMs - this.#startedAtMs;
+    if (afterMs < this.#lastMs) this.#fault(number, 'is earlier than what stands before it', 'at');
+    this.#lastMs = Math.max(this.#lastMs, afterMs);
+    return this.#lastMs;
+  }
+
+  #read<Output>(schema: v.GenericSchema<unknown, Output>, value: unknown, number: number, at: Path = []): Output | null {
+    const result = v.safeParse(schema, value);
+    if (result.success) return result.output;
+    for (const issue of result.issues) {
+      const { path, ...fault } = faultOf(issue, [...at, ...(issue.path ?? []).map(({ key }) => key as string | number)]);
+      this.#faults.push({ ...fault, path: path === '' ? `line ${number}` : `line ${number}: ${path}` });
+    }
+    return null;
+  }
+
+  #fault(number: number, message: string, at?: string): void {
+    this.#faults.push({ path: `line ${number}${at === undefined ? '' : `: ${at}`}`, message });
+  }
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function cannotPlay(path: string, why: string, cause?: unknown): BridgeError {
+  return new BridgeError('BRIDGE_SIMULATOR_RECORDING', `cannot play ${path}: ${why}`, cause === undefined ? {} : { cause });
+}

@@ -1,0 +1,148 @@
+// Requests to the metadata service and what was answered → the lines of a recording: each distinct document, odd answer and post.
+import * as v from 'valibot';
+import { canonicalJson } from '../../canonical-json.ts';
+import type { SimRequest } from '../answer.ts';
+import { LONGEST_BODY, type RecordedAnswer, type RecordedDocument, type RecordedPost, type RecordingLine } from './recording.ts';
+import { recordedDocument } from './recording-schema.ts';
+import type { UpstreamAnswer } from './upstream.ts';
+
+/** What is remembered of one machine's answers in one api-version. */
+interface View {
+  /** The bytes and the canonical JSON of the last document. */
+  body: Uint8Array | null;
+  document: string | null;
+  /** What the run of odd answers looks like that is going on; null after a document. */
+  odd: string | null;
+}
+
+type Seen = Pick<RecordingLine, 'document' | 'unchanged' | 'answer' | 'post'>;
+
+/** Judges what is worth a line; keeps no request header but the api-version. */
+export class Recorder {
+  readonly #write: (line: RecordingLine) => void;
+  readonly #views = new Map<string, View>();
+  #lastMs: number;
+
+  /** @param startedAtMs no line is earlier */
+  constructor(write: (line: RecordingLine) => void, startedAtMs: number) {
+    this.#write = write;
+    this.#lastMs = startedAtMs;
+  }
+
+  /**
+   * To be called with every answer of the metadata routes, in the order in which they were given.
+   * A GET that the service refuses for the client's own mistake (no `Metadata: true`, no plain api-version, a proxy's header) says nothing of it and is left out.
+   * @param atMs since 1970, by the clock that NotBefore is compared with
+   * @param vm the machine that was asked, where it is known
+   */
+  see(request: SimRequest, answer: UpstreamAnswer, atMs: number, vm?: string): void {
+    const [path = '', query = ''] = request.url.split(/\?(.*)/s);
+    if (!/^\/metadata\/scheduledevents\/?$/i.test(path)) return;
+    const apiVersion = plainVersion(query);
+    const seen = this.#judge(request, answer, apiVersion, vm);
+    if (!seen) return;
+    this.#lastMs = Math.max(this.#lastMs, atMs);
+    const at = new Date(this.#lastMs).toISOString();
+    this.#write({ at, ...(vm === undefined ? {} : { vm }), ...(apiVersion === null ? {} : { apiVersion }), ...seen });
+  }
+
+  #judge(request: SimRequest, answer: UpstreamAnswer, apiVersion: string | null, vm: string | undefined): Seen | null {
+    if (request.method === 'POST') return { post: toPost(request, answer) };
+    if (request.method !== 'GET' || apiVersion === null || !isProper(request)) return null;
+    const key = JSON.stringify([vm, apiVersion]);
+    const view = this.#views.get(key) ?? { body: null, document: null, odd: null };
+    this.#views.set(key, view);
+    return judgeGet(view, answer);
+  }
+}
+
+function judgeGet(view: View, answer: UpstreamAnswer): Seen | null {
+  if (isWhole(answer)) {
+    // Without a document known here, what it is that did not change cannot be told.
+    if (answer.status === 304) return view.document === null ? null : unchanged(view);
+    if (answer.status === 200) {
+      if (view.body && Buffer.compare(view.body, answer.body) === 0) return unchanged(view);
+      const document = readDocument(answer.body);
+      if (document) {
+        const canonical = canonicalJson(document);
+        view.body = answer.body;
+        if (canonical === view.document) return unchanged(view);
+        view.document = canonical;
+        view.odd = null;
+        return { document };
+      }
+    }
+  }
+  const odd = toAnswer(answer);
+  const look = lookOf(odd);
+  if (look === view.odd) return null;
+  view.odd = look;
+  return { answer: odd };
+}
+
+function unchanged(view: View): Seen | null {
+  if (view.odd === null) return null;
+  view.odd = null;
+  return { unchanged: true };
+}
+
+function toAnswer(answer: UpstreamAnswer): RecordedAnswer {
+  if (answer.reset) return { reset: true };
+  const { status, headers, body, truncate, unreachable } = answer;
+  const isCut = truncate !== undefined && truncate < body.length;
+  const contentType = headers['content-type'];
+  const retryAfter = headers['retry-after'];
+  return {
+    status,
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    body: new TextDecoder().decode(isCut ? body.subarray(0, truncate) : body).slice(0, LONGEST_BODY),
+    ...(isCut ? { cut: true } : {}),
+    ...(unreachable === undefined ? {} : { unreachable }),
+  };
+}
+
+/** Equal for the answers of one run, in which times and request ids may differ. */
+function lookOf({ body, retryAfter: _, ...rest }: RecordedAnswer): string {
+  return JSON.stringify([rest, body === '']);
+}
+
+function toPost(request: SimRequest, { reset, status, unreachable }: UpstreamAnswer): RecordedPost {
+  const body = parse(request.body);
+  const requests = typeof body === 'object' && body !== null && 'StartRequests' in body ? body.StartRequests : null;
+  return {
+    StartRequests: Array.isArray(requests) ? requests : null,
+    status: reset ? null : status,
+    ...(unreachable === undefined ? {} : { unreachable }),
+  };
+}
+
+function isWhole({ reset, truncate, body, unreachable }: UpstreamAnswer): boolean {
+  return !reset && unreachable === undefined && (truncate === undefined || truncate >= body.length);
+}
+
+function isProper(request: SimRequest): boolean {
+  const headers = new Map(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return headers.get('metadata')?.trim().toLowerCase() === 'true' && headers.get('x-forwarded-for') === undefined;
+}
+
+/** The one api-version of a query, if it looks like one: what else a client may write there is none of a recording's business. */
+function plainVersion(query: string): string | null {
+  const versions = [...new URLSearchParams(query)].filter(([name]) => name.toLowerCase() === 'api-version').map(([, value]) => value);
+  const [version = ''] = versions;
+  return versions.length === 1 && /^\d{4}-\d{2}-\d{2}$/.test(version) ? version : null;
+}
+
+/** As it is, and not as the schema copies it; null where it is none. */
+function readDocument(body: Uint8Array): RecordedDocument | null {
+  const value = parse(body);
+  return v.is(recordedDocument, value) ? value : null;
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return null;
+  }
+}

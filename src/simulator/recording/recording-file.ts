@@ -1,0 +1,110 @@
+// A path and lines → an NDJSON file on disk, each line flushed as soon as it is there; it never replaces what a file holds.
+import type { FileHandle } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
+import { BridgeError, codeOf, messageOf } from '../../errors.ts';
+import { LARGEST_RECORDING } from './recording.ts';
+
+/** Bytes that may wait for a slow disk. */
+const LONGEST_QUEUE = 16 * 1024 * 1024;
+
+/** Appending neither waits nor throws. At the first failure the file ends with its last whole line, and nothing more is written. */
+export class RecordingFile implements AsyncDisposable {
+  readonly #handle: FileHandle;
+  readonly #path: string;
+  readonly #failed: (error: BridgeError) => void;
+  /** Whole lines on disk. */
+  #bytes = 0;
+  #waiting: string[];
+  #waitingBytes: number;
+  #isOpen = true;
+  #hasFailed = false;
+  #writing: Promise<void> | null = null;
+
+  private constructor(handle: FileHandle, path: string, header: object, failed: (error: BridgeError) => void) {
+    this.#handle = handle;
+    this.#path = path;
+    this.#failed = failed;
+    this.#waiting = [lineOf(header)];
+    this.#waitingBytes = Buffer.byteLength(lineOf(header));
+  }
+
+  /**
+   * Makes the file, empty and readable by this user alone. The header is written with the first line, so that a start that fails for another
+   * reason leaves nothing that the next one would have to refuse.
+   * @param failed told once, when recording ends by itself
+   * @throws BridgeError BRIDGE_SIMULATOR_RECORDING where the file holds something already, or cannot be written
+   */
+  static async create(path: string, header: object, failed: (error: BridgeError) => void): Promise<RecordingFile> {
+    return new RecordingFile(await openEmpty(path), path, header, failed);
+  }
+
+  append(line: object): void {
+    if (!this.#isOpen) return;
+    const text = lineOf(line);
+    const waitingBytes = this.#waitingBytes + Buffer.byteLength(text);
+    if (this.#bytes + waitingBytes > LARGEST_RECORDING) {
+      this.#fail(`it has reached ${LARGEST_RECORDING} bytes, which is all that a replay reads`);
+    } else if (waitingBytes > LONGEST_QUEUE) {
+      this.#fail(`the disk is too slow: ${LONGEST_QUEUE} bytes are waiting`);
+    } else {
+      this.#waiting.push(text);
+      this.#waitingBytes = waitingBytes;
+      this.#writing ??= this.#write();
+    }
+  }
+
+  /** Writes what is waiting, then closes. Idempotent. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOpen = false;
+    await this.#writing;
+    await this.#handle.close();
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const bytes = Buffer.from(this.#waiting.splice(0).join(''));
+      try {
+        await this.#handle.appendFile(bytes);
+        await this.#handle.datasync();
+        this.#bytes += bytes.length;
+        this.#waitingBytes -= bytes.length;
+      } catch (cause) {
+        this.#waiting = [];
+        await this.#handle.truncate(this.#bytes).catch(() => {});
+        this.#fail(messageOf(cause), cause);
+      }
+    }
+    this.#writing = null;
+  }
+
+  #fail(why: string, cause?: unknown): void {
+    this.#isOpen = false;
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#failed(cannotRecord(this.#path, `${why}; what was recorded before stays, and nothing more is`, cause));
+  }
+}
+
+function lineOf(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}
+
+async function openEmpty(path: string): Promise<FileHandle> {
+  try {
+    // A pipe without a reader would keep us waiting.
+    const found = await stat(path).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return null;
+      throw error;
+    });
+    if (found && !found.isFile()) throw cannotRecord(path, 'it is no file');
+    if (found && found.size > 0)
+      throw cannotRecord(path, 'it is not empty, and a recording never replaces anything: move it away, or choose another name');
+    return await open(path, found ? 'a' : 'ax', 0o600);
+  } catch (error) {
+    throw error instanceof BridgeError ? error : cannotRecord(path, messageOf(error), error);
+  }
+}
+
+function cannotRecord(path: string, why: string, cause?: unknown): BridgeError {
+  return new BridgeError('BRIDGE_SIMULATOR_RECORDING', `cannot record to ${path}: ${why}`, cause === undefined ? {} : { cause });
+}

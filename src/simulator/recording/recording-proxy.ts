@@ -1,0 +1,65 @@
+// `--record` with `--upstream` → a port that stands between clients and the real metadata service and records what they are told.
+import { BridgeError } from '../../errors.ts';
+import { isLoopback } from '../../private-addresses.ts';
+import { Alarms } from '../alarms.ts';
+import { problem } from '../answer.ts';
+import { VirtualClock } from '../life/clock.ts';
+import { type Address, type Answering, type Listener, listen } from '../listener.ts';
+import { isMetadataRoute } from '../metadata/metadata-routes.ts';
+import type { SimulatorServerOptions } from '../server.ts';
+import { type Recording, type RecordingOptions, startRecording } from './start-recording.ts';
+import { connectUpstream, parseUpstream, type Upstream } from './upstream.ts';
+
+export interface RecordingProxyOptions
+  extends Pick<RecordingOptions, 'path' | 'anonymise'>,
+    Pick<SimulatorServerOptions, 'deps' | 'logger'> {
+  /** Port 0 takes a free one. */
+  readonly listen: Address;
+  /** `http://HOST[:PORT]` */
+  readonly upstream: string;
+}
+
+/**
+ * Passes on /metadata and all below it, as it is and with any verb, and records what the scheduled events say. Closing it ends open requests.
+ * @throws BridgeError BRIDGE_USAGE for an upstream that is none or is this proxy itself; BRIDGE_SIMULATOR_RECORDING, BRIDGE_SIMULATOR_LISTEN
+ */
+export async function startRecordingProxy(options: RecordingProxyOptions): Promise<Listener> {
+  const { deps, logger } = options;
+  const origin = parseUpstream(options.upstream);
+  await using open = new AsyncDisposableStack();
+  const recording = open.use(await startRecording({ ...options, startedAtMs: deps.wallMs() }));
+  const upstream = open.use(connectUpstream(origin, deps));
+  const clocks = { deps, alarms: new Alarms(new VirtualClock(deps, 1), deps) };
+  const listener = open.use(await listen(options.listen, recordingProxy(upstream, recording, deps.wallMs), clocks));
+  if (listener.url === origin)
+    throw new BridgeError('BRIDGE_USAGE', '--upstream is the address of --listen: the recorder would ask itself');
+  if (!isLoopback(options.listen.host))
+    logger?.warn(
+      { url: listener.url },
+      'the recorder listens beyond loopback: whoever reaches this port reaches the metadata service of this machine',
+    );
+  const moved = open.move();
+  return { url: listener.url, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+}
+
+/**
+ * How the proxy answers. Rejects only with the signal's reason, when the client has gone; that request is cancelled upstream too and leaves no line.
+ * @param nowMs wall time, which NotBefore is compared with
+ */
+export function recordingProxy(upstream: Upstream, recording: Pick<Recording, 'see'>, nowMs: () => number): Answering {
+  return async (request, signal) => {
+    if (!isMetadataRoute(request.url)) return problem({ status: 404, detail: 'Only /metadata is passed on; there is no simulator here.' });
+    if (isIdentityRoute(request.url))
+      return problem({ status: 403, detail: 'The recorder passes on no identity of this machine: ask the metadata service itself.' });
+    const answer = await upstream.forward(request, signal);
+    recording.see(request, answer, nowMs());
+    return answer;
+  };
+}
+
+/** Tokens of the machine's managed identity are for whoever is on the machine, and the recorder's port may be open to others. */
+function isIdentityRoute(url: string): boolean {
+  const [path = ''] = url.split('?');
+  const plain = path.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return /identity/i.test(plain);
+}

@@ -1,0 +1,103 @@
+// A JSON value → a header, a line or a document of a recording, with its time in milliseconds, or the issues that a schema has with it.
+import * as v from 'valibot';
+import { parseInstant } from '../../dates.ts';
+import { RECORDING_VERSION, type RecordedAnswer, type RecordedDocument } from './recording.ts';
+
+/** RFC 3339 → milliseconds since 1970. */
+export const recordingInstant = v.pipe(
+  v.string(),
+  v.check((text) => parseInstant(text) !== null, 'must be a time such as 2026-11-21T14:00:00.000Z'),
+  v.transform((text) => parseInstant(text) as number),
+);
+
+export const recordingHeader = v.object({
+  recording: v.literal(RECORDING_VERSION, `must be ${RECORDING_VERSION}; another one was written by another release`),
+  startedAt: recordingInstant,
+  anonymised: v.optional(v.boolean(), false),
+  apiVersion: v.exactOptional(v.string()),
+});
+
+const recordedEvent = v.looseObject({
+  EventId: v.pipe(v.string(), v.nonEmpty()),
+  EventType: v.string(),
+  ResourceType: v.string(),
+  Resources: v.array(v.string()),
+  EventStatus: v.picklist(['Scheduled', 'Started']),
+  NotBefore: v.string(),
+  // Absent in older api-versions.
+  Description: v.exactOptional(v.string()),
+  EventSource: v.exactOptional(v.string()),
+  DurationInSeconds: v.exactOptional(v.number()),
+});
+
+export const recordedDocument = v.looseObject({
+  DocumentIncarnation: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+  Events: v.pipe(
+    v.array(recordedEvent),
+    v.check((events) => new Set(events.map((event) => event.EventId.toLowerCase())).size === events.length, 'lists an EventId twice'),
+  ),
+});
+
+const recordedAnswer = v.pipe(
+  v.object({
+    // What HTTP knows as an answer; a recorder has seen no other.
+    status: v.exactOptional(v.pipe(v.number(), v.safeInteger(), v.minValue(200), v.maxValue(999))),
+    contentType: v.exactOptional(v.string()),
+    retryAfter: v.exactOptional(v.string()),
+    body: v.exactOptional(v.string()),
+    cut: v.exactOptional(v.literal(true)),
+    reset: v.exactOptional(v.literal(true)),
+  }),
+  v.check(({ status, reset }) => (status === undefined) === (reset === true), 'must hold either status or reset'),
+);
+
+/** What a line says, as far as it can be played. */
+export type Seen =
+  | { readonly kind: 'document'; readonly document: RecordedDocument }
+  | { readonly kind: 'answer'; readonly answer: RecordedAnswer }
+  | { readonly kind: 'unchanged' | 'post' };
+
+export interface LineOutput {
+  /** Since 1970. */
+  readonly at: number;
+  readonly vm?: string;
+  readonly apiVersion?: string;
+  readonly seen: Seen;
+}
+
+const context = { at: recordingInstant, vm: v.exactOptional(v.string()), apiVersion: v.exactOptional(v.string()) };
+
+/** By the key that tells what a line is. */
+export const RECORDING_LINES: ReadonlyMap<string, v.GenericSchema<unknown, LineOutput>> = new Map<
+  string,
+  v.GenericSchema<unknown, LineOutput>
+>([
+  [
+    'document',
+    v.pipe(
+      v.object({ ...context, document: recordedDocument }),
+      v.transform(({ document, ...rest }) => ({ ...rest, seen: { kind: 'document' as const, document } })),
+    ),
+  ],
+  [
+    'answer',
+    v.pipe(
+      v.object({ ...context, answer: recordedAnswer }),
+      v.transform(({ answer, ...rest }) => ({ ...rest, seen: { kind: 'answer' as const, answer } })),
+    ),
+  ],
+  [
+    'unchanged',
+    v.pipe(
+      v.object({ ...context, unchanged: v.literal(true) }),
+      v.transform(({ unchanged: _, ...rest }) => ({ ...rest, seen: { kind: 'unchanged' as const } })),
+    ),
+  ],
+  [
+    'post',
+    v.pipe(
+      v.object({ ...context, post: v.object({}) }),
+      v.transform(({ post: _, ...rest }) => ({ ...rest, seen: { kind: 'post' as const } })),
+    ),
+  ],
+]);

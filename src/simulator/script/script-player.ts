@@ -1,0 +1,160 @@
+// Scripts by name and the simulated time → their steps, taken one after the other on the group's events, faults and service.
+import { parseNotBefore } from '../../dates.ts';
+import type { Activation } from '../life/activation.ts';
+import { type EventFields, rfc1123, type WireEvent } from '../life/event.ts';
+import { type EventStore, isRefusal } from '../life/event-store.ts';
+import type { FaultOrder, Faults } from '../life/faults.ts';
+import type { Machine } from '../life/machine.ts';
+import type { Action, Script } from './script.ts';
+
+/** What a script acts on. */
+export interface Stage {
+  readonly machines: readonly Machine[];
+  readonly events: EventStore;
+  readonly faults: Faults;
+  readonly activation: Activation;
+}
+
+interface Run {
+  readonly script: Script;
+  /** Of its present round. */
+  startedAtMs: number;
+  nextStep: number;
+  /** It ordered a fault, which ends with it. */
+  isFaulting: boolean;
+  /** Those that it scheduled, and may still be listed. */
+  eventIds: string[];
+  /** By the name that the script gave them. */
+  readonly named: Map<string, readonly string[]>;
+}
+
+/** Plays one script at a time. All times are simulated milliseconds. */
+export class ScriptPlayer {
+  readonly #stage: Stage;
+  #run: Run | null = null;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  /** In the place of a running one, whose steps and faults are dropped and whose events are withdrawn. */
+  start(script: Script, atMs: number): void {
+    const { events, faults } = this.#stage;
+    if (this.#run?.isFaulting) faults.order(null, atMs);
+    events.view.together(() => {
+      events.withdraw(atMs, this.#run?.eventIds ?? []);
+      this.#run = { script, startedAtMs: atMs, nextStep: 0, isFaulting: false, eventIds: [], named: new Map() };
+      this.runDue(atMs);
+    });
+  }
+
+  /** Drops the running one's steps; its events stay. */
+  stop(): void {
+    this.#run = null;
+  }
+
+  /** The running one: a step of it is still to come, or one of its events is listed. */
+  running(): { readonly script: Script; readonly startedAtMs: number } | null {
+    const run = this.#run;
+    if (!run) return null;
+    return this.nextDueMs() !== null || run.eventIds.some((id) => this.#stage.events.has(id)) ? run : null;
+  }
+
+  /** When the next step is due; null where none is. */
+  nextDueMs(): number | null {
+    if (!this.#run) return null;
+    const { script, startedAtMs, nextStep } = this.#run;
+    const step = script.steps[nextStep];
+    if (step) return startedAtMs + step.afterMs;
+    return script.everyMs === undefined ? null : startedAtMs + script.everyMs;
+  }
+
+  /** Takes the steps that are due at `atMs`. */
+  runDue(atMs: number): void {
+    for (let dueMs = this.nextDueMs(); this.#run && dueMs !== null && dueMs <= atMs; dueMs = this.nextDueMs()) {
+      const step = this.#run.script.steps[this.#run.nextStep];
+      if (step) {
+        this.#run.nextStep++;
+        this.#act(this.#run, step.action, dueMs);
+      } else {
+        this.#run.startedAtMs = dueMs;
+        this.#run.nextStep = 0;
+        this.#run.eventIds = this.#run.eventIds.filter((id) => this.#stage.events.has(id));
+      }
+    }
+  }
+
+  #act(run: Run, action: Action, atMs: number): void {
+    const { events, activation } = this.#stage;
+    if (action.kind === 'schedule') this.#schedule(run, action, atMs);
+    else if (action.kind === 'document') this.#replay(run, action, atMs);
+    else if (action.kind === 'fault') this.#fault(run, action.order, atMs);
+    else if (action.kind === 'incarnation') events.view.countFrom(action.skip === 'restart' ? 1 : events.view.incarnation + action.skip);
+    else if (action.kind === 'switchOff') activation.switchOff();
+    else this.#move(run, action, atMs);
+  }
+
+  /** Each event of that name; what is impossible by now is refused and left out. */
+  #move(run: Run, action: Action & { event: string }, atMs: number): void {
+    const { events } = this.#stage;
+    for (const eventId of run.named.get(action.event) ?? []) {
+      if (action.kind === 'change') events.change(eventId, this.#resolved(action.fields), atMs);
+      else if (action.kind === 'start') events.start(eventId, atMs);
+      else if (action.kind === 'end') events.end(eventId, atMs);
+      else events.cancel(eventId, atMs);
+    }
+  }
+
+  #schedule(run: Run, { as, fields, count = 1 }: Action & { kind: 'schedule' }, atMs: number): void {
+    const { events } = this.#stage;
+    const resolved = this.#resolved(fields);
+    if (fields.Resources?.length && !resolved.Resources?.length) return;
+    const eventIds: string[] = [];
+    for (let left = count; left > 0; left--) {
+      const event = events.schedule(resolved, atMs);
+      if (!isRefusal(event)) eventIds.push(event.EventId);
+    }
+    run.eventIds.push(...eventIds);
+    if (as !== undefined) run.named.set(as, eventIds);
+  }
+
+  #replay(run: Run, { incarnation, events }: Action & { kind: 'document' }, atMs: number): void {
+    const byMs = run.startedAtMs - (run.script.recordedAtMs ?? run.startedAtMs);
+    const moved = events.map((event) => (event.NotBefore === '' ? event : { ...event, NotBefore: movedDate(event, byMs) }));
+    this.#stage.events.replay(incarnation, moved, atMs);
+    run.eventIds = moved.map(({ EventId }) => EventId);
+  }
+
+  #fault(run: Run, order: FaultOrder | null, atMs: number): void {
+    const [vm] = order?.vm === undefined ? [] : this.#names([order.vm]);
+    run.isFaulting = order !== null;
+    this.#stage.faults.order(order && vm !== undefined ? { ...order, vm } : order, atMs);
+  }
+
+  #resolved(fields: EventFields): EventFields {
+    const { Resources, seen } = fields;
+    return {
+      ...fields,
+      ...(Resources ? { Resources: this.#names(Resources) } : {}),
+      ...(seen ? { seen: this.#names(seen) } : {}),
+    };
+  }
+
+  /** `vm:N` and `fd:N` → machines' names; all others as they are; each once. */
+  #names(names: readonly string[]): readonly string[] {
+    const { machines } = this.#stage;
+    const resolved = names.flatMap((name) => {
+      const [, kind, digits] = /^(vm|fd):(\d+)$/.exec(name) ?? [];
+      const number = Number(digits);
+      if (kind === 'vm') return machines[number % machines.length]?.name ?? [];
+      return kind === 'fd' ? machines.filter(({ faultDomain }) => faultDomain === number).map((machine) => machine.name) : name;
+    });
+    return [...new Set(resolved)];
+  }
+}
+
+/** In whole seconds, as NotBefore has them, and never later than so much. */
+function movedDate({ NotBefore }: WireEvent, byMs: number): string {
+  const date = parseNotBefore(NotBefore);
+  return date === null ? NotBefore : rfc1123(Date.parse(date) + Math.floor(byMs / 1000) * 1000);
+}

@@ -1,0 +1,91 @@
+// The folder of shipped scenarios, or a user's own file → Scripts.
+import { open, readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BridgeError, messageOf } from '../errors.ts';
+import { formatFault, nearest } from '../validation/faults.ts';
+import type { Script } from './script/script.ts';
+
+/** Beside this file in src/simulator/, and beside the bundle in dist/. */
+const FOLDER = new URL('./scenarios/', import.meta.url);
+
+const LONGEST_BYTES = 1024 * 1024;
+
+let shipped: Promise<readonly Script[]> | undefined;
+
+/** All that are shipped: the demo first, then by name. Read once in a process. */
+export function shippedScenarios(): Promise<readonly Script[]> {
+  shipped ??= readShipped();
+  return shipped;
+}
+
+async function readShipped(): Promise<readonly Script[]> {
+  const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.yaml'));
+  const scripts = await Promise.all(files.map((file) => readScenarioFile(fileURLToPath(new URL(file, FOLDER)))));
+  return scripts.sort((one, other) => rank(one) - rank(other) || (one.name < other.name ? -1 : 1));
+}
+
+function rank({ name }: Script): number {
+  return name === 'demo' ? 0 : 1;
+}
+
+/**
+ * A shipped one by its name, or the user's own by its path.
+ * @throws BridgeError BRIDGE_USAGE for a name that is not shipped and no path; else as readScenarioFile
+ */
+export async function findScenario(nameOrPath: string): Promise<Script> {
+  const scripts = await shippedScenarios();
+  const script = scripts.find(({ name }) => name === nameOrPath);
+  if (script) return script;
+  if (/[/\\.]/.test(nameOrPath)) return readScenarioFile(nameOrPath);
+  const names = scripts.map(({ name }) => name);
+  const meant = nearest(nameOrPath, names);
+  const hint =
+    meant === undefined
+      ? `there is ${names.join(', ')}; a file is given by its path, such as ./${nameOrPath}.yaml`
+      : `did you mean ${meant}?`;
+  throw new BridgeError('BRIDGE_USAGE', `there is no scenario "${nameOrPath}"; ${hint}`);
+}
+
+/**
+ * A scenario, called what the file is called without its ending.
+ * @throws BridgeError BRIDGE_SIMULATOR_SCENARIO where the file cannot be read, or with all its faults, one a line.
+ */
+export async function readScenarioFile(path: string): Promise<Script> {
+  const text = decoded(await bytesOf(path), path);
+  const { readScenario } = await import('./script/scenario-file.ts');
+  const read = readScenario(text, basename(path).replace(/\.ya?ml$/i, ''));
+  if ('script' in read) return read.script;
+  const count = read.faults.length === 1 ? 'a fault' : `${read.faults.length} faults`;
+  throw scenarioError([`the scenario ${path} has ${count}:`, ...read.faults.map(formatFault)].join('\n  '));
+}
+
+/** Of a file that may be a pipe or without end, no more than is allowed. */
+async function bytesOf(path: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    await using file = await open(path);
+    for await (const chunk of file.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > LONGEST_BYTES) break;
+    }
+  } catch (error) {
+    throw scenarioError(`the scenario ${path} cannot be read: ${messageOf(error)}`, error);
+  }
+  if (length > LONGEST_BYTES) throw scenarioError(`the scenario ${path} is longer than 1 MiB: make several of it`);
+  return Buffer.concat(chunks);
+}
+
+function decoded(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw scenarioError(`the scenario ${path} is no text in UTF-8: save it as such`, error);
+  }
+}
+
+function scenarioError(message: string, cause?: unknown): BridgeError {
+  return new BridgeError('BRIDGE_SIMULATOR_SCENARIO', message, cause === undefined ? {} : { cause });
+}

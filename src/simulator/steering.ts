@@ -1,0 +1,197 @@
+// What a test orders and asks → the requests that the control routes take, in this process; and its waiting for what clients do.
+import { BridgeError } from '../errors.ts';
+import { type Deps, deadline } from '../time.ts';
+import type { GroupState, ListedEvent } from './control/group-state.ts';
+import type { JournalledRequest } from './journal.ts';
+import type { WireEvent } from './life/event.ts';
+import type { Machine } from './life/machine.ts';
+import type { SimulatorServer } from './server.ts';
+import { findScenario } from './shipped-scenarios.ts';
+import type { EventOrder, FaultOrder, MachineUrl, SimulatedAzure, UntilOptions } from './simulated-azure.ts';
+import { Simulator } from './simulator.ts';
+
+const UNTIL_MS = 10_000;
+/** For what no request announces: the doing of the clock, and orders by HTTP. */
+const LOOK_EVERY_MS = 20;
+
+/** What SimulatedAzure promises, on a server that listens. Orders go through the control routes, so that there is one set of rules. */
+export class Steering implements SimulatedAzure {
+  readonly url: string;
+  readonly urls: readonly MachineUrl[];
+  readonly #server: SimulatorServer;
+  readonly #control: Simulator;
+  readonly #deps: Pick<Deps, 'after'>;
+  /** Each ends the pause of one `until`. */
+  readonly #sleepers = new Set<() => void>();
+  readonly #closed = new AbortController();
+
+  constructor(server: SimulatorServer, deps: Pick<Deps, 'after'>) {
+    this.url = server.url;
+    this.urls = server.urls;
+    this.#server = server;
+    this.#control = new Simulator(server.group, server.group.machines[0] as Machine);
+    this.#deps = deps;
+    server.group.journal.onAdd(() => this.#wake());
+  }
+
+  schedule(event: EventOrder = {}): WireEvent {
+    return this.#order('POST', '/events', event) as WireEvent;
+  }
+
+  change(eventId: string, fields: EventOrder): WireEvent {
+    return this.#order('PATCH', eventPath(eventId), fields) as WireEvent;
+  }
+
+  start(eventId: string): WireEvent {
+    return this.#order('POST', `${eventPath(eventId)}/start`) as WireEvent;
+  }
+
+  end(eventId: string): WireEvent {
+    return this.#order('POST', `${eventPath(eventId)}/end`) as WireEvent;
+  }
+
+  cancel(eventId: string): WireEvent {
+    return this.#order('POST', `${eventPath(eventId)}/cancel`) as WireEvent;
+  }
+
+  async play(scenario: string): Promise<void> {
+    const script = await findScenario(scenario);
+    this.#refuseIfClosed();
+    const { group } = this.#server;
+    group.player.start(script, group.catchUp());
+    this.#wake();
+  }
+
+  now(): Date {
+    return new Date(this.#server.group.clock.nowMs());
+  }
+
+  advance(duration: string): void {
+    this.#order('PUT', '/clock', { advance: duration });
+  }
+
+  setSpeed(speed: number): void {
+    this.#order('PUT', '/clock', { speed });
+  }
+
+  fault(order: FaultOrder): void {
+    this.#order('PUT', '/faults', order);
+  }
+
+  clearFaults(): void {
+    this.#order('PUT', '/faults', {});
+  }
+
+  events(): readonly ListedEvent[] {
+    return this.state().events;
+  }
+
+  state(): GroupState {
+    return this.#ask('GET', '') as GroupState;
+  }
+
+  requests(): readonly JournalledRequest[] {
+    return this.#server.group.journal.requests();
+  }
+
+  approvals(): readonly string[] {
+    return this.requests().flatMap(({ method, status, body }) => (method === 'POST' && status === 200 ? eventIdsOf(body) : []));
+  }
+
+  async until<T>(look: () => T | false | null | undefined, { timeoutMs = UNTIL_MS }: UntilOptions = {}): Promise<T> {
+    const limit = deadline(this.#deps, timeoutMs, () => this.#waitedInVain(timeoutMs), this.#closed.signal);
+    try {
+      for (;;) {
+        limit.signal.throwIfAborted();
+        const seen = look();
+        if (seen) return seen;
+        await this.#pause(limit.signal);
+      }
+    } finally {
+      limit.cancel();
+    }
+  }
+
+  reset(): void {
+    this.#order('DELETE', '');
+    this.#server.group.journal.clear();
+  }
+
+  async close(): Promise<void> {
+    if (!this.#closed.signal.aborted) this.#closed.abort(closedError());
+    await this.#server[Symbol.asyncDispose]();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #order(method: string, path: string, body?: object): unknown {
+    this.#refuseIfClosed();
+    const answer = this.#ask(method, path, body);
+    this.#wake();
+    return answer;
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed.signal.aborted) throw closedError();
+  }
+
+  /** @throws BridgeError BRIDGE_SIMULATOR_REFUSED */
+  #ask(method: string, path: string, body?: object): unknown {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    const answer = this.#control.handle({ method, url: `/simulator${path}`, headers: {}, body: new TextEncoder().encode(text) });
+    const value: unknown = answer.body.length === 0 ? null : JSON.parse(new TextDecoder().decode(answer.body));
+    if (answer.status < 400) return value;
+    const { detail } = value as { detail: string };
+    const message = `the simulator refused ${method} /simulator${path} (${answer.status}): ${detail}`;
+    throw new BridgeError('BRIDGE_SIMULATOR_REFUSED', message, { status: answer.status, cause: value });
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#sleepers]) wake();
+  }
+
+  /** Until something happens, or may have. */
+  #pause(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        cancel();
+        signal.removeEventListener('abort', wake);
+        this.#sleepers.delete(wake);
+        resolve();
+      };
+      const cancel = this.#deps.after(LOOK_EVERY_MS, wake);
+      signal.addEventListener('abort', wake, { once: true });
+      this.#sleepers.add(wake);
+    });
+  }
+
+  #waitedInVain(timeoutMs: number): BridgeError {
+    const events = this.events().map(({ EventId, EventType, EventStatus }) => `${EventType} ${EventId} ${EventStatus}`);
+    const requests = this.requests();
+    const last = requests.at(-1);
+    const message =
+      `waited ${timeoutMs} ms in vain. Listed: ${events.join(', ') || 'nothing'}. ` +
+      `Requests: ${requests.length}${last ? `, the last ${last.method} ${last.path} (${last.status ?? 'reset'}) of ${last.vm}` : ''}.`;
+    return new BridgeError('BRIDGE_SIMULATOR_TIMEOUT', message);
+  }
+}
+
+function eventPath(eventId: string): string {
+  return `/events/${encodeURIComponent(eventId)}`;
+}
+
+function closedError(): BridgeError {
+  return new BridgeError('BRIDGE_SIMULATOR_CLOSED', 'the simulator was closed; start another');
+}
+
+/** Of StartRequests; none where a fault answered 200 to something else, or the journal kept only the beginning. */
+function eventIdsOf(body: string): readonly string[] {
+  try {
+    const { StartRequests } = JSON.parse(body) as { StartRequests: readonly { EventId: string }[] };
+    return StartRequests.map(({ EventId }) => EventId);
+  } catch {
+    return [];
+  }
+}

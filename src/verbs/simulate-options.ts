@@ -1,0 +1,87 @@
+// The options of `simulate` → what is to be played where, or recorded, each checked for itself and against the others.
+import { BridgeError } from '../errors.ts';
+import type { Address } from '../simulator/listener.ts';
+import type { SimulatorServerOptions } from '../simulator/server.ts';
+import { text, texts, type VerbContext } from './verb.ts';
+
+/** As of `PUT /simulator/clock`. */
+const FASTEST = 1_000_000;
+/** Far above any scale set's placement group (100). */
+const MOST_VMS = 1000;
+
+/** What speaks of the simulated service, and so of nothing where the answers are a real one's. */
+const OF_THE_SIMULATED = ['also', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'strict'] as const;
+
+/** What to record; null for nothing. */
+export interface RecordingWanted {
+  readonly path: string;
+  readonly anonymise: boolean;
+  /** Where the answers come from; the simulated service itself where absent. */
+  readonly upstream?: string;
+}
+
+export function listenOption(context: VerbContext): Address {
+  return address(text(context, 'listen') ?? '127.0.0.1:8080', '--listen');
+}
+
+/** @throws BridgeError BRIDGE_USAGE */
+export function groupOptions(
+  context: VerbContext,
+): Pick<SimulatorServerOptions, 'also' | 'vms' | 'name' | 'gpu' | 'speed' | 'strict' | 'scenario'> {
+  const scenario = text(context, 'scenario');
+  if (scenario !== undefined && text(context, 'replay') !== undefined) {
+    throw new BridgeError('BRIDGE_USAGE', '--scenario and --replay are two things to play: give one of them');
+  }
+  return {
+    also: texts(context, 'also').map((value) => address(value, '--also')),
+    ...machines(context),
+    ...(context.values['gpu'] ? { gpu: true } : {}),
+    speed: speedOption(context),
+    strict: context.values['strict'] === true,
+    ...(scenario === undefined ? {} : { scenario }),
+  };
+}
+
+/** @throws BridgeError BRIDGE_USAGE for a part without the others, and for options that do not go with another service's answers */
+export function recordingOption(context: VerbContext): RecordingWanted | null {
+  const path = text(context, 'record');
+  const upstream = text(context, 'upstream');
+  const anonymise = context.values['anonymise'] === true;
+  if (path === undefined) {
+    if (upstream !== undefined || anonymise) throw new BridgeError('BRIDGE_USAGE', '--upstream and --anonymise need --record FILE');
+    return null;
+  }
+  const idle = upstream === undefined ? undefined : OF_THE_SIMULATED.find((name) => context.values[name] !== undefined);
+  if (idle !== undefined) {
+    throw new BridgeError('BRIDGE_USAGE', `--${idle} does not go with --upstream, where a real metadata service answers: leave it out`);
+  }
+  return { path, anonymise, ...(upstream === undefined ? {} : { upstream }) };
+}
+
+/** A name without a number is the one machine's own. */
+function machines(context: VerbContext): { vms?: number | readonly string[]; name?: string } {
+  const given = text(context, 'vms');
+  const name = text(context, 'name');
+  if (given === undefined) return name === undefined ? {} : { vms: [name] };
+  const vms = Number(given);
+  if (!/^\d+$/.test(given) || vms < 1 || vms > MOST_VMS) {
+    throw new BridgeError('BRIDGE_USAGE', `--vms takes a whole number from 1 to ${MOST_VMS}, not "${given}"`);
+  }
+  return { vms, ...(name === undefined ? {} : { name }) };
+}
+
+function address(value: string, option: string): Address {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(value);
+  const port = Number(match?.[3]);
+  if (!match || port > 65_535) throw new BridgeError('BRIDGE_USAGE', `${option} takes HOST:PORT, such as 127.0.0.1:8080, not "${value}"`);
+  return { host: (match[1] ?? match[2]) as string, port };
+}
+
+function speedOption(context: VerbContext): number {
+  const given = text(context, 'speed') ?? '1';
+  const speed = Number(given);
+  if (!/^\d+(\.\d+)?$/.test(given) || speed <= 0 || speed > FASTEST) {
+    throw new BridgeError('BRIDGE_USAGE', `--speed takes a number above 0 and up to ${FASTEST}, not "${given}"`);
+  }
+  return speed;
+}

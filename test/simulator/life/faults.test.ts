@@ -1,0 +1,109 @@
+// Ordered faults: which answers they spoil and how, and that a spoilt StartRequest has no effect.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { EVENTS, jsonOf, Simulation, textOf } from '../../support/simulation.ts';
+
+function faulty(order: object): Simulation {
+  const simulation = new Simulation();
+  assert.equal(simulation.send('PUT', '/simulator/faults', { body: order }).status, 204);
+  return simulation;
+}
+
+test('one answer is spoilt unless more are ordered', () => {
+  const simulation = faulty({ status: 503 });
+  assert.deepEqual([simulation.get(EVENTS).status, simulation.get(EVENTS).status], [503, 200]);
+});
+
+test('so many answers are spoilt as were ordered, on every metadata route (F-75)', () => {
+  const simulation = faulty({ status: 410, times: 3 });
+  const urls = [EVENTS, '/metadata/instance?api-version=2021-02-01', '/metadata/nothing', EVENTS];
+  assert.deepEqual(
+    urls.map((url) => simulation.get(url).status),
+    [410, 410, 410, 200],
+  );
+});
+
+test('status, body and headers replace what the service would have said (F-76, F-77)', () => {
+  const simulation = faulty({ status: 429, body: '<html>', headers: { 'Retry-After': 7, 'Content-Type': 'text/html' } });
+  const answer = simulation.get(EVENTS);
+  assert.deepEqual([answer.status, textOf(answer), answer.headers], [429, '<html>', { 'content-type': 'text/html', 'retry-after': '7' }]);
+});
+
+test('a status alone has an empty body, a body alone has status 200, an object or a list becomes JSON (F-19, F-30, F-75)', () => {
+  for (const [order, status, text] of [
+    [{ status: 200 }, 200, ''],
+    [{ status: 500 }, 500, ''],
+    [{ body: '' }, 200, ''],
+    [{ body: [1, 'x'] }, 200, '[1,"x"]'],
+    [{ body: { DocumentIncarnation: 'x' } }, 200, '{"DocumentIncarnation":"x"}'],
+  ] as const) {
+    const answer = faulty(order).get(EVENTS);
+    assert.deepEqual([answer.status, textOf(answer)], [status, text]);
+  }
+});
+
+test('headers, delay, reset and truncate alone leave the answer what it is (F-76, F-78, F-79)', () => {
+  const simulation = faulty({ headers: { 'X-One': '1' }, delay: '1500ms', reset: true, truncate: 5 });
+  const answer = simulation.get(EVENTS);
+  assert.equal(answer.status, 200);
+  assert.deepEqual(jsonOf(answer), { DocumentIncarnation: 1, Events: [] });
+  assert.deepEqual([answer.headers['x-one'], answer.delayMs, answer.reset, answer.truncate], ['1', 1500, true, 5]);
+});
+
+test('only answers of the named method and machine are spoilt', () => {
+  const simulation = faulty({ status: 500, method: 'post', vm: 'SIM_0' });
+  assert.equal(simulation.get(EVENTS).status, 200);
+  assert.equal(simulation.approve().status, 500);
+  assert.equal(simulation.approve().status, 200);
+});
+
+test('a faulted POST has no effect, even where its answer is only late (F-81)', () => {
+  for (const order of [{ status: 503 }, { delay: '1s' }, { reset: true }, { status: 200 }]) {
+    const simulation = faulty({ ...order, method: 'POST' });
+    const { EventId } = simulation.schedule();
+    simulation.approve(EventId);
+    assert.deepEqual(simulation.statuses(), [[EventId, 'Scheduled']], JSON.stringify(order));
+    simulation.approve(EventId);
+    assert.deepEqual(simulation.statuses(), [[EventId, 'Started']], JSON.stringify(order));
+  }
+});
+
+test('a new order takes the place of the one before, and an empty one clears', () => {
+  const simulation = faulty({ status: 500, times: 100 });
+  simulation.send('PUT', '/simulator/faults', { body: { status: 404, times: 2 } });
+  assert.equal(simulation.get(EVENTS).status, 404);
+  simulation.send('PUT', '/simulator/faults', { body: {} });
+  assert.equal(simulation.get(EVENTS).status, 200);
+});
+
+test('control requests are never spoilt', () => {
+  const simulation = faulty({ status: 500 });
+  assert.equal(simulation.send('GET', '/simulator/clock').status, 200);
+  assert.equal(simulation.send('GET', '/nothing').status, 404);
+  assert.equal(simulation.get(EVENTS).status, 500);
+});
+
+for (const [order, path] of [
+  [{ status: 99 }, 'status'],
+  [{ status: '500' }, 'status'],
+  [{ body: 7 }, 'body'],
+  [{ headers: { 'a b': 'x' } }, 'headers.a b'],
+  [{ headers: { a: 'x\r\ny: z' } }, 'headers.a'],
+  [{ delay: 5 }, 'delay'],
+  [{ reset: 'yes' }, 'reset'],
+  [{ truncate: -1 }, 'truncate'],
+  [{ status: 500, times: 0 }, 'times'],
+  [{ status: 500, vm: 'nobody' }, 'vm'],
+  [{ sleep: '5s' }, 'sleep'],
+] as const) {
+  test(`the order ${JSON.stringify(order)} is refused, and the one before stands`, () => {
+    const simulation = faulty({ status: 418 });
+    const answer = simulation.send('PUT', '/simulator/faults', { body: order });
+    assert.equal(answer.status, 400);
+    assert.deepEqual(
+      jsonOf<{ faults: { path: string }[] }>(answer).faults.map((fault) => fault.path),
+      [path],
+    );
+    assert.equal(simulation.get(EVENTS).status, 418);
+  });
+}
