@@ -1,4 +1,4 @@
-// The machine's own clocks, timers and random source as Deps; of the program only cli.ts imports it.
+// The machine's own clocks, timers and random source as Deps; of the program only cli.ts and simulator.ts import it.
 import { performance } from 'node:perf_hooks';
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import type { Deps } from './time.ts';

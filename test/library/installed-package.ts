@@ -1,0 +1,72 @@
+// The built package → packed as npm would publish it, and unpacked into a project outside this repository, without any of its dependencies.
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { type Ended, folderOf } from '../support/program.ts';
+
+export const ROOT = join(import.meta.dirname, '../..');
+const NAME = 'scheduled-events-bridge';
+
+const folder = mkdtempSync(join(tmpdir(), 'bridge-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Once for all tests of a file. Without npm's scripts, which would build dist/ anew under the other tests. */
+const args = ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destination', folder];
+const { stdout } = await promisify(execFile)('npm', args, { cwd: ROOT });
+const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+
+/** What the package holds, as npm lists it. */
+export const packedPaths: readonly string[] = packed.files.map(({ path }) => path);
+
+/** A user's project with the package installed. */
+export class Project {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async withPackage(t: TestContext): Promise<Project> {
+    const project = new Project(folderOf(t));
+    const home = join(project.folder, 'node_modules', NAME);
+    const commands = join(project.folder, 'node_modules/.bin');
+    for (const path of [home, commands]) mkdirSync(path, { recursive: true });
+    await promisify(execFile)('tar', ['-xzf', join(folder, packed.filename), '--strip-components=1', '-C', home]);
+    // As npm does with a package's commands.
+    chmodSync(join(home, 'dist/main.js'), 0o755);
+    symlinkSync(`../${NAME}/dist/main.js`, join(commands, NAME));
+    project.write('package.json', '{ "type": "module" }');
+    return project;
+  }
+
+  write(path: string, text: string): void {
+    writeFileSync(join(this.folder, path), text);
+  }
+
+  /** Runs a command to its end, in the project's folder and with this Node as `node`. @throws where it hangs for a minute */
+  run(command: string, args: readonly string[]): Promise<Ended> {
+    const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
+    return new Promise((resolve, reject) => {
+      const child = execFile(command, args, { cwd: this.folder, env: { PATH }, timeout: 60_000 }, (error, stdout, stderr) => {
+        if (error && child.exitCode === null && child.signalCode === null) reject(error);
+        else if (error?.killed) reject(new Error(`${command} ${args.join(' ')} hangs: ${stdout}${stderr}`));
+        else resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr });
+      });
+    });
+  }
+
+  node(...args: readonly string[]): Promise<Ended> {
+    return this.run('node', args);
+  }
+
+  /** Checks this file's types with nothing but the options that matter here. */
+  types(path: string, moduleResolution: 'nodenext' | 'bundler'): Promise<Ended> {
+    const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext';
+    const options = { module, moduleResolution, target: 'es2024', lib: ['es2024'], types: [], strict: true, noEmit: true };
+    this.write('tsconfig.json', JSON.stringify({ compilerOptions: options, files: [path] }));
+    return this.run('node', [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json']);
+  }
+}
