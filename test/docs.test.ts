@@ -11,9 +11,9 @@ import { REFUSALS } from '../src/approvals/answer.ts';
 import { sha256Hex } from '../src/canonical-json.ts';
 import { CHANGE_NAMES } from '../src/change-name.ts';
 import { VERBS } from '../src/cli.ts';
-import { formatFault } from '../src/config/faults.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { PROBLEM_TITLES } from '../src/http/problem.ts';
+import { formatFault } from '../src/validation/faults.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

@@ -1,0 +1,83 @@
+// docs/scenarios.md → the scenarios that are shipped, the keys that a file may have, and an example that is read and played.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type * as v from 'valibot';
+import { readScenario } from '../../src/simulator/script/scenario-file.ts';
+import { scenarioSchema } from '../../src/simulator/script/scenario-schema.ts';
+import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
+import { formatFault } from '../../src/validation/faults.ts';
+import { entriesOf } from '../../src/validation/validate.ts';
+import { codeBlocksOf } from '../support/markdown-page.ts';
+import { ScenarioPlay } from '../support/scenario-play.ts';
+
+const PAGE = 'docs/scenarios.md';
+
+/** The rows of the table below a heading, as their cells. */
+function tableBelow(heading: string): readonly (readonly string[])[] {
+  const page = readFileSync(join(import.meta.dirname, '../..', PAGE), 'utf8');
+  const section = page.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`)) ?? assert.fail(`no section ${heading}`);
+  const lines = section.split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(2).map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| | \|$/g, '')));
+}
+
+function keysBelow(heading: string): readonly string[] {
+  return tableBelow(heading).map(([key = '']) => key.replaceAll('`', ''));
+}
+
+/** The schema of one key, without what makes it optional. */
+function member(schema: v.GenericSchema, key: string): v.GenericSchema {
+  const own = entriesOf(schema)[key] as v.GenericSchema;
+  return 'wrapped' in own ? (own.wrapped as v.GenericSchema) : own;
+}
+
+const step = (member(scenarioSchema, 'steps') as unknown as { item: v.GenericSchema }).item;
+
+test('the page lists every shipped scenario with its purpose, in the order of --list, and none that is not shipped', async () => {
+  const rows = tableBelow('Those that are shipped');
+  assert.deepEqual(
+    rows,
+    (await shippedScenarios()).map(({ name, purpose }) => [`\`${name}\``, purpose]),
+  );
+});
+
+test('the page lists every key of a scenario file, and none that does not exist', () => {
+  const { group, ...top } = entriesOf(scenarioSchema);
+  const groupKeys = Object.keys(entriesOf(member(scenarioSchema, 'group'))).map((key) => `group.${key}`);
+  assert.ok(group);
+  assert.deepEqual([...keysBelow('The file')].sort(), [...Object.keys(top), ...groupKeys].sort());
+  assert.deepEqual(keysBelow('A step'), Object.keys(entriesOf(step)));
+  assert.deepEqual(keysBelow('schedule'), Object.keys(entriesOf(member(step, 'schedule'))));
+  assert.deepEqual(keysBelow('fault'), Object.keys(entriesOf(member(step, 'fault'))));
+  const ofSchedule = keysBelow('schedule').filter((key) => !['as', 'EventId', 'count'].includes(key));
+  assert.deepEqual([...keysBelow('change'), ...ofSchedule], Object.keys(entriesOf(member(step, 'change'))));
+});
+
+function example(language: string): string {
+  const blocks = codeBlocksOf(PAGE).filter((block) => block.heading === 'Your own' && block.language === language);
+  assert.equal(blocks.length, 1);
+  return blocks[0]?.text ?? '';
+}
+
+test('the example of the page is a scenario, does what its words say and ends', () => {
+  const read = readScenario(example('yml'), 'pay');
+  assert.ok('script' in read, 'faults' in read ? read.faults.map(formatFault).join('\n') : '');
+  const played = new ScenarioPlay(read.script).run();
+  assert.deepEqual(
+    played.group.machines.map(({ name }) => name),
+    ['pay_0', 'pay_1', 'pay_2'],
+  );
+  assert.deepEqual(
+    [...played.lives.values()].map(({ statuses }) => statuses),
+    [['Scheduled'], ['Started']],
+  );
+  assert.deepEqual(played.group.events.entries(), []);
+});
+
+test('the faults that the page shows are those of the example with these two slips', () => {
+  const slipped = example('yml').replace('notice: 20m', 'notise: 20m').replace('cancel: update', 'cancel: updat');
+  const read = readScenario(slipped, 'pay');
+  const faults = 'faults' in read ? read.faults.map(formatFault) : [];
+  assert.equal(example('text'), `${['the scenario ./pay.yaml has 2 faults:', ...faults].join('\n  ')}\n`);
+});
