@@ -4,10 +4,19 @@ import { type Row, table } from './figures.ts';
 import { idle } from './idle.ts';
 import { latency } from './latency.ts';
 import { recovery } from './recovery.ts';
+import { simulator } from './simulator.ts';
 import { start } from './start.ts';
 import { unchanged } from './unchanged.ts';
 
-const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = { latency, idle, start, burst, recovery, unchanged };
+const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+  latency,
+  idle,
+  start,
+  burst,
+  recovery,
+  unchanged,
+  simulator,
+};
 
 const chosen = process.argv.slice(2);
 const unknown = chosen.find((name) => !Object.hasOwn(MEASUREMENTS, name));
