@@ -1,6 +1,7 @@
 // `scheduled-events-bridge/simulator`, for tests in Node: what machines to play → a simulated metadata service that listens, on the machine's clocks.
 import * as v from 'valibot';
 import { BridgeError } from './errors.ts';
+import { wholeNumber } from './simulator/control/event-fields.ts';
 import { startSimulator as startServer } from './simulator/server.ts';
 import type { SimulatedAzure } from './simulator/simulated-azure.ts';
 import { Steering } from './simulator/steering.ts';
@@ -34,22 +35,15 @@ export interface StartOptions {
   readonly port?: number;
 }
 
-const wholeNumber = v.pipe(v.number(), v.integer('must be a whole number'));
-
 const startOptions = v.strictObject({
-  vms: v.exactOptional(
-    v.union(
-      [v.pipe(wholeNumber, v.minValue(1, 'must be at least 1')), v.array(v.string())],
-      'must be a number of 1 or more, or a list of names',
-    ),
-  ),
+  vms: v.exactOptional(v.union([wholeNumber(1), v.array(v.string())], 'must be a number of 1 or more, or a list of names')),
   name: v.exactOptional(v.string()),
   scenario: v.exactOptional(v.string()),
   speed: v.exactOptional(v.number()),
   strict: v.exactOptional(v.boolean()),
   gpu: v.exactOptional(v.boolean()),
   host: v.exactOptional(v.string()),
-  port: v.exactOptional(v.pipe(wholeNumber, v.minValue(0, 'must be at least 0'), v.maxValue(65_535, 'must be at most 65535'))),
+  port: v.exactOptional(v.pipe(wholeNumber(0), v.maxValue(65_535))),
 }) satisfies v.GenericSchema<StartOptions>;
 
 /**

@@ -21,7 +21,8 @@ export class Alarms {
     this.#clock = clock;
     this.#deps = deps;
     clock.onChange(() => {
-      for (const alarm of [...this.#alarms]) this.#set(alarm);
+      // One that rings may drop others.
+      for (const alarm of [...this.#alarms]) if (this.#alarms.has(alarm)) this.#set(alarm);
     });
   }
 

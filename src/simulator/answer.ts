@@ -1,4 +1,5 @@
-// What a client asked of the simulator and what it gets: a request and an answer free of sockets, and the ways to make an answer.
+// What a client asked of the simulator and what it gets: a request and an answer free of sockets, and the ways to read one and make the other.
+import type { Fault } from '../validation/faults.ts';
 
 export interface SimRequest {
   readonly method: string;
@@ -22,12 +23,6 @@ export interface SimAnswer {
   readonly reset?: boolean;
   /** The connection ends after so many bytes of the body, though the whole was announced. */
   readonly truncate?: number;
-}
-
-/** One thing that is wrong with a body: where (`Resources.0`; empty for the whole of it) and what. */
-export interface Fault {
-  readonly path: string;
-  readonly message: string;
 }
 
 /** Why a control request is refused. */
@@ -68,4 +63,19 @@ export function problem(refusal: Refusal, headers: Readonly<Record<string, strin
 
 export function toJsonBytes(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));
+}
+
+/** The value of a JSON text in UTF-8; undefined where it is none. */
+export function fromJsonBytes(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The two sides of the first question mark. @param url as on the request line */
+export function pathAndQuery(url: string): readonly [path: string, query: string] {
+  const [path = '', query = ''] = url.split(/\?(.*)/s);
+  return [path, query];
 }

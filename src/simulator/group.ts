@@ -54,13 +54,17 @@ export class Group {
     this.player = new ScriptPlayer(this);
   }
 
+  get first(): Machine {
+    return this.machines[0] as Machine;
+  }
+
   /**
    * Lets happen all that fell due since the last call, each at its own moment and in order; what falls due at one moment is one change.
    * Every request begins with it, which is why nothing here needs a timer. Returns the simulated time.
    */
   catchUp(): number {
     const nowMs = this.clock.nowMs();
-    for (let dueMs = this.#nextDueMs(); dueMs !== null && dueMs <= nowMs; dueMs = this.#nextDueMs()) {
+    for (let dueMs = this.nextDueMs(); dueMs !== null && dueMs <= nowMs; dueMs = this.nextDueMs()) {
       const momentMs = dueMs;
       this.events.view.together(() => {
         this.activation.runDue(momentMs);
@@ -71,15 +75,16 @@ export class Group {
     return nowMs;
   }
 
+  /** The simulated moment at which something happens next by itself; null where nothing will. */
+  nextDueMs(): number | null {
+    const moments = [this.events.nextDueMs(), this.player.nextDueMs(), this.activation.nextDueMs()].filter((ms) => ms !== null);
+    return moments.length === 0 ? null : Math.min(...moments);
+  }
+
   /** No events, script or faults; clock and journal stay. */
   reset(nowMs: number): void {
     this.player.stop();
     this.events.withdraw(nowMs);
     this.faults.order(null, nowMs);
-  }
-
-  #nextDueMs(): number | null {
-    const moments = [this.events.nextDueMs(), this.player.nextDueMs(), this.activation.nextDueMs()].filter((ms) => ms !== null);
-    return moments.length === 0 ? null : Math.min(...moments);
   }
 }

@@ -1,7 +1,6 @@
 // Requests to the metadata routes and their answers → the journal that tests read back.
 
 const LONGEST = 10_000;
-const SPARE = 1000;
 /** Characters of a body that are kept; a StartRequest has some dozens. */
 const BODY_LENGTH = 16 * 1024;
 
@@ -20,23 +19,29 @@ export interface JournalledRequest {
   readonly status: number | null;
 }
 
-type Kept = Omit<JournalledRequest, 'at'> & { readonly atMs: number };
+type Asked = Omit<JournalledRequest, 'at'>;
 
-/** Keeps the last 10,000 requests. */
+/**
+ * Keeps the last 10,000 requests, in a ring. A client asks the same again and again, and gets the same status: that is kept once, so that hours
+ * of polls leave nothing behind for the garbage collector.
+ */
 export class RequestJournal {
-  #requests: Kept[] = [];
-  /** The last one's of each machine: a client sends the same headers again and again, and they are kept once. */
-  readonly #headers = new Map<string, Kept['headers']>();
+  readonly #atMs = new Float64Array(LONGEST);
+  #asked: Asked[] = [];
+  /** So many came since the beginning. */
+  #count = 0;
+  /** By machine. */
+  readonly #last = new Map<string, Asked>();
   readonly #listeners: (() => void)[] = [];
 
-  /** @param request with `atMs` in simulated milliseconds */
-  add({ atMs, vm, method, path, headers, body, status }: Kept): void {
-    const last = this.#headers.get(vm);
-    const kept = last && isSame(last, headers) ? last : headers;
-    this.#headers.set(vm, kept);
-    this.#requests.push({ atMs, vm, method, path, headers: kept, body: body.slice(0, BODY_LENGTH), status });
-    // Cut now and then, so that a long run does not move the whole list with each request.
-    if (this.#requests.length >= LONGEST + SPARE) this.#requests = this.#requests.slice(-LONGEST);
+  /** @param atMs simulated */
+  add(request: Asked, atMs: number): void {
+    const last = this.#last.get(request.vm);
+    const kept = last && isSame(last, request) ? last : { ...request, body: request.body.slice(0, BODY_LENGTH) };
+    this.#last.set(request.vm, kept);
+    this.#atMs[this.#count % LONGEST] = atMs;
+    this.#asked[this.#count % LONGEST] = kept;
+    this.#count++;
     for (const listener of this.#listeners) listener();
   }
 
@@ -46,17 +51,29 @@ export class RequestJournal {
   }
 
   clear(): void {
-    this.#requests = [];
+    this.#asked = [];
+    this.#count = 0;
+    this.#last.clear();
   }
 
   /** The last ones, oldest first. */
   requests(last: number = LONGEST): readonly JournalledRequest[] {
-    if (last <= 0) return [];
-    return this.#requests.slice(-Math.min(last, LONGEST)).map(({ atMs, ...request }) => ({ at: new Date(atMs).toISOString(), ...request }));
+    const length = Math.min(last, this.#count, LONGEST);
+    return Array.from({ length: Math.max(0, length) }, (_, index) => {
+      const place = (this.#count - length + index) % LONGEST;
+      return { at: new Date(this.#atMs[place] as number).toISOString(), ...(this.#asked[place] as Asked) };
+    });
   }
 }
 
-function isSame(one: Kept['headers'], other: Kept['headers']): boolean {
+function isSame(one: Asked, other: Asked): boolean {
+  const { method, path, body, status } = other;
+  return (
+    one.status === status && one.path === path && one.method === method && one.body === body && hasSameHeaders(one.headers, other.headers)
+  );
+}
+
+function hasSameHeaders(one: Asked['headers'], other: Asked['headers']): boolean {
   const names = Object.keys(one);
   return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
 }

@@ -12,8 +12,8 @@ export interface Address {
   readonly port: number;
 }
 
-/** How requests are answered. @param signal aborts when the client goes away before its answer */
-export type Answering = (request: SimRequest, signal: AbortSignal) => SimAnswer | Promise<SimAnswer>;
+/** How requests are answered. `client.gone` aborts when the client goes away before its answer. */
+export type Answering = (request: SimRequest, client: { readonly gone: AbortSignal }) => SimAnswer | Promise<SimAnswer>;
 
 export interface Listener extends AsyncDisposable {
   /** `http://HOST:PORT`. */
@@ -27,19 +27,16 @@ const KEEP_ALIVE_MS = 65_000;
 /** @throws BridgeError BRIDGE_SIMULATOR_LISTEN where the address cannot be had */
 export async function listen(address: Address, answering: Answering, clocks: ListenerClocks): Promise<Listener> {
   const http = process.getBuiltinModule('node:http');
-  const waiting = new Set<AbortController>();
+  const waiting = new Set<Client>();
   const server = http.createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    const gone = new AbortController();
-    waiting.add(gone);
-    response.once('close', () => gone.abort());
-    answer(request, response, answering, clocks, gone.signal)
+    const client = new Client(response, waiting);
+    answer(request, response, answering, clocks, client)
       // The client went away before its request was complete, or its answer was made: there is nobody to answer.
-      .catch(() => response.destroy())
-      .finally(() => waiting.delete(gone));
+      .catch(() => response.destroy());
   });
   await listening(server, address);
   const dispose = () => {
-    for (const gone of waiting) gone.abort();
+    for (const client of waiting) client.leave();
     return close(server);
   };
   return { url: urlOf(server.address() as AddressInfo), [Symbol.asyncDispose]: dispose };
@@ -52,22 +49,49 @@ export interface ListenerClocks {
   readonly alarms: Alarms;
 }
 
+/** Who waits for an answer. Most get theirs at once, and nothing is set up to watch them go. */
+class Client {
+  readonly #response: ServerResponse;
+  readonly #waiting: Set<Client>;
+  #gone: AbortController | null = null;
+
+  constructor(response: ServerResponse, waiting: Set<Client>) {
+    this.#response = response;
+    this.#waiting = waiting;
+  }
+
+  /** Aborts when the client goes away, or has its answer, or the listener is closed. */
+  get gone(): AbortSignal {
+    if (!this.#gone) {
+      this.#gone = new AbortController();
+      this.#waiting.add(this);
+      if (this.#response.destroyed) this.leave();
+      else this.#response.once('close', () => this.leave());
+    }
+    return this.#gone.signal;
+  }
+
+  leave(): void {
+    this.#waiting.delete(this);
+    this.#gone?.abort();
+  }
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   answering: Answering,
   clocks: ListenerClocks,
-  gone: AbortSignal,
+  client: Client,
 ): Promise<void> {
   const body = await readBody(request);
-  const answer = body ? await answering(toSimRequest(request, body), gone) : tooLarge();
-  await due(answer, clocks, gone);
-  if (!gone.aborted) send(response, answer);
+  const answer = body ? await answering(toSimRequest(request, body), client) : tooLarge();
+  if (answer.delayMs !== undefined || answer.notBeforeMs !== undefined) await due(answer, clocks, client.gone);
+  if (!response.destroyed) send(response, answer);
 }
 
 /** Resolves when the answer is due, or nobody waits for it any more. */
-function due({ delayMs, notBeforeMs }: SimAnswer, { deps, alarms }: ListenerClocks, gone: AbortSignal): Promise<void> | undefined {
-  if (delayMs === undefined && notBeforeMs === undefined) return undefined;
+function due({ delayMs, notBeforeMs }: SimAnswer, { deps, alarms }: ListenerClocks, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const delay = () => (delayMs === undefined ? resolve() : cancels.push(deps.after(delayMs, resolve)));
     const cancels: (() => void)[] = [];

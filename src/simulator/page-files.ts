@@ -1,12 +1,6 @@
-// The path of a request → the file of the simulator's page that belongs there, as it is on the disk at that moment.
+// A request for the simulator's page → the file of it that belongs there, as it is on the disk at that moment.
 import { readFile } from 'node:fs/promises';
-
-export interface PageFile {
-  readonly contentType: string;
-  /** Names in lower case; without `content-type` and `content-length`. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-}
+import { problem, type SimAnswer } from './answer.ts';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 
@@ -27,7 +21,7 @@ const CONTENT_TYPES: ReadonlyMap<string, string> = new Map([
 const FOLDER = new URL('./page/', import.meta.url);
 
 /** The page shows what users and recordings wrote, and its buttons steer: it runs its own scripts alone and stands in no frame. */
-const HEADERS: PageFile['headers'] = {
+const HEADERS: SimAnswer['headers'] = {
   'content-security-policy': "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -39,13 +33,14 @@ export function isPagePath(path: string): boolean {
 }
 
 /**
- * Reads at each call, so that an edit needs only a reload. Null where the page has no such file.
+ * Reads at each call, so that an edit needs only a reload.
  * @param path of the request, without its query
  * @throws what the file system says, for an incomplete installation
  */
-export async function pageFile(path: string): Promise<PageFile | null> {
+export async function answerPage(method: string, path: string): Promise<SimAnswer> {
   const contentType = CONTENT_TYPES.get(path);
-  if (contentType === undefined) return null;
+  if (contentType === undefined) return problem({ status: 404, detail: `There is no ${path}.` });
+  if (method !== 'GET' && method !== 'HEAD') return problem({ status: 405, detail: `${path} takes GET.` }, { allow: 'GET, HEAD' });
   const name = path === '/' ? 'index.html' : path.slice(1);
-  return { contentType, headers: HEADERS, body: await readFile(new URL(name, FOLDER)) };
+  return { status: 200, headers: { 'content-type': contentType, ...HEADERS }, body: await readFile(new URL(name, FOLDER)) };
 }

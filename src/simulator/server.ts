@@ -4,12 +4,12 @@ import { BridgeError } from '../errors.ts';
 import { isLoopback } from '../private-addresses.ts';
 import type { Deps } from '../time.ts';
 import { Alarms } from './alarms.ts';
-import { problem, type SimAnswer, type SimRequest } from './answer.ts';
+import { pathAndQuery, type SimAnswer, type SimRequest } from './answer.ts';
 import { Group, type GroupOptions } from './group.ts';
 import { type MachinesWanted, machineNames } from './life/machine.ts';
 import { type Address, type Answering, listen } from './listener.ts';
 import { isMetadataRoute } from './metadata/metadata-routes.ts';
-import { isPagePath, pageFile } from './page-files.ts';
+import { answerPage, isPagePath } from './page-files.ts';
 import type { Script } from './script/script.ts';
 import { findScenario, shippedScenarios } from './shipped-scenarios.ts';
 import { Simulator } from './simulator.ts';
@@ -42,59 +42,63 @@ export interface SimulatorServer extends AsyncDisposable {
  * BRIDGE_SIMULATOR_SCENARIO for a faulty file; BRIDGE_SIMULATOR_LISTEN where an address cannot be had
  */
 export async function startSimulator(options: SimulatorServerOptions): Promise<SimulatorServer> {
-  const { also = [], scenario, deps, logger } = options;
-  const scenarios = await shippedScenarios();
-  const script = options.script ?? (scenario === undefined ? undefined : await findScenario(scenario));
-  const { gpu = script?.group?.gpu ?? false, speed = 1, strict = false } = options;
-  const group = new Group({ deps, vms: machineNames(options, script?.group), speed, strict, gpu, scenarios });
-  const ports = portsOf(options.listen, group.machines.length);
-  if (script) group.player.start(script, group.catchUp());
+  const { deps } = options;
+  const group = await groupOf(options);
   const clocks = { deps, alarms: new Alarms(group.clock, deps) };
-  const open = new AsyncDisposableStack();
-  const simulators = group.machines.map((machine) => new Simulator(group, machine));
+  await using open = new AsyncDisposableStack();
   const listenAt = async (address: Address, simulator: Simulator): Promise<string> => {
-    const listener = open.use(await listen(address, answering(simulator, options), clocks));
+    const { url } = open.use(await listen(address, answering(simulator, options), clocks));
     if (!isLoopback(address.host))
-      logger?.warn({ url: listener.url }, 'the simulator listens beyond loopback: whoever reaches this port can steer it');
-    return listener.url;
+      options.logger?.warn({ url }, 'the simulator listens beyond loopback: whoever reaches this port can steer it');
+    return url;
   };
-  try {
-    for (const [index, simulator] of simulators.entries()) {
-      group.urls.set(simulator.vmName, await listenAt({ ...options.listen, port: ports[index] as number }, simulator));
-    }
-    for (const address of also) await listenAt(address, simulators[0] as Simulator);
-  } catch (error) {
-    await open.disposeAsync();
-    throw error;
+  for (const [index, machine] of group.machines.entries()) {
+    const simulator = new Simulator(group, machine);
+    group.urls.set(machine.name, await listenAt(addressOf(index, options), simulator));
+    if (index === 0) for (const address of options.also ?? []) await listenAt(address, simulator);
   }
-  const urls = [...group.urls].map(([vm, url]) => ({ vm, url }));
-  return { url: urls[0]?.url as string, urls, group, [Symbol.asyncDispose]: () => open.disposeAsync() };
+  const [url = ''] = group.urls.values();
+  const moved = open.move();
+  return { url, urls: [...group.urls].map(([vm, url]) => ({ vm, url })), group, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
-function portsOf({ port }: Address, count: number): readonly number[] {
+/** On which its script has begun. */
+async function groupOf(options: SimulatorServerOptions): Promise<Group> {
+  const { deps, scenario, speed = 1, strict = false } = options;
+  const script = options.script ?? (scenario === undefined ? undefined : await findScenario(scenario));
+  const scenarios = withOwn(await shippedScenarios(), script);
+  const { gpu = script?.group?.gpu ?? false } = options;
+  const group = new Group({ deps, vms: machineNames(options, script?.group), speed, strict, gpu, scenarios });
+  refuseTooManyFor(options.listen, group.machines.length);
+  if (script) group.player.start(script, group.catchUp());
+  return group;
+}
+
+/** The user's own comes last, and in the place of one of its name. */
+function withOwn(shipped: readonly Script[], script: Script | undefined): readonly Script[] {
+  return script === undefined || shipped.includes(script) ? shipped : [...shipped.filter(({ name }) => name !== script.name), script];
+}
+
+function refuseTooManyFor({ port }: Address, count: number): void {
   const last = port + count - 1;
-  if (port > 0 && last > 65_535) {
-    throw new BridgeError(
-      'BRIDGE_USAGE',
-      `${count} machines from port ${port} on would need ports up to ${last}: choose ${65_536 - count} or lower`,
-    );
-  }
-  return Array.from({ length: count }, (_, index) => (port === 0 ? 0 : port + index));
+  if (port === 0 || last <= 65_535) return;
+  throw new BridgeError(
+    'BRIDGE_USAGE',
+    `${count} machines from port ${port} on would need ports up to ${last}: choose ${65_536 - count} or lower`,
+  );
+}
+
+/** Of machine N of the group. */
+function addressOf(index: number, { listen: { host, port } }: SimulatorServerOptions): Address {
+  return { host, port: port === 0 ? 0 : port + index };
 }
 
 function answering(simulator: Simulator, { onAnswer }: SimulatorServerOptions): Answering {
   return (request) => {
-    const [path = ''] = request.url.split('?');
-    if (isPagePath(path)) return page(request.method, path);
+    const [path] = pathAndQuery(request.url);
+    if (isPagePath(path)) return answerPage(request.method, path);
     const answer = simulator.handle(request);
     if (onAnswer && isMetadataRoute(request.url)) onAnswer(request, answer, simulator.group.clock.nowMs(), simulator.vmName);
     return answer;
   };
-}
-
-async function page(method: string, path: string): Promise<SimAnswer> {
-  if (method !== 'GET' && method !== 'HEAD') return problem({ status: 405, detail: `${path} takes GET.` }, { allow: 'GET, HEAD' });
-  const file = await pageFile(path);
-  if (!file) return problem({ status: 404, detail: `There is no ${path}.` });
-  return { status: 200, headers: { 'content-type': file.contentType, ...file.headers }, body: file.body };
 }

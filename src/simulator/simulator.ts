@@ -23,7 +23,7 @@ export class Simulator {
   /** One machine that is a group of its own. */
   static alone({ vmName = 'sim_0', ...options }: Omit<GroupOptions, 'vms'> & { readonly vmName?: string }): Simulator {
     const group = new Group({ ...options, vms: [vmName] });
-    return new Simulator(group, group.machines[0] as Machine);
+    return new Simulator(group, group.first);
   }
 
   get vmName(): string {
@@ -36,20 +36,14 @@ export class Simulator {
     const asked = { ...request, headers: lowerCased(request.headers) };
     if (isMetadataRoute(request.url)) return this.#metadata(asked, nowMs);
     if (isControlRoute(request.url)) return answerControl(this.group, asked, nowMs);
-    return problem({ status: 404, detail: 'Here are /metadata and /simulator.' });
+    return problem({ status: 404, detail: 'Here are /metadata, /simulator and a page at /.' });
   }
 
   #metadata(request: SimRequest & { readonly headers: Readonly<Record<string, string>> }, nowMs: number): SimAnswer {
     const answer = this.#limit?.take(nowMs) === false ? tooMany() : this.#answer(request, nowMs);
-    this.group.journal.add({
-      atMs: nowMs,
-      vm: this.vmName,
-      method: request.method,
-      path: request.url,
-      headers: request.headers,
-      body: request.body.length === 0 ? '' : new TextDecoder().decode(request.body),
-      status: answer.reset ? null : answer.status,
-    });
+    const { method, url: path, headers } = request;
+    const body = request.body.length === 0 ? '' : new TextDecoder().decode(request.body);
+    this.group.journal.add({ vm: this.vmName, method, path, headers, body, status: answer.reset ? null : answer.status }, nowMs);
     return answer;
   }
 

@@ -4,7 +4,6 @@ import { type Deps, deadline } from '../time.ts';
 import type { GroupState, ListedEvent } from './control/group-state.ts';
 import type { JournalledRequest } from './journal.ts';
 import type { WireEvent } from './life/event.ts';
-import type { Machine } from './life/machine.ts';
 import type { SimulatorServer } from './server.ts';
 import { findScenario } from './shipped-scenarios.ts';
 import type { EventOrder, FaultOrder, MachineUrl, SimulatedAzure, UntilOptions } from './simulated-azure.ts';
@@ -29,7 +28,7 @@ export class Steering implements SimulatedAzure {
     this.url = server.url;
     this.urls = server.urls;
     this.#server = server;
-    this.#control = new Simulator(server.group, server.group.machines[0] as Machine);
+    this.#control = new Simulator(server.group, server.group.first);
     this.#deps = deps;
     server.group.journal.onAdd(() => this.#wake());
   }

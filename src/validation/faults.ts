@@ -5,7 +5,7 @@ import type * as v from 'valibot';
 /** Keys and list positions from the top of the file. */
 export type Path = readonly (string | number)[];
 
-/** What the faults of a file call it: `configuration`, `scenario`. */
+/** What faults call that which they are in: `configuration`, `scenario`, `event`. */
 export type FileKind = string;
 
 /** One thing to mend. Its texts hold no value of the file, which might be a secret in the wrong place. */

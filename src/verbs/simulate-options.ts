@@ -1,13 +1,10 @@
 // The options of `simulate` → what is to be played where, or recorded, each checked for itself and against the others.
 import { BridgeError } from '../errors.ts';
+import { FASTEST } from '../simulator/life/clock.ts';
+import { type MachinesWanted, MOST_MACHINES } from '../simulator/life/machine.ts';
 import type { Address } from '../simulator/listener.ts';
 import type { SimulatorServerOptions } from '../simulator/server.ts';
 import { text, texts, type VerbContext } from './verb.ts';
-
-/** As of `PUT /simulator/clock`. */
-const FASTEST = 1_000_000;
-/** Far above any scale set's placement group (100). */
-const MOST_VMS = 1000;
 
 /** What speaks of the simulated service, and so of nothing where the answers are a real one's. */
 const OF_THE_SIMULATED = ['also', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'strict'] as const;
@@ -33,7 +30,7 @@ export function groupOptions(
     throw new BridgeError('BRIDGE_USAGE', '--scenario and --replay are two things to play: give one of them');
   }
   return {
-    also: texts(context, 'also').map((value) => address(value, '--also')),
+    also: texts(context, 'also').map(alsoAt),
     ...machines(context),
     ...(context.values['gpu'] ? { gpu: true } : {}),
     speed: speedOption(context),
@@ -59,13 +56,13 @@ export function recordingOption(context: VerbContext): RecordingWanted | null {
 }
 
 /** A name without a number is the one machine's own. */
-function machines(context: VerbContext): { vms?: number | readonly string[]; name?: string } {
+function machines(context: VerbContext): MachinesWanted {
   const given = text(context, 'vms');
   const name = text(context, 'name');
   if (given === undefined) return name === undefined ? {} : { vms: [name] };
   const vms = Number(given);
-  if (!/^\d+$/.test(given) || vms < 1 || vms > MOST_VMS) {
-    throw new BridgeError('BRIDGE_USAGE', `--vms takes a whole number from 1 to ${MOST_VMS}, not "${given}"`);
+  if (!/^\d+$/.test(given) || vms < 1 || vms > MOST_MACHINES) {
+    throw new BridgeError('BRIDGE_USAGE', `--vms takes a whole number from 1 to ${MOST_MACHINES}, not "${given}"`);
   }
   return { vms, ...(name === undefined ? {} : { name }) };
 }
@@ -75,6 +72,13 @@ function address(value: string, option: string): Address {
   const port = Number(match?.[3]);
   if (!match || port > 65_535) throw new BridgeError('BRIDGE_USAGE', `${option} takes HOST:PORT, such as 127.0.0.1:8080, not "${value}"`);
   return { host: (match[1] ?? match[2]) as string, port };
+}
+
+/** Nobody would be told of a free port. */
+function alsoAt(value: string): Address {
+  const at = address(value, '--also');
+  if (at.port === 0) throw new BridgeError('BRIDGE_USAGE', `--also takes a port of its own, such as ${at.host}:8080, not 0`);
+  return at;
 }
 
 function speedOption(context: VerbContext): number {

@@ -12,7 +12,7 @@ import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts'
 export const simulate: Verb = {
   usage: '--listen HOST:PORT [--vms N] [--scenario NAME|FILE] [--speed N] [--strict] | --list',
   description: `Answers as the Azure metadata service does, and takes orders on /simulator; a page at / shows it and steers it.
-docs/simulator.md shows each route with curl. Without --scenario it starts empty. Ends at SIGTERM or SIGINT.`,
+docs/simulator.md describes each route. Without --scenario it starts empty. Ends at SIGTERM or SIGINT.`,
   options: {
     listen: { type: 'string', value: 'HOST:PORT', help: 'where to listen; port 0 takes a free one (default 127.0.0.1:8080)' },
     also: { type: 'string', multiple: true, value: 'HOST:PORT', help: 'where the first machine answers besides; may be repeated' },

@@ -1,7 +1,5 @@
 // docs/scenarios.md → the scenarios that are shipped, the keys that a file may have, and an example that is read and played.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type * as v from 'valibot';
 import { readScenario } from '../../src/simulator/script/scenario-file.ts';
@@ -9,21 +7,13 @@ import { scenarioSchema } from '../../src/simulator/script/scenario-schema.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
 import { formatFault } from '../../src/validation/faults.ts';
 import { entriesOf } from '../../src/validation/validate.ts';
-import { codeBlocksOf } from '../support/markdown-page.ts';
+import { codeBlocksOf, tableBelow } from '../support/markdown-page.ts';
 import { ScenarioPlay } from '../support/scenario-play.ts';
 
 const PAGE = 'docs/scenarios.md';
 
-/** The rows of the table below a heading, as their cells. */
-function tableBelow(heading: string): readonly (readonly string[])[] {
-  const page = readFileSync(join(import.meta.dirname, '../..', PAGE), 'utf8');
-  const section = page.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`)) ?? assert.fail(`no section ${heading}`);
-  const lines = section.split('\n').filter((line) => line.startsWith('| '));
-  return lines.slice(2).map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| | \|$/g, '')));
-}
-
 function keysBelow(heading: string): readonly string[] {
-  return tableBelow(heading).map(([key = '']) => key.replaceAll('`', ''));
+  return tableBelow(PAGE, heading).map(([key = '']) => key.replaceAll('`', ''));
 }
 
 /** The schema of one key, without what makes it optional. */
@@ -35,7 +25,7 @@ function member(schema: v.GenericSchema, key: string): v.GenericSchema {
 const step = (member(scenarioSchema, 'steps') as unknown as { item: v.GenericSchema }).item;
 
 test('the page lists every shipped scenario with its purpose, in the order of --list, and none that is not shipped', async () => {
-  const rows = tableBelow('Those that are shipped');
+  const rows = tableBelow(PAGE, 'Those that are shipped');
   assert.deepEqual(
     rows,
     (await shippedScenarios()).map(({ name, purpose }) => [`\`${name}\``, purpose]),

@@ -1,21 +1,10 @@
 // docs/testing-with-the-simulator.md → each of its code blocks, run as it stands in a project that has the package installed.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { Project, ROOT } from './installed-package.ts';
+import { codeBlocksOf } from '../support/markdown-page.ts';
+import { Project } from './installed-package.ts';
 
-const PAGE = readFileSync(join(ROOT, 'docs/testing-with-the-simulator.md'), 'utf8');
-
-interface Block {
-  readonly language: string;
-  readonly text: string;
-}
-
-const blocks: readonly Block[] = [...PAGE.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, language = '', text = '']) => ({
-  language,
-  text,
-}));
+const blocks = codeBlocksOf('docs/testing-with-the-simulator.md');
 
 function blocksIn(language: string): readonly string[] {
   return blocks.filter((block) => block.language === language).map(({ text }) => text);

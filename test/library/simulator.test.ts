@@ -104,7 +104,7 @@ test('an order with bad fields throws the faults with their paths and changes no
   const { code, status, message, cause } = refusal(() => azure.schedule(bad));
   assert.deepEqual([code, status], ['BRIDGE_SIMULATOR_REFUSED', 400]);
   const { faults } = cause as { faults: readonly { path: string }[] };
-  assert.deepEqual(faults.map(({ path }) => path).sort(), ['Resources.1', 'Ressources', 'notice']);
+  assert.deepEqual(faults.map(({ path }) => path).sort(), ['Resources[1]', 'Ressources', 'notice']);
   for (const { path } of faults) assert.ok(message.includes(path), message);
   assert.deepEqual([azure.events(), azure.state().incarnation], [[], 1]);
 });

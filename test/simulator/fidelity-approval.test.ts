@@ -21,7 +21,7 @@ test('what has started is approved with 200, however it started, and keeps its e
   first.advance('30s');
   const before = first.document();
   first.advance('9m');
-  assert.equal(first.approve(byItself, atOnce, byItself), 200);
+  assert.equal(first.approve(byItself, atOnce, byItself).status, 200);
   assert.deepEqual(first.document(), before);
   first.advance('1m');
   assert.deepEqual(first.document().Events, []);
@@ -30,7 +30,7 @@ test('what has started is approved with 200, however it started, and keeps its e
 test('one id, in several letter cases in one POST, is one approval (F-67)', () => {
   const { first } = simulatedGroup();
   const { EventId } = first.schedule();
-  assert.equal(first.approve(EventId, EventId.toLowerCase(), EventId), 200);
+  assert.equal(first.approve(EventId, EventId.toLowerCase(), EventId).status, 200);
   assert.equal(first.document().DocumentIncarnation, 3);
 });
 
@@ -49,7 +49,7 @@ test('an empty StartRequests is accepted and approves nothing (F-73)', () => {
   const { first } = simulatedGroup();
   first.schedule();
   const before = first.document();
-  assert.equal(first.approve(), 200);
+  assert.equal(first.approve().status, 200);
   assert.deepEqual(first.document(), before);
 });
 
@@ -64,7 +64,7 @@ test('a SpotRebalanceRecommendation stays as it is though it was approved, until
   const { first } = simulatedGroup();
   const { EventId } = first.schedule({ EventType: 'SpotRebalanceRecommendation' });
   const before = first.document('2024-07-09');
-  assert.equal(first.approve(EventId), 200);
+  assert.equal(first.approve(EventId).status, 200);
   assert.deepEqual(first.document('2024-07-09'), before);
   first.advance('15m');
   assert.equal(first.document('2024-07-09').Events[0]?.EventStatus, 'Started');

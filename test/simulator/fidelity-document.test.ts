@@ -1,8 +1,9 @@
 // What the document says, and by which ETag it is known; rows of docs/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { WireEvent } from '../../src/simulator/life/event.ts';
 import { scriptOf, simulatedGroup } from '../support/simulated-group.ts';
-import { jsonOf, type ListedEvent } from '../support/simulation.ts';
+import { jsonOf } from '../support/simulation.ts';
 
 for (const seconds of [0, 9, 30, -1]) {
   test(`a duration of ${seconds} is listed as a number and says nothing about how long the event is listed (F-24)`, () => {
@@ -21,7 +22,7 @@ test('source, description and names are what was asked for, empty ones included 
     { EventSource: 'User', Description: '', Resources: [] },
     { EventSource: 'Platform', Description: 'as Azure writes it', Resources: ['FrontEnd_IN_0', 'WestNO_0'] },
     { EventSource: 'Someone', Resources: ['only-another'] },
-  ] satisfies Partial<ListedEvent>[]) {
+  ] satisfies Partial<WireEvent>[]) {
     const event: object = first.schedule(given);
     for (const [key, value] of Object.entries(given)) assert.deepEqual((event as Record<string, unknown>)[key], value);
   }

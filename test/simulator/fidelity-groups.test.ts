@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
-import { type SimulatedMachine, scriptOf, simulatedGroup } from '../support/simulated-group.ts';
-import { jsonOf } from '../support/simulation.ts';
+import { scriptOf, simulatedGroup } from '../support/simulated-group.ts';
+import { jsonOf, type SimulatedMachine } from '../support/simulation.ts';
 
 const THREE = ['web_0', 'web_1', 'web_2'];
 
@@ -31,11 +31,11 @@ test('what one machine approves all see Started, for all its Resources and once 
   const [a, b, c] = trio();
   const { EventId, Resources } = a.schedule();
   assert.deepEqual(Resources, THREE);
-  assert.equal(b.approve(EventId), 200);
+  assert.equal(b.approve(EventId).status, 200);
   for (const machine of [a, b, c]) assert.deepEqual(machine.statuses(), [[EventId, 'Started']]);
   const before = a.document();
   assert.deepEqual(
-    [a, b, c].map((machine) => machine.approve(EventId)),
+    [a, b, c].map((machine) => machine.approve(EventId).status),
     [200, 200, 200],
   );
   assert.deepEqual(c.document(), before);
@@ -46,7 +46,7 @@ test('a sibling that the event does not name can approve it when the named one h
   const { EventId } = a.schedule({ EventType: 'Reboot', EventSource: 'User', Resources: ['web_0'] });
   a.order('PUT', '/faults', { reset: true, vm: 'web_0', for: '1h' }, 204);
   assert.equal(a.get().reset, true);
-  assert.equal(b.approve(EventId), 200);
+  assert.equal(b.approve(EventId).status, 200);
   assert.deepEqual(b.statuses(), [[EventId, 'Started']]);
 });
 
@@ -76,8 +76,8 @@ test('GPU machines with one fault domain see the events of their own resource al
 test('a GPU machine cannot approve what it does not see, and approves what it shares for all (F-58)', () => {
   const [a, b, c] = trio({ gpu: true });
   const { EventId } = a.schedule({ Resources: ['web_0', 'web_1'] });
-  assert.equal(c.approve(EventId), 400);
-  assert.equal(b.approve(EventId), 200);
+  assert.equal(c.approve(EventId).status, 400);
+  assert.equal(b.approve(EventId).status, 200);
   assert.deepEqual(a.statuses(), [[EventId, 'Started']]);
 });
 

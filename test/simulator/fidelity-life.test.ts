@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
-import { type SimulatedMachine, simulatedGroup } from '../support/simulated-group.ts';
+import { simulatedGroup } from '../support/simulated-group.ts';
+import type { SimulatedMachine } from '../support/simulation.ts';
 
 const START_MS = Date.UTC(2026, 3, 1);
 const SCENARIOS = await shippedScenarios();
@@ -45,6 +46,28 @@ test('an approval given twice does not make the other tenants wait anew, nor doe
   first.approve(EventId);
   first.advance('2m');
   assert.deepEqual(first.statuses(), [[EventId, 'Started']]);
+});
+
+test('other tenants who turn out to be slower or faster move the start of an event, approved or not (F-38)', () => {
+  const { first } = simulatedGroup({ startMs: START_MS });
+  const slower = first.schedule();
+  const faster = first.schedule({ otherTenants: '1h' });
+  first.order('PATCH', `/events/${slower.EventId}`, { otherTenants: '4m' });
+  first.approve(faster.EventId);
+  first.order('PATCH', `/events/${faster.EventId}`, { otherTenants: '17m' });
+  first.advance('16m');
+  assert.deepEqual(first.statuses(), [
+    [slower.EventId, 'Scheduled'],
+    [faster.EventId, 'Scheduled'],
+  ]);
+  first.advance('1m');
+  assert.deepEqual(first.statuses(), [
+    [slower.EventId, 'Scheduled'],
+    [faster.EventId, 'Started'],
+  ]);
+  first.order('PATCH', `/events/${slower.EventId}`, { otherTenants: '0s' });
+  first.advance('1ms');
+  assert.equal(first.statuses()[0]?.[1], 'Started');
 });
 
 test('a cancelled event is gone without having started, and comes back only as another one (F-40)', () => {

@@ -1,27 +1,12 @@
 // What only a socket shows: addresses, ports, and an answer that is held; rows of docs/fidelity.md.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { type SimulatorServer, type SimulatorServerOptions, startSimulator } from '../../src/simulator/server.ts';
-import { systemDeps } from '../../src/system.ts';
+import type { SimulatorServerOptions } from '../../src/simulator/server.ts';
 import { poll } from '../support/poll.ts';
 import { type Document, EVENTS } from '../support/simulation.ts';
+import { freePorts, startServer } from '../support/simulator-server.ts';
 
-async function start(t: TestContext, options: Partial<SimulatorServerOptions> = {}): Promise<SimulatorServer> {
-  const server = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, deps: systemDeps(), speed: 0, ...options });
-  t.after(() => server[Symbol.asyncDispose]());
-  return server;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+const start = (t: TestContext, options: Partial<SimulatorServerOptions> = {}) => startServer(t, { speed: 0, ...options });
 
 const get = (url: string): Promise<Response> => fetch(url + EVENTS, { headers: { Metadata: 'true' } });
 const documentAt = async (url: string): Promise<Document> => (await (await get(url)).json()) as Document;
@@ -29,7 +14,7 @@ const order = (url: string, method: string, path: string, body: object) =>
   fetch(`${url}/simulator${path}`, { method, body: JSON.stringify(body) });
 
 test('the first machine answers on a second address and port too, as a VM that has to discover its service finds it (F-88)', async (t) => {
-  const port = await freePort();
+  const port = await freePorts();
   const server = await start(t, { vms: ['a', 'b'], also: [{ host: '127.0.0.1', port }] });
   await order(server.url, 'POST', '/events', {});
   const also = `http://127.0.0.1:${port}`;

@@ -1,8 +1,8 @@
 // The service's own time under --strict: its first answer, its first events, its switching off, its limit; rows of docs/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type SimulatedMachine, scriptOf, simulatedGroup } from '../support/simulated-group.ts';
-import { EVENTS, jsonOf, textOf } from '../support/simulation.ts';
+import { scriptOf, simulatedGroup } from '../support/simulated-group.ts';
+import { EVENTS, jsonOf, type SimulatedMachine, textOf } from '../support/simulation.ts';
 
 const START_MS = Date.UTC(2026, 3, 1);
 const SECOND_MS = 1000;
@@ -42,7 +42,7 @@ test('events show 5 minutes after the first request, those that were there befor
   a.get();
   a.advance('299s');
   assert.deepEqual(a.document(), { DocumentIncarnation: 1, Events: [] });
-  assert.equal(a.approve(scheduled), 400);
+  assert.equal(a.approve(scheduled).status, 400);
   a.advance('1s');
   for (const machine of [a, b])
     assert.deepEqual(machine.statuses(), [
@@ -113,7 +113,7 @@ test('the sixth request within a second is answered 429, of all metadata routes 
   const refused = a.get(INSTANCE);
   assert.deepEqual([refused.status, refused.notBeforeMs, refused.headers['retry-after']], [429, undefined, undefined]);
   assert.match(textOf(refused), /Too many requests/);
-  assert.equal(a.approve(), 429);
+  assert.equal(a.approve().status, 429);
   assert.equal(b.get(INSTANCE).status, 200);
 });
 
@@ -138,7 +138,7 @@ test('control requests are never too many, and a refused POST approves nothing (
   const { EventId } = a.schedule();
   for (let left = 20; left > 0; left--) a.order('GET', '/clock');
   for (let left = 5; left > 0; left--) a.get();
-  assert.equal(a.approve(EventId), 429);
+  assert.equal(a.approve(EventId).status, 429);
   a.advance('1s');
   assert.deepEqual(a.statuses(), [[EventId, 'Scheduled']]);
 });

@@ -42,8 +42,29 @@ test('the status is that of the spoilt answer, and null where there was none', (
 
 test('the journal keeps the last 10,000 requests and of each body the first 16,384 characters', () => {
   const journal = new RequestJournal();
-  const request = { atMs: 0, vm: '', method: 'GET', headers: {}, body: 'x'.repeat(20_000), status: 200 };
-  for (let number = 1; number <= 20_001; number++) journal.add({ ...request, path: `/${number}` });
+  const request = { vm: '', method: 'GET', headers: {}, body: 'x'.repeat(20_000), status: 200 };
+  for (let number = 1; number <= 20_001; number++) journal.add({ ...request, path: `/${number}` }, 0);
   const kept = journal.requests();
   assert.deepEqual([kept.length, kept[0]?.path, kept.at(-1)?.path, kept[0]?.body.length], [10_000, '/10002', '/20001', 16_384]);
 });
+
+test('?last= gives the last so many requests, oldest first', () => {
+  const simulation = new Simulation();
+  for (const number of [1, 2, 3]) simulation.get(`/metadata/${number}`);
+  const last = (query: string) =>
+    jsonOf<JournalledRequest[]>(simulation.send('GET', `/simulator/requests?${query}`)).map(({ path }) => path.slice(-1));
+  assert.deepEqual(last('last=2'), ['2', '3']);
+  for (const query of ['', 'last=3', 'last=999999', 'first=1']) assert.deepEqual(last(query), ['1', '2', '3'], query);
+  assert.deepEqual(last('last=0'), []);
+});
+
+for (const last of ['', '-1', '1.5', 'all', '1000000']) {
+  test(`?last=${last} is refused with 400 and its path`, () => {
+    const answer = new Simulation().send('GET', `/simulator/requests?last=${last}`);
+    assert.equal(answer.status, 400);
+    assert.deepEqual(
+      jsonOf<{ faults: { path: string }[] }>(answer).faults.map(({ path }) => path),
+      ['last'],
+    );
+  });
+}

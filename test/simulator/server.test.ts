@@ -3,20 +3,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { connect } from 'node:net';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import type { Logger } from 'pino';
 import { BridgeError } from '../../src/errors.ts';
-import { type SimulatorServer, type SimulatorServerOptions, startSimulator } from '../../src/simulator/server.ts';
+import { type SimulatorServer, startSimulator } from '../../src/simulator/server.ts';
 import { systemDeps } from '../../src/system.ts';
 import { poll } from '../support/poll.ts';
 import { EVENTS } from '../support/simulation.ts';
+import { startServer } from '../support/simulator-server.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
-
-async function start(t: TestContext, options: Partial<SimulatorServerOptions> = {}): Promise<SimulatorServer> {
-  const server = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, deps: systemDeps(), ...options });
-  t.after(() => server[Symbol.asyncDispose]());
-  return server;
-}
 
 const METADATA = { Metadata: 'true' };
 
@@ -42,7 +37,7 @@ const control = (server: SimulatorServer, method: string, path: string, body: ob
   receive(ask(`${server.url}/simulator${path}`, { method, headers: {}, body: JSON.stringify(body) }));
 
 test('the metadata and the control routes answer over HTTP', async (t) => {
-  const server = await start(t, { vms: ['web_1'] });
+  const server = await startServer(t, { vms: ['web_1'] });
   const scheduled = await control(server, 'POST', '/events', { EventType: 'Reboot' });
   assert.equal(scheduled.status, 201);
   const { EventId } = JSON.parse(scheduled.text) as { EventId: string };
@@ -59,7 +54,7 @@ test('the metadata and the control routes answer over HTTP', async (t) => {
 });
 
 test('one kept connection serves request after request', async (t) => {
-  const server = await start(t);
+  const server = await startServer(t);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
   await receive(ask(server.url + EVENTS, { agent }));
@@ -69,8 +64,29 @@ test('one kept connection serves request after request', async (t) => {
 });
 
 test('a scenario can run from the start', async (t) => {
-  const server = await start(t, { scenario: 'demo' });
+  const server = await startServer(t, { scenario: 'demo' });
   assert.equal(JSON.parse((await receive(ask(server.url + EVENTS))).text).Events.length, 1);
+});
+
+test('a scenario of the user is listed and can be started again, also under the name of one that comes along', async (t) => {
+  for (const name of ['mine', 'demo']) {
+    const action = { kind: 'schedule', fields: { EventType: 'Preempt' } } as const;
+    const server = await startServer(t, { script: { name, purpose: 'of the user', steps: [{ afterMs: 0, action }] } });
+    const listed = async () => {
+      const { text } = await receive(ask(`${server.url}/simulator/scenarios`));
+      const all = JSON.parse(text) as { name: string; purpose: string; running: boolean }[];
+      return all.filter((scenario) => scenario.running || scenario.name === name);
+    };
+    assert.deepEqual(await listed(), [{ name, purpose: 'of the user', running: true }]);
+    await control(server, 'DELETE', '');
+    assert.deepEqual(await listed(), [{ name, purpose: 'of the user', running: false }]);
+    assert.equal((await control(server, 'POST', `/scenarios/${name}`)).status, 200);
+    const { Events } = JSON.parse((await receive(ask(server.url + EVENTS))).text) as { Events: { EventType: string }[] };
+    assert.deepEqual(
+      Events.map(({ EventType }) => EventType),
+      ['Preempt'],
+    );
+  }
 });
 
 test('an unknown scenario is a wrong usage that names the known ones', async () => {
@@ -82,7 +98,7 @@ test('an unknown scenario is a wrong usage that names the known ones', async () 
 });
 
 test('a port in use is an error that names the address', async (t) => {
-  const { url } = await start(t);
+  const { url } = await startServer(t);
   const port = Number(new URL(url).port);
   await assert.rejects(startSimulator({ listen: { host: '127.0.0.1', port }, deps: systemDeps() }), (error) => {
     assert.ok(error instanceof BridgeError && error.cause instanceof Error);
@@ -94,16 +110,16 @@ test('a port in use is an error that names the address', async (t) => {
 test('listening beyond loopback is said in the log, listening on loopback is not (F-01)', async (t) => {
   const warnings: unknown[] = [];
   const logger = { warn: (...said: unknown[]) => warnings.push(said) } as unknown as Logger;
-  await start(t, { logger });
+  await startServer(t, { logger });
   assert.equal(warnings.length, 0);
-  const server = await start(t, { listen: { host: '0.0.0.0', port: 0 }, logger });
+  const server = await startServer(t, { listen: { host: '0.0.0.0', port: 0 }, logger });
   assert.equal(warnings.length, 1);
   assert.equal((await receive(ask(server.url + EVENTS))).status, 200);
 });
 
 test('a delayed answer comes after its delay (F-78)', async (t) => {
   const time = new VirtualTime();
-  const server = await start(t, { deps: time });
+  const server = await startServer(t, { deps: time });
   await control(server, 'PUT', '/faults', { delay: '90s', status: 504 });
   const asked = ask(server.url + EVENTS);
   let answered = false;
@@ -119,7 +135,7 @@ test('a delayed answer comes after its delay (F-78)', async (t) => {
 });
 
 test('a reset breaks the connection without an answer (F-79)', async (t) => {
-  const server = await start(t);
+  const server = await startServer(t);
   await control(server, 'PUT', '/faults', { reset: true });
   await assert.rejects(receive(ask(server.url + EVENTS, { agent: false })), { code: 'ECONNRESET' });
   assert.equal((await receive(ask(server.url + EVENTS, { agent: false }))).status, 200);
@@ -127,7 +143,7 @@ test('a reset breaks the connection without an answer (F-79)', async (t) => {
 
 for (const truncate of [0, 7]) {
   test(`an answer cut off after ${truncate} bytes announces the whole and brings so many (F-79)`, async (t) => {
-    const server = await start(t);
+    const server = await startServer(t);
     await control(server, 'PUT', '/faults', { truncate });
     const asked = ask(server.url + EVENTS, { agent: false });
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
@@ -144,27 +160,27 @@ for (const truncate of [0, 7]) {
 }
 
 test('an answer that is shorter than its cut comes whole', async (t) => {
-  const server = await start(t);
+  const server = await startServer(t);
   await control(server, 'PUT', '/faults', { truncate: 10_000 });
   assert.equal(JSON.parse((await receive(ask(server.url + EVENTS))).text).DocumentIncarnation, 1);
 });
 
 test('headers that HTTP does not let through break the connection, not the simulator', async (t) => {
-  const server = await start(t);
+  const server = await startServer(t);
   await control(server, 'PUT', '/faults', { headers: { Trailer: 'x' } });
   await assert.rejects(receive(ask(server.url + EVENTS, { agent: false })), { code: 'ECONNRESET' });
   assert.equal((await receive(ask(server.url + EVENTS))).status, 200);
 });
 
 test('a body over 1 MiB is refused with 413 and has no effect', async (t) => {
-  const server = await start(t);
+  const server = await startServer(t);
   const body = JSON.stringify({ Description: 'x'.repeat(1024 * 1024) });
   assert.equal((await receive(ask(`${server.url}/simulator/events`, { method: 'POST', headers: {}, body }))).status, 413);
   assert.equal(server.group.events.view.incarnation, 1);
 });
 
 test('a client that goes away in the middle of its request harms nobody', async (t) => {
-  const server = await start(t);
+  const server = await startServer(t);
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
@@ -176,7 +192,7 @@ test('a client that goes away in the middle of its request harms nobody', async 
 
 test('closing ends open connections and waiting answers, and can be done twice', async (t) => {
   const time = new VirtualTime();
-  const server = await start(t, { deps: time });
+  const server = await startServer(t, { deps: time });
   await control(server, 'PUT', '/faults', { delay: '1h' });
   const asked = receive(ask(server.url + EVENTS));
   const refused = assert.rejects(asked, { code: 'ECONNRESET' });

@@ -1,11 +1,11 @@
 // The shipped scenarios: each is valid and ends legally whoever plays it, and shows what it says; and a user's own file is read or refused.
 import assert from 'node:assert/strict';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Script } from '../../src/simulator/script/script.ts';
 import { findScenario, readScenarioFile, shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
+import { folderOf } from '../support/program.ts';
 import { type Life, ScenarioPlay } from '../support/scenario-play.ts';
 import { jsonOf } from '../support/simulation.ts';
 
@@ -34,10 +34,13 @@ test('every shipped file is a scenario of its own name, and the demo comes first
   for (const { name } of SCRIPTS) assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*$/);
 });
 
-test('every shipped file says in its first line what it shows, with its place in the reference', () => {
+test('every shipped file says in its first lines what it shows, and names rows of docs/fidelity.md that are there', () => {
+  const rows = readFileSync(join(import.meta.dirname, '../../docs/fidelity.md'), 'utf8');
   for (const file of globSync('*.yaml', { cwd: FOLDER })) {
     const comment = /^(?:#.*\n)+/.exec(readFileSync(join(FOLDER, file), 'utf8'))?.[0] ?? '';
-    assert.match(comment, /^# .{20,}[\s\S]*\breference\b/i, file);
+    const named = comment.match(/\bF-\d\d\b/g) ?? [];
+    assert.ok(named.length > 0, file);
+    for (const row of named) assert.ok(rows.includes(`\n| ${row} | `), `${file}: ${row}`);
   }
 });
 
@@ -263,9 +266,7 @@ test('predicted-failure is announced a week ahead', () => {
 });
 
 function fileWith(t: TestContext, content: string | Uint8Array, name = 'my-own.yaml'): string {
-  const folder = mkdtempSync(join(tmpdir(), 'scenario-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, name);
+  const path = join(folderOf(t), name);
   writeFileSync(path, content);
   return path;
 }

@@ -1,4 +1,4 @@
-// A Markdown page of the repository → its code blocks, each with the heading that it stands under.
+// A Markdown page of the repository → its code blocks, each with the heading that it stands under, and its tables.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,7 +11,7 @@ export interface CodeBlock {
 
 /** The code blocks of a page, in its order. `path` starts at the repository's root. */
 export function codeBlocksOf(path: string): readonly CodeBlock[] {
-  const page = readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
+  const page = textOf(path);
   let heading = '';
   const blocks: CodeBlock[] = [];
   for (const [, title, language, text] of page.matchAll(/^#+ (.+)$|^```(\w+)\n([\s\S]*?)^```$/gm)) {
@@ -19,4 +19,18 @@ export function codeBlocksOf(path: string): readonly CodeBlock[] {
     else blocks.push({ heading, language: language ?? '', text: text ?? '' });
   }
   return blocks;
+}
+
+/** The rows of the table below a heading, as their cells. `path` starts at the repository's root. @throws where there is no such heading */
+export function tableBelow(path: string, heading: string): readonly (readonly string[])[] {
+  const section = textOf(path)
+    .split(/^#+ /m)
+    .find((text) => text.startsWith(`${heading}\n`));
+  if (section === undefined) throw new Error(`${path} has no section "${heading}"`);
+  const lines = section.split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(2).map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| | \|$/g, '')));
+}
+
+function textOf(path: string): string {
+  return readFileSync(join(import.meta.dirname, '../..', path), 'utf8');
 }

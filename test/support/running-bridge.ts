@@ -21,6 +21,8 @@ export type Sections = Readonly<Record<string, unknown>>;
 
 /** Writes bridge.yaml into a folder of the test's own: 50 ms polls, free ports; `sections` over them. */
 export function bridgeFolder(t: TestContext, endpoint: string, sections: Sections, folder = folderOf(t)): BridgeFolder {
+  // Without one, the program would poll the address of the real service.
+  if (!/^https?:/.test(endpoint) && endpoint !== 'discover') throw new TypeError('a bridge in a test needs an endpoint');
   const config = join(folder, 'bridge.yaml');
   const store = join(folder, 'store');
   const whole = {

@@ -1,12 +1,11 @@
 // A script and a group's size → every document and status on the way, for a client that approves all it sees or nothing, without sockets.
 import assert from 'node:assert/strict';
 import type { SimAnswer } from '../../src/simulator/answer.ts';
-import { Group } from '../../src/simulator/group.ts';
+import type { Group } from '../../src/simulator/group.ts';
 import { machineNames } from '../../src/simulator/life/machine.ts';
 import type { Script } from '../../src/simulator/script/script.ts';
-import { Simulator } from '../../src/simulator/simulator.ts';
-import { type Document, jsonOf } from './simulation.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { simulatedGroup } from './simulated-group.ts';
+import { type Document, jsonOf, type SimulatedMachine } from './simulation.ts';
 
 /** What became of an event, from its first moment to its last. */
 export interface Life {
@@ -35,7 +34,7 @@ export class ScenarioPlay {
   readonly lives = new Map<string, Life>();
   readonly polls: Poll[] = [];
   readonly #script: Script;
-  readonly #machines: readonly Simulator[];
+  readonly #machines: readonly SimulatedMachine[];
   readonly #approves: boolean;
   readonly #url: string;
   readonly #startMs: number;
@@ -46,8 +45,9 @@ export class ScenarioPlay {
     this.#script = script;
     this.#approves = approves;
     this.#url = `/metadata/scheduledevents?api-version=${apiVersion}`;
-    this.group = new Group({ deps: new VirtualTime(), vms: names, gpu: script.group?.gpu ?? false });
-    this.#machines = this.group.machines.map((machine) => new Simulator(this.group, machine));
+    const { group, machines } = simulatedGroup({ vms: names, gpu: script.group?.gpu ?? false });
+    this.group = group;
+    this.#machines = machines;
     this.#startMs = this.group.catchUp();
   }
 
@@ -80,30 +80,26 @@ export class ScenarioPlay {
   }
 
   ask(vm: string, apiVersion: string): Document {
-    const machine = this.#machines.find((candidate) => candidate.vmName === vm) ?? assert.fail(`no machine ${vm}`);
-    return jsonOf<Document>(request(machine, 'GET', `/metadata/scheduledevents?api-version=${apiVersion}`));
+    const machine = this.#machines.find(({ name }) => name === vm) ?? assert.fail(`no machine ${vm}`);
+    return machine.document(apiVersion);
   }
 
   #nextMs(): number | null {
-    const { events, player, activation } = this.group;
-    const due = [events.nextDueMs(), player.nextDueMs(), activation.nextDueMs()]
-      .filter((ms) => ms !== null)
-      .map((ms) => ms - this.#startMs);
-    if (due.length === 0) return null;
-    const next = Math.min(...due);
-    const isNear = events.entries().length > 0 && next - this.nowMs < 3_600_000;
+    const dueMs = this.group.nextDueMs();
+    if (dueMs === null) return null;
+    const next = dueMs - this.#startMs;
+    const isNear = this.group.events.entries().length > 0 && next - this.nowMs < 3_600_000;
     return isNear ? Math.min(next, this.nowMs + POLL_MS) : next;
   }
 
   /** All machines read before one of them approves. */
   #poll(): void {
-    const read = this.#machines.map((machine) => ({ machine, answer: request(machine, 'GET', this.#url) }));
-    for (const { machine, answer } of read) this.polls.push({ atMs: this.nowMs, vm: machine.vmName, answer });
+    const read = this.#machines.map((machine) => ({ machine, answer: machine.get(this.#url) }));
+    for (const { machine, answer } of read) this.polls.push({ atMs: this.nowMs, vm: machine.name, answer });
     if (!this.#approves) return;
     for (const { machine, answer } of read) {
       const scheduled = isDocument(answer) ? jsonOf<Document>(answer).Events.filter(({ EventStatus }) => EventStatus === 'Scheduled') : [];
-      if (scheduled.length === 0) continue;
-      request(machine, 'POST', this.#url, JSON.stringify({ StartRequests: scheduled.map(({ EventId }) => ({ EventId })) }));
+      if (scheduled.length > 0) machine.approve(...scheduled.map(({ EventId }) => EventId));
     }
   }
 
@@ -125,10 +121,6 @@ export class ScenarioPlay {
     this.lives.set(eventId, life);
     return life;
   }
-}
-
-function request(machine: Simulator, method: string, url: string, body = ''): SimAnswer {
-  return machine.handle({ method, url, headers: { Metadata: 'true' }, body: new TextEncoder().encode(body) });
 }
 
 /** Not a proxy's page, nothing, or a part. */

@@ -1,50 +1,46 @@
-// A simulator in virtual time, and what tests say to it: requests of the VM's own and control requests, without sockets.
+// A simulated machine in virtual time, and what tests say to it: requests of the VM's own and control requests, without sockets.
 import assert from 'node:assert/strict';
 import type { SimAnswer } from '../../src/simulator/answer.ts';
+import type { WireEvent } from '../../src/simulator/life/event.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
 import { Simulator } from '../../src/simulator/simulator.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** An event as documents list it; older api-versions lack some of its fields. */
-export interface ListedEvent {
-  readonly EventId: string;
-  readonly EventStatus: string;
-  readonly EventType: string;
-  readonly ResourceType: string;
-  readonly Resources: readonly string[];
-  readonly NotBefore: string;
-  readonly Description?: string;
-  readonly EventSource?: string;
-  readonly DurationInSeconds?: number;
-}
-
 export interface Document {
   readonly DocumentIncarnation: number;
-  readonly Events: readonly ListedEvent[];
+  readonly Events: readonly WireEvent[];
 }
 
 export const EVENTS = '/metadata/scheduledevents?api-version=2020-07-01';
 
 const SCENARIOS = await shippedScenarios();
 
-export class Simulation {
-  readonly time: VirtualTime;
+/** What tests say to one machine. */
+export class SimulatedMachine {
   readonly simulator: Simulator;
 
-  constructor(options: { vmName?: string; speed?: number; startMs?: number; seed?: number } = {}) {
-    const { startMs, seed, ...rest } = options;
-    this.time = new VirtualTime({ ...(startMs === undefined ? {} : { startMs }), ...(seed === undefined ? {} : { seed }) });
-    this.simulator = Simulator.alone({ deps: this.time, scenarios: SCENARIOS, ...rest });
+  constructor(simulator: Simulator) {
+    this.simulator = simulator;
   }
 
-  /** As it is, without the Metadata header. */
-  send(method: string, url: string, options: { headers?: Record<string, string>; body?: unknown } = {}): SimAnswer {
-    const text = options.body === undefined ? '' : typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
-    return this.simulator.handle({ method, url, headers: options.headers ?? {}, body: new TextEncoder().encode(text) });
+  get name(): string {
+    return this.simulator.vmName;
   }
 
-  get(url: string, headers: Record<string, string> = {}): SimAnswer {
-    return this.send('GET', url, { headers: { Metadata: 'true', ...headers } });
+  /** As it is, without the Metadata header. A body that is a text goes as it is, any other as its JSON. */
+  send(method: string, url: string, options: { headers?: Readonly<Record<string, string>>; body?: unknown } = {}): SimAnswer {
+    const { headers = {}, body } = options;
+    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
+    return this.simulator.handle({ method, url, headers, body: new TextEncoder().encode(text) });
+  }
+
+  /** With the Metadata header unless others are given. */
+  ask(method: string, url: string, body?: unknown, headers: Readonly<Record<string, string>> = { Metadata: 'true' }): SimAnswer {
+    return this.send(method, url, { headers, body });
+  }
+
+  get(url: string = EVENTS, headers: Readonly<Record<string, string>> = {}): SimAnswer {
+    return this.ask('GET', url, undefined, { Metadata: 'true', ...headers });
   }
 
   document(apiVersion = '2020-07-01'): Document {
@@ -64,19 +60,35 @@ export class Simulation {
 
   /** A POST with this body. */
   startRequests(body: unknown): SimAnswer {
-    return this.send('POST', EVENTS, { headers: { Metadata: 'true' }, body });
+    return this.ask('POST', EVENTS, body);
   }
 
-  schedule(fields: object = {}): ListedEvent {
-    const answer = this.send('POST', '/simulator/events', { body: fields });
-    assert.equal(answer.status, 201, textOf(answer));
-    return jsonOf<ListedEvent>(answer);
+  /** A control request that is to be answered with this status. */
+  order(method: string, path: string, body?: unknown, status = 200): SimAnswer {
+    const answer = this.send(method, `/simulator${path}`, { body });
+    assert.equal(answer.status, status, textOf(answer));
+    return answer;
   }
 
-  /** Lets simulated time pass at once, through the control route. */
+  schedule(fields: object = {}): WireEvent {
+    return jsonOf<WireEvent>(this.order('POST', '/events', fields, 201));
+  }
+
+  /** Lets simulated time pass at once. */
   advance(duration: string): void {
-    const answer = this.send('PUT', '/simulator/clock', { body: { advance: duration } });
-    assert.equal(answer.status, 200, textOf(answer));
+    this.order('PUT', '/clock', { advance: duration });
+  }
+}
+
+/** A machine that is a group of its own and knows the shipped scenarios, on a clock that moves by `time.advance` and orders alone. */
+export class Simulation extends SimulatedMachine {
+  readonly time: VirtualTime;
+
+  constructor(options: { vmName?: string; speed?: number; startMs?: number; seed?: number } = {}) {
+    const { startMs, seed, ...rest } = options;
+    const time = new VirtualTime({ ...(startMs === undefined ? {} : { startMs }), ...(seed === undefined ? {} : { seed }) });
+    super(Simulator.alone({ deps: time, scenarios: SCENARIOS, ...rest }));
+    this.time = time;
   }
 }
 

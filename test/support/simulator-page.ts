@@ -13,10 +13,13 @@ export const inBrowser = { skip: withoutBrowser };
 
 /** Its clock moves only when a test advances it. */
 export async function startStanding(t: TestContext, options: Partial<SimulatorServerOptions> = {}): Promise<SimulatorServer> {
-  const deps = new VirtualTime({ startMs: START_MS });
-  const server = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, deps, ...options });
+  const server = await standing(options);
   t.after(() => server[Symbol.asyncDispose]());
   return server;
+}
+
+function standing(options: Partial<SimulatorServerOptions>): Promise<SimulatorServer> {
+  return startSimulator({ listen: { host: '127.0.0.1', port: 0 }, deps: new VirtualTime({ startMs: START_MS }), ...options });
 }
 
 export interface Opened {
@@ -30,10 +33,15 @@ export async function open(
   options: Partial<SimulatorServerOptions> = {},
   look: BrowserContextOptions = {},
 ): Promise<Opened> {
-  const server = await startStanding(t, options);
-  const page = await openPage(t, server.url, look);
-  await shows(page, 'incarnation');
-  return { server, page };
+  const server = await standing(options);
+  try {
+    const page = await openPage(t, server.url, look);
+    await shows(page, 'incarnation');
+    return { server, page };
+  } finally {
+    // Behind the page, which would complain of a simulator that is away.
+    t.after(() => server[Symbol.asyncDispose]());
+  }
 }
 
 /** A control request, as another program would send it; its answer, or nothing where that has no body. */

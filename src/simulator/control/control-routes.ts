@@ -1,11 +1,11 @@
 // A control request → what it does to the group, and its answer: the routes under /simulator.
 import createRouter from 'find-my-way';
-import { empty, json, problem, type Refusal, type SimAnswer, type SimRequest } from '../answer.ts';
+import { empty, json, pathAndQuery, problem, type Refusal, type SimAnswer, type SimRequest } from '../answer.ts';
 import type { Group } from '../group.ts';
 import type { WireEvent } from '../life/event.ts';
 import { isRefusal } from '../life/event-store.ts';
 import { readClockOrder, readEventFields, readFaultOrder } from './control-orders.ts';
-import { stateOf } from './state.ts';
+import { describeGroup } from './describe-group.ts';
 
 interface Call {
   readonly group: Group;
@@ -32,7 +32,7 @@ const ROUTES: readonly (readonly [Method, string, Handler])[] = [
   ['GET', '/simulator/requests', requests],
   ['GET', '/simulator/scenarios', ({ group }) => json(200, scenarios(group))],
   ['POST', '/simulator/scenarios/:named', startScenario],
-  ['GET', '/simulator', ({ group, nowMs }) => json(200, stateOf(group, nowMs))],
+  ['GET', '/simulator', ({ group, nowMs }) => json(200, describeGroup(group, nowMs))],
   ['DELETE', '/simulator', reset],
 ];
 
@@ -48,7 +48,7 @@ export function isControlRoute(url: string): boolean {
 
 /** @param request with its header names in lower case */
 export function answerControl(group: Group, request: SimRequest, nowMs: number): SimAnswer {
-  const [path = '', query = ''] = request.url.split(/\?(.*)/s);
+  const [path, query] = pathAndQuery(request.url);
   if (isFromElsewhere(request)) return problem({ status: 403, detail: 'A page of another origin may not steer the simulator.' });
   const method = METHODS.find((known) => known === request.method);
   const found = method && router.find(method, path);

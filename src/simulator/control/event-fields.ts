@@ -4,12 +4,15 @@ import { duration } from '../../options.ts';
 import { type EventFields, readNotBefore } from '../life/event.ts';
 
 /** A text that is not empty: a type, a machine's name. */
-export const name = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
+export const name = v.pipe(v.string(), v.minLength(1));
+
+export function wholeNumber(least: number) {
+  return v.pipe(v.number(), v.safeInteger(), v.minValue(least));
+}
 
 /** What can stand in a path and be compared without case. */
 const eventId = v.pipe(
-  v.string(),
-  v.minLength(1, 'must not be empty'),
+  name,
   v.maxLength(256, 'must have at most 256 characters'),
   v.check((id) => id.isWellFormed(), 'must be well-formed Unicode'),
 );
@@ -34,7 +37,7 @@ export function eventEntries<Schema extends v.GenericSchema<string, string>>(mac
     NotBefore: v.exactOptional(notBefore),
     Description: v.exactOptional(v.string()),
     EventSource: v.exactOptional(v.string()),
-    DurationInSeconds: v.exactOptional(v.pipe(v.number(), v.safeInteger('must be a whole number'), v.minValue(-1, 'must be at least -1'))),
+    DurationInSeconds: v.exactOptional(wholeNumber(-1)),
     seen: v.exactOptional(v.array(machine)),
     notice: v.exactOptional(span),
     startedFor: v.exactOptional(span),

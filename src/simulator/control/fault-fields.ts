@@ -1,8 +1,9 @@
 // The keys of a fault order as control bodies and scenario files write them → FaultOrder.
 import * as v from 'valibot';
 import { duration } from '../../options.ts';
+import { isMapping } from '../../validation/validate.ts';
 import type { FaultOrder } from '../life/faults.ts';
-import { name, span } from './event-fields.ts';
+import { name, span, wholeNumber } from './event-fields.ts';
 
 /** RFC 9110, section 5.6.2. */
 const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is no header name'));
@@ -12,24 +13,32 @@ const headerValue = v.pipe(
   v.regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'is no header value'),
 );
 
-const faultBody = v.pipe(
-  v.union([v.string(), v.array(v.unknown()), v.record(v.string(), v.unknown())], 'must be a text, an object or a list'),
-  v.transform((value) => (typeof value === 'string' ? value : JSON.stringify(value))),
-);
+/** To valibot's own record `constructor` would be no key. */
+const mapping = v.custom<Readonly<Record<string, unknown>>>(isMapping);
 
-const wholeNumber = v.pipe(v.number(), v.safeInteger('must be a whole number'));
+const faultBody = v.pipe(
+  v.union([v.string(), v.array(v.unknown()), mapping], 'must be a text, an object or a list'),
+  v.rawTransform(({ dataset: { value }, addIssue, NEVER }) => {
+    try {
+      return typeof value === 'string' ? value : JSON.stringify(value);
+    } catch {
+      addIssue({ message: 'is nested too deeply' });
+      return NEVER;
+    }
+  }),
+);
 
 /** By key, all optional. @param machine what a machine may be called in `vm` */
 export function faultEntries<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return {
-    status: v.exactOptional(v.pipe(wholeNumber, v.minValue(200, 'must be at least 200'), v.maxValue(599, 'must be at most 599'))),
+    status: v.exactOptional(v.pipe(wholeNumber(200), v.maxValue(599))),
     body: v.exactOptional(faultBody),
     headers: v.exactOptional(v.record(headerName, headerValue)),
     delay: v.exactOptional(duration()),
     reset: v.exactOptional(v.boolean()),
-    truncate: v.exactOptional(v.pipe(wholeNumber, v.minValue(0, 'must be at least 0'))),
+    truncate: v.exactOptional(wholeNumber(0)),
     stale: v.exactOptional(v.boolean()),
-    times: v.exactOptional(v.pipe(wholeNumber, v.minValue(1, 'must be at least 1'))),
+    times: v.exactOptional(wholeNumber(1)),
     for: v.exactOptional(span),
     vm: v.exactOptional(machine),
     method: v.exactOptional(v.pipe(name, v.toUpperCase())),
@@ -37,15 +46,26 @@ export function faultEntries<Schema extends v.GenericSchema<string, string>>(mac
 }
 
 /** What `faultEntries` read; `delay` and `for` in milliseconds. */
-export type FaultKeys = Omit<FaultOrder, 'delayMs' | 'forMs'> & { readonly delay?: number; readonly for?: number };
+type FaultKeys = Omit<FaultOrder, 'delayMs' | 'forMs'> & { readonly delay?: number; readonly for?: number };
+
+/** A whole order; null for `{}`, which clears. @param machine what a machine may be called in `vm` */
+export function faultOrder<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
+  return v.pipe(
+    v.strictObject(faultEntries(machine)),
+    v.check(
+      (keys) => Object.keys(keys).length === 0 || isSpoiling(keys),
+      'spoils nothing: give status, body, headers, delay, reset, truncate or stale, or {} to clear',
+    ),
+    v.transform((keys) => ({ order: isSpoiling(keys) ? toFaultOrder(keys) : null })),
+  );
+}
 
 /** Without one of these an order only says which answers. */
-const SPOILING: ReadonlySet<string> = new Set<keyof FaultKeys>(['status', 'body', 'headers', 'delay', 'reset', 'truncate', 'stale']);
+function isSpoiling({ status, body, headers, delay, reset, truncate, stale }: FaultKeys): boolean {
+  return [status, body, headers, delay, truncate].some((given) => given !== undefined) || reset === true || stale === true;
+}
 
-/** Null where the keys spoil nothing. */
-export function toFaultOrder(keys: FaultKeys): FaultOrder | null {
-  if (!Object.keys(keys).some((key) => SPOILING.has(key))) return null;
-  const { delay, for: forMs, headers, ...rest } = keys;
+function toFaultOrder({ delay, for: forMs, headers, ...rest }: FaultKeys): FaultOrder {
   return {
     ...rest,
     ...(headers === undefined ? {} : { headers: lowerCased(headers) }),

@@ -1,6 +1,9 @@
 // The machine's clocks and a speed → the simulated time, which events, scenarios and the journal go by.
 import type { Deps } from '../../time.ts';
 
+/** Simulated seconds a second, at most. */
+export const FASTEST = 1_000_000;
+
 /** The last millisecond of the year 9999: RFC 1123 and RFC 3339 have four digits for the year. */
 const END_OF_TIME_MS = Date.UTC(10_000, 0, 1) - 1;
 

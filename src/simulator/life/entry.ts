@@ -42,13 +42,27 @@ export function entryOf(
   };
 }
 
-/** What it is after a change of its fields. @param isMoved a NotBefore was among them */
-export function changedEntry(entry: Entry, event: WireEvent, isMoved: boolean, atMs: number): Entry {
+/**
+ * What it is after a change of its fields.
+ * @param entry before the change
+ * @param event after it
+ * @param facts after it
+ * @param isMoved a NotBefore was among the fields
+ */
+export function changedEntry(
+  entry: Entry,
+  event: WireEvent,
+  facts: Pick<Entry, 'seen' | 'startedForMs' | 'otherTenantsMs'>,
+  isMoved: boolean,
+  atMs: number,
+): Entry {
   const startedAtMs = event.EventStatus === 'Started' ? (entry.startedAtMs ?? atMs) : null;
-  const goneAtMs = startedAtMs === null || entry.isRecorded ? null : Math.max(startedAtMs + entry.startedForMs, atMs);
-  const movedMs = startMoment(event, entry.otherTenantsMs, atMs);
-  const startsAtMs = startedAtMs !== null ? null : isMoved ? startOf(entry, movedMs) : entry.startsAtMs;
-  return { ...entry, event, startedAtMs, startsAtMs, goneAtMs };
+  const goneAtMs = startedAtMs === null || entry.isRecorded ? null : Math.max(startedAtMs + facts.startedForMs, atMs);
+  const longerMs = facts.otherTenantsMs - entry.otherTenantsMs;
+  const unmovedMs = entry.startsAtMs === null ? null : Math.max(entry.startsAtMs + longerMs, atMs);
+  const movedMs = startMoment(event, facts.otherTenantsMs, atMs);
+  const startsAtMs = startedAtMs !== null ? null : isMoved ? startOf({ ...entry, startsAtMs: unmovedMs }, movedMs) : unmovedMs;
+  return { ...entry, ...facts, event, startedAtMs, startsAtMs, goneAtMs };
 }
 
 /** What was approved starts as it would have, or with its NotBefore if that is sooner. */

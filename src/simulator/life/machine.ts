@@ -7,6 +7,9 @@ export interface Machine {
   readonly faultDomain: number;
 }
 
+/** Of one group: far above any scale set's placement group (100). */
+export const MOST_MACHINES = 1000;
+
 /** As most regions have for a scale set. */
 const FAULT_DOMAINS = 5;
 

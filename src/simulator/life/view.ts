@@ -20,7 +20,10 @@ export class View {
   #isChanging = false;
   #before: { readonly incarnation: number; readonly entries: readonly Entry[] } | null = null;
 
-  /** @param ownOnly each machine sees the events that name it, and no others */
+  /**
+   * @param ownOnly each machine sees the events that name it, and no others
+   * @param entries a copy of all that there are
+   */
   constructor(machines: readonly Machine[], ownOnly: boolean, entries: () => readonly Entry[]) {
     this.#machines = machines;
     this.#ownOnly = ownOnly;
@@ -39,6 +42,11 @@ export class View {
 
   listed(vm: string): readonly WireEvent[] {
     return this.#isShown ? this.#seenBy(vm, this.#entries()) : [];
+  }
+
+  /** Whether this machine sees it now. @param entry undefined for one that is not there */
+  isListed(vm: string, entry: Entry | undefined): boolean {
+    return entry !== undefined && this.#isShown && this.#sees(vm, entry);
   }
 
   /** What this machine saw before the last change; as now, where there was none. */
@@ -96,7 +104,7 @@ export class View {
 
   #count(): void {
     this.#revision++;
-    if (!this.#isChanging) this.#before = { incarnation: this.#incarnation, entries: this.#isShown ? [...this.#entries()] : [] };
+    if (!this.#isChanging) this.#before = { incarnation: this.#incarnation, entries: this.#isShown ? this.#entries() : [] };
     this.#isChanging = true;
   }
 

@@ -1,5 +1,6 @@
 // A request of a machine to its metadata service → the answer of the simulated one: scheduled events, StartRequests, instance metadata.
-import { empty, json, jsonBytes, type SimAnswer, type SimRequest, toJsonBytes } from '../answer.ts';
+import { isMapping } from '../../validation/validate.ts';
+import { empty, fromJsonBytes, json, jsonBytes, pathAndQuery, type SimAnswer, type SimRequest, toJsonBytes } from '../answer.ts';
 import type { Group } from '../group.ts';
 import type { Machine } from '../life/machine.ts';
 import { toDocument } from './document.ts';
@@ -54,7 +55,7 @@ export function isMetadataRoute(url: string): boolean {
 
 /** Of the order of the checks one thing was seen: the version comes before the path (docs/fidelity.md). @param request with its header names in lower case */
 export function answerMetadata(group: Group, machine: Machine, request: SimRequest, nowMs: number, spoils: Spoils): SimAnswer {
-  const [path = '', query = ''] = request.url.split(/\?(.*)/s);
+  const [path, query] = pathAndQuery(request.url);
   const route = routeOf(path.toLowerCase().replace(/\/$/, ''));
   const handler = route && Object.hasOwn(route.methods, request.method) ? route.methods[request.method] : undefined;
   if (route && !handler) return json(405, { error: 'Method not allowed.' }, { allow: Object.keys(route.methods).join(', ') });
@@ -116,28 +117,16 @@ function startEvents({ group, machine: { name: vm }, request, nowMs, spoils }: C
 
 /** The EventIds, or null where the body is malformed. Further keys are tolerated, as are repeated ids and an empty list. */
 function readStartRequests(body: Uint8Array): readonly string[] | null {
-  const document = readJson(body);
-  const requests = isRecord(document) ? document['StartRequests'] : undefined;
+  const document = fromJsonBytes(body);
+  const requests = isMapping(document) ? document['StartRequests'] : undefined;
   if (!Array.isArray(requests)) return null;
   const eventIds: string[] = [];
   for (const request of requests) {
-    const eventId = isRecord(request) ? request['EventId'] : undefined;
+    const eventId = isMapping(request) ? request['EventId'] : undefined;
     if (typeof eventId !== 'string') return null;
     eventIds.push(eventId);
   }
   return eventIds;
-}
-
-function readJson(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    return null;
-  }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** RFC 9110, section 13.1.2: weak comparison. */

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import * as v from 'valibot';
 import { BridgeError, messageOf } from '../../errors.ts';
 import { type Fault, faultOf, formatFault, type Path } from '../../validation/faults.ts';
+import { isMapping } from '../../validation/validate.ts';
 import { LARGEST_RECORDING } from './recording.ts';
 import { RECORDING_LINES, recordedDocument, recordingHeader, recordingInstant, type Seen } from './recording-schema.ts';
 
@@ -82,8 +83,8 @@ class Reader {
   take(value: unknown, number: number): void {
     const isFirst = this.#isEmpty;
     this.#isEmpty = false;
-    const kinds = isRecord(value) ? [...RECORDING_LINES.keys()].filter((kind) => kind in value) : [];
-    if (!isRecord(value)) this.#fault(number, value === undefined ? 'is no JSON' : 'is no JSON object');
+    const kinds = isMapping(value) ? [...RECORDING_LINES.keys()].filter((kind) => kind in value) : [];
+    if (!isMapping(value)) this.#fault(number, value === undefined ? 'is no JSON' : 'is no JSON object');
     else if ('recording' in value) this.#takeHeader(value, number, isFirst);
     else if ('DocumentIncarnation' in value) this.#takeBare(value, number);
     else if (kinds.length === 1) this.#takeLine(kinds[0] ?? '', value, number);
@@ -160,10 +161,6 @@ function parseJson(line: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function cannotPlay(path: string, why: string, cause?: unknown): BridgeError {

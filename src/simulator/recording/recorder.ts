@@ -1,13 +1,14 @@
 // Requests to the metadata service and what was answered → the lines of a recording: each distinct document, odd answer and post.
 import * as v from 'valibot';
 import { canonicalJson } from '../../canonical-json.ts';
-import type { SimRequest } from '../answer.ts';
+import { isMapping } from '../../validation/validate.ts';
+import { fromJsonBytes, pathAndQuery, type SimRequest } from '../answer.ts';
 import { LONGEST_BODY, type RecordedAnswer, type RecordedDocument, type RecordedPost, type RecordingLine } from './recording.ts';
 import { recordedDocument } from './recording-schema.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 /** What is remembered of one machine's answers in one api-version. */
-interface View {
+interface LastSeen {
   /** The bytes and the canonical JSON of the last document. */
   body: Uint8Array | null;
   document: string | null;
@@ -20,7 +21,8 @@ type Seen = Pick<RecordingLine, 'document' | 'unchanged' | 'answer' | 'post'>;
 /** Judges what is worth a line; keeps no request header but the api-version. */
 export class Recorder {
   readonly #write: (line: RecordingLine) => void;
-  readonly #views = new Map<string, View>();
+  /** By machine and api-version. */
+  readonly #lastSeen = new Map<string, LastSeen>();
   #lastMs: number;
 
   /** @param startedAtMs no line is earlier */
@@ -36,7 +38,7 @@ export class Recorder {
    * @param vm the machine that was asked, where it is known
    */
   see(request: SimRequest, answer: UpstreamAnswer, atMs: number, vm?: string): void {
-    const [path = '', query = ''] = request.url.split(/\?(.*)/s);
+    const [path, query] = pathAndQuery(request.url);
     if (!/^\/metadata\/scheduledevents\/?$/i.test(path)) return;
     const apiVersion = plainVersion(query);
     const seen = this.#judge(request, answer, apiVersion, vm);
@@ -50,39 +52,42 @@ export class Recorder {
     if (request.method === 'POST') return { post: toPost(request, answer) };
     if (request.method !== 'GET' || apiVersion === null || !isProper(request)) return null;
     const key = JSON.stringify([vm, apiVersion]);
-    const view = this.#views.get(key) ?? { body: null, document: null, odd: null };
-    this.#views.set(key, view);
-    return judgeGet(view, answer);
+    const last = this.#lastSeen.get(key) ?? { body: null, document: null, odd: null };
+    this.#lastSeen.set(key, last);
+    return judgeGet(last, answer);
   }
 }
 
-function judgeGet(view: View, answer: UpstreamAnswer): Seen | null {
-  if (isWhole(answer)) {
-    // Without a document known here, what it is that did not change cannot be told.
-    if (answer.status === 304) return view.document === null ? null : unchanged(view);
-    if (answer.status === 200) {
-      if (view.body && Buffer.compare(view.body, answer.body) === 0) return unchanged(view);
-      const document = readDocument(answer.body);
-      if (document) {
-        const canonical = canonicalJson(document);
-        view.body = answer.body;
-        if (canonical === view.document) return unchanged(view);
-        view.document = canonical;
-        view.odd = null;
-        return { document };
-      }
-    }
+function judgeGet(last: LastSeen, answer: UpstreamAnswer): Seen | null {
+  // Without a document known here, what it is that did not change cannot be told.
+  if (isWhole(answer) && answer.status === 304) return last.document === null ? null : unchanged(last);
+  if (isWhole(answer) && answer.status === 200) {
+    if (last.body && Buffer.compare(last.body, answer.body) === 0) return unchanged(last);
+    const document = readDocument(answer.body);
+    if (document) return judgeDocument(last, document, answer.body);
   }
-  const odd = toAnswer(answer);
-  const look = lookOf(odd);
-  if (look === view.odd) return null;
-  view.odd = look;
-  return { answer: odd };
+  return judgeOdd(last, toAnswer(answer));
 }
 
-function unchanged(view: View): Seen | null {
-  if (view.odd === null) return null;
-  view.odd = null;
+function judgeDocument(last: LastSeen, document: RecordedDocument, body: Uint8Array): Seen | null {
+  const canonical = canonicalJson(document);
+  last.body = body;
+  if (canonical === last.document) return unchanged(last);
+  last.document = canonical;
+  last.odd = null;
+  return { document };
+}
+
+function judgeOdd(last: LastSeen, answer: RecordedAnswer): Seen | null {
+  const look = lookOf(answer);
+  if (look === last.odd) return null;
+  last.odd = look;
+  return { answer };
+}
+
+function unchanged(last: LastSeen): Seen | null {
+  if (last.odd === null) return null;
+  last.odd = null;
   return { unchanged: true };
 }
 
@@ -108,8 +113,8 @@ function lookOf({ body, retryAfter: _, ...rest }: RecordedAnswer): string {
 }
 
 function toPost(request: SimRequest, { reset, status, unreachable }: UpstreamAnswer): RecordedPost {
-  const body = parse(request.body);
-  const requests = typeof body === 'object' && body !== null && 'StartRequests' in body ? body.StartRequests : null;
+  const body = fromJsonBytes(request.body);
+  const requests = isMapping(body) ? body['StartRequests'] : null;
   return {
     StartRequests: Array.isArray(requests) ? requests : null,
     status: reset ? null : status,
@@ -135,14 +140,6 @@ function plainVersion(query: string): string | null {
 
 /** As it is, and not as the schema copies it; null where it is none. */
 function readDocument(body: Uint8Array): RecordedDocument | null {
-  const value = parse(body);
+  const value = fromJsonBytes(body);
   return v.is(recordedDocument, value) ? value : null;
-}
-
-function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-  } catch {
-    return null;
-  }
 }

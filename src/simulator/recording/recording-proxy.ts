@@ -31,7 +31,7 @@ export async function startRecordingProxy(options: RecordingProxyOptions): Promi
   const upstream = open.use(connectUpstream(origin, deps));
   const clocks = { deps, alarms: new Alarms(new VirtualClock(deps, 1), deps) };
   const listener = open.use(await listen(options.listen, recordingProxy(upstream, recording, deps.wallMs), clocks));
-  if (listener.url === origin)
+  if (isSame(listener.url, origin))
     throw new BridgeError('BRIDGE_USAGE', '--upstream is the address of --listen: the recorder would ask itself');
   if (!isLoopback(options.listen.host))
     logger?.warn(
@@ -43,18 +43,25 @@ export async function startRecordingProxy(options: RecordingProxyOptions): Promi
 }
 
 /**
- * How the proxy answers. Rejects only with the signal's reason, when the client has gone; that request is cancelled upstream too and leaves no line.
+ * How the proxy answers. Rejects only with the reason of `gone`, when the client has gone; that request is cancelled upstream too and leaves no line.
  * @param nowMs wall time, which NotBefore is compared with
  */
-export function recordingProxy(upstream: Upstream, recording: Pick<Recording, 'see'>, nowMs: () => number): Answering {
-  return async (request, signal) => {
+function recordingProxy(upstream: Upstream, recording: Pick<Recording, 'see'>, nowMs: () => number): Answering {
+  return async (request, { gone }) => {
     if (!isMetadataRoute(request.url)) return problem({ status: 404, detail: 'Only /metadata is passed on; there is no simulator here.' });
     if (isIdentityRoute(request.url))
       return problem({ status: 403, detail: 'The recorder passes on no identity of this machine: ask the metadata service itself.' });
-    const answer = await upstream.forward(request, signal);
+    const answer = await upstream.forward(request, gone);
     recording.see(request, answer, nowMs());
     return answer;
   };
+}
+
+/** Whether both lead to the recorder. @param own where it listens */
+function isSame(own: string, origin: string): boolean {
+  const [listening, asked] = [new URL(own), new URL(origin)];
+  const isLocalhost = asked.hostname === 'localhost' && ['127.0.0.1', '[::1]'].includes(listening.hostname);
+  return asked.port === listening.port && (isLocalhost || asked.hostname === listening.hostname);
 }
 
 /** Tokens of the machine's managed identity are for whoever is on the machine, and the recorder's port may be open to others. */

@@ -4,11 +4,14 @@ import { type Fault, formatPath, nearest, type Path } from '../../validation/fau
 import { isMapping } from '../../validation/validate.ts';
 import { ACTION_KEYS } from './scenario-schema.ts';
 
+/** A fault lists no more names than can be read: a file may have thousands, and as many faults. */
+const MOST_NAMES = 20;
+
 /** What the steps above a step have told. */
 interface Told {
   /** Of the last step that has a readable time. */
   after: { readonly text: string; readonly ms: number };
-  readonly names: string[];
+  readonly names: Set<string>;
   /** In lower case. */
   readonly eventIds: Set<string>;
   readonly repeats: boolean;
@@ -17,7 +20,7 @@ interface Told {
 /** What is at fault by itself, a time that is none for example, makes no second fault here. */
 export function orderFaults(file: Readonly<Record<string, unknown>>): Fault[] {
   const steps = Array.isArray(file['steps']) ? file['steps'] : [];
-  const told: Told = { after: { text: '0s', ms: 0 }, names: [], eventIds: new Set(), repeats: file['every'] !== undefined };
+  const told: Told = { after: { text: '0s', ms: 0 }, names: new Set(), eventIds: new Set(), repeats: file['every'] !== undefined };
   const faults = steps.flatMap((step: unknown, index) => (isMapping(step) ? stepFaults(step, ['steps', index], told) : []));
   const everyMs = durationOf(file['every']);
   if (everyMs !== null && everyMs < told.after.ms)
@@ -59,8 +62,8 @@ function scheduleFaults(schedule: Readonly<Record<string, unknown>>, at: Path, t
   const { as, EventId, count } = schedule;
   const faults: Fault[] = [];
   if (typeof as === 'string') {
-    if (told.names.includes(as)) faults.push(fault([...at, 'as'], 'is the name of an event that a step above schedules'));
-    else told.names.push(as);
+    if (told.names.has(as)) faults.push(fault([...at, 'as'], 'is the name of an event that a step above schedules'));
+    else told.names.add(as);
   }
   if (typeof EventId !== 'string') return faults;
   const once = 'an EventId is never used twice';
@@ -80,8 +83,9 @@ function changeFaults(change: Readonly<Record<string, unknown>>, at: Path, told:
 }
 
 function referenceFaults(event: unknown, path: Path, { names }: Told): Fault[] {
-  if (typeof event !== 'string' || event === '' || names.includes(event)) return [];
-  return [fault(path, 'is not the name (as) of an event that a step above schedules', names, nearest(event, names))];
+  if (typeof event !== 'string' || event === '' || names.has(event)) return [];
+  const allowed = names.size > MOST_NAMES ? [] : [...names];
+  return [fault(path, 'is not the name (as) of an event that a step above schedules', allowed, nearest(event, [...names]))];
 }
 
 function fault(path: Path, message: string, allowed: readonly string[] = [], suggestion?: string): Fault {

@@ -1,7 +1,8 @@
 // The keys of a scenario file → a Script's parts. What takes more than one step to judge is scenario-order.ts's.
 import * as v from 'valibot';
-import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, span, toEventFields } from '../control/event-fields.ts';
-import { faultEntries, toFaultOrder } from '../control/fault-fields.ts';
+import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, span, toEventFields, wholeNumber } from '../control/event-fields.ts';
+import { faultOrder } from '../control/fault-fields.ts';
+import { MOST_MACHINES } from '../life/machine.ts';
 import type { Action, Step } from './script.ts';
 
 const MOST = 10_000;
@@ -15,17 +16,8 @@ const machine = v.pipe(
   ),
 );
 
-function count(least: number, most: number) {
-  return v.pipe(
-    v.number(),
-    v.safeInteger('must be a whole number'),
-    v.minValue(least, `must be at least ${least}`),
-    v.maxValue(most, `must be at most ${most}`),
-  );
-}
-
 const schedule = v.pipe(
-  v.strictObject({ as: v.exactOptional(name), ...eventEntries(machine), count: v.exactOptional(count(1, MOST)) }),
+  v.strictObject({ as: v.exactOptional(name), ...eventEntries(machine), count: v.exactOptional(v.pipe(wholeNumber(1), v.maxValue(MOST))) }),
   v.check((keys) => hasOneNotBefore(keys), ONE_NOT_BEFORE),
   v.transform(
     ({ as, count: howMany, ...keys }): Action => ({
@@ -53,17 +45,13 @@ function move(kind: 'start' | 'end' | 'cancel') {
 }
 
 const fault = v.pipe(
-  v.strictObject(faultEntries(machine)),
-  v.check(
-    (keys) => Object.keys(keys).length === 0 || toFaultOrder(keys) !== null,
-    'spoils nothing: give status, body, headers, delay, reset, truncate or stale, or {} to clear',
-  ),
-  v.transform((keys): Action => ({ kind: 'fault', order: toFaultOrder(keys) })),
+  faultOrder(machine),
+  v.transform(({ order }): Action => ({ kind: 'fault', order })),
 );
 
 const incarnation = v.pipe(
   v.union(
-    [v.literal('restart'), v.strictObject({ skip: count(1, 1_000_000) })],
+    [v.literal('restart'), v.strictObject({ skip: v.pipe(wholeNumber(1), v.maxValue(1_000_000)) })],
     'must be restart, or { skip: N } with N from 1 to 1000000',
   ),
   v.transform((order): Action => ({ kind: 'incarnation', skip: order === 'restart' ? order : order.skip })),
@@ -97,14 +85,14 @@ const group = v.strictObject({
   name: v.exactOptional(
     v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'must have 1 to 63 letters, digits, dots, _ or -')),
   ),
-  vms: v.exactOptional(count(1, 1000)),
+  vms: v.exactOptional(v.pipe(wholeNumber(1), v.maxValue(MOST_MACHINES))),
   gpu: v.exactOptional(v.boolean()),
 });
 
 const purpose = v.pipe(
   v.string(),
   v.trim(),
-  v.minLength(1, 'must not be empty'),
+  v.minLength(1),
   v.maxLength(200, 'must have at most 200 characters'),
   v.check((text) => !/[\r\n]/.test(text), 'must be one line'),
 );
@@ -120,7 +108,7 @@ export const scenarioSchema = v.pipe(
         v.check((ms) => ms >= 1000, 'must be at least 1s'),
       ),
     ),
-    steps: v.pipe(v.array(step), v.minLength(1, 'must not be empty'), v.maxLength(MOST, `must have at most ${MOST} members`)),
+    steps: v.pipe(v.array(step), v.minLength(1), v.maxLength(MOST, `must have at most ${MOST} members`)),
   }),
   v.transform(({ every, steps, ...rest }) => ({
     ...rest,

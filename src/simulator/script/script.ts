@@ -41,7 +41,8 @@ export type Action =
   | {
       readonly kind: 'schedule';
       readonly as?: string;
-      readonly fields: EventFields /** So many alike; 1 without it. */;
+      readonly fields: EventFields;
+      /** So many alike; 1 without it. */
       readonly count?: number;
     }
   | { readonly kind: 'change'; readonly event: string; readonly fields: EventFields }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { SimAnswer } from '../../../src/simulator/answer.ts';
-import { EVENTS, jsonOf, type ListedEvent, Simulation, textOf } from '../../support/simulation.ts';
+import type { WireEvent } from '../../../src/simulator/life/event.ts';
+import { EVENTS, jsonOf, Simulation, textOf } from '../../support/simulation.ts';
 
 interface Problem {
   readonly status: number;
@@ -22,7 +23,7 @@ function problemOf(answer: SimAnswer, status: number): Problem {
 
 test('an event can be given in every field, and says where it can be steered', () => {
   const simulation = new Simulation();
-  const fields: ListedEvent = {
+  const fields: WireEvent = {
     EventId: 'my event/7',
     EventType: 'Pause',
     ResourceType: 'RoleInstance',
@@ -41,7 +42,7 @@ test('an event can be given in every field, and says where it can be steered', (
   assert.deepEqual(simulation.statuses(), [['my event/7', 'Started']]);
 });
 
-test('each bad field of an event is named', () => {
+test('each bad field of an event is named with what it must be, in one answer, and nothing is scheduled', () => {
   const simulation = new Simulation();
   const body = {
     EventId: '',
@@ -49,14 +50,23 @@ test('each bad field of an event is named', () => {
     Resources: ['a', 1],
     EventStatus: 'Completed',
     NotBefore: 'tomorrow',
-    DurationInSeconds: -2.5,
+    DurationInSeconds: 2.5,
     seen: 'sim_0',
-    colour: 'red',
+    Recources: [],
   };
   const { faults, detail } = problemOf(simulation.send('POST', '/simulator/events', { body }), 400);
-  const paths = ['EventId', 'EventType', 'Resources.1', 'EventStatus', 'NotBefore', 'DurationInSeconds', 'seen', 'colour'];
-  assert.deepEqual(new Set(faults?.map((fault) => fault.path)), new Set(paths));
-  for (const path of paths) assert.ok(detail.includes(path), path);
+  assert.deepEqual(Object.fromEntries(faults?.map(({ path, message }) => [path, message]) ?? []), {
+    EventId: 'must not be empty',
+    EventType: 'must be a text, not a number',
+    'Resources[1]': 'must be a text, not a number',
+    EventStatus: 'must be Scheduled or Started',
+    NotBefore: 'must be a date such as "Mon, 11 Apr 2022 22:26:58 GMT" or 2022-04-11T22:26:58Z, or ""',
+    DurationInSeconds: 'must be a whole number',
+    seen: 'must be a list, not a text',
+    Recources: 'is no key of the event',
+  });
+  for (const { path, message } of faults ?? []) assert.ok(detail.includes(`${path}: ${message}`), path);
+  assert.match(detail, /Recources: .*did you mean Resources\?/);
   assert.deepEqual(simulation.document(), { DocumentIncarnation: 1, Events: [] });
 });
 
@@ -100,7 +110,7 @@ test('PATCH can start an event, which then ends as any other', () => {
   const simulation = new Simulation();
   const { EventId } = simulation.schedule();
   const answer = simulation.send('PATCH', `/simulator/events/${EventId}`, { body: { EventStatus: 'Started' } });
-  assert.deepEqual([jsonOf<ListedEvent>(answer).EventStatus, jsonOf<ListedEvent>(answer).NotBefore], ['Started', '']);
+  assert.deepEqual([jsonOf<WireEvent>(answer).EventStatus, jsonOf<WireEvent>(answer).NotBefore], ['Started', '']);
   simulation.advance('10m');
   assert.deepEqual(simulation.statuses(), []);
 });

@@ -76,6 +76,19 @@ test('a new order takes the place of the one before, and an empty one clears', (
   assert.equal(simulation.get(EVENTS).status, 200);
 });
 
+test('a body is sent with every key that was given', () => {
+  const simulation = faulty({ body: JSON.parse('{"constructor":1,"Events":[{"__proto__":2}]}') as object });
+  assert.equal(textOf(simulation.get(EVENTS)), '{"constructor":1,"Events":[{"__proto__":2}]}');
+});
+
+test('a body that is nested too deeply to be written is refused, and the order before stands', () => {
+  const simulation = faulty({ status: 418 });
+  const answer = simulation.send('PUT', '/simulator/faults', { body: `{"body":${'['.repeat(200_000)}${']'.repeat(200_000)}}` });
+  assert.equal(answer.status, 400);
+  assert.deepEqual(jsonOf<{ faults: unknown }>(answer).faults, [{ path: 'body', message: 'is nested too deeply' }]);
+  assert.equal(simulation.get(EVENTS).status, 418);
+});
+
 test('control requests are never spoilt', () => {
   const simulation = faulty({ status: 500 });
   assert.equal(simulation.send('GET', '/simulator/clock').status, 200);
@@ -95,6 +108,9 @@ for (const [order, path] of [
   [{ status: 500, times: 0 }, 'times'],
   [{ status: 500, vm: 'nobody' }, 'vm'],
   [{ sleep: '5s' }, 'sleep'],
+  [{ times: 3 }, ''],
+  [{ method: 'GET', vm: 'sim_0', for: '1m' }, ''],
+  [{ reset: false, stale: false }, ''],
 ] as const) {
   test(`the order ${JSON.stringify(order)} is refused, and the one before stands`, () => {
     const simulation = faulty({ status: 418 });

@@ -1,10 +1,11 @@
 // The life of an event on the virtual clock: what starts and goes by itself, when, and what counts as one change.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { jsonOf, type ListedEvent, Simulation } from '../../support/simulation.ts';
+import type { WireEvent } from '../../../src/simulator/life/event.ts';
+import { jsonOf, Simulation } from '../../support/simulation.ts';
 
 const START_MS = Date.UTC(2022, 3, 11, 22, 11, 57, 250);
-const noticeOf = (event: ListedEvent, sinceMs: number) => Date.parse(event.NotBefore) - sinceMs;
+const noticeOf = (event: WireEvent, sinceMs: number) => Date.parse(event.NotBefore) - sinceMs;
 
 test('an event without any fields given is a Freeze by the Platform for all machines, of unknown duration (F-14, F-20, F-25, F-26, F-27, F-28)', () => {
   const event = new Simulation({ vmName: 'WestNO_0' }).schedule();
@@ -97,7 +98,7 @@ test('a moved NotBefore moves the start (F-48)', () => {
   const simulation = new Simulation({ startMs: START_MS });
   const { EventId } = simulation.schedule();
   const move = (NotBefore: string) => simulation.send('PATCH', `/simulator/events/${EventId}`, { body: { NotBefore } });
-  assert.equal(jsonOf<ListedEvent>(move('2022-04-11T22:42:00Z')).NotBefore, 'Mon, 11 Apr 2022 22:42:00 GMT');
+  assert.equal(jsonOf<WireEvent>(move('2022-04-11T22:42:00Z')).NotBefore, 'Mon, 11 Apr 2022 22:42:00 GMT');
   simulation.advance('30m');
   assert.deepEqual(simulation.statuses(), [[EventId, 'Scheduled']]);
   move('Mon, 11 Apr 2022 22:41:58 GMT');

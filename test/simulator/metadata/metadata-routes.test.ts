@@ -164,13 +164,6 @@ test('an EventId that is not listed, any more or at all, is refused with 400, an
   assert.deepEqual(simulation.statuses(), [[EventId, 'Scheduled']]);
 });
 
-test('approving a SpotRebalanceRecommendation is accepted and has no effect (F-74)', () => {
-  const simulation = new Simulation();
-  const { EventId } = simulation.schedule({ EventType: 'SpotRebalanceRecommendation' });
-  assert.equal(simulation.approve(EventId).status, 200);
-  assert.equal(simulation.document('2024-07-09').Events[0]?.EventStatus, 'Scheduled');
-});
-
 test('an event that is only for other machines is neither listed nor to be approved (F-59)', () => {
   const simulation = new Simulation();
   const { EventId } = simulation.schedule({ seen: ['other'] });

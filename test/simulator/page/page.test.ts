@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import test, { after } from 'node:test';
-import { isPagePath, pageFile } from '../../../src/simulator/page-files.ts';
+import { answerPage, isPagePath } from '../../../src/simulator/page-files.ts';
 import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';
 import { eventNamed, focused, inBrowser, open, schedule, send, shows, startStanding, tells } from '../../support/simulator-page.ts';
 
@@ -24,7 +24,7 @@ test('every file of the page has a charset, may run only its own scripts, and is
 test('no other file can be read through the page', async () => {
   for (const path of ['/index.html', '/../server.ts', '/..%2fserver.ts', '/page/page.js', '//page.js', '/PAGE.JS', '']) {
     assert.equal(isPagePath(path), false, path);
-    assert.equal(await pageFile(path), null, path);
+    assert.equal((await answerPage('GET', path)).status, 404, path);
   }
 });
 

@@ -1,12 +1,12 @@
 // The text of a recording → its lines, or every fault with its line; and the files that cannot be read at all.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import { parseRecording, type ReadRecording, readRecording } from '../../../src/simulator/recording/read-recording.ts';
 import { formatFault } from '../../../src/validation/faults.ts';
+import { folderOf } from '../../support/program.ts';
 import { documentOf, eventOf } from '../../support/recording.ts';
 
 const HEADER = { recording: 1, startedAt: '2026-11-21T14:00:00.000Z', anonymised: false };
@@ -146,10 +146,9 @@ test('bare documents may have times, which are no part of the document', () => {
 });
 
 function fileOf(t: TestContext, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'recording-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'night.ndjson'), text);
-  return join(folder, 'night.ndjson');
+  const path = join(folderOf(t), 'night.ndjson');
+  writeFileSync(path, text);
+  return path;
 }
 
 async function refusal(path: string): Promise<string> {

@@ -1,8 +1,7 @@
 // Lines → a file on disk: flushed one by one, never over something else, and whole lines alone, whatever the disk does.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
@@ -10,16 +9,11 @@ import { RecordingFile } from '../../../src/simulator/recording/recording-file.t
 import { startRecording } from '../../../src/simulator/recording/start-recording.ts';
 import { systemDeps } from '../../../src/system.ts';
 import { poll } from '../../support/poll.ts';
+import { folderOf } from '../../support/program.ts';
 import { answer, documentOf, get, START_MS } from '../../support/recording.ts';
 import { smallDisk } from '../../support/small-disk.ts';
 
 const HEADER = { recording: 1 };
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'recording-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 async function create(t: TestContext, path: string): Promise<{ file: RecordingFile; failures: BridgeError[] }> {
   const failures: BridgeError[] = [];

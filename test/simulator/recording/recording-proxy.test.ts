@@ -1,9 +1,8 @@
 // Clients, the recorder's port and a metadata service behind it, all on real sockets: nobody notices, and the file tells what was said.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import type { Logger } from 'pino';
@@ -16,6 +15,7 @@ import { startSimulator } from '../../../src/simulator/server.ts';
 import { systemDeps } from '../../../src/system.ts';
 import { FakeMetadata, fakeDocument } from '../../support/fake-metadata.ts';
 import { poll } from '../../support/poll.ts';
+import { folderOf } from '../../support/program.ts';
 import { START_MS } from '../../support/recording.ts';
 import { EVENTS } from '../../support/simulation.ts';
 import { VirtualTime } from '../../support/virtual-time.ts';
@@ -36,11 +36,7 @@ async function ask(url: string, options: RequestOptions & { body?: string } = {}
   return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks) };
 }
 
-function pathOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'recording-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return join(folder, 'night.ndjson');
-}
+const pathOf = (t: TestContext): string => join(folderOf(t), 'night.ndjson');
 
 interface Bench {
   readonly url: string;
@@ -211,8 +207,11 @@ test('no start leaves anything behind: a bad upstream, its own address, a file i
   const { url } = await simulator(t);
   const port = Number(new URL(url).port);
   const path = pathOf(t);
-  const start = (options: Partial<RecordingProxyOptions>) =>
-    startRecordingProxy({ listen: LOOPBACK, upstream: url, path, anonymise: false, deps: systemDeps(), ...options });
+  const start = async (options: Partial<RecordingProxyOptions>) => {
+    const proxy = await startRecordingProxy({ listen: LOOPBACK, upstream: url, path, anonymise: false, deps: systemDeps(), ...options });
+    t.after(() => proxy[Symbol.asyncDispose]());
+    return proxy;
+  };
   const code = (expected: string) => (error: unknown) => error instanceof BridgeError && error.code === expected;
   await assert.rejects(start({ upstream: 'https://x' }), code('BRIDGE_USAGE'));
   await assert.rejects(start({ listen: { host: '127.0.0.1', port } }), code('BRIDGE_SIMULATOR_LISTEN'));
@@ -221,6 +220,7 @@ test('no start leaves anything behind: a bad upstream, its own address, a file i
   await free[Symbol.asyncDispose]();
   const listen = { host: '127.0.0.1', port: Number(new URL(free.url).port) };
   await assert.rejects(start({ listen, upstream: free.url }), code('BRIDGE_USAGE'));
+  await assert.rejects(start({ listen, upstream: `http://localhost:${listen.port}` }), code('BRIDGE_USAGE'));
   await (await start({ listen }))[Symbol.asyncDispose]();
 });
 

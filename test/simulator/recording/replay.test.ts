@@ -1,7 +1,6 @@
 // A recording → a script, and what the simulator answers while it plays it: the documents as recorded, their dates moved, the odd answers too.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -9,6 +8,7 @@ import { parseRecording } from '../../../src/simulator/recording/read-recording.
 import type { RecordedDocument, RecordingLine } from '../../../src/simulator/recording/recording.ts';
 import { replay, toScript } from '../../../src/simulator/recording/replay.ts';
 import type { Script } from '../../../src/simulator/script/script.ts';
+import { folderOf } from '../../support/program.ts';
 import { answer, documentOf, eventOf, get, post, type RecordedEvent, RecorderBench, START_MS } from '../../support/recording.ts';
 import { Simulation, textOf } from '../../support/simulation.ts';
 
@@ -158,9 +158,7 @@ test('a capture of bare documents, a line for each poll, is played with its date
 });
 
 test('a script has the name of its file and tells in one line what it is', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'replay-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'night.ndjson');
+  const path = join(folderOf(t), 'night.ndjson');
   const line = JSON.stringify(lineAt(0, { document: documentOf(1) }));
   writeFileSync(path, `${JSON.stringify({ ...HEADER, anonymised: true })}\n${line}\n{"at":`);
   const { name, purpose, recordedAtMs } = await replay(path);

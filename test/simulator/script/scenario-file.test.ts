@@ -318,6 +318,13 @@ for (const [title, text, faults] of CASES) {
   test(`a scenario with ${title} is refused`, () => assert.deepEqual(faultsOf(text), faults));
 }
 
+test('where a file has more than 20 names of events, a fault does not list them all', () => {
+  const named = (count: number) => Array.from({ length: count }, (_, index) => `schedule: { as: event-${index} }`);
+  const [few, many] = [20, 21].map((count) => faultsOf(withSteps(...named(count), 'cancel: event-x')).join());
+  assert.match(few ?? '', /\(allowed: event-0, .*, event-19\); did you mean event-/);
+  assert.match(many ?? '', /a step above schedules; did you mean event-\d\?$/);
+});
+
 test('all faults of a file are reported in one run, those between steps too', () => {
   const text = `
 purpose: 1

@@ -4,7 +4,7 @@ import type { Group } from '../group.ts';
 import type { Entry } from '../life/entry.ts';
 import type { GroupState, ListedEvent } from './group-state.ts';
 
-export function stateOf(group: Group, nowMs: number): GroupState {
+export function describeGroup(group: Group, nowMs: number): GroupState {
   const { clock, events, activation, machines, faults, player, strict, gpu, urls } = group;
   const running = player.running();
   return {
