@@ -1,16 +1,31 @@
 // src/main.ts and src/simulator.ts → dist/: one ESM bundle in chunks, so that what a verb or sink does not use is not read at start; the
 // simulator's scenarios and page as they are; and the types of src/simulator.ts, which tests of other projects import.
 import { execFile } from 'node:child_process';
-import { chmod, cp, glob, readFile, rm } from 'node:fs/promises';
+import { chmod, cp, glob, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 
 const TYPES = 'dist/types';
+const COMMAND = 'dist/main.js';
+const SOURCES = ['src/**', 'adapters/**', 'build.ts', 'package*.json', 'tsconfig*.json'];
 
-await rm('dist', { recursive: true, force: true });
-await Promise.all([bundle(), emitTypes(), copyData()]);
-await chmod('dist/main.js', 0o755);
+if (!process.argv.includes('--if-stale') || (await isStale())) {
+  await rm('dist', { recursive: true, force: true });
+  await Promise.all([bundle(), emitTypes(), copyData()]);
+  await chmod(COMMAND, 0o755);
+}
+
+/** For npm's prepare, which npx runs too at its first use in a checkout, perhaps beside a process that reads dist/. */
+async function isStale(): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(COMMAND);
+    for await (const path of glob(SOURCES)) if ((await stat(path)).mtimeMs > mtimeMs) return true;
+    return false;
+  } catch {
+    return true;
+  }
+}
 
 async function bundle(): Promise<void> {
   await build({
