@@ -1,7 +1,8 @@
-// The pieces of schema that the configuration and the adapters' options share: durations and secrets.
+// The pieces of schema that the configuration and the adapters' options share: durations, sizes and secrets.
 import * as v from 'valibot';
 import { DURATION_PATTERN, parseDuration } from './durations.ts';
 import { Secret } from './secret.ts';
+import { parseSize, SIZE_PATTERN } from './sizes.ts';
 
 /** A schema is types, validation, defaults, `check --schema` and documentation at once: give every key a `v.description`. */
 export type Schema<Output> = v.GenericSchema<unknown, Output>;
@@ -13,6 +14,17 @@ export function duration() {
     v.string(message),
     v.regex(new RegExp(DURATION_PATTERN), message),
     v.transform((text) => parseDuration(text) as number),
+    v.number(),
+  );
+}
+
+/** `512B`, `64KiB`, `1MiB` → bytes. */
+export function size() {
+  const message = 'must be a size such as 512B, 64KiB or 1MiB';
+  return v.pipe(
+    v.string(message),
+    v.regex(new RegExp(SIZE_PATTERN), message),
+    v.transform((text) => parseSize(text) as number),
     v.number(),
   );
 }

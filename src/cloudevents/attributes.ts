@@ -20,7 +20,7 @@ const SEVERITY_OF_IMPACT = new Map([
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What CloudEvents 1.0 forbids in a String: control characters, surrogates without a partner, noncharacters. */
-const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u;
+export const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u;
 
 export function severityOf(change: Change): Severity {
   if (change.kind === 'source') return change.phase === 'blind' ? WARN : INFO;

@@ -1,0 +1,31 @@
+// Several CloudEvents' structured-mode bytes → one batch of the JSON format (CloudEvents JSON format 1.0.2, section 4) and its id.
+import { sha256Hex } from '../canonical-json.ts';
+
+/** The media type of `encodeBatch`'s bytes. */
+export const BATCH_CONTENT_TYPE = 'application/cloudevents-batch+json';
+
+const [OPEN, COMMA, CLOSE] = [0x5b, 0x2c, 0x5d];
+
+/** A JSON array of the members, each with its bytes as they are. */
+export function encodeBatch(members: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(members.reduce((sum, { byteLength }) => sum + byteLength, 0) + framingBytes(members.length));
+  bytes[0] = OPEN;
+  let at = 1;
+  for (const member of members) {
+    if (at > 1) bytes[at++] = COMMA;
+    bytes.set(member, at);
+    at += member.byteLength;
+  }
+  bytes[at] = CLOSE;
+  return bytes;
+}
+
+/** What the brackets and the commas between so many members take; at least the brackets. */
+export function framingBytes(members: number): number {
+  return 2 + Math.max(members - 1, 0);
+}
+
+/** `batch:` and 32 hex digits of the SHA-256 of the ids in their order, a line feed between them, so that other members make another id. */
+export function batchId(ids: readonly string[]): string {
+  return `batch:${sha256Hex(ids.join('\n'), 32)}`;
+}

@@ -1,0 +1,55 @@
+// A CloudEvent's structured-mode bytes → what binary mode is made of, for any binding: attributes as canonical strings, and the data's bytes.
+import { FORBIDDEN } from './attributes.ts';
+
+/** The media type of the data: everything that the bridge makes is JSON. */
+export const DATA_CONTENT_TYPE = 'application/json';
+
+export interface BinaryEvent {
+  /** By name, in the order of the structured form: all that are set, extensions too; without `datacontenttype`. */
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The data as JSON in UTF-8; a null is data too. The same bytes of the same event every time. */
+  readonly data: Uint8Array;
+}
+
+const NAME = /^[a-z0-9]+$/;
+const REQUIRED = ['specversion', 'id', 'source', 'type'];
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** `fault` says, without a value, why the event cannot be in binary mode; none that the bridge makes today has one. */
+export function toBinary(bytes: Uint8Array): BinaryEvent | { readonly fault: string } {
+  const event = parse(bytes);
+  if (event === null) return { fault: 'it is no JSON object' };
+  const { data, data_base64: base64, datacontenttype = DATA_CONTENT_TYPE, ...rest } = event;
+  if (base64 !== undefined) return { fault: 'its data is not JSON' };
+  if (datacontenttype !== DATA_CONTENT_TYPE) return { fault: `its datacontenttype is not ${DATA_CONTENT_TYPE}` };
+  if (data === undefined) return { fault: 'it has no data' };
+  // In the JSON format a null member is an attribute that is not set.
+  const set = Object.entries(rest).filter(([, value]) => value !== null);
+  const missing = REQUIRED.find((name) => !set.some(([own]) => own === name));
+  if (missing !== undefined) return { fault: `it has no ${missing}` };
+  const attributes: Record<string, string> = {};
+  for (const [name, value] of set) {
+    const text = canonical(value);
+    if (!NAME.test(name)) return { fault: 'it has an attribute whose name CloudEvents does not allow' };
+    if (text === null) return { fault: `CloudEvents does not allow the value of its attribute ${name}` };
+    attributes[name] = text;
+  }
+  return { attributes, data: encoder.encode(JSON.stringify(data)) };
+}
+
+function parse(bytes: Uint8Array): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(bytes));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The canonical string of a value of the type system's (CloudEvents 1.0.2, "Type System"); null of anything else. */
+function canonical(value: unknown): string | null {
+  if (typeof value === 'string') return value !== '' && !FORBIDDEN.test(value) ? value : null;
+  if (typeof value === 'boolean') return String(value);
+  return typeof value === 'number' && Number.isInteger(value) && value === (value | 0) ? String(value) : null;
+}

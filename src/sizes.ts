@@ -1,0 +1,11 @@
+// Sizes (`512B`, `64KiB`, `1MiB`) as people write them → bytes.
+
+const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+
+export const SIZE_PATTERN = '^\\d+(B|KiB|MiB|GiB)$';
+
+/** Bytes, or null where `text` is no size. */
+export function parseSize(text: string): number | null {
+  const match = /^(\d+)(B|KiB|MiB|GiB)$/.exec(text);
+  return match ? Number(match[1]) * BYTES[match[2] as keyof typeof BYTES] : null;
+}
