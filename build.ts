@@ -1,5 +1,5 @@
 // src/main.ts and src/simulator.ts → dist/: one ESM bundle in chunks, so that what a verb or sink does not use is not read at start; the
-// simulator's scenarios and page as they are; and the types of src/simulator.ts, which tests of other projects import.
+// simulator's scenarios and page and the webhook's templates as they are; and the types of src/simulator.ts, which tests of other projects import.
 import { execFile } from 'node:child_process';
 import { chmod, cp, glob, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -46,9 +46,10 @@ async function bundle(): Promise<void> {
   });
 }
 
-/** Chunks lie flat in dist/, so that './scenarios/' and './page/' are beside the code in dist/ as in src/simulator/. */
+/** Chunks lie flat in dist/, so that './scenarios/', './page/' and './templates/' are beside the code in dist/ as in their folders. */
 async function copyData(): Promise<void> {
-  await Promise.all(['scenarios', 'page'].map((folder) => cp(`src/simulator/${folder}`, `dist/${folder}`, { recursive: true })));
+  const folders = { scenarios: 'src/simulator', page: 'src/simulator', templates: 'adapters/webhook' };
+  await Promise.all(Object.entries(folders).map(([name, parent]) => cp(`${parent}/${name}`, `dist/${name}`, { recursive: true })));
 }
 
 /** Without checks, which are the business of `npm run types`: 0.2 s. */

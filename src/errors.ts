@@ -9,6 +9,7 @@ export const ERROR_CODES = [
   'BRIDGE_DELIVERY_FAILED',
   'BRIDGE_DELIVERY_OUTCOMES',
   'BRIDGE_DELIVERY_TIMEOUT',
+  'BRIDGE_DELIVERY_UNENCODABLE',
   'BRIDGE_HTTP_LISTEN',
   'BRIDGE_HTTP_TLS',
   'BRIDGE_INTERNAL',
@@ -39,9 +40,15 @@ export const ERROR_CODES = [
   'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS',
   'BRIDGE_WEBHOOK_GONE',
   'BRIDGE_WEBHOOK_MISCONFIGURED',
+  'BRIDGE_WEBHOOK_NO_CONSENT',
+  'BRIDGE_WEBHOOK_PROXY',
   'BRIDGE_WEBHOOK_REFUSED',
+  'BRIDGE_WEBHOOK_TEMPLATE',
   'BRIDGE_WEBHOOK_TIMEOUT',
   'BRIDGE_WEBHOOK_TLS',
+  'BRIDGE_WEBHOOK_TLS_FILES',
+  'BRIDGE_WEBHOOK_TOKEN_REFUSED',
+  'BRIDGE_WEBHOOK_TOKEN_UNAVAILABLE',
   'BRIDGE_WEBHOOK_UNAVAILABLE',
   'BRIDGE_WEBHOOK_UNREACHABLE',
 ] as const;
@@ -62,9 +69,11 @@ export interface BridgeErrorDetails {
   readonly scope?: 'delivery' | 'sink';
   /** The other side asked for this pause. */
   readonly retryAfterMs?: number;
+  /** However long ago its event ended, it is tried again so soon at the latest. */
+  readonly retryWithinMs?: number;
   /** What the other side said: an HTTP status or an error code of its own. */
   readonly status?: number | string;
-  /** With `retired`: until this process ends, not until the configuration changes. */
+  /** With `retired`: until this process ends, not until the configuration changes or `resume` lifts it. */
   readonly untilRestart?: boolean;
 }
 
@@ -75,6 +84,7 @@ export class BridgeError extends Error {
   readonly disposition: Disposition | undefined;
   readonly scope: 'delivery' | 'sink';
   readonly retryAfterMs: number | undefined;
+  readonly retryWithinMs: number | undefined;
   readonly status: number | string | undefined;
   readonly untilRestart: boolean;
 
@@ -84,6 +94,7 @@ export class BridgeError extends Error {
     this.disposition = details.disposition;
     this.scope = details.scope ?? 'delivery';
     this.retryAfterMs = details.retryAfterMs;
+    this.retryWithinMs = details.retryWithinMs;
     this.status = details.status;
     this.untilRestart = details.untilRestart ?? false;
   }

@@ -6,20 +6,27 @@ export type SecretReference = { readonly env: string } | { readonly file: string
 export class Secret {
   readonly reference: SecretReference;
   #value: string | null = null;
+  #file: string | null = null;
 
   constructor(reference: SecretReference) {
     this.reference = reference;
   }
 
-  /** Gives it its value; done by config/ alone, once, after the schema was satisfied. */
-  open(value: string): void {
+  /** Gives it its value, and the absolute path of the file that holds it; done by config/ alone, once, after the schema was satisfied. */
+  open(value: string, file: string | null = null): void {
     this.#value = value;
+    this.#file = file;
   }
 
   /** The value. @throws when the configuration was not opened, which is a mistake of ours. */
   reveal(): string {
     if (this.#value === null) throw new Error('a secret was asked for before the configuration was opened');
     return this.#value;
+  }
+
+  /** Absolute path of its file, for who looks whether it changed; null where there is none, and before it is open. */
+  get file(): string | null {
+    return this.#file;
   }
 
   /** Where it comes from, to show: `env NAME` or `file PATH`. */

@@ -25,10 +25,11 @@ export class StdoutAdapter implements Adapter {
     this.#deps = deps;
   }
 
-  async check(signal: AbortSignal): Promise<void> {
+  async check(signal: AbortSignal): Promise<null> {
     signal.throwIfAborted();
     const obstacle = this.#obstacle();
     if (obstacle) throw obstacle;
+    return null;
   }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {

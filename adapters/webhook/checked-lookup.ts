@@ -17,6 +17,8 @@ export interface Guard {
   /** Scheme and host, to show. */
   readonly origin: string;
   readonly judge: (address: string) => Verdict;
+  /** The key to correct: `url` by default. */
+  readonly key?: string;
 }
 
 /**
@@ -43,9 +45,10 @@ export function checkLiteral(guard: Guard, host: string): void {
 
 function forbidden(guard: Guard, address: string): BridgeError {
   const never = isIP(address) !== 0 && guard.judge(address) === 'metadata';
+  const key = guard.key ?? 'url';
   const advice = never
-    ? 'an address of the metadata service, where no event ever goes: correct the url'
-    : `not a public address: correct the url, or list the range in sinks.${guard.sink}.allowPrivate if you trust it`;
+    ? `an address of the metadata service, where no event ever goes: correct ${key}`
+    : `not a public address: correct ${key}, or list the range in sinks.${guard.sink}.allowPrivate if you trust it`;
   return new BridgeError(
     'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS',
     `sink ${guard.sink} does not connect to ${guard.origin}: it is ${address}, ${advice}`,

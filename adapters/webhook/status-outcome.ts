@@ -29,13 +29,13 @@ const REFUSED: Meaning = {
 const REDIRECT: Meaning = { ...MISCONFIGURED, advice: 'redirects are never followed, so give the final URL' };
 
 const MEANINGS: Readonly<Record<number, Meaning>> = {
-  401: { ...MISCONFIGURED, advice: 'check the credentials in headers' },
-  403: { ...MISCONFIGURED, advice: 'check the credentials in headers' },
+  401: { ...MISCONFIGURED, advice: 'check the credentials in headers or oauth2' },
+  403: { ...MISCONFIGURED, advice: 'check the credentials in headers or oauth2' },
   404: { ...MISCONFIGURED, advice: 'check the path of the url' },
   408: UNAVAILABLE,
   410: {
     code: 'BRIDGE_WEBHOOK_GONE',
-    advice: 'the endpoint is retired; the sink is paused until its configuration changes',
+    advice: 'the endpoint is retired; the sink is paused until its configuration changes or `resume` is run',
     disposition: 'retired',
     scope: 'sink',
   },

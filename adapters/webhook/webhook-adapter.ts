@@ -1,82 +1,180 @@
 // Deliveries → POSTs to one URL, each accepted by a 2xx alone.
-import type { Agent } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { formatDuration } from '../../src/durations.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model.ts';
 import { addressJudge } from '../../src/private-addresses.ts';
 import { deadline } from '../../src/time.ts';
-import type { Adapter, AdapterDeps, Outcome } from '../adapter.ts';
+import type { Adapter, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';
+import { type Authorization, authorizationOf } from './authorization.ts';
 import { checkedLookup, checkLiteral, type Guard, type Resolve } from './checked-lookup.ts';
-import { createAgent, hostOf, post, touch } from './exchange.ts';
+import { type Connections, configuredConnections } from './connections.ts';
+import { type Consent, consentOf, handshakeFault, type OptionsAnswer } from './consent.ts';
+import type { ConsentOptions } from './consent-options.ts';
+import { bodyLimits, type Encode, type EncodedRequest, encoder } from './encoder.ts';
+import { hostOf, type Reply, type Request, send } from './exchange.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
+import { type Sign, signer } from './signer.ts';
+import { signingKeys } from './signing-options.ts';
 import { outcomeOf } from './status-outcome.ts';
+import { templateEncoder } from './template-encoder.ts';
 import type { Target, WebhookOptions } from './webhook-options.ts';
 
 const IN_FLIGHT = 16;
+/** What the CloudEvents webhook specification (section 2.2) lets a receiver answer to what it took. */
+const USUAL: ReadonlySet<number> = new Set([200, 201, 202, 204]);
 
-export interface WebhookAdapterOptions extends Pick<WebhookOptions, 'timeout' | 'allowPrivate'> {
+export interface WebhookAdapterOptions
+  extends ConsentOptions,
+    Pick<
+      WebhookOptions,
+      'timeout' | 'allowPrivate' | 'mode' | 'maxBatch' | 'maxBatchBytes' | 'secrets' | 'tls' | 'proxy' | 'oauth2' | 'body'
+    > {
   readonly target: Target;
 }
 
-/** Posts each delivery's bytes as they are, under the same `webhook-id` at every attempt. Connects at the first delivery. */
+/** What the options make of a request; each part knows one concern. */
+export interface WebhookParts {
+  readonly encode: (...batch: Parameters<Encode>) => EncodedRequest | Promise<EncodedRequest>;
+  readonly sign: Sign;
+  readonly consent: Consent;
+  readonly authorization: Authorization;
+  readonly connections: Connections;
+}
+
+/** Posts one delivery or a batch of them, the same bytes under the same `webhook-id` at every attempt. Connects at the first delivery. */
 export class WebhookAdapter implements Adapter {
-  readonly limits = { inFlight: IN_FLIGHT, batch: 1, batchBytes: Number.MAX_SAFE_INTEGER };
+  readonly preparation: Preparation;
+  readonly #limits: AdapterLimits;
   readonly #options: WebhookAdapterOptions;
   readonly #deps: AdapterDeps;
   readonly #guard: Guard;
   readonly #lookup: LookupFunction;
+  readonly #parts: WebhookParts;
   /** How messages name the sink: never more of the URL than scheme and host. */
   readonly #who: string;
+  /** Of every request. */
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #running = new Set<Promise<unknown>>();
-  #agent: Agent | null = null;
   #disposal: Promise<void> | null = null;
 
   constructor(options: WebhookAdapterOptions, deps: AdapterDeps, resolve?: Resolve) {
+    this.#limits = { inFlight: IN_FLIGHT, ...bodyLimits(options) };
     this.#options = options;
     this.#deps = deps;
-    const { origin } = options.target;
+    const { origin, url, headers } = options.target;
+    this.#headers = { ...defaultsFor(url), ...lowerCased(headers) };
     this.#who = `sink ${deps.name}: ${origin}`;
     this.#guard = { sink: deps.name, origin, judge: addressJudge(options.allowPrivate) };
     this.#lookup = checkedLookup(this.#guard, resolve);
+    this.#parts = {
+      encode: options.body === undefined ? encoder(options, deps.name) : templateEncoder(options.body, deps.name),
+      sign: signer(signingKeys(options)),
+      consent: consentOf(options, { deps, who: this.#who, options: (headers, limited) => this.#ask(headers, limited) }),
+      authorization: authorizationOf(options, { deps, judge: this.#guard.judge, resolve }),
+      connections: configuredConnections(options, { url, lookup: this.#lookup, sockets: IN_FLIGHT, deps, resolve }),
+    };
+    const { consent } = this.#parts;
+    this.preparation = {
+      get isNeeded() {
+        return consent.isNeeded;
+      },
+      run: async (signal) => {
+        const asked = await this.#handshake(signal);
+        if (asked !== 'accepted') throw asked;
+      },
+    };
   }
 
-  /** Resolves the name, judges its addresses and opens a connection, TLS included; sends no request. */
-  async check(signal: AbortSignal): Promise<void> {
-    const failure = await this.#attempt(signal, async (limited) => {
-      await touch(this.#options.target.url, this.#lookup, limited);
+  get limits(): AdapterLimits {
+    const { perMinute } = this.#parts.consent;
+    return perMinute === undefined ? this.#limits : { ...this.#limits, perMinute };
+  }
+
+  /** Resolves the name, judges its addresses and opens a connection, TLS included; asks for consent where there is a handshake and for a token where there is `oauth2`; sends no event. */
+  async check(signal: AbortSignal): Promise<string | null> {
+    let found: string | null = null;
+    const outcome = await this.#attempt(signal, async (limited) => {
+      found = await this.#parts.consent.tryOut(limited);
+      if (found === null) await this.#parts.connections.touch(limited);
+      await this.#parts.authorization.header(limited);
       return 'accepted';
     });
-    if (failure !== 'accepted') throw failure;
+    if (outcome !== 'accepted') throw outcome;
+    return found;
   }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    const outcomes: Outcome[] = [];
-    for (const delivery of batch) outcomes.push(await this.#attempt(signal, (limited) => this.#post(delivery, limited)));
-    return outcomes;
+    const outcome = await this.#deliver(batch, signal);
+    return batch.map(() => outcome);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal ??= Promise.allSettled(this.#running).then(() => this.#agent?.destroy());
+    this.#disposal ??= Promise.allSettled(this.#running).then(() => {
+      this.#parts.authorization.close();
+      this.#parts.connections.close();
+    });
     return this.#disposal;
   }
 
-  async #post(delivery: Delivery, signal: AbortSignal): Promise<Outcome> {
-    const { url, headers } = this.#options.target;
-    this.#agent ??= createAgent(url, IN_FLIGHT);
-    const answer = await post(
-      {
-        url,
-        headers: { ...defaults, ...lowerCased(headers), ...framing(delivery) },
-        body: delivery.bytes,
-        agent: this.#agent,
-        lookup: this.#lookup,
-      },
-      this.#deps,
-      signal,
-    );
+  async #deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<Outcome> {
+    const { consent } = this.#parts;
+    const asked = consent.isNeeded ? await this.#handshake(signal) : 'accepted';
+    if (asked !== 'accepted') return asked;
+    const outcome = await this.#attempt(signal, (limited) => this.#post(batch, limited));
+    consent.delivered(outcome);
+    return outcome;
+  }
+
+  async #handshake(signal: AbortSignal): Promise<Outcome> {
+    const outcome = await this.#attempt(signal, (limited) => this.#parts.consent.ask(limited).then(() => 'accepted'));
+    return outcome === 'accepted' ? outcome : handshakeFault(outcome);
+  }
+
+  async #ask(headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<OptionsAnswer> {
+    const token = await this.#parts.authorization.header(signal);
+    return await this.#send('OPTIONS', { ...(token === null ? {} : { authorization: token }), ...headers }, null, signal);
+  }
+
+  async #post(batch: readonly Delivery[], signal: AbortSignal): Promise<Outcome> {
+    const { sign, consent, authorization } = this.#parts;
+    const { id, headers: framing, body } = await this.#encode(batch);
+    const token = await authorization.header(signal);
+    const timestampS = Math.floor(this.#deps.wallMs() / 1000);
+    const signature = sign(id, timestampS, body);
+    const headers = {
+      ...(token === null ? {} : { authorization: token }),
+      ...consent.headers,
+      ...framing,
+      'content-length': body.byteLength,
+      'webhook-id': id,
+      ...(signature === null ? {} : { 'webhook-timestamp': timestampS, 'webhook-signature': signature }),
+    };
+    const answer = await this.#send('POST', headers, body, signal);
+    const { status } = answer;
+    if (status < 300 && !USUAL.has(status))
+      this.#deps.logger.debug({ status }, 'delivered, though the receiver answered with an unusual status');
     return outcomeOf(answer, this.#who, this.#deps.wallMs());
+  }
+
+  /** `headers` beside the configured ones. */
+  async #send(method: Request['method'], headers: Request['headers'], body: Uint8Array | null, signal: AbortSignal): Promise<Reply> {
+    const { authorization, connections } = this.#parts;
+    const { url } = this.#options.target;
+    const all = { ...this.#headers, ...headers };
+    const answer = await send({ method, url, headers: all, body, agent: connections.agent(), lookup: this.#lookup }, this.#deps, signal);
+    const { authorization: token } = headers;
+    if (answer.status === 401 && typeof token === 'string') authorization.refused(token);
+    return answer;
+  }
+
+  /** @throws BridgeError with disposition `refused`, whatever the encoder threw: the same bytes would fail in the same way at every attempt. */
+  async #encode(batch: readonly Delivery[]): Promise<EncodedRequest> {
+    try {
+      return await this.#parts.encode(batch);
+    } catch (error) {
+      throw error instanceof BridgeError ? error : this.#unencodable(error);
+    }
   }
 
   /** Runs `work` under the time limit; only an abort from outside rejects. */
@@ -98,20 +196,22 @@ export class WebhookAdapter implements Adapter {
     }
   }
 
+  /** A foreign message may quote the payload, so its kind alone is told. */
+  #unencodable(cause: unknown): BridgeError {
+    const kind = cause instanceof Error ? cause.name : typeof cause;
+    const message = `sink ${this.#deps.name}: no request could be made of this CloudEvent (${kind}); it goes to the dead letters, please report it`;
+    return new BridgeError('BRIDGE_DELIVERY_UNENCODABLE', message, { disposition: 'refused' });
+  }
+
   #closed(): BridgeError {
     const message = `sink ${this.#deps.name} is closed: the bridge is stopping, and delivers this after its next start`;
     return new BridgeError('BRIDGE_ADAPTER_CLOSED', message, { disposition: 'retry', scope: 'sink' });
   }
 }
 
-const defaults = { 'user-agent': 'scheduled-events-bridge' };
-
-function framing(delivery: Delivery): Record<string, string | number> {
-  return {
-    'content-type': `${STRUCTURED_CONTENT_TYPE}; charset=utf-8`,
-    'content-length': delivery.bytes.byteLength,
-    'webhook-id': delivery.id,
-  };
+/** A token in the URL must be in no cache (CloudEvents webhook specification 1.0.2, section 3.2). */
+function defaultsFor({ searchParams }: URL): Record<string, string> {
+  return { 'user-agent': 'scheduled-events-bridge', ...(searchParams.has('access_token') ? { 'cache-control': 'no-store' } : {}) };
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

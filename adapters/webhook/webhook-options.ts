@@ -5,6 +5,18 @@ import { duration, secret } from '../../src/options.ts';
 import { isAddressRange } from '../../src/private-addresses.ts';
 import type { Secret } from '../../src/secret.ts';
 import type { OptionFault } from '../adapter.ts';
+import {
+  AUTHORIZATION_FAULT,
+  authorizationEntries,
+  headersLeaveAuthorization,
+  TOKEN_URL_FAULT,
+  tokenUrlFits,
+} from './authorization-options.ts';
+import { bodyEntries } from './body-options.ts';
+import { connectionEntries, connectionFaults } from './connection-options.ts';
+import { consentEntries, namesOrigin, ORIGIN_FAULT } from './consent-options.ts';
+import { signingEntries, signingSecretFaults } from './signing-options.ts';
+import { MODE_FAULT, modeFits, templateEntries } from './template-options.ts';
 
 /** A field name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -61,10 +73,6 @@ export const webhookOptions = v.pipe(
   v.strictObject({
     type: v.pipe(v.optional(v.literal('webhook')), v.description('The kind of sink.')),
     url,
-    mode: v.pipe(
-      v.optional(v.literal('structured', 'must be structured: binary and batch come with a later version'), 'structured'),
-      v.description('How a CloudEvent becomes a request: structured, the whole of it as the JSON body.'),
-    ),
     headers,
     timeout: v.pipe(
       v.optional(v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(LONGEST_MS, 'must be at most 4m')), '10s'),
@@ -75,10 +83,32 @@ export const webhookOptions = v.pipe(
       v.optional(v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be a range such as 10.0.0.0/8 or fd00::/8'))), []),
       v.description('Ranges of private, loopback or link-local addresses that may be posted to, such as [127.0.0.0/8]. Default none.'),
     ),
+    ...bodyEntries,
+    ...templateEntries,
+    ...signingEntries,
+    ...consentEntries,
+    ...connectionEntries,
+    ...authorizationEntries,
   }),
   v.forward(
     v.check((options) => options.allowInsecure || typeof options.url !== 'string' || !/^http:/i.test(options.url), SCHEME_FAULT),
     ['url'],
+  ),
+  v.forward(
+    v.check((options) => namesOrigin(options), ORIGIN_FAULT),
+    ['origin'],
+  ),
+  v.forward(
+    v.check((options) => modeFits(options), MODE_FAULT),
+    ['mode'],
+  ),
+  v.forward(
+    v.check((options) => tokenUrlFits(options), TOKEN_URL_FAULT),
+    ['oauth2', 'tokenUrl'],
+  ),
+  v.forward(
+    v.check((options) => headersLeaveAuthorization(options), AUTHORIZATION_FAULT),
+    ['headers'],
   ),
 );
 
@@ -93,13 +123,16 @@ export interface Target {
 }
 
 /** What is wrong with the values of a webhook's secrets. */
-export function secretFaults({ url, allowInsecure, headers }: WebhookOptions): readonly OptionFault[] {
+export function secretFaults(options: WebhookOptions): readonly OptionFault[] {
+  const { url, allowInsecure, headers } = options;
   const text = reveal(url);
   const message = urlFault(text) ?? (allowInsecure || !/^http:/i.test(text) ? null : SCHEME_FAULT);
   const spoilt = Object.entries(headers).filter(([, value]) => !VALUE.test(reveal(value)));
   return [
     ...(message === null ? [] : [{ key: 'url', message }]),
     ...spoilt.map(([name]) => ({ key: `headers.${name}`, message: VALUE_FAULT })),
+    ...signingSecretFaults(options),
+    ...connectionFaults(options, message === null ? new URL(text) : null),
   ];
 }
 

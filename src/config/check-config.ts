@@ -1,14 +1,14 @@
 // The configuration as plain data → Config, or every fault in it.
 import { resolve } from 'node:path';
 import type * as v from 'valibot';
-import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import type { AdapterDefinition, OptionFault } from '../../adapters/adapter.ts';
 import { type Fault, formatFault, formatPath, unknownKey } from '../validation/faults.ts';
 import { isMapping, validate } from '../validation/validate.ts';
 import { approvalsSection, httpSection } from './callers.ts';
 import type { Config } from './config.ts';
 import { httpFaults, quorumFaults, tlsFaults, tokenFaults } from './cross-checks.ts';
 import { fingerprint } from './fingerprint.ts';
-import { areOpen, type OpenedSecrets, openSecrets, type Surroundings } from './secrets.ts';
+import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
 import { cloudeventsSection, metadataSection, publishSection, storeSection } from './sections.ts';
 import type { SinkConfig } from './sink-section.ts';
 import { type ReadSink, readSinks } from './sinks.ts';
@@ -32,9 +32,30 @@ export const SECTIONS = {
 
 const KEYS = ['version', ...Object.keys(SECTIONS), 'sinks'];
 
-/** `file` is what YAML made of the text. */
+/** `file` is what YAML made of the text. Without what takes loading to judge: see `checkConfigFully`. */
 export function checkConfig(file: unknown, around: ConfigSurroundings): CheckedConfig {
-  if (!isMapping(file)) return { faults: [{ path: '', message: 'the configuration must be a mapping; the shortest is `version: 1`' }] };
+  return inspect(file, around).checked;
+}
+
+/** `checkConfig`, and whatever the sinks must load something for to judge, such as a template; every fault in one run. */
+export async function checkConfigFully(file: unknown, around: ConfigSurroundings): Promise<CheckedConfig> {
+  const { checked, judgeable } = inspect(file, around);
+  const found = await Promise.all(judgeable.map(({ name, adapter, options }) => faultsAt(name, adapter.contentFaults?.(options))));
+  const faults = [...('faults' in checked ? checked.faults : []), ...found.flat()];
+  return faults.length === 0 ? checked : { faults: distinct(faults) };
+}
+
+interface Inspected {
+  readonly checked: CheckedConfig;
+  /** The sinks whose options fit their schema and whose secrets are open. */
+  readonly judgeable: readonly ReadSink[];
+}
+
+function inspect(file: unknown, around: ConfigSurroundings): Inspected {
+  if (!isMapping(file)) {
+    const faults = [{ path: '', message: 'the configuration must be a mapping; the shortest is `version: 1`' }];
+    return { checked: { faults }, judgeable: [] };
+  }
   const faults: Fault[] = [
     ...versionFaults(file['version']),
     ...Object.keys(file)
@@ -56,15 +77,18 @@ export function checkConfig(file: unknown, around: ConfigSurroundings): CheckedC
   faults.push(...sinkFaults);
 
   const secrets = openSecrets([http, approvals, ...sinks.map(({ options }) => options)], file, around);
-  faults.push(...secrets.faults, ...sinks.flatMap((sink) => secretFaults(sink, secrets)));
+  const judgeable = sinks.filter(({ options }) => options !== undefined && areOpen(options, secrets));
+  faults.push(...secrets.faults, ...judgeable.flatMap(({ name, adapter, options }) => inSink(name, adapter.secretFaults?.(options) ?? [])));
   if (http) faults.push(...httpFaults(http, file['http']), ...tlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']));
   faults.push(...tokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
 
-  if (faults.length > 0 || !metadata || !cloudevents || !publish || !store || !http || !approvals) return { faults: distinct(faults) };
+  if (faults.length > 0 || !metadata || !cloudevents || !publish || !store || !http || !approvals)
+    return { checked: { faults: distinct(faults) }, judgeable };
   const path = resolve(around.directory, store.path ?? defaultStore(around.env));
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
-  return { options: { metadata, cloudevents, publish, store: { ...store, path }, http, approvals, sinks: named } };
+  const options = { metadata, cloudevents, publish, store: { ...store, path }, http, approvals, sinks: named };
+  return { checked: { options }, judgeable };
 }
 
 function versionFaults(version: unknown): Fault[] {
@@ -77,10 +101,12 @@ function defaultStore(env: Surroundings['env']): string {
   return env['STATE_DIRECTORY']?.split(':')[0] || './scheduled-events-bridge-data';
 }
 
-/** What is wrong with the values of a sink's secrets, where all of them could be opened. */
-function secretFaults({ name, adapter, options }: ReadSink, secrets: OpenedSecrets): Fault[] {
-  if (options === undefined || !areOpen(options, secrets)) return [];
-  return (adapter.secretFaults?.(options) ?? []).map(({ key, message }) => ({ path: formatPath(['sinks', name, key]), message }));
+async function faultsAt(sink: string, found: Promise<readonly OptionFault[]> | undefined): Promise<Fault[]> {
+  return inSink(sink, (await found) ?? []);
+}
+
+function inSink(sink: string, faults: readonly OptionFault[]): Fault[] {
+  return faults.map(({ key, message }) => ({ path: formatPath(['sinks', sink, key]), message }));
 }
 
 function sinkConfig({ name, adapter, common, options, written }: ReadSink, around: Surroundings): [string, SinkConfig][] {

@@ -1,5 +1,5 @@
 // What no single key shows: faults between the parts of a configuration that fit the schema each for itself.
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { pemFaults } from '../certificates.ts';
 import { isLoopback } from '../private-addresses.ts';
 import type { Secret } from '../secret.ts';
 import { type Fault, formatPath, nearest, type Path } from '../validation/faults.ts';
@@ -30,24 +30,8 @@ export function httpFaults(http: HttpSection, file: unknown): Fault[] {
 
 /** Files that no TLS server could use. Those that could not be opened are left out. */
 export function tlsFaults({ tls }: HttpSection, opened: ReadonlyMap<Secret, string>): Fault[] {
-  const [cert, key] = [tls && opened.get(tls.cert), tls && opened.get(tls.key)];
-  const certificate = cert ? readOrNull(() => new X509Certificate(cert)) : undefined;
-  const privateKey = key ? readOrNull(() => createPrivateKey(key)) : undefined;
-  const faults: Fault[] = [];
-  if (certificate === null) faults.push({ path: 'http.tls.cert', message: 'is no file with a certificate in PEM' });
-  if (privateKey === null) faults.push({ path: 'http.tls.key', message: 'is no file with a private key in PEM, without a passphrase' });
-  if (certificate && privateKey && !certificate.checkPrivateKey(privateKey))
-    faults.push({ path: 'http.tls.key', message: 'is not the key of the certificate in http.tls.cert' });
-  return faults;
-}
-
-/** Null where it is unreadable; what OpenSSL says of it may quote the key. */
-function readOrNull<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
+  const [cert, key] = tls ? [opened.get(tls.cert), opened.get(tls.key)] : [];
+  return pemFaults({ cert, key }, 'http.tls').map(({ key: path, message }) => ({ path, message }));
 }
 
 /** A quorum that nobody could fill. `file` is the section as it was written. */

@@ -1,13 +1,21 @@
 // The configuration file's text → Config, or every fault in it. Reads YAML, which is heavy: import it lazily.
-
+import type { Fault } from '../validation/faults.ts';
 import { parseYaml } from '../validation/yaml-text.ts';
-import { type CheckedConfig, type ConfigSurroundings, checkConfig } from './check-config.ts';
+import { type CheckedConfig, type ConfigSurroundings, checkConfig, checkConfigFully } from './check-config.ts';
 
-/** Reads, checks and opens it all; reports every fault of a file in one run. */
+/** Reads, checks and opens it, as far as that goes without loading what a sink may need; reports every fault of a file in one run. */
 export function readConfig(text: string, around: ConfigSurroundings): CheckedConfig {
   const { value, faults } = parseYaml(text, 'configuration');
-  if (value === undefined) return { faults };
-  const checked = checkConfig(value, around);
+  return value === undefined ? { faults } : together(faults, checkConfig(value, around));
+}
+
+/** `readConfig`, and besides all that takes loading to judge, such as templates. */
+export async function readConfigFully(text: string, around: ConfigSurroundings): Promise<CheckedConfig> {
+  const { value, faults } = parseYaml(text, 'configuration');
+  return value === undefined ? { faults } : together(faults, await checkConfigFully(value, around));
+}
+
+function together(faults: readonly Fault[], checked: CheckedConfig): CheckedConfig {
   if (faults.length === 0) return checked;
   return { faults: [...faults, ...('faults' in checked ? checked.faults : [])] };
 }

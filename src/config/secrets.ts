@@ -25,7 +25,7 @@ export function openSecrets(outputs: readonly unknown[], file: unknown, around: 
   const faults = outputs.flatMap(secretsIn).flatMap((secret) => {
     const value = lookUp(secret.reference, around);
     if ('fault' in value) return places(file, secret.reference, []).map((path) => ({ path: formatPath(path), message: value.fault }));
-    secret.open(value.text);
+    secret.open(value.text, 'file' in secret.reference ? resolve(around.directory, secret.reference.file) : null);
     opened.set(secret, value.text);
     return [];
   });

@@ -1,7 +1,7 @@
 // What bridge.ts hands to an adapter, for tests: real or virtual time, a log that can be read, a standard output of the test's own.
 import { PassThrough, type Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { AdapterDeps } from '../../adapters/adapter.ts';
+import type { AdapterDeps, AdapterMemory } from '../../adapters/adapter.ts';
 import { systemDeps } from '../../src/system.ts';
 import type { Deps } from '../../src/time.ts';
 
@@ -10,9 +10,31 @@ export interface TestDeps extends AdapterDeps {
   readonly logged: () => string;
 }
 
-export function adapterDeps({ time = systemDeps(), stdout = new PassThrough() }: { time?: Deps; stdout?: Writable } = {}): TestDeps {
+export interface AdapterDepsOptions {
+  readonly time?: Deps;
+  readonly stdout?: Writable;
+  /** Empty by default. */
+  readonly memory?: AdapterMemory;
+}
+
+/** Holds what was written last, for as many adapters as are given it: a store that outlives them. */
+export function adapterMemory(text: string | null = null): AdapterMemory {
+  let kept = text;
+  return {
+    read: () => kept,
+    write: (written) => {
+      kept = written;
+    },
+  };
+}
+
+export function adapterDeps({
+  time = systemDeps(),
+  stdout = new PassThrough(),
+  memory = adapterMemory(),
+}: AdapterDepsOptions = {}): TestDeps {
   const lines: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
   const { wallMs, elapsedMs, after, random, scheduler } = time;
-  return { wallMs, elapsedMs, after, random, scheduler, name: 'under-test', logger, stdout, logged: () => lines.join('') };
+  return { wallMs, elapsedMs, after, random, scheduler, name: 'under-test', logger, stdout, memory, logged: () => lines.join('') };
 }

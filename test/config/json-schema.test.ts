@@ -125,7 +125,7 @@ test("each adapter's README lists its own keys, and none that does not exist", (
   assert.equal(oneOf.length, REAL_ADAPTERS.length);
   for (const [index, { type }] of REAL_ADAPTERS.entries()) {
     const readme = readFileSync(new URL(`../../adapters/${type}/README.md`, import.meta.url), 'utf8');
-    const listed = [...readme.matchAll(/^\| `([a-zA-Z]+)` \|.*\|.*\|$/gm)].map(([, key]) => key);
+    const listed = [...readme.matchAll(/^\| `([a-zA-Z0-9]+)` \|.*\|.*\|$/gm)].map(([, key]) => key);
     const keys = Object.keys(oneOf[index]?.properties ?? {}).filter((key) => !common.has(key));
     assert.deepEqual(listed.sort(), keys.sort(), type);
     assert.deepEqual(
@@ -143,9 +143,9 @@ test('with the adapters of the bridge the documented example is valid, and their
   assert.equal(accepts(parse(documented)), true, JSON.stringify(accepts.errors));
   assert.deepEqual(Object.keys(configOf(documented, around).sinks), ['audit', 'hooks']);
   assert.deepEqual(
-    faultsOf('{ version: 1, sinks: { a: { type: webhook, url: "https://a.example", handshake: true } } }', around).map(
+    faultsOf('{ version: 1, sinks: { a: { type: webhook, url: "https://a.example", hadnshake: true } } }', around).map(
       (line) => line.split(':')[0],
     ),
-    ['sinks.a.handshake'],
+    ['sinks.a.hadnshake'],
   );
 });

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { Project, packedPaths, ROOT } from './installed-package.ts';
 
-test('the package holds the program, scenarios, page, types and documentation, and nothing else', () => {
+test('the package holds the program, scenarios, page, templates, types and documentation, and nothing else', () => {
   const names = (folder: string, as: string) => readdirSync(join(ROOT, folder)).map((name) => `${as}/${name}`);
   const needed = [
     ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/main.js', 'dist/simulator.js', 'dist/types/simulator.d.ts'],
     ...names('src/simulator/scenarios', 'dist/scenarios'),
     ...names('src/simulator/page', 'dist/page'),
+    ...names('adapters/webhook/templates', 'dist/templates'),
     'docs/testing-with-the-simulator.md',
   ];
   assert.deepEqual(
@@ -18,7 +19,7 @@ test('the package holds the program, scenarios, page, types and documentation, a
     [],
   );
   const known =
-    /^(package\.json|[A-Z]+(\.md)?|docs\/.+|dist\/[\w-]+\.js(\.map)?|dist\/types\/[\w/-]+\.d\.ts|dist\/scenarios\/[\w-]+\.yaml|dist\/page\/[\w-]+\.(html|css|js|svg))$/;
+    /^(package\.json|[A-Z]+(\.md)?|docs\/.+|dist\/[\w-]+\.js(\.map)?|dist\/types\/[\w/-]+\.d\.ts|dist\/scenarios\/[\w-]+\.yaml|dist\/templates\/[\w-]+\.liquid|dist\/page\/[\w-]+\.(html|css|js|svg))$/;
   assert.deepEqual(
     packedPaths.filter((path) => !known.test(path)),
     [],

@@ -28,6 +28,7 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
+export const INFO = 30;
 export const WARN = 40;
 
 export function laneFixture(options: LaneFixtureOptions = {}) {

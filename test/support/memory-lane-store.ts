@@ -10,6 +10,10 @@ export interface DeadRow {
 
 export class MemoryLaneStore implements LaneStore {
   readonly #rows = new Map<number, Delivery>();
+  /** By sink, as the lane wrote it. */
+  readonly kept = new Map<string, string>();
+  /** The events that are known now, by key, and how urgent: the smaller, the more. */
+  readonly urgency = new Map<string, number>();
   readonly #retirements = new Map<string, Retirement>();
   readonly #now: () => number;
   #seq = 0;
@@ -19,7 +23,7 @@ export class MemoryLaneStore implements LaneStore {
   readonly settled: (readonly Settlement[])[] = [];
   readonly asked: { except: readonly string[]; limit: number }[] = [];
   /** Thrown by the method of that name while set. */
-  readonly faults: { settle?: Error; queued?: Error; retire?: Error; retirement?: Error } = {};
+  readonly faults: { settle?: Error; queued?: Error; retire?: Error; retirement?: Error; saveRequests?: Error } = {};
 
   constructor(now: () => number) {
     this.#now = now;
@@ -62,6 +66,21 @@ export class MemoryLaneStore implements LaneStore {
     return this.#some((row) => row.sink === sink && !not.has(row.partitionKey), limit);
   }
 
+  queuedByUrgency(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
+    const rows = this.queued(sink, except, Number.POSITIVE_INFINITY);
+    const rank = (row: Delivery) => this.urgency.get(row.partitionKey) ?? Number.MAX_VALUE;
+    return [...rows].sort((one, other) => rank(one) - rank(other)).slice(0, limit);
+  }
+
+  requests(sink: string): string | null {
+    return this.kept.get(sink) ?? null;
+  }
+
+  saveRequests(sink: string, requests: string): void {
+    if (this.faults.saveRequests) throw this.faults.saveRequests;
+    this.kept.set(sink, requests);
+  }
+
   queuedBefore(sink: string, queuedBeforeMs: number, limit: number): readonly Delivery[] {
     return this.#some((row) => row.sink === sink && row.queuedAtMs <= queuedBeforeMs, limit);
   }
@@ -87,6 +106,11 @@ export class MemoryLaneStore implements LaneStore {
   retire(sink: string, retirement: Retirement): void {
     if (this.faults.retire) throw this.faults.retire;
     this.#retirements.set(sink, retirement);
+  }
+
+  /** Lifts a retirement from outside, as the verb does. */
+  resume(sink: string): void {
+    this.#retirements.delete(sink);
   }
 
   #some(where: (row: Delivery) => boolean, limit: number): Delivery[] {

@@ -72,6 +72,7 @@ export interface CloudEvent {
 const options = v.strictObject({
   inFlight: v.optional(v.number(), 4),
   batch: v.optional(v.number(), 1),
+  perMinute: v.exactOptional(v.number()),
   /** Another one makes another configuration. */
   label: v.optional(v.string(), ''),
 });
@@ -96,7 +97,10 @@ export class MemorySinks {
     return {
       type: 'memory',
       options,
-      create: ({ inFlight, batch }, { name }) => memoryAdapter(this.side(name), { inFlight, batch, batchBytes: 1024 * 1024 }, killed),
+      create: ({ inFlight, batch, perMinute }, { name }) => {
+        const limits = { inFlight, batch, batchBytes: 1024 * 1024, ...(perMinute !== undefined && { perMinute }) };
+        return memoryAdapter(this.side(name), limits, killed);
+      },
     };
   }
 }
@@ -104,7 +108,7 @@ export class MemorySinks {
 function memoryAdapter(side: FarSide, limits: Adapter['limits'], killed: AbortSignal): Adapter {
   return {
     limits,
-    check: async () => {},
+    check: async () => null,
     deliver: async (batch, signal) => {
       if (killed.aborted) throw dead();
       side.calls += 1;

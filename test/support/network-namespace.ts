@@ -40,11 +40,22 @@ export class NetworkNamespace {
   /** One with these IPv4 addresses on its loopback, besides 127.0.0.1. */
   static create(t: TestContext, ...addresses: readonly string[]): NetworkNamespace {
     const namespace = new NetworkNamespace(t);
-    const ip = (...args: readonly string[]) => execFileSync('ip', args, { stdio: 'pipe' });
     ip('netns', 'add', namespace.name);
     ip('-n', namespace.name, 'link', 'set', 'lo', 'up');
     for (const address of addresses) ip('-n', namespace.name, 'address', 'add', `${address}/32`, 'dev', 'lo');
     return namespace;
+  }
+
+  /** Two that are joined by a cable: `10.77.0.1` at the near end, `10.77.0.2` at the far one. */
+  static joined(t: TestContext): { readonly near: NetworkNamespace; readonly far: NetworkNamespace; readonly cable: Cable } {
+    const [near, far] = [NetworkNamespace.create(t), NetworkNamespace.create(t)];
+    ip('-n', near.name, 'link', 'add', 'cable', 'type', 'veth', 'peer', 'name', 'cable', 'netns', far.name);
+    for (const [{ name }, address] of [[near, '10.77.0.1/24'] as const, [far, '10.77.0.2/24'] as const]) {
+      ip('-n', name, 'address', 'add', address, 'dev', 'cable');
+      ip('-n', name, 'link', 'set', 'cable', 'up');
+    }
+    const lay = (state: 'up' | 'down') => ip('-n', far.name, 'link', 'set', 'cable', state);
+    return { near, far, cable: { pull: () => lay('down'), plug: () => lay('up') } };
   }
 
   get exists(): boolean {
@@ -93,9 +104,19 @@ export class NetworkNamespace {
   }
 }
 
+/** Neither end is told when the other one goes: what is sent is lost. */
+export interface Cable {
+  readonly pull: () => void;
+  readonly plug: () => void;
+}
+
 interface LineOptions {
   /** Where it runs; that of the tests by default. */
   readonly folder?: string;
   /** Besides PATH. */
   readonly env?: Readonly<Record<string, string>>;
+}
+
+function ip(...args: readonly string[]): void {
+  execFileSync('ip', args, { stdio: 'pipe' });
 }

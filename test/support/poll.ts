@@ -1,9 +1,9 @@
 // A condition on something outside → a promise that it came true; for tests that watch another process or socket.
 
 /** Looks again at every turn of the event loop, a few milliseconds apart, until `holds`. @throws after `withinMs`, naming `what` */
-export async function poll(holds: () => boolean, what: string, withinMs = 20_000): Promise<void> {
+export async function poll(holds: () => boolean | Promise<boolean>, what: string, withinMs = 20_000): Promise<void> {
   const endMs = performance.now() + withinMs;
-  while (!holds()) {
+  while (!(await holds())) {
     if (performance.now() > endMs) throw new Error(`waited ${withinMs} ms in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }

@@ -1,5 +1,5 @@
 // An adapter whose far side is a function of the test: what it is asked, what it answers and when.
-import type { Adapter, Outcome } from '../../adapters/adapter.ts';
+import type { Adapter, Outcome, Preparation } from '../../adapters/adapter.ts';
 import type { BridgeErrorDetails } from '../../src/errors.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model.ts';
@@ -23,7 +23,9 @@ export const hang: Answer = (_, signal) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 
 export class ScriptedAdapter implements Adapter {
-  readonly limits: Adapter['limits'];
+  /** A test may change them at any time. */
+  limits: Adapter['limits'];
+  declare preparation?: Preparation;
   answer: Answer;
   disposed = 0;
   onDispose: () => Promise<void> = async () => {};
@@ -39,7 +41,9 @@ export class ScriptedAdapter implements Adapter {
     this.limits = { inFlight: 4, batch: 1, batchBytes: 65_536, ...limits };
   }
 
-  async check(): Promise<void> {}
+  async check(): Promise<null> {
+    return null;
+  }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
     for (const other of this.#running) {

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Writable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
+import { webhook } from '../../adapters/webhook/webhook.ts';
 import { type Bridge, type BridgeOptions, startBridge } from '../../src/bridge.ts';
 import { checkConfig } from '../../src/config/check-config.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -174,6 +175,13 @@ export class VirtualBridge {
     return this.during(exchange(), patienceMs);
   }
 
+  /** Every line of `/metrics` that tells of a sink, without the prefix. */
+  async sinkMetrics(): Promise<readonly string[]> {
+    const answer = fetch(`${this.bridge.url}/metrics`).then((response) => response.text());
+    const lines = (await this.during(answer)).split('\n').map((line) => line.replace('scheduled_events_bridge_', ''));
+    return lines.filter((line) => /^[a-z_]+\{sink=/.test(line));
+  }
+
   /** Runs SQL on the store by a connection of its own, as another process would. */
   beside(sql: string): Record<string, unknown>[] {
     const database = new DatabaseSync(join(this.folder, DATABASE_FILE));
@@ -242,7 +250,12 @@ export class VirtualBridge {
       sinks: sinks ?? { audit: { type: 'memory' } },
     };
     const env = Object.fromEntries(Object.entries(TOKENS).map(([name, token]) => [`${name.toUpperCase()}_TOKEN`, token]));
-    const checked = checkConfig(file, { adapters: [this.sinks.definition(killed)], env, directory: this.folder, readFile: () => '' });
+    const checked = checkConfig(file, {
+      adapters: [this.sinks.definition(killed), webhook],
+      env,
+      directory: this.folder,
+      readFile: () => '',
+    });
     if ('faults' in checked) throw configError(checked.faults);
     return checked.options;
   }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import { poll } from './poll.ts';
 
 export interface ReceivedRequest {
@@ -24,7 +25,7 @@ export type Answer =
 
 export interface ReceiverOptions {
   /** PEM; with it the receiver speaks https. */
-  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly tls?: { readonly key: string; readonly cert: string } & TlsOptions;
 }
 
 export class WebhookReceiver implements AsyncDisposable {

@@ -76,7 +76,7 @@ test('an abort while only the body is missing keeps what the status said', async
   assert.equal(await outcome, 'accepted');
 });
 
-test('an endless body is cut at its bound and changes nothing', async (t) => {
+test('an endless body is cut at its bound and changes nothing (W-14)', async (t) => {
   const { receiver, deliver } = await startWebhook(t);
   let sent = 0;
   receiver.next((response) => {

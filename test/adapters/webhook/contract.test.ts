@@ -1,13 +1,28 @@
-// The adapter contract, clause by clause, for webhook: the far side is an HTTP server on loopback.
+// The adapter contract, clause by clause, for webhook in each mode: the far side is an HTTP server on loopback.
 import type { TestContext } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
+import type { Delivery } from '../../../src/model.ts';
 import { type ReceivedRequest, WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
 
-testAdapter({ definition: webhook, start: startReceiver, awayIs: 'retry' });
+testAdapter({ definition: webhook, start: receiverOf({}, whole), awayIs: 'retry' });
+testAdapter({
+  definition: webhook,
+  variant: 'binary mode',
+  start: receiverOf({ mode: 'binary' }, whole),
+  onTheWire: dataOf,
+  awayIs: 'retry',
+});
+testAdapter({ definition: webhook, variant: 'batch mode', start: receiverOf({ mode: 'batch' }, members), awayIs: 'retry' });
 
-async function startReceiver(t: TestContext): Promise<FarSide> {
+type Read = (request: ReceivedRequest) => readonly Arrival[];
+
+function receiverOf(options: Readonly<Record<string, unknown>>, read: Read): (t: TestContext) => Promise<FarSide> {
+  return (t) => startReceiver(t, options, read);
+}
+
+async function startReceiver(t: TestContext, options: Readonly<Record<string, unknown>>, read: Read): Promise<FarSide> {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
   const queryToken = 'query-token-nobody-may-see';
@@ -16,16 +31,20 @@ async function startReceiver(t: TestContext): Promise<FarSide> {
       type: 'webhook',
       url: { env: 'HOOK_URL' },
       headers: { Authorization: { env: 'HOOK_TOKEN' } },
+      secrets: [{ env: 'HOOK_SECRET' }, { env: 'HOOK_KEY' }],
       allowInsecure: true,
       allowPrivate: ['127.0.0.0/8'],
+      ...options,
     },
     secrets: {
       HOOK_URL: `${receiver.url}?token=${queryToken}`,
       HOOK_TOKEN: 'Bearer token-nobody-may-see',
+      HOOK_SECRET: `whsec_${Buffer.from('secret-nobody-may-see-at-all').toString('base64')}`,
+      HOOK_KEY: `whsk_${Buffer.from('key-that-nobody-at-all-may-see!!').toString('base64')}`,
       query: queryToken,
       path: '/hook',
     },
-    arrivals: () => receiver.requests.map(arrival),
+    arrivals: () => receiver.requests.flatMap(read),
     contacts: () => receiver.connections,
     hang: () => {
       receiver.default = 'hang';
@@ -46,6 +65,17 @@ async function startReceiver(t: TestContext): Promise<FarSide> {
   };
 }
 
-function arrival({ headers, body }: ReceivedRequest): Arrival {
-  return { bytes: body, event: HTTP.toEvent({ headers, body: body.toString() }) as CloudEvent<unknown> };
+function whole({ headers, body }: ReceivedRequest): readonly Arrival[] {
+  return [{ bytes: body, event: HTTP.toEvent({ headers, body: body.toString() }) as CloudEvent<unknown> }];
+}
+
+function members({ headers, body }: ReceivedRequest): readonly Arrival[] {
+  const texts = (JSON.parse(body.toString()) as unknown[]).map((member) => JSON.stringify(member));
+  const events = HTTP.toEvent({ headers, body: body.toString() }) as CloudEvent<unknown>[];
+  return events.map((event, index) => ({ bytes: Buffer.from(texts[index] ?? ''), event }));
+}
+
+/** The body of binary mode. */
+function dataOf({ bytes }: Delivery): Uint8Array {
+  return Buffer.from(JSON.stringify(JSON.parse(Buffer.from(bytes).toString()).data));
 }

@@ -42,8 +42,11 @@ for (const host of [
   '0.0.0.0',
   '[64:ff9b::a00:1]',
   '[2002:a00:1::]',
+  ...['127.1', '127.0.1', '0', '0177.0.0.1', '0x7f000001', '017700000001', '0x7f.0.0.0x1', '127.0.0.1.', '100.64.0.1'],
+  ...['１２７.０.０.１', '127。0。0。1', '%31%32%37.0.0.1', '10.66051', '0xC0A80101'],
+  ...['[::]', '[::127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:FFFF:127.0.0.1]', '[fd00::1]', '[fec0::1]', '[64:ff9b:1::a00:1]'],
 ]) {
-  test(`http://${host}/ is refused without a look-up`, async (t) => {
+  test(`http://${host}/ is refused without a look-up (W-15, S-11)`, async (t) => {
     const failure = await refusal(t, `http://${host}:9/hook?token=hidden`, []);
     assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS', 'misconfigured', 'sink']);
     assert.match(failure.message, /sinks\.under-test\.allowPrivate/);
@@ -58,8 +61,10 @@ for (const host of [
   '[64:ff9b::a9fe:a9fe]',
   '[2002:a83f:8110::]',
   '2852039166',
+  ...['0xa9fea9fe', '0xA9.0xFE.0xA9.0xFE', '0251.0376.0251.0376', '169.254.43518', '169.16689662', '169.254.169.254.', '0xa83f8110'],
+  ...['１６９.２５４.１６９.２５４', '169。254。169。254', '[::a9fe:a9fe]', '[64:ff9b:1::a9fe:a9fe]', '[::ffff:168.63.129.16]'],
 ]) {
-  test(`http://${host}/ is refused whatever is allowed`, async (t) => {
+  test(`http://${host}/ is refused whatever is allowed (W-15, S-11)`, async (t) => {
     const failure = await refusal(t, `http://${host}:9/`, [], ['0.0.0.0/0', '::/0']);
     assert.equal(failure.code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
     assert.match(failure.message, /metadata service/);
@@ -78,13 +83,13 @@ for (const [addresses, allowed] of [
   });
 }
 
-test('of a name with several addresses, only those that may be reached are connected to', async (t) => {
+test('of a name with several addresses, only those that may be reached are connected to (W-15, S-11)', async (t) => {
   const { receiver, adapter } = await startNamed(t, [['10.0.0.5', '169.254.169.254', '127.0.0.1', '::1']]);
   assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
   assert.equal(receiver.requests[0]?.headers.host, `named.test:${receiver.port}`);
 });
 
-test('a name is resolved once for each connection, so that it cannot change between the check and the connect', async (t) => {
+test('a name is resolved once for each connection, so that it cannot change between the check and the connect (W-15, S-11)', async (t) => {
   const { receiver, adapter, names } = await startNamed(t, [['127.0.0.1'], ['10.0.0.5']]);
   assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
   assert.equal(names.asked(), 1);
@@ -95,6 +100,61 @@ test('a name is resolved once for each connection, so that it cannot change betw
   assert.equal(failed(outcome).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS', 'a new connection is judged anew');
   assert.equal(names.asked(), 2);
 });
+
+test('a link-local address with a zone is refused; a url cannot hold one', async (t) => {
+  assert.equal((await refusal(t, 'http://zoned.test:9/', ['fe80::1%eth0'])).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+  assert.throws(() => createWebhook(t, { options: { url: 'http://[fe80::1%25eth0]/' } }), /whole URL/);
+});
+
+for (const [host, asked] of [
+  ['NAMED.Test', 'named.test'],
+  ['named.test.', 'named.test.'],
+  ['bücher.test', 'xn--bcher-kva.test'],
+  ['ｎａｍｅｄ.ｔｅｓｔ', 'named.test'],
+  ['127.0.0.1.named.test', '127.0.0.1.named.test'],
+] as const) {
+  test(`http://${host}/ is looked up as ${asked} and judged by what it resolves to`, async (t) => {
+    const { receiver } = await startWebhook(t);
+    const hosts: string[] = [];
+    const { resolve } = nameService(['127.0.0.1'], ['127.0.0.1', '169.254.169.254'], ['169.254.169.254']);
+    const { adapter } = createWebhook(t, {
+      options: { url: `http://${host}:${receiver.port}/` },
+      resolve: (name, ...rest) => {
+        hosts.push(name);
+        resolve(name, ...rest);
+      },
+    });
+    receiver.default = { status: 204, headers: { connection: 'close' } };
+    assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
+    assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
+    assert.equal(failed((await adapter.deliver([sampleDelivery()], never))[0]).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+    assert.deepEqual(hosts, [asked, asked, asked]);
+    assert.equal(receiver.requests.length, 2);
+  });
+}
+
+test("the system's own look-up is judged too", async (t) => {
+  const { receiver } = await startWebhook(t);
+  const url = `http://LOCALHOST:${receiver.port}/hook`;
+  const { adapter } = createWebhook(t, { options: { url, allowPrivate: [] } });
+  assert.equal(failed((await adapter.deliver([sampleDelivery()], never))[0]).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
+  const { adapter: allowed } = createWebhook(t, { options: { url } });
+  assert.deepEqual(await allowed.deliver([sampleDelivery()], never), ['accepted']);
+  assert.equal(receiver.requests.length, 1);
+});
+
+for (const status of [301, 302, 303, 307, 308]) {
+  test(`a ${status} is never followed, wherever it points`, async (t) => {
+    const { receiver, deliver } = await startWebhook(t);
+    const { receiver: elsewhere } = await startWebhook(t);
+    for (const location of [elsewhere.url, 'http://169.254.169.254/metadata', '/other']) {
+      receiver.next({ status, headers: { location } });
+      const failure = failed(await deliver());
+      assert.deepEqual([failure.disposition, failure.status], ['misconfigured', status]);
+    }
+    assert.deepEqual([receiver.requests.length, elsewhere.connections], [3, 0]);
+  });
+}
 
 test('a look-up without any address is a failure, not a connection', async (t) => {
   assert.match((await refusal(t, 'http://empty.test:9/', [])).message, /no address/);

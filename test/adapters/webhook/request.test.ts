@@ -11,7 +11,7 @@ import { startWebhook } from './start-webhook.ts';
 
 const never = new AbortController().signal;
 
-test('a request is a POST of the bytes as they are, with the CloudEvents content type, a length and the id', async (t) => {
+test('a request is a POST of the bytes as they are, with the CloudEvents content type, a length and the id (H-1, W-1)', async (t) => {
   const { receiver, deliver } = await startWebhook(t, { options: { headers: { 'X-Team': 'ops', Authorization: 'Bearer x' } } });
   assert.equal(await deliver(), 'accepted');
   const [request] = receiver.requests;
@@ -43,7 +43,7 @@ test('a user agent of the configuration replaces ours', async (t) => {
   assert.equal(receiver.requests[0]?.headers['user-agent'], 'mine');
 });
 
-test('a redirect is not followed, not even to the same host', async (t) => {
+test('a redirect is not followed, not even to the same host (W-11)', async (t) => {
   const { receiver, deliver } = await startWebhook(t);
   receiver.next({ status: 307, headers: { location: `${receiver.url}/elsewhere` } });
   assert.notEqual(await deliver(), 'accepted');

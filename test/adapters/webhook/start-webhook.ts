@@ -1,19 +1,24 @@
 // A receiver and a webhook sink that posts to it, for tests of single behaviours.
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
-import type { Outcome } from '../../../adapters/adapter.ts';
+import type { AdapterMemory, Outcome } from '../../../adapters/adapter.ts';
 import type { Resolve } from '../../../adapters/webhook/checked-lookup.ts';
 import { WebhookAdapter } from '../../../adapters/webhook/webhook-adapter.ts';
 import { targetOf, webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 import type { Deps } from '../../../src/time.ts';
 import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
+import { openSecrets } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
 export interface WebhookSetup {
   /** Over the defaults of these tests: http and loopback are allowed, `url` is the receiver's. */
   readonly options?: Readonly<Record<string, unknown>>;
+  /** Values of the secrets that `options` names by `env`. */
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly time?: Deps;
+  /** What the sink remembers; by default nothing yet. */
+  readonly memory?: AdapterMemory;
   /** Answers name look-ups instead of the system. */
   readonly resolve?: Resolve;
 }
@@ -34,9 +39,13 @@ export async function startWebhook(t: TestContext, setup: WebhookSetup = {}): Pr
   return { adapter, receiver, deps, deliver };
 }
 
-export function createWebhook(t: TestContext, { options, time, resolve }: WebhookSetup): Pick<Webhook, 'adapter' | 'deps'> {
+export function createWebhook(
+  t: TestContext,
+  { options, secrets, time, memory, resolve }: WebhookSetup,
+): Pick<Webhook, 'adapter' | 'deps'> {
   const parsed = v.parse(webhookOptions, { allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...options });
-  const deps = adapterDeps(time ? { time } : {});
+  openSecrets(parsed, secrets ?? {});
+  const deps = adapterDeps({ ...(time && { time }), ...(memory && { memory }) });
   const adapter = new WebhookAdapter({ ...parsed, target: targetOf(parsed, deps.name) }, deps, resolve);
   t.after(() => adapter[Symbol.asyncDispose]());
   return { adapter, deps };

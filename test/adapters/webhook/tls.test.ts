@@ -1,77 +1,157 @@
-// https receivers → accepted only by one that proves who it is; what is said otherwise.
+// https receivers → accepted only by one that proves who it is and takes who we are; what is said otherwise, and when files change.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
-import { WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { CertificateAuthority } from '../../support/certificate-authority.ts';
+import { poll } from '../../support/poll.ts';
+import { VirtualTime } from '../../support/virtual-time.ts';
+import { type ReceiverOptions, WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
-import { createWebhook } from './start-webhook.ts';
+import { createWebhook, type WebhookSetup } from './start-webhook.ts';
 
 const run = promisify(execFile);
 const never = new AbortController().signal;
+const LOOPBACK = 'IP:127.0.0.1';
 
-/** A self-signed certificate for a name such as `IP:127.0.0.1`. */
-async function certificate(t: TestContext, name: string) {
-  const folder = await mkdtemp(join(tmpdir(), 'bridge-tls-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const args = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=test'];
-  await run('openssl', [...args, '-addext', `subjectAltName=${name}`, '-keyout', key, '-out', cert]);
-  return { path: cert, key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') };
-}
-
-async function startTls(t: TestContext, name: string) {
-  const tls = await certificate(t, name);
-  const receiver = await WebhookReceiver.start({ tls });
+async function startTls(t: TestContext, tls: ReceiverOptions['tls']): Promise<WebhookReceiver> {
+  const receiver = await WebhookReceiver.start(tls === undefined ? {} : { tls });
   t.after(() => receiver.stop());
-  return { receiver, path: tls.path };
+  return receiver;
 }
 
-async function deliverIn(url: string, ca: string): Promise<string> {
+/** An authority, a receiver with one of its certificates, and what a delivery with these options comes to; the same for a check. */
+async function scene(t: TestContext, { name = LOOPBACK, expired = false } = {}) {
+  const authority = await CertificateAuthority.create(t);
+  const receiver = await startTls(t, await authority.issue(name, { expired }));
+  const deliver = async (options: Record<string, unknown>, setup: WebhookSetup = {}) => {
+    const { adapter } = createWebhook(t, { ...setup, options: { url: receiver.url, ...options } });
+    const [outcome] = await adapter.deliver([sampleDelivery()], never);
+    const check = await adapter.check(never).catch((error: unknown) => error);
+    return { outcome, check };
+  };
+  return { authority, receiver, deliver };
+}
+
+async function deliverIn(url: string, env: Readonly<Record<string, string>>): Promise<string> {
   const program = join(import.meta.dirname, 'deliver-once.ts');
-  const { stdout } = await run(process.execPath, [program, url], { env: { ...process.env, NODE_EXTRA_CA_CERTS: ca } });
+  const { stdout } = await run(process.execPath, [program, url], { env: { ...process.env, ...env } });
   return stdout.trim();
 }
 
 test('a receiver with a certificate that the machine trusts is delivered to', async (t) => {
-  const { receiver, path } = await startTls(t, 'IP:127.0.0.1');
-  assert.equal(await deliverIn(receiver.url, path), 'accepted');
+  const { receiver, authority } = await scene(t);
+  assert.equal(await deliverIn(receiver.url, { NODE_EXTRA_CA_CERTS: authority.file }), 'accepted');
   assert.equal(receiver.requests.length, 1);
 });
 
-test('a trusted certificate for another name is refused', async (t) => {
-  const { receiver, path } = await startTls(t, 'DNS:other.test');
-  assert.equal(await deliverIn(receiver.url, path), 'BRIDGE_WEBHOOK_TLS');
+test('an environment that switches verification off is not heard', async (t) => {
+  const { receiver } = await scene(t);
+  assert.equal(await deliverIn(receiver.url, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }), 'BRIDGE_WEBHOOK_TLS');
   assert.equal(receiver.requests.length, 0);
 });
 
-test('a self-signed certificate is refused by delivery and check, with what to do', async (t) => {
-  const { receiver } = await startTls(t, 'IP:127.0.0.1');
-  const { adapter } = createWebhook(t, { options: { url: receiver.url } });
-  const [outcome] = await adapter.deliver([sampleDelivery()], never);
-  const failure = failed(outcome);
-  assert.deepEqual(
-    [failure.code, failure.disposition, failure.scope, failure.status],
-    ['BRIDGE_WEBHOOK_TLS', 'retry', 'sink', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-  );
-  assert.match(failure.message, /check its certificate/);
-  await assert.rejects(adapter.check(never), { code: 'BRIDGE_WEBHOOK_TLS' });
-  assert.equal(receiver.requests.length, 0);
+test('tls.ca is trusted, and nobody else', async (t) => {
+  const { receiver, deliver, authority } = await scene(t);
+  const { outcome, check } = await deliver({ tls: { ca: authority.file } });
+  assert.deepEqual([outcome, check instanceof Error], ['accepted', false]);
+  const other = await CertificateAuthority.create(t);
+  assert.equal(failed((await deliver({ tls: { ca: other.file } })).outcome).code, 'BRIDGE_WEBHOOK_TLS');
+  assert.equal(receiver.requests.length, 1);
 });
 
-test('https to a receiver that speaks plain http is a TLS fault', async (t) => {
-  await using receiver = await WebhookReceiver.start();
+/** What is wrong with a receiver's certificate → the code of OpenSSL or node, and the cure that the message names. */
+const UNPROVEN = {
+  'of an unknown authority': [{}, false, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', /does not trust.*tls\.ca/],
+  'that has expired': [{ expired: true }, true, 'CERT_HAS_EXPIRED', /has expired: renew it/],
+  'for another name': [{ name: 'DNS:other.test' }, true, 'ERR_TLS_CERT_ALTNAME_INVALID', /another name: .*tls\.serverName/],
+} as const;
+
+for (const [what, [certificate, isTrusted, status, cure]] of Object.entries(UNPROVEN)) {
+  test(`a certificate ${what} is refused by delivery and check, with what to do`, async (t) => {
+    const { receiver, deliver, authority } = await scene(t, certificate);
+    const { outcome, check } = await deliver(isTrusted ? { tls: { ca: authority.file } } : {});
+    const failure = failed(outcome);
+    assert.deepEqual([failure.code, failure.disposition, failure.scope, failure.status], ['BRIDGE_WEBHOOK_TLS', 'retry', 'sink', status]);
+    assert.match(failure.message, cure);
+    assert.ok(check instanceof Error && check.message === failure.message, 'a check says the same');
+    assert.equal(receiver.requests.length, 0);
+  });
+}
+
+test('the name in tls.serverName is asked for and verified in place of the host', async (t) => {
+  const { receiver, deliver, authority } = await scene(t, { name: 'DNS:inside.test' });
+  const asked: unknown[] = [];
+  receiver.default = (response, socket) => {
+    asked.push((socket as TLSSocket).servername);
+    response.writeHead(204).end();
+  };
+  assert.equal((await deliver({ tls: { ca: authority.file, serverName: 'inside.test' } })).outcome, 'accepted');
+  assert.deepEqual(asked, ['inside.test']);
+  const wrong = await deliver({ tls: { ca: authority.file, serverName: 'outside.test' } });
+  assert.equal(failed(wrong.outcome).status, 'ERR_TLS_CERT_ALTNAME_INVALID');
+});
+
+test('a host with a dot at its end is asked for and verified without it', async (t) => {
+  const { receiver, deliver, authority } = await scene(t, { name: 'DNS:named.test' });
+  const resolve: WebhookSetup['resolve'] = (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]);
+  const options = { url: `https://named.test.:${receiver.port}/hook`, tls: { ca: authority.file } };
+  assert.equal((await deliver(options, { resolve })).outcome, 'accepted');
+});
+
+test('a receiver that wants a certificate gets that of tls.cert; without one, delivery and check say what is missing', async (t) => {
+  const authority = await CertificateAuthority.create(t);
+  const { certFile, keyFile } = await authority.issue('DNS:bridge.test');
+  const wants = { requestCert: true, rejectUnauthorized: true, ca: [authority.cert] };
+  const receiver = await startTls(t, { ...(await authority.issue(LOOPBACK)), ...wants });
+  const shown: string[] = [];
+  receiver.default = (response, socket) => {
+    shown.push((socket as TLSSocket).getPeerCertificate().subjectaltname ?? '');
+    response.writeHead(204).end();
+  };
+  const { adapter } = createWebhook(t, { options: { url: receiver.url, tls: { ca: authority.file, cert: certFile, key: keyFile } } });
+  await adapter.check(never);
+  assert.deepEqual(await adapter.deliver([sampleDelivery()], never), ['accepted']);
+  assert.deepEqual(shown, ['DNS:bridge.test']);
+
+  const { adapter: anonymous } = createWebhook(t, { options: { url: receiver.url, tls: { ca: authority.file } } });
+  const [outcome] = await anonymous.deliver([sampleDelivery()], never);
+  assert.match(failed(outcome).message, /tls\.cert and tls\.key/);
+  await assert.rejects(anonymous.check(never), { code: 'BRIDGE_WEBHOOK_TLS', status: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' });
+});
+
+test('a check of a receiver that gives no session to resume passes when it has not objected for a while', async (t) => {
+  const authority = await CertificateAuthority.create(t);
+  const { certFile, keyFile } = await authority.issue(LOOPBACK);
+  const server = spawn('openssl', ['s_server', '-accept', '127.0.0.1:0', '-num_tickets', '0', '-cert', certFile, '-key', keyFile]);
+  t.after(() => server.kill());
+  let said = '';
+  server.stdout.on('data', (chunk) => {
+    said += chunk;
+  });
+  await poll(() => /ACCEPT .*:\d+/.test(said), 'the server to listen');
+  const time = new VirtualTime();
+  const url = `https://127.0.0.1:${said.match(/ACCEPT .*:(\d+)/)?.[1]}/`;
+  const { adapter } = createWebhook(t, { options: { url, tls: { ca: authority.file } }, time });
+  const checking = adapter.check(never);
+  await poll(() => time.pending === 2, 'the handshake to be done');
+  await time.advance(500);
+  await checking;
+});
+
+test('https to a receiver that speaks plain http is a TLS fault that says so', async (t) => {
+  const receiver = await startTls(t, undefined);
   const { adapter } = createWebhook(t, { options: { url: receiver.url.replace('http:', 'https:') } });
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
   assert.equal(failed(outcome).code, 'BRIDGE_WEBHOOK_TLS');
+  assert.match(failed(outcome).message, /does not speak TLS/);
 });
 
 test('plain http to a receiver that speaks https is a broken one', async (t) => {
-  const { receiver } = await startTls(t, 'IP:127.0.0.1');
+  const { receiver } = await scene(t);
   const { adapter } = createWebhook(t, { options: { url: receiver.url.replace('https:', 'http:') } });
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
   assert.equal(failed(outcome).disposition, 'retry');

@@ -1,0 +1,87 @@
+// What the configuration says of who sends → its keys: tokens by OAuth 2.0 client credentials (RFC 6749, section 4.4).
+import * as v from 'valibot';
+import { secret } from '../../src/options.ts';
+import type { Secret } from '../../src/secret.ts';
+
+/** Scope tokens with one space between them (RFC 6749, section 3.3). */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
+const INSECURE = /^http:/i;
+
+export const TOKEN_URL_FAULT =
+  'must start with https:// (or with http:// and allowInsecure: true, which sends the client secret in the clear)';
+export const AUTHORIZATION_FAULT = 'holds authorization, which oauth2 sets: leave one of the two out';
+
+const tokenUrl = v.pipe(
+  v.string(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const fault = dataset.typed ? tokenUrlFault(dataset.value) : null;
+    if (fault !== null) addIssue({ message: fault });
+  }),
+  v.description('The token endpoint of the authorization server. It is reached as the url is: same proxy, same rules for addresses.'),
+);
+
+export const authorizationEntries = {
+  oauth2: v.exactOptional(
+    v.pipe(
+      v.strictObject({
+        tokenUrl,
+        clientId: v.pipe(
+          v.union([v.pipe(v.string(), v.minLength(1)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
+          v.description('Who the bridge is to the authorization server.'),
+        ),
+        clientSecret: v.pipe(secret(), v.description('What it proves that with: { env: NAME } or { file: PATH }.')),
+        scope: v.exactOptional(
+          v.pipe(
+            v.string(),
+            v.regex(SCOPE, 'must be scopes with one space between them, such as https://api.example.com/.default'),
+            v.description('What the token is for. Default: what the authorization server gives.'),
+          ),
+        ),
+        audience: v.exactOptional(
+          v.pipe(
+            v.string(),
+            v.minLength(1),
+            v.description('Whom the token is for, where the authorization server asks for it (Auth0, Okta).'),
+          ),
+        ),
+        clientAuth: v.pipe(
+          v.optional(v.picklist(['basic', 'post']), 'basic'),
+          v.description('How the client authenticates: basic, in the Authorization header, or post, in the body. Default basic.'),
+        ),
+      }),
+      v.description('A bearer token for every request, by OAuth 2.0 client credentials; renewed before it ends.'),
+    ),
+  ),
+};
+
+/** What the authorization of a request is made from. */
+export interface AuthorizationOptions {
+  readonly oauth2?: {
+    readonly tokenUrl: string;
+    readonly clientId: string | Secret;
+    readonly clientSecret: Secret;
+    readonly scope?: string;
+    readonly audience?: string;
+    readonly clientAuth: 'basic' | 'post';
+  };
+}
+
+/** @param options as the schemas of `oauth2` and `allowInsecure` made them */
+export function tokenUrlFits({ oauth2, allowInsecure }: AuthorizationOptions & { readonly allowInsecure: boolean }): boolean {
+  return allowInsecure || oauth2 === undefined || !INSECURE.test(oauth2.tokenUrl);
+}
+
+/** @param options as the schemas of `oauth2` and `headers` made them */
+export function headersLeaveAuthorization({ oauth2, headers }: AuthorizationOptions & { readonly headers: object }): boolean {
+  return oauth2 === undefined || !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+}
+
+/** Says what is wrong without repeating any of it; null where nothing is. */
+function tokenUrlFault(text: string): string | null {
+  if (!/^https?:\/\//i.test(text)) return TOKEN_URL_FAULT;
+  const url = URL.parse(text);
+  if (url === null) return 'must be a whole URL such as https://login.example.com/oauth2/token';
+  if (url.username !== '' || url.password !== '') return 'must hold no user:password@: clientId and clientSecret are sent';
+  // RFC 6749, section 3.2
+  return text.includes('#') ? 'must hold no #fragment' : null;
+}

@@ -1,0 +1,194 @@
+// A receiver → whether it lets itself be sent to, how often, and what each delivery says of who asked (CloudEvents webhook specification, section 4).
+import type { IncomingHttpHeaders } from 'node:http';
+import { toRfc3339Seconds } from '../../src/dates.ts';
+import { BridgeError, messageOf } from '../../src/errors.ts';
+import type { AdapterDeps, Outcome } from '../adapter.ts';
+import type { ConsentOptions } from './consent-options.ts';
+
+/** Without consent it is asked again so soon at the latest (contract, section 5). */
+const ASK_WITHIN_MS = 10_000;
+
+/** What the receiver itself answers to a delivery that it does not want from us. */
+const TURNED_AWAY: ReadonlySet<string> = new Set(['BRIDGE_WEBHOOK_MISCONFIGURED', 'BRIDGE_WEBHOOK_GONE']);
+
+export interface Consent {
+  /** Nothing may be delivered before `ask` went well. @throws BridgeError BRIDGE_STORE_* where what is remembered cannot be read */
+  readonly isNeeded: boolean;
+  /** Requests in any 60 s; null: no limit now; undefined: never one. @throws as `isNeeded` */
+  readonly perMinute: number | null | undefined;
+  /** What every delivery carries. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Asks, and remembers a yes over restarts. Rejects with the signal's reason, what the request throws, or BridgeError BRIDGE_WEBHOOK_NO_CONSENT. */
+  ask(signal: AbortSignal): Promise<void>;
+  /** Asks, remembers nothing, and says in words what is allowed; null where nobody is asked. Rejects as `ask`. */
+  tryOut(signal: AbortSignal): Promise<string | null>;
+  /** What became of a delivery: one that is turned away puts the consent in doubt. */
+  delivered(outcome: Outcome): void;
+}
+
+export interface ConsentParts {
+  readonly deps: Pick<AdapterDeps, 'wallMs' | 'logger' | 'memory'>;
+  /** Names the sink and shows scheme and host. */
+  readonly who: string;
+  /** Sends OPTIONS with these headers to the exact URL of the deliveries. */
+  readonly options: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<OptionsAnswer>;
+}
+
+export interface OptionsAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** The configuration is checked: a handshake names its origin. */
+export function consentOf(options: ConsentOptions, parts: ConsentParts): Consent {
+  return options.handshake ? new Handshake(options, parts) : withoutHandshake(options);
+}
+
+/** Nobody is asked; the rate is our own limit. */
+function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
+  return {
+    isNeeded: false,
+    perMinute: ratePerMinute,
+    headers: originHeader(origin),
+    ask: () => Promise.resolve(),
+    tryOut: () => Promise.resolve(null),
+    delivered: () => undefined,
+  };
+}
+
+/** A failed handshake, as the lane is to take it: it hits every delivery, and is tried again soon however old the queue is. */
+export function handshakeFault(error: BridgeError): BridgeError {
+  const { code, message, disposition = 'retry', status, cause } = error;
+  if (code === 'BRIDGE_ADAPTER_CLOSED') return error;
+  const said = code === 'BRIDGE_WEBHOOK_NO_CONSENT' ? message : `the receiver could not be asked for its consent: ${message}`;
+  return new BridgeError(code, said, {
+    cause,
+    disposition,
+    scope: 'sink',
+    retryWithinMs: ASK_WITHIN_MS,
+    ...(status === undefined ? {} : { status }),
+  });
+}
+
+/** A receiver's yes. */
+interface Grant {
+  readonly origin: string;
+  /** Null: as many as there are. */
+  readonly perMinute: number | null;
+  /** RFC 3339. */
+  readonly at: string;
+}
+
+interface Answer extends Pick<Grant, 'perMinute'> {
+  /** Whether the receiver named its rate; if not, and it was asked, the requested one holds. */
+  readonly rate: 'named' | 'missing' | 'unreadable';
+}
+
+class Handshake implements Consent {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly #options: ConsentOptions;
+  readonly #parts: ConsentParts;
+  /** Undefined: not read yet. */
+  #grant: Grant | null | undefined;
+  #told: string | null = null;
+
+  constructor(options: ConsentOptions, parts: ConsentParts) {
+    this.headers = originHeader(options.origin);
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  get isNeeded(): boolean {
+    return this.#known() === null;
+  }
+
+  get perMinute(): number | null {
+    return this.#known()?.perMinute ?? null;
+  }
+
+  async ask(signal: AbortSignal): Promise<void> {
+    const answer = await this.#question(signal);
+    const { origin = '' } = this.#options;
+    this.#grant = { origin, perMinute: answer.perMinute, at: toRfc3339Seconds(this.#parts.deps.wallMs()) };
+    this.#remember(JSON.stringify(this.#grant));
+    this.#tell(answer);
+  }
+
+  async tryOut(signal: AbortSignal): Promise<string> {
+    const { perMinute, rate } = await this.#question(signal);
+    const asked = rate === 'named' || perMinute === null ? '' : ', as requested: it names no rate that can be read';
+    return `it consents to deliveries from ${this.#options.origin}, ${perMinute === null ? 'at any rate' : `at most ${perMinute} a minute`}${asked}`;
+  }
+
+  delivered(outcome: Outcome): void {
+    if (outcome === 'accepted' || !TURNED_AWAY.has(outcome.code)) return;
+    this.#grant = null;
+    this.#remember(null);
+    this.#parts.deps.logger.debug('a delivery was turned away: the receiver is asked for its consent again');
+  }
+
+  /** Status codes say nothing (section 4.2). */
+  async #question(signal: AbortSignal): Promise<Answer> {
+    const { ratePerMinute } = this.#options;
+    const rate: Record<string, string> = ratePerMinute === undefined ? {} : { 'webhook-request-rate': String(ratePerMinute) };
+    const { status, headers } = await this.#parts.options({ ...this.headers, ...rate }, signal);
+    const allowed = textOf(headers['webhook-allowed-origin']);
+    if (allowed !== '*' && allowed?.toLowerCase() !== this.#options.origin?.toLowerCase()) throw this.#refused(status, allowed !== null);
+    return allowedRate(textOf(headers['webhook-allowed-rate']), ratePerMinute ?? null);
+  }
+
+  #refused(status: number, named: boolean): BridgeError {
+    const { origin } = this.#options;
+    return new BridgeError(
+      'BRIDGE_WEBHOOK_NO_CONSENT',
+      `${this.#parts.who} does not consent to deliveries from ${origin}: it answered OPTIONS with ${status} and ${named ? 'another' : 'no'} WebHook-Allowed-Origin. Let it answer with ${origin} or *, or set handshake: false`,
+      // Its status would tell those who look at a dead letter nothing, or worse: 200.
+      { disposition: 'misconfigured', scope: 'sink' },
+    );
+  }
+
+  #known(): Grant | null {
+    if (this.#grant === undefined) {
+      const text = this.#parts.deps.memory.read();
+      const grant = text === null ? null : (JSON.parse(text) as Grant);
+      this.#grant = grant?.origin === this.#options.origin ? grant : null;
+    }
+    return this.#grant;
+  }
+
+  #remember(text: string | null): void {
+    const { memory, logger } = this.#parts.deps;
+    try {
+      memory.write(text);
+    } catch (error) {
+      logger.warn({ reason: messageOf(error) }, 'whether the receiver consents could not be stored: it may be asked again after a restart');
+    }
+  }
+
+  /** Once for each answer of another kind: a receiver that consents and then turns deliveries away is asked often. */
+  #tell({ perMinute, rate }: Answer): void {
+    const { logger } = this.#parts.deps;
+    const requested = this.#options.ratePerMinute ?? null;
+    const lacks = rate === 'unreadable' || (rate === 'missing' && requested !== null);
+    const text = lacks ? 'the receiver consents, but names no rate that can be read: the requested one holds' : 'the receiver consents';
+    const told = `${text} ${perMinute}`;
+    logger[told === this.#told ? 'debug' : 'info']({ perMinute }, text);
+    this.#told = told;
+  }
+}
+
+/** Lenient, as many receivers name the origin alone: then what was requested holds. */
+function allowedRate(text: string | null, requested: number | null): Answer {
+  if (text === '*') return { perMinute: null, rate: 'named' };
+  const perMinute = text !== null && /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : 0;
+  if (perMinute > 0) return { perMinute, rate: 'named' };
+  return { perMinute: requested, rate: text === null ? 'missing' : 'unreadable' };
+}
+
+function originHeader(origin: string | undefined): Record<string, string> {
+  return origin === undefined ? {} : { 'webhook-request-origin': origin };
+}
+
+function textOf(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' ? header.trim() : null;
+}

@@ -1,0 +1,73 @@
+// Deliveries of one request → its id, headers and body, in one of the HTTP binding's modes.
+import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../src/cloudevents/batch.ts';
+import { toBinary } from '../../src/cloudevents/binary.ts';
+import { httpHeaders } from '../../src/cloudevents/http-binary.ts';
+import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
+import { BridgeError } from '../../src/errors.ts';
+import type { Delivery } from '../../src/model.ts';
+import type { Adapter } from '../adapter.ts';
+import type { BodyOptions } from './body-options.ts';
+
+/** The same at every attempt: nothing of a clock or of chance is in it. */
+export interface EncodedRequest {
+  /** `webhook-id`. */
+  readonly id: string;
+  /** `content-type` and what the mode needs besides; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** @throws BridgeError with disposition `refused` where a delivery cannot be encoded for this sink. */
+export type Encode = (batch: readonly Delivery[]) => EncodedRequest;
+
+/** Servers take 8 KiB of headers, often no more; the connection, signatures and configured headers need their part of it. */
+const MOST_ATTRIBUTE_BYTES = 6 * 1024;
+/** `: ` and the line end. */
+const HEADER_FRAMING_BYTES = 4;
+
+/** What deliveries become in a mode. `sink` is the sink's name, for messages. */
+export function encoder({ mode }: Pick<BodyOptions, 'mode'>, sink: string): Encode {
+  if (mode === 'batch') return encodeMany;
+  return mode === 'binary' ? (batch) => encodeBinary(only(batch), sink) : (batch) => encodeStructured(only(batch));
+}
+
+/** What a lane may put into one request. */
+export function bodyLimits({ mode, maxBatch, maxBatchBytes }: BodyOptions): Pick<Adapter['limits'], 'batch' | 'batchBytes'> {
+  if (mode !== 'batch') return { batch: 1, batchBytes: Number.MAX_SAFE_INTEGER };
+  // A lane counts the members' bytes alone.
+  return { batch: maxBatch, batchBytes: maxBatchBytes - framingBytes(maxBatch) };
+}
+
+/** The journal's bytes as they are. */
+function encodeStructured({ id, bytes }: Delivery): EncodedRequest {
+  return { id, headers: { 'content-type': `${STRUCTURED_CONTENT_TYPE}; charset=utf-8` }, body: bytes };
+}
+
+function encodeBinary({ id, bytes }: Delivery, sink: string): EncodedRequest {
+  const event = toBinary(bytes);
+  if ('fault' in event) throw unencodable(sink, event.fault);
+  const headers = httpHeaders(event);
+  const size = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + HEADER_FRAMING_BYTES, 0);
+  if (size > MOST_ATTRIBUTE_BYTES)
+    throw unencodable(sink, `its attributes make ${size} bytes of headers, more than ${MOST_ATTRIBUTE_BYTES}`);
+  return { id, headers, body: event.data };
+}
+
+/** A batch of one is a batch too. */
+function encodeMany(batch: readonly Delivery[]): EncodedRequest {
+  return {
+    id: batchId(batch.map(({ id }) => id)),
+    headers: { 'content-type': BATCH_CONTENT_TYPE },
+    body: encodeBatch(batch.map(({ bytes }) => bytes)),
+  };
+}
+
+function only([delivery]: readonly Delivery[]): Delivery {
+  if (!delivery) throw new RangeError('nothing to encode');
+  return delivery;
+}
+
+function unencodable(sink: string, fault: string): BridgeError {
+  const message = `sink ${sink}: this CloudEvent cannot be sent in binary mode: ${fault}; it goes to the dead letters, and mode: structured would take it`;
+  return new BridgeError('BRIDGE_DELIVERY_UNENCODABLE', message, { disposition: 'refused' });
+}

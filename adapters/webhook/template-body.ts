@@ -1,0 +1,50 @@
+// `body` of the configuration → the template behind it; a CloudEvent → the text of a body, or why there is none.
+import { readFile } from 'node:fs/promises';
+import { codeOf } from '../../src/errors.ts';
+import type { Rendered, Template } from './template-engine.ts';
+import { isJson, type TemplateBody, type TemplateSource } from './template-options.ts';
+
+const LONGEST_TEMPLATE = 64 * 1024;
+/** Of one body; receivers of this kind take far less. */
+const LONGEST_BODY = 256 * 1024;
+/** Beside this file in adapters/webhook/, and beside the bundle in dist/. */
+const FOLDER = new URL('./templates/', import.meta.url);
+
+/** Loads the engine at the first call. A fault is a clause for people, without a text of the template. */
+export async function loadTemplate(body: TemplateBody): Promise<Template | { readonly fault: string }> {
+  const text = await textOf(body.template);
+  if (typeof text !== 'string') return text;
+  if (Buffer.byteLength(text) > LONGEST_TEMPLATE) return { fault: 'is longer than 64 KiB' };
+  const { compile } = await import('./template-engine.ts');
+  return compile(text, isJson(body.contentType));
+}
+
+/** The same text for the same scope, and JSON where the media type says so. */
+export function renderBody(template: Template, contentType: string, scope: Readonly<Record<string, unknown>>): Rendered {
+  const rendered = template.render(scope);
+  if ('fault' in rendered) return rendered;
+  if (Buffer.byteLength(rendered.text) > LONGEST_BODY) return { fault: 'it gives more than 256 KiB' };
+  if (!isJson(contentType)) return rendered;
+  try {
+    JSON.parse(rendered.text);
+    return rendered;
+  } catch (error) {
+    // The message quotes what was rendered; only the place may be shown.
+    const place = /\((line \d+ column \d+)\)/.exec(String(error))?.[1];
+    return { fault: `what it gives is no JSON${place === undefined ? '' : `, from ${place} of it on`}` };
+  }
+}
+
+/** What a template sees: the CloudEvent's attributes and data, `change`, and the configured values. */
+export function scopeOf(event: object, change: string, values: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+  return { ...event, change, values };
+}
+
+async function textOf(source: TemplateSource): Promise<string | { readonly fault: string }> {
+  if ('file' in source) return source.file.reveal();
+  try {
+    return await readFile(new URL(`${source.shipped}.liquid`, FOLDER), 'utf8');
+  } catch (error) {
+    return { fault: `is missing from this installation (${codeOf(error) ?? 'unreadable'}): install the bridge again` };
+  }
+}

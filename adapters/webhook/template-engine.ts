@@ -1,0 +1,116 @@
+// Liquid text → a template: the same text for the same event, and what it asks for. Brings liquidjs, which is heavy: import it lazily.
+import { CaptureTag, type Context, Liquid, type Template as Parsed } from 'liquidjs';
+import { FilterFault, formatDate, inJsonString, slackText, textOf, toJson, truncate } from './template-filters.ts';
+
+export interface Template {
+  /** @param scope plain data alone; nothing inherited can be reached */
+  render(scope: Readonly<Record<string, unknown>>): Rendered;
+  /** What it asks the scope for, by place. */
+  readonly variables: readonly Variable[];
+}
+
+/** A fault is a clause for people that holds no value and no text of the template. */
+export type Rendered = { readonly text: string } | { readonly fault: string };
+
+export interface Variable {
+  /** `data`, `eventId`; what depends on another variable or an index is left out from there on. */
+  readonly path: readonly string[];
+  readonly line: number;
+}
+
+/** In array elements and characters; liquidjs counts them. Its limit of time is left alone: a machine that is frozen for maintenance exceeds any. */
+const MEMORY_LIMIT = 1_000_000;
+
+/** Without those that read files (include, render, layout, block) or write HTML (tablerow). */
+const TAGS = new Set('# assign break capture case comment continue cycle echo for if liquid raw unless'.split(' '));
+
+/** Without those that draw at random (sample), read a clock, or take an expression from a text. */
+const FILTERS = new Set(
+  [
+    'append base64_encode capitalize downcase escape escape_once lstrip prepend remove remove_first remove_last replace replace_first',
+    'replace_last rstrip sha256 slice split strip strip_newlines truncatewords upcase url_encode',
+    'abs at_least at_most ceil divided_by floor minus modulo plus round times',
+    'compact concat find first has join last map reject reverse size sort sort_natural sum uniq where',
+    'default raw',
+  ].flatMap((names) => names.split(' ')),
+);
+
+/** Contexts that are inside `capture`, and how deep: what is caught there is escaped when it is put out, and not before. */
+const capturing = new WeakMap<Context, number>();
+
+class Capture extends CaptureTag {
+  override *render(context: Context): Generator<unknown, void, string> {
+    const depth = capturing.get(context) ?? 0;
+    capturing.set(context, depth + 1);
+    yield* super.render(context);
+    capturing.set(context, depth);
+  }
+}
+
+/** @param json whether each output is escaped for a JSON string, unless `raw` or `json` stands last */
+export function compile(text: string, json: boolean): Template | { readonly fault: string } {
+  const liquid = engine(json);
+  try {
+    const parsed = liquid.parse(text);
+    return { render: (scope) => render(liquid, parsed, scope), variables: variablesOf(liquid, parsed) };
+  } catch (error) {
+    return { fault: `is no valid Liquid: ${faultOf(error)}` };
+  }
+}
+
+function render(liquid: Liquid, parsed: Parsed[], scope: Readonly<Record<string, unknown>>): Rendered {
+  try {
+    return { text: String(liquid.renderSync(parsed, scope)) };
+  } catch (error) {
+    return { fault: faultOf(error) };
+  }
+}
+
+function engine(json: boolean): Liquid {
+  const liquid = new Liquid({
+    // A folder in memory without a file in it: nothing is ever read from the disk.
+    templates: {},
+    ownPropertyOnly: true,
+    strictFilters: true,
+    locale: 'en-US',
+    memoryLimit: MEMORY_LIMIT,
+    outputEscape: function (this: { readonly context: Context }, value: unknown): string {
+      return json && !capturing.get(this.context) ? inJsonString(value) : textOf(value);
+    },
+  });
+  for (const name of Object.keys(liquid.filters)) if (!FILTERS.has(name)) liquid.unregisterFilter(name);
+  for (const name of Object.keys(liquid.tags)) if (!TAGS.has(name)) delete liquid.tags[name];
+  liquid.registerTag('capture', Capture);
+  liquid.registerFilter('date', formatDate);
+  liquid.registerFilter('json', { handler: toJson, raw: true });
+  liquid.registerFilter('slack', slackText);
+  liquid.registerFilter('truncate', truncate);
+  return liquid;
+}
+
+function variablesOf(liquid: Liquid, parsed: Parsed[]): Variable[] {
+  const { globals } = liquid.analyzeSync(parsed, { partials: false });
+  return Object.values(globals)
+    .flat()
+    .map(({ segments, location }) => {
+      const end = segments.findIndex((segment) => typeof segment !== 'string');
+      const path = (end === -1 ? segments : segments.slice(0, end)).map(String);
+      return { path, line: location.row };
+    });
+}
+
+/** liquidjs quotes the template, which may hold a secret: only names of filters and tags are repeated. */
+function faultOf(error: unknown): string {
+  const said = error instanceof Error ? error.message : '';
+  const [, words = said, line, column] = /^(.*), line:(\d+), col:(\d+)$/s.exec(said) ?? [];
+  const place = line === undefined ? '' : ` (line ${line}, column ${column})`;
+  const cause = error instanceof Error && 'originalError' in error ? error.originalError : undefined;
+  if (cause instanceof FilterFault) return `${cause.message}${place}`;
+  const filter = /^undefined filter: ([\w-]{1,40})$/.exec(words)?.[1];
+  if (filter !== undefined) return `there is no filter ${filter}${place}`;
+  const tag = /^tag "([\w-]{1,40})" not found$/.exec(words)?.[1];
+  if (tag !== undefined) return `there is no tag ${tag}${place}`;
+  if (/not closed/.test(words)) return `something that begins here is not closed${place}`;
+  if (/limit exceeded/.test(words)) return `it repeats or collects too much${place}`;
+  return `it cannot be understood${place}`;
+}

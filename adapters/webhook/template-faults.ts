@@ -1,0 +1,61 @@
+// `body` of the configuration → what is wrong with its template, found by trying it on an event of every type.
+import type { OptionFault } from '../adapter.ts';
+import { loadTemplate, renderBody, scopeOf } from './template-body.ts';
+import type { Template, Variable } from './template-engine.ts';
+import { openValues, type TemplateBody } from './template-options.ts';
+import { type Sample, sampleEvents } from './template-samples.ts';
+
+const KEY = 'body.template';
+
+/** Of options whose secrets are open. */
+export async function templateFaults({ body }: { readonly body?: TemplateBody }): Promise<readonly OptionFault[]> {
+  if (body === undefined) return [];
+  const template = await loadTemplate(body);
+  if ('fault' in template) return [{ key: KEY, message: template.fault }];
+  const samples = sampleEvents();
+  const values = openValues(body);
+  const strangers = variableFaults(template, samples, values);
+  return strangers.length > 0 ? strangers : trialFaults(template, body.contentType, samples, values);
+}
+
+/** What the template asks for and no event has, each once; a slip of the pen would else be an empty text for ever. */
+function variableFaults(template: Template, samples: readonly Sample[], values: Readonly<Record<string, string>>): OptionFault[] {
+  const known = samples.map(({ event, change }) => scopeOf(event, change, {}));
+  const unknown = new Map<string, OptionFault>();
+  for (const variable of template.variables) {
+    const fault = variable.path[0] === 'values' ? valueFault(variable, values) : eventFault(variable, known);
+    if (fault) unknown.set(`${fault.key} ${variable.path.join('.')}`, fault);
+  }
+  return [...unknown.values()];
+}
+
+function valueFault({ path: [, name] }: Variable, values: Readonly<Record<string, string>>): OptionFault | null {
+  if (name === undefined || Object.hasOwn(values, name)) return null;
+  return { key: `body.values.${name}`, message: 'is missing: the template asks for it' };
+}
+
+function eventFault({ path, line }: Variable, known: readonly object[]): OptionFault | null {
+  if (known.some((scope) => holds(scope, path))) return null;
+  return { key: KEY, message: `asks for ${path.join('.')} in line ${line}, which no event has` };
+}
+
+/** Whether the path leads to something; of texts and lists, which have a size and a first, nothing is known. */
+function holds(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined || typeof value !== 'object' || value === null || Array.isArray(value))
+    return value !== null || name === undefined;
+  return Object.hasOwn(value, name) && holds((value as Readonly<Record<string, unknown>>)[name], rest);
+}
+
+/** The first event that the template fails for. */
+function trialFaults(
+  template: Template,
+  contentType: string,
+  samples: readonly Sample[],
+  values: Readonly<Record<string, string>>,
+): OptionFault[] {
+  for (const { event, change } of samples) {
+    const rendered = renderBody(template, contentType, scopeOf(event, change, values));
+    if ('fault' in rendered) return [{ key: KEY, message: `fails for an event of type ${change}: ${rendered.fault}` }];
+  }
+  return [];
+}

@@ -1,0 +1,81 @@
+// What the configuration says of `body` → which template, of what media type, and the values that it needs besides the event.
+import * as v from 'valibot';
+import { secret } from '../../src/options.ts';
+import { Secret } from '../../src/secret.ts';
+
+/** The templates that come with the program, by name. */
+export const SHIPPED_TEMPLATES = ['slack', 'teams', 'pagerduty'] as const;
+
+type ShippedTemplate = (typeof SHIPPED_TEMPLATES)[number];
+
+/** The text of a user's own is opened by config/ like a secret's, which it may well hold. */
+export type TemplateSource = { readonly shipped: ShippedTemplate } | { readonly file: Secret };
+
+/** A media type (RFC 9110, section 8.3.1); what is sent is UTF-8, and nothing else may be said of it. */
+const MEDIA_TYPE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+(?: *; *charset="?utf-8"?)?$/i;
+const JSON_TYPE = /^[^/;]+\/(?:[^;]*\+)?json *(?:;|$)/i;
+/** As Liquid writes a variable. */
+const VALUE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+const template = v.pipe(
+  v.string(),
+  v.check(
+    (text) => isShipped(text) || /[./\\]/.test(text),
+    `is none of the templates that come with the bridge (${SHIPPED_TEMPLATES.join(', ')}): one of your own is given by its path, such as ./message.liquid`,
+  ),
+  v.description('A Liquid file, by its path from the folder of the configuration, or slack, teams or pagerduty.'),
+  v.transform((text): TemplateSource => (isShipped(text) ? { shipped: text } : { file: new Secret({ file: text }) })),
+);
+
+const values = v.pipe(
+  v.optional(
+    v.record(
+      v.pipe(v.string(), v.regex(VALUE_NAME, 'must be letters, digits and _, and begin with no digit')),
+      v.union([v.string(), secret()], 'must be text, { env: NAME } or { file: PATH }'),
+    ),
+    {},
+  ),
+  v.description('What the template needs besides the event, as {{ values.NAME }}: text, { env: NAME } or { file: PATH }.'),
+);
+
+export const templateEntries = {
+  body: v.exactOptional(
+    v.pipe(
+      v.strictObject({
+        template,
+        contentType: v.pipe(
+          v.optional(
+            v.pipe(v.string(), v.regex(MEDIA_TYPE, 'must be a media type such as application/json, with no parameter but charset=utf-8')),
+            'application/json',
+          ),
+          v.description('The media type of what the template gives. Default application/json; where it is JSON, the text must be, too.'),
+        ),
+        values,
+      }),
+      v.description('A body of your own shape for each event, in the place of a CloudEvent.'),
+    ),
+  ),
+};
+
+export type TemplateBody = v.InferOutput<NonNullable<typeof templateEntries.body.wrapped>>;
+
+export const MODE_FAULT = 'cannot stand beside body: a template gives one body for each event, and that is no CloudEvent';
+
+/** @param options as the schemas of `body` and `mode` made them */
+export function modeFits({ mode, body }: { readonly mode: string; readonly body?: TemplateBody }): boolean {
+  return body === undefined || mode === 'structured';
+}
+
+/** Whether a text of this media type must be JSON. */
+export function isJson(contentType: string): boolean {
+  return JSON_TYPE.test(contentType);
+}
+
+/** The values as the template sees them, secrets open. */
+export function openValues({ values: given }: TemplateBody): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, typeof value === 'string' ? value : value.reveal()]));
+}
+
+function isShipped(text: string): text is ShippedTemplate {
+  return SHIPPED_TEMPLATES.some((name) => name === text);
+}

@@ -1,0 +1,127 @@
+// The PEM files of a sink's `tls` → what connections use of them, anew when the files change.
+import { readFileSync, statSync } from 'node:fs';
+import type { SecureContext } from 'node:tls';
+import { type PemTexts, pemFaults } from '../../src/certificates.ts';
+import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
+import type { Secret } from '../../src/secret.ts';
+import type { AdapterDeps } from '../adapter.ts';
+import type { ConnectionOptions } from './connection-options.ts';
+
+/** The files are looked at so often at most, and only when something is to be sent. */
+const LOOK_AGAIN_MS = 1000;
+
+interface PemFile {
+  readonly kind: keyof PemTexts;
+  readonly path: string;
+  /** Reveals what the file held when the configuration was read. */
+  readonly secret: Secret;
+}
+
+interface Loaded {
+  readonly context: SecureContext;
+  /** What the files looked like before they were read, so that one written meanwhile shows the next time. */
+  readonly stamp: string;
+}
+
+/** Opens no file before `context`. */
+export class TlsFiles {
+  readonly #files: readonly PemFile[];
+  readonly #deps: Pick<AdapterDeps, 'name' | 'logger' | 'elapsedMs'>;
+  #loaded: Loaded | null = null;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  /** What was last logged of files that cannot be used. */
+  #complaint: string | null = null;
+
+  /** The secrets are open. */
+  constructor({ ca, cert, key }: NonNullable<ConnectionOptions['tls']>, deps: Pick<AdapterDeps, 'name' | 'logger' | 'elapsedMs'>) {
+    this.#files = [...pemFile('ca', ca), ...pemFile('cert', cert), ...pemFile('key', key)];
+    this.#deps = deps;
+  }
+
+  /**
+   * The same object as long as the files stay what they are; null where none is configured. Files that cannot be used, as a certificate
+   * written before its key, leave the old ones in use, which is logged once.
+   * @throws BridgeError BRIDGE_WEBHOOK_TLS_FILES where there are no old ones.
+   */
+  context(): SecureContext | null {
+    if (this.#files.length === 0) return null;
+    const nowMs = this.#deps.elapsedMs();
+    if (this.#loaded === null || nowMs - this.#lookedAtMs >= LOOK_AGAIN_MS) {
+      this.#lookedAtMs = nowMs;
+      this.#loaded = this.#look(this.#loaded);
+    }
+    return this.#loaded.context;
+  }
+
+  #look(before: Loaded | null): Loaded {
+    try {
+      const stamp = this.#each(({ path }) => stampOf(path)).join();
+      const loaded = stamp === before?.stamp ? before : { stamp, context: this.#contextOf(({ path }) => readFileSync(path, 'utf8')) };
+      if (before !== null && loaded !== before) this.#deps.logger.info(`the tls files changed and were read again: ${this.#paths()}`);
+      this.#complaint = null;
+      return loaded;
+    } catch (error) {
+      const kept = before ?? this.#asConfigured(error);
+      this.#complain(messageOf(error));
+      return kept;
+    }
+  }
+
+  /** What the files held when the configuration was read. */
+  #asConfigured(cause: unknown): Loaded {
+    try {
+      return { stamp: '', context: this.#contextOf(({ secret }) => secret.reveal()) };
+    } catch {
+      throw cause;
+    }
+  }
+
+  #contextOf(textOf: (file: PemFile) => string): SecureContext {
+    const texts: PemTexts = Object.fromEntries(this.#each((file) => [file.kind, textOf(file)]));
+    const [fault] = pemFaults(texts, 'tls');
+    if (fault) throw this.#fault(fault.key, fault.message);
+    try {
+      return process.getBuiltinModule('node:tls').createSecureContext(texts);
+    } catch (error) {
+      // Only the code: what OpenSSL says of it may quote the key.
+      throw this.#fault('tls', `cannot be used (${codeOf(error) ?? 'unreadable'})`);
+    }
+  }
+
+  #each<T>(of: (file: PemFile) => T): T[] {
+    return this.#files.map((file) => {
+      try {
+        return of(file);
+      } catch (error) {
+        throw this.#fault(`tls.${file.kind}`, `cannot be read (${codeOf(error) ?? 'unreadable'})`);
+      }
+    });
+  }
+
+  #fault(key: string, what: string): BridgeError {
+    const message = `sinks.${this.#deps.name}.${key} ${what}: mend ${this.#paths()}; the next attempt reads them again`;
+    return new BridgeError('BRIDGE_WEBHOOK_TLS_FILES', message, { disposition: 'misconfigured', scope: 'sink' });
+  }
+
+  #paths(): string {
+    return this.#files.map(({ path }) => path).join(', ');
+  }
+
+  #complain(reason: string): void {
+    if (reason === this.#complaint) return;
+    this.#complaint = reason;
+    this.#deps.logger.warn({ reason }, 'the tls files cannot be used: what was read of them before stays in use');
+  }
+}
+
+function pemFile(kind: keyof PemTexts, secret: Secret | undefined): PemFile[] {
+  if (secret === undefined) return [];
+  const path = secret.file ?? ('file' in secret.reference ? secret.reference.file : secret.origin);
+  return [{ kind, path, secret }];
+}
+
+/** Changes when the file is written or another one takes its place. */
+function stampOf(path: string): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
+}

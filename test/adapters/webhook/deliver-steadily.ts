@@ -1,0 +1,45 @@
+// A program for tests: lanes to the URLs of its arguments, each given a delivery every 100 ms; prints what becomes of each, with the count of TCP sockets.
+import * as v from 'valibot';
+import type { Adapter } from '../../../adapters/adapter.ts';
+import { webhook } from '../../../adapters/webhook/webhook.ts';
+import { Lane } from '../../../src/delivery/lane.ts';
+import { MemoryLaneStore } from '../../support/memory-lane-store.ts';
+import { adapterDeps } from '../adapter-deps.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+
+const EVERY_MS = 100;
+const KEYS = 4;
+
+const lanes = process.argv.slice(2).map((url, index) => {
+  const name = `sink-${index}`;
+  const deps = adapterDeps();
+  const options = v.parse(webhook.options, { url, allowInsecure: true, allowPrivate: ['0.0.0.0/0'], timeout: '1s' });
+  const store = new MemoryLaneStore(deps.wallMs);
+  const lane = new Lane({ name, adapter: told(name, webhook.create(options, deps)), store, deps, logger: deps.logger });
+  lane.start();
+  return { name, lane, store };
+});
+
+function told(name: string, adapter: Adapter): Adapter {
+  return {
+    limits: adapter.limits,
+    check: (signal) => adapter.check(signal),
+    deliver: async (batch, signal) => {
+      const outcomes = await adapter.deliver(batch, signal);
+      const sockets = process.getActiveResourcesInfo().filter((resource) => resource.startsWith('TCP')).length;
+      for (const outcome of outcomes) process.stdout.write(`${name} ${outcome instanceof Error ? outcome.code : outcome} ${sockets}\n`);
+      return outcomes;
+    },
+    [Symbol.asyncDispose]: () => adapter[Symbol.asyncDispose](),
+  };
+}
+
+let seq = 0;
+setInterval(() => {
+  seq += 1;
+  for (const { name, lane, store } of lanes) {
+    const { id, bytes, partitionKey } = sampleDelivery({ seq, partitionKey: `key-${seq % KEYS}` });
+    store.queue(name, partitionKey, { id, bytes });
+    lane.wake();
+  }
+}, EVERY_MS);

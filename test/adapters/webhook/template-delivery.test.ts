@@ -1,0 +1,134 @@
+// A webhook sink with `body` → requests whose bodies come from the template: same bytes at every attempt, signed, and refused alone where there is none.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { inspect } from 'node:util';
+import { Webhook } from 'standardwebhooks';
+import * as v from 'valibot';
+import type { Adapter } from '../../../adapters/adapter.ts';
+import { webhook } from '../../../adapters/webhook/webhook.ts';
+import type { Delivery } from '../../../src/model.ts';
+import { Secret } from '../../../src/secret.ts';
+import { WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { adapterDeps } from '../adapter-deps.ts';
+import { failed } from '../contract.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+
+const never = new AbortController().signal;
+const SIGNING = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+interface Scene {
+  readonly adapter: Adapter;
+  readonly receiver: WebhookReceiver;
+}
+
+/** `template` is a shipped one's name or the text of a file; `values` are secrets by name. */
+async function scene(
+  t: TestContext,
+  template: string,
+  body: { contentType?: string; values?: Readonly<Record<string, string>> } = {},
+): Promise<Scene> {
+  const receiver = await WebhookReceiver.start();
+  t.after(() => receiver.stop());
+  const { values = {}, ...more } = body;
+  const isShipped = /^[a-z]+$/.test(template);
+  const options = v.parse(webhook.options, {
+    ...{ url: receiver.url, allowInsecure: true, allowPrivate: ['127.0.0.0/8'], secrets: [{ env: 'SIGNING' }] },
+    body: {
+      template: isShipped ? template : './own.liquid',
+      values: Object.fromEntries(Object.keys(values).map((name) => [name, { env: name }])),
+      ...more,
+    },
+  });
+  options.secrets?.[0]?.open(SIGNING);
+  for (const [name, value] of Object.entries(options.body?.values ?? {})) if (value instanceof Secret) value.open(values[name] ?? '');
+  if (options.body && 'file' in options.body.template) options.body.template.file.open(template);
+  const adapter = webhook.create(options, adapterDeps());
+  t.after(() => adapter[Symbol.asyncDispose]());
+  return { adapter, receiver };
+}
+
+async function deliver(adapter: Adapter, delivery: Delivery = sampleDelivery()) {
+  return (await adapter.deliver([delivery], never))[0];
+}
+
+test('the body is what the template gives, under the media type, the id and a signature over its bytes', async (t) => {
+  const { adapter, receiver } = await scene(t, '{"text":"{{ change }}: {{ data.description }}","key":"{{ values.key }}"}', {
+    values: { key: 'a "secret"' },
+  });
+  assert.equal(await deliver(adapter), 'accepted');
+  const [request] = receiver.requests;
+  assert.equal(request?.headers['content-type'], 'application/json');
+  assert.equal(request?.headers['webhook-id'], sampleDelivery().id);
+  assert.equal(request?.headers['ce-id'], undefined);
+  const text = request?.body.toString() ?? '';
+  assert.deepEqual(JSON.parse(text), { text: 'updated: Wartung für „WestNO“ ', key: 'a "secret"' });
+  assert.equal(Number(request?.headers['content-length']), Buffer.byteLength(text));
+  new Webhook(SIGNING).verify(text, request?.headers as Record<string, string>);
+});
+
+test('every attempt sends the same bytes', async (t) => {
+  const { adapter, receiver } = await scene(t, 'slack');
+  receiver.next({ status: 503 }, 'reset');
+  for (let attempt = 0; attempt < 3; attempt++) await deliver(adapter);
+  const [first, ...others] = receiver.requests.map(({ body }) => body.toString());
+  assert.deepEqual(others, [first, first]);
+});
+
+test('another media type is sent as it is written, and its text may be anything', async (t) => {
+  const { adapter, receiver } = await scene(t, 'New: {{ data.description }}', { contentType: 'text/plain; charset=utf-8' });
+  assert.equal(await deliver(adapter), 'accepted');
+  assert.equal(receiver.requests[0]?.headers['content-type'], 'text/plain; charset=utf-8');
+  assert.equal(receiver.requests[0]?.body.toString(), 'New: Wartung für „WestNO“ ');
+});
+
+test('an event for which the template fails is refused alone and never sent; the next one is delivered', async (t) => {
+  const { adapter, receiver } = await scene(t, '{"text":"{{ data.description | raw }}"}');
+  const failure = failed(await deliver(adapter, sampleDelivery({ mark: 'a "payload" nobody may log' })));
+  assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TEMPLATE', 'refused', 'delivery']);
+  assert.match(
+    failure.message,
+    /^sink under-test: the template fails for an event of type updated: what it gives is no JSON.*dead-letters retry$/,
+  );
+  assert.doesNotMatch(inspect(failure, { depth: 9 }), /nobody/);
+  assert.equal(receiver.connections, 0);
+  assert.equal(await deliver(adapter), 'accepted');
+});
+
+test('a template that cannot be used at all is a wrong configuration of the sink, and loses no event', async (t) => {
+  const { adapter, receiver } = await scene(t, '{{ id | nope }}');
+  const failure = failed(await deliver(adapter));
+  assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TEMPLATE', 'misconfigured', 'sink']);
+  assert.match(failure.message, /^sink under-test: the template is no valid Liquid: there is no filter nope/);
+  assert.equal(receiver.connections, 0);
+});
+
+/** What each of the three answers when it has taken a message, or not. */
+const ANSWERS: readonly (readonly [template: string, status: number, body: string, outcome: string])[] = [
+  ['slack', 200, 'ok', 'accepted'],
+  ['slack', 400, 'invalid_blocks', 'refused'],
+  ['slack', 404, 'no_service', 'misconfigured'],
+  ['slack', 410, 'channel_is_archived', 'retired'],
+  ['slack', 429, '', 'retry'],
+  ['teams', 202, '', 'accepted'],
+  ['teams', 429, '', 'retry'],
+  ['pagerduty', 202, '{"status":"success","message":"Event processed","dedup_key":"x"}', 'accepted'],
+  ['pagerduty', 400, '{"status":"invalid event"}', 'refused'],
+];
+
+for (const [template, status, body, expected] of ANSWERS) {
+  test(`the answer ${status} ${body.slice(0, 20)} of ${template} is ${expected}`, async (t) => {
+    const { adapter, receiver } = await scene(t, template, { values: { routingKey: 'x'.repeat(32) } });
+    receiver.default = { status, body };
+    const outcome = await deliver(adapter);
+    assert.equal(outcome === 'accepted' ? outcome : failed(outcome).disposition, expected);
+    assert.equal(receiver.requests[0]?.headers['content-type'], 'application/json');
+    JSON.parse(receiver.requests[0]?.body.toString() ?? '');
+  });
+}
+
+test('values that are secrets show neither in errors nor in the adapter', async (t) => {
+  const { adapter, receiver } = await scene(t, '{"a":"{{ values.key | raw }}"}', { values: { key: 'a-secret-"' } });
+  receiver.default = { status: 400 };
+  const shown = inspect([adapter, await deliver(adapter)], { depth: 20, showHidden: true });
+  assert.doesNotMatch(shown, /a-secret/);
+});
