@@ -214,7 +214,7 @@ export type Settlement =
   | { readonly seq: number; readonly result: 'failed'; readonly status: number | string | null }
   | { readonly seq: number; readonly result: 'dead'; readonly reason: DeadLetterReason; readonly status: number | string | null };
 
-/** A sink that takes nothing until its configuration changes. */
+/** A sink that takes nothing until its configuration changes or the verb `resume` lifts it. */
 export interface Retirement {
   readonly reason: string;
   readonly atMs: number;

@@ -20,6 +20,8 @@ export interface Connection {
   readonly name: string;
   /** What failed and what to do; null where it can be reached. */
   readonly error: string | null;
+  /** What is worth knowing besides; null where there is nothing. */
+  readonly found: string | null;
 }
 
 /**
@@ -36,14 +38,14 @@ async function* reach(
   adapters: readonly (readonly [string, Adapter])[],
   parts: ConnectionParts,
 ): AsyncGenerator<Connection> {
-  yield { name: 'metadata', error: await reachMetadata(config, parts) };
+  yield { name: 'metadata', error: await reachMetadata(config, parts), found: null };
   for (const [name, adapter] of adapters) {
     try {
-      await adapter.check(parts.signal);
-      yield { name, error: null };
+      const found = await adapter.check(parts.signal);
+      yield { name, error: null, found };
     } catch (error) {
       parts.signal.throwIfAborted();
-      yield { name, error: messageOf(error) };
+      yield { name, error: messageOf(error), found: null };
     } finally {
       await adapter[Symbol.asyncDispose]();
     }

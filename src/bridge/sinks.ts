@@ -1,7 +1,7 @@
 // The configured sinks → an adapter and a lane for each, and which of them get a change.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { Adapter } from '../../adapters/adapter.ts';
+import type { Adapter, AdapterMemory } from '../../adapters/adapter.ts';
 import type { Config } from '../config/config.ts';
 import { names } from '../content.ts';
 import { compileFilter, publishes } from '../delivery/filter.ts';
@@ -42,7 +42,7 @@ export class Sinks {
     this.#lanes = new Map(
       Object.entries(config.sinks).map(([name, { retry }]) => {
         const own = logger.child({ area: 'delivery', sink: name });
-        const adapter = createAdapter(name, config, { deps, logger: own, stdout });
+        const adapter = createAdapter(name, config, { deps, logger: own, stdout, memory: memoryOf(name, outbox) });
         const reports = { onAttempt: onAttempt.bind(null, name), onState: onState.bind(null, name) };
         return [name, new Lane({ name, adapter, store: outbox, retry, deps, logger: own, ...reports })];
       }),
@@ -89,13 +89,24 @@ export class Sinks {
   }
 }
 
+export interface AdapterParts extends Pick<SinksParts, 'deps' | 'logger' | 'stdout'> {
+  /** Without it the adapter remembers nothing, as where its options are judged or its sink is only reached for. */
+  readonly memory?: AdapterMemory;
+}
+
 /** @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
 export function createAdapter(
   name: string,
   config: Pick<Config, 'sinks'>,
-  { deps, logger, stdout }: Pick<SinksParts, 'deps' | 'logger' | 'stdout'>,
+  { deps, logger, stdout, memory = NO_MEMORY }: AdapterParts,
 ): Adapter {
   const sink = config.sinks[name];
   if (sink === undefined) throw new RangeError(`no sink ${name}`);
-  return sink.adapter.create(sink.options, { ...deps, name, logger, stdout });
+  return sink.adapter.create(sink.options, { ...deps, name, logger, stdout, memory });
+}
+
+const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };
+
+function memoryOf(sink: string, outbox: Outbox): AdapterMemory {
+  return { read: () => outbox.consent(sink), write: (text) => outbox.saveConsent(sink, text) };
 }

@@ -43,9 +43,9 @@ export class Status {
     else if (lastGoodAt === null) reasons.push('no good document of the metadata service yet');
     else if (ageMs(lastGoodAt, now(deps)) >= STALE_AFTER_MS) reasons.push('the last good document is 60 s old or older');
     if (recorder !== null && recorder.fault !== null) reasons.push(`nothing can be stored: ${recorder.fault}`);
-    const states = [...sinks.status()].map(([name, { state, reason, sinceMs }]) => [
+    const states = [...sinks.status()].map(([name, { state, reason, sinceMs, untilMs }]) => [
       name,
-      { state, reason, since: toRfc3339Seconds(sinceMs) },
+      { state, reason, since: toRfc3339Seconds(sinceMs), ...(untilMs !== null && { until: toRfc3339Seconds(untilMs) }) },
     ]);
     return { ready: reasons.length === 0, reasons, details: { sinks: Object.fromEntries(states) } };
   }
@@ -83,7 +83,7 @@ export class Status {
       sinks: [...sinks.status()].map(([sink, { state }]) => {
         const { queued, oldestQueuedAtMs, dead } = outbox.backlog(sink);
         const oldestSeconds = oldestQueuedAtMs === null ? null : Math.max(0, deps.wallMs() - oldestQueuedAtMs) / 1000;
-        return { sink, queued, oldestSeconds, deadLetters: dead, retired: state === 'retired' };
+        return { sink, queued, oldestSeconds, deadLetters: dead, state };
       }),
       logLinesDropped: logLinesDropped(),
     };

@@ -1,4 +1,4 @@
-// A batch → one outcome for each member, whatever the adapter does: it may fail, answer with too few, or never answer.
+// A batch → one outcome for each member, whatever the adapter does: it may fail, answer with too few, or never answer; its preparation likewise.
 import type { Adapter, Outcome } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model.ts';
@@ -30,6 +30,25 @@ export async function attempt(
     if (signal.aborted) return null;
     const failure = limit.signal.aborted ? timedOut(sink) : broken(sink, error);
     return batch.map(() => failure);
+  } finally {
+    limit.cancel();
+  }
+}
+
+/** One run of the adapter's preparation. Never rejects; null where it went well, or there is none. */
+export async function prepare(
+  adapter: Adapter,
+  sink: string,
+  deps: Pick<Deps, 'after'>,
+  signal: AbortSignal,
+): Promise<BridgeError | 'aborted' | null> {
+  const limit = deadline(deps, ATTEMPT_LIMIT_MS, () => timedOut(sink), signal);
+  try {
+    await Promise.race([adapter.preparation?.run(limit.signal), rejectOnAbort(limit.signal)]);
+    return null;
+  } catch (error) {
+    if (signal.aborted) return 'aborted';
+    return error instanceof BridgeError ? error : broken(sink, error);
   } finally {
     limit.cancel();
   }

@@ -21,12 +21,14 @@ export interface Backoff {
   readonly disposition: Disposition;
   /** Whether the event ended at least 10 min ago. */
   readonly longEnded: boolean;
+  /** Caps the wait whatever else holds. */
+  readonly withinMs?: number | undefined;
 }
 
 /** Milliseconds of elapsed time, evenly drawn between 0 and the ceiling of this failure. `random` is at least 0, below 1. */
-export function backoffMs({ failures, disposition, longEnded }: Backoff, random: () => number): number {
+export function backoffMs({ failures, disposition, longEnded, withinMs = LONG_CAP_MS }: Backoff, random: () => number): number {
   const first = disposition === 'misconfigured' ? SLOW_FIRST_MS : FIRST_MS;
-  return random() * Math.min(longEnded ? LONG_CAP_MS : CAP_MS, first * 2 ** (failures - 1));
+  return random() * Math.min(longEnded ? LONG_CAP_MS : CAP_MS, first * 2 ** (failures - 1), withinMs);
 }
 
 /** The clocks at one moment, and chance. */

@@ -3,11 +3,12 @@ import type { Adapter } from '../../adapters/adapter.ts';
 import type { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model.ts';
 import type { Deps } from '../time.ts';
-import { attempt } from './attempt.ts';
+import { attempt, prepare } from './attempt.ts';
 import { LongEnded, type Moment } from './backoff.ts';
 import { halves } from './batch.ts';
 import { LaneKeys, MOST_TROUBLED_KEYS } from './lane-keys.ts';
 import type { LaneReport } from './lane-report.ts';
+import type { Rate } from './rate.ts';
 import type { Settlements } from './settlements.ts';
 import { SinkHealth } from './sink-health.ts';
 import { isFailure, judge, type Verdict } from './verdict.ts';
@@ -20,6 +21,7 @@ export interface CourierOptions {
   readonly deps: Deps;
   readonly settlements: Settlements;
   readonly report: LaneReport;
+  readonly rate: Rate;
   /** Aborts what is running. */
   readonly signal: AbortSignal;
   /** Whether calls may still begin. */
@@ -32,6 +34,9 @@ export class Courier {
   readonly health = new SinkHealth();
   readonly longEnded = new LongEnded();
   readonly #options: CourierOptions;
+  #largestBatch = Number.POSITIVE_INFINITY;
+  /** The last preparation failed, so that its success is what the sink was waiting for. */
+  #isUnprepared = false;
 
   constructor(options: CourierOptions) {
     this.#options = options;
@@ -50,6 +55,11 @@ export class Courier {
     let parts: readonly (readonly Delivery[])[] = [batch];
     for (let [part, ...rest] = parts; part; [part, ...rest] = parts) {
       const verdicts = await this.#deliver(part, probe);
+      if (verdicts === null) {
+        if (part !== batch) this.#largestBatch = part.length;
+        if (probe) this.keys.markTried(part[0]?.partitionKey ?? '', null);
+        return;
+      }
       if (!this.#mayGoOn()) return;
       const again = verdicts.flatMap((verdict) => (verdict.outcome === 'again' ? [verdict.row] : []));
       const failed = new Set(verdicts.flatMap((verdict) => (isFailure(verdict) ? [verdict.row.partitionKey] : [])));
@@ -58,15 +68,37 @@ export class Courier {
     }
   }
 
+  /** Members of a batch that make sense now: fewer while the rate keeps a refused one from being halved at once, so that the next try is. */
+  get largestBatch(): number {
+    return this.#largestBatch;
+  }
+
+  /** All that was queued is on its way: whatever a batch was refused for is found or gone. */
+  drained(): void {
+    this.#largestBatch = Number.POSITIVE_INFINITY;
+  }
+
+  /** The sink's retirement was lifted: it starts as a new one. */
+  resume(): void {
+    this.keys.forget();
+    this.health.resume();
+    this.#options.report.resumed();
+  }
+
   #mayGoOn(): boolean {
     const { health } = this;
     return this.#options.isOpen() && !health.isRetired && !health.isSick && health.closedUntilMs <= this.#options.deps.elapsedMs();
   }
 
-  async #deliver(part: readonly Delivery[], probe: boolean): Promise<readonly Verdict[]> {
+  /** Null where the rate lets no request begin. What is not prepared is not sent, and fails with what the preparation failed with. */
+  async #deliver(part: readonly Delivery[], probe: boolean): Promise<readonly Verdict[] | null> {
     const { adapter, name, deps, maxAgeMs, settlements, report, signal } = this.#options;
     const startedMs = deps.elapsedMs();
-    const outcomes = await attempt(adapter, name, part, deps, signal);
+    const failure = adapter.preparation?.isNeeded ? await this.#prepare() : null;
+    if (failure === 'aborted') return [];
+    if (failure === null && !this.#options.rate.begin()) return null;
+    const outcomes = failure === null ? await attempt(adapter, name, part, deps, signal) : part.map(() => failure);
+    if (failure === null) this.#options.rate.end();
     if (!outcomes) return [];
     const now = this.now();
     const verdicts = judge(part, outcomes, { wallMs: now.wallMs, maxAgeMs });
@@ -76,17 +108,28 @@ export class Courier {
     return verdicts;
   }
 
+  /** What failed; null where deliveries may begin. */
+  async #prepare(): Promise<BridgeError | 'aborted' | null> {
+    const { adapter, name, deps, signal } = this.#options;
+    const failure = await prepare(adapter, name, deps, signal);
+    if (failure === null && this.#isUnprepared) this.#recover();
+    this.#isUnprepared = failure !== null;
+    return failure;
+  }
+
   #learn(verdicts: readonly Verdict[], probe: boolean, now: Moment): void {
     const accepted = verdicts.some(({ outcome }) => outcome === 'accepted');
     if (accepted) this.#recover();
+    const together = onceDrawn(now);
     const failed = new Set<string>();
     for (const verdict of verdicts) {
       const key = verdict.row.partitionKey;
       if (verdict.outcome === 'refused' || verdict.outcome === 'expired') this.#options.report.gaveUp(verdict);
+      if (verdict.outcome === 'refused') this.drained();
       if (verdict.outcome === 'again' || failed.has(key)) continue;
       if (isFailure(verdict)) {
         failed.add(key);
-        this.#fail(verdict, { probe, counts: !accepted }, now);
+        this.#fail(verdict, { probe, counts: !accepted }, now, together);
       } else this.keys.succeed(key);
     }
     if (probe && !accepted && failed.size === 0) this.health.again(now);
@@ -99,26 +142,43 @@ export class Courier {
   }
 
   /** `counts`: nothing of the same call was accepted, so the failure may be the sink's. */
-  #fail({ row, error }: { row: Delivery; error: BridgeError }, { probe, counts }: { probe: boolean; counts: boolean }, now: Moment): void {
+  #fail(
+    { row, error }: { row: Delivery; error: BridgeError },
+    { probe, counts }: { probe: boolean; counts: boolean },
+    now: Moment,
+    together: Moment,
+  ): void {
     const { report } = this.#options;
     const disposition = error.disposition ?? 'retry';
     if (disposition === 'retired') {
       this.#retire(error, now);
       return;
     }
-    const failures = this.keys.fail(row.partitionKey, { disposition, longEnded: this.longEnded.has(row, now) }, now);
-    report.failed(row, error, failures, this.health.isSick);
-    report.began(this.health.fail(counts ? row.partitionKey : null, error, probe, now), error);
+    const failures = this.keys.fail(row.partitionKey, { disposition, longEnded: this.longEnded.has(row, now) }, together);
+    const wasSick = this.health.isSick;
+    const news = this.health.fail(counts ? row.partitionKey : null, error, probe, now);
+    report.failed(row, error, failures, wasSick || news.includes('misconfigured'));
+    report.began(news, error);
     if (!this.health.isSick && this.keys.troubled >= MOST_TROUBLED_KEYS) {
-      this.health.sicken(disposition, now);
+      this.health.sicken(error, now);
       report.began(['sick'], error);
     }
   }
 
   #retire(error: BridgeError, now: Moment): void {
     if (this.health.isRetired) return;
-    this.health.retire(error.message);
+    this.health.retire(error.message, error.untilRestart);
     this.#options.report.retired(error);
     if (!error.untilRestart) this.#options.settlements.retire({ reason: error.message, atMs: now.wallMs });
   }
+}
+
+/** One draw for all keys of a call: those that failed together are due together, so that the same batch goes again, under the same id. */
+function onceDrawn(now: Moment): Moment {
+  let draw: number | null = null;
+  const random = () => {
+    draw ??= now.random();
+    return draw;
+  };
+  return { ...now, random };
 }

@@ -70,8 +70,8 @@ export class LaneKeys {
     return this.#names((state) => state.busy || state.tried !== null);
   }
 
-  /** The key takes its turn as a probe. */
-  markTried(key: string, tried: 'alive' | 'long ended'): void {
+  /** The key takes its turn as a probe; null: nothing came of it, the turn is still its own. */
+  markTried(key: string, tried: 'alive' | 'long ended' | null): void {
     this.#at(key).tried = tried;
   }
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { BridgeError } from '../errors.ts';
 import type { Delivery, Retirement } from '../model.ts';
 import { isContractBreach } from './attempt.ts';
-import type { HealthNews, LaneState } from './sink-health.ts';
+import type { HealthNews, HealthState, LaneState } from './sink-health.ts';
 import type { AttemptOutcome, Verdict } from './verdict.ts';
 
 export interface LaneStatus {
@@ -12,6 +12,8 @@ export interface LaneStatus {
   readonly reason: string | null;
   /** Wall time at which the lane came to this state. */
   readonly sinceMs: number;
+  /** While `held`: wall time until which, where that is known; else null. */
+  readonly untilMs: number | null;
   /** Calls of the adapter now running. */
   readonly inFlight: number;
 }
@@ -30,9 +32,13 @@ export interface LaneReportOptions {
   readonly onState?: ((status: LaneStatus) => void) | undefined;
 }
 
+/** What ends the pause of a retired sink. */
+const RESUMED_BY = 'its configuration changes or `resume --sink NAME` is run';
+
 export class LaneReport {
   readonly #options: LaneReportOptions;
-  #status: Omit<LaneStatus, 'inFlight'> = { state: 'delivering', reason: null, sinceMs: 0 };
+  #status: Omit<LaneStatus, 'inFlight'> = { state: 'delivering', reason: null, sinceMs: 0, untilMs: null };
+  #isShort = false;
 
   constructor(options: LaneReportOptions) {
     this.#options = options;
@@ -42,11 +48,13 @@ export class LaneReport {
     return { ...this.#status, inFlight };
   }
 
-  /** Passes a status on if it is another one than before. */
-  update(state: LaneState, reason: string | null, wallMs: number, inFlight: number): void {
+  /** Passes a status on if its state or its reason is another one than before. */
+  update({ state, reason, untilMs }: HealthState, now: { readonly elapsedMs: number; readonly wallMs: number }, inFlight: number): void {
     const before = this.#status;
+    const until = untilMs === null ? null : now.wallMs + untilMs - now.elapsedMs;
+    const sinceMs = state === before.state && before.sinceMs !== 0 ? before.sinceMs : now.wallMs;
+    this.#status = { state, reason, sinceMs, untilMs: until };
     if (before.sinceMs !== 0 && state === before.state && reason === before.reason) return;
-    this.#status = { state, reason, sinceMs: state === before.state && before.sinceMs !== 0 ? before.sinceMs : wallMs };
     this.#options.onState?.(this.status(inFlight));
   }
 
@@ -56,7 +64,7 @@ export class LaneReport {
     for (const [outcome, count] of counts) this.#options.onAttempt?.({ outcome, count, durationMs });
   }
 
-  /** A key failed for the `failures`th time in a row. */
+  /** A key failed for the `failures`th time in a row. `quiet`: the sink's own trouble tells it. */
   failed(row: Delivery, error: BridgeError, failures: number, quiet: boolean): void {
     const level = failures > 1 || quiet ? 'debug' : isContractBreach(error) ? 'error' : 'warn';
     this.#options.logger[level]({ ...about(row, error), failures }, 'delivery failed and will be tried again');
@@ -77,7 +85,7 @@ export class LaneReport {
     const log = { code: error.code, status: error.status, reason: error.message };
     if (news.includes('misconfigured'))
       logger.warn(log, 'the sink looks misconfigured: mend what the reason says; tried slowly until then');
-    if (news.includes('sick')) logger.warn(log, 'the sink fails as a whole: one delivery at a time until one is accepted');
+    else if (news.includes('sick')) logger.warn(log, 'the sink fails as a whole: one delivery at a time until one is accepted');
   }
 
   ended(news: readonly HealthNews[]): void {
@@ -87,7 +95,7 @@ export class LaneReport {
   }
 
   retired(error: BridgeError): void {
-    const until = error.untilRestart ? 'the bridge is restarted' : 'its configuration changes';
+    const until = error.untilRestart ? 'the bridge is restarted' : RESUMED_BY;
     this.#options.logger.error(
       { code: error.code, status: error.status, reason: error.message },
       `the sink wants no more deliveries and is paused until ${until}; what is queued for it waits`,
@@ -96,7 +104,20 @@ export class LaneReport {
 
   foundRetired({ reason, atMs }: Retirement): void {
     const log = { reason, since: new Date(atMs).toISOString() };
-    this.#options.logger.warn(log, 'the sink is retired and stays paused until its configuration changes; what is queued for it waits');
+    this.#options.logger.warn(log, `the sink is retired and stays paused until ${RESUMED_BY}; what is queued for it waits`);
+  }
+
+  resumed(): void {
+    this.#options.logger.info('the sink was retired and is resumed: what is queued for it goes out');
+  }
+
+  /** Whether rows wait for the rate alone. Told when it begins and when nothing waits any more. */
+  short(isShort: boolean, perMinute: number | null): void {
+    if (isShort === this.#isShort) return;
+    this.#isShort = isShort;
+    const { logger } = this.#options;
+    if (isShort) logger.info({ perMinute }, 'more is queued than the rate of this sink lets out: the most urgent goes first');
+    else logger.info('nothing waits for the rate of this sink any more');
   }
 
   unreadable(reason: string, failures: number): void {

@@ -3,13 +3,16 @@ import type { Logger } from 'pino';
 import type { Adapter } from '../../adapters/adapter.ts';
 import { messageOf } from '../errors.ts';
 import type { Delivery } from '../model.ts';
-import { type CancelTimer, type Deps, sleep } from '../time.ts';
+import type { CancelTimer, Deps } from '../time.ts';
 import { backoffMs, type Moment } from './backoff.ts';
 import { planBatches } from './batch.ts';
 import { Courier } from './courier.ts';
+import { disposeAdapter } from './dispose.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
 import type { LaneStore } from './lane-store.ts';
 import { Settlements } from './settlements.ts';
+import type { Hold } from './sink-health.ts';
+import { Supply } from './supply.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_FETCHED = 256;
@@ -18,7 +21,6 @@ const PROBE_SAMPLE = 100;
 const EXPIRED_AT_ONCE = 500;
 /** Rows of a retired sink are looked at when the first is too old; by the wall clock, which may jump, so no later than that. */
 const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
-const DISPOSE_LIMIT_MS = 2_000;
 
 export interface LaneOptions {
   /** The sink's name in the configuration. */
@@ -41,13 +43,14 @@ export interface LaneOptions {
  *
  * A key is in one call at a time, and free again once what became of its rows is stored. Where an adapter accepts a later member of a key
  * though an earlier one of the same call failed, as brokers do, the later one counts: the other side has it.
- * Holds no rows but those of running calls; without queued rows it has no timer and does nothing.
+ * Holds no rows but those of running calls and some that come next; without queued rows it has no timer and does nothing.
  */
 export class Lane implements AsyncDisposable {
   readonly #options: LaneOptions;
   readonly #maxAgeMs: number;
   readonly #report: LaneReport;
   readonly #settlements: Settlements;
+  readonly #supply: Supply;
   readonly #courier: Courier;
   readonly #calls = new Set<Promise<void>>();
   readonly #abort = new AbortController();
@@ -56,6 +59,7 @@ export class Lane implements AsyncDisposable {
   #woken = false;
   #knowsRetirement = false;
   #readFailures = 0;
+  #hold: Hold | null = null;
   #cancelTimer: CancelTimer | null = null;
   #closed: Promise<void> | null = null;
 
@@ -65,9 +69,10 @@ export class Lane implements AsyncDisposable {
     this.#maxAgeMs = options.retry?.maxAgeMs ?? DAY_MS;
     this.#report = new LaneReport({ logger, onAttempt, onState });
     this.#settlements = new Settlements({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
+    this.#supply = new Supply({ name, adapter, store, deps, logger });
     const { signal } = this.#abort;
     const own = { maxAgeMs: this.#maxAgeMs, settlements: this.#settlements, report: this.#report, signal, isOpen: () => !this.#closing };
-    this.#courier = new Courier({ name, adapter, deps, ...own });
+    this.#courier = new Courier({ name, adapter, deps, rate: this.#supply.rate, ...own });
   }
 
   /** Begins to deliver, unless the store says that the sink is retired. */
@@ -82,6 +87,7 @@ export class Lane implements AsyncDisposable {
     this.#woken = true;
     queueMicrotask(() => {
       this.#woken = false;
+      this.#supply.forget();
       this.#courier.health.hasten(this.#courier.now());
       this.#pump();
     });
@@ -101,6 +107,12 @@ export class Lane implements AsyncDisposable {
     return this.close();
   }
 
+  /** After what arrived with it is stored: these keys are free then, and may be more urgent than those that wait. */
+  #pumpSoon(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = this.#options.deps.after(0, () => this.#pump());
+  }
+
   /** Does all that can be done now, and sets the timer for what can be done later. */
   #pump(): void {
     if (this.#closing) return;
@@ -109,8 +121,8 @@ export class Lane implements AsyncDisposable {
     const now = this.#courier.now();
     const nextMs = this.#step(now);
     if (nextMs !== null) this.#cancelTimer = this.#options.deps.after(nextMs - now.elapsedMs, () => this.#pump());
-    const { state, reason } = this.#courier.health.state(now.elapsedMs, this.#courier.keys.troubled);
-    this.#report.update(state, reason, now.wallMs, this.#calls.size);
+    const state = this.#courier.health.state(now.elapsedMs, this.#courier.keys.troubled, this.#hold);
+    this.#report.update(state, now, this.#calls.size);
   }
 
   /** @returns when (elapsed time) there is more to do, by the clock alone; null if never. */
@@ -128,44 +140,55 @@ export class Lane implements AsyncDisposable {
   }
 
   #deliverOrWait(now: Moment): number | null {
+    this.#hold = null;
     if (this.#courier.health.isRetired) return this.#expire(now);
     if (now.elapsedMs < this.#courier.health.closedUntilMs) return this.#courier.health.closedUntilMs;
     if (this.#settlements.isFull) return null;
-    return this.#courier.health.isSick ? this.#probe(now) : this.#fill(now);
+    if (!this.#courier.health.isSick) return this.#fill(now);
+    this.#hold = this.#supply.shortage([]);
+    return this.#hold ? this.#hold.untilMs : this.#probe(now);
   }
 
+  /** At the start the store says whether the sink is retired; later, whether it still is: another process may have lifted it. */
   #readRetirement(): void {
-    if (this.#knowsRetirement) return;
+    const { health } = this.#courier;
+    if (this.#knowsRetirement && (!health.canResume || this.#settlements.isRetiring)) return;
     const retirement = this.#options.store.retirement(this.#options.name);
+    if (!this.#knowsRetirement && retirement) {
+      health.retire(retirement.reason, false);
+      this.#report.foundRetired(retirement);
+    }
+    if (this.#knowsRetirement && !retirement) this.#courier.resume();
     this.#knowsRetirement = true;
-    if (!retirement) return;
-    this.#courier.health.retire(retirement.reason);
-    this.#report.foundRetired(retirement);
   }
 
   #fill(now: Moment): number | null {
-    const { name, store, adapter } = this.#options;
-    const { limits } = adapter;
+    const { limits } = this.#options.adapter;
+    const { keys, largestBatch } = this.#courier;
+    const batch = Math.min(limits.batch, largestBatch);
     for (;;) {
-      const slots = limits.inFlight - this.#calls.size;
+      const slots = this.#supply.slots(this.#calls.size);
       if (slots <= 0) break;
-      const limit = Math.min(slots * limits.batch, Math.max(limits.batch, MOST_FETCHED));
-      const rows = store.queued(name, this.#courier.keys.blocked(now.elapsedMs), limit);
-      for (const batch of planBatches(rows, limits, slots)) this.#begin(batch, false);
+      const limit = Math.min(slots * batch, Math.max(batch, MOST_FETCHED));
+      const rows = this.#supply.rows(keys.blocked(now.elapsedMs), limit);
+      for (const members of planBatches(rows, { ...limits, batch }, slots)) this.#begin(members, false);
       if (rows.length >= limit) continue;
-      if (this.#calls.size < limits.inFlight) this.#courier.keys.forgetAbsent(now.elapsedMs);
+      if (this.#calls.size < limits.inFlight) keys.forgetAbsent(now.elapsedMs);
+      this.#courier.drained();
       break;
     }
-    return this.#courier.keys.nextDueMs(now.elapsedMs);
+    this.#hold = this.#supply.shortage(keys.blocked(now.elapsedMs));
+    this.#report.short(this.#hold !== null, this.#supply.rate.perMinute);
+    const times = [keys.nextDueMs(now.elapsedMs), this.#hold?.untilMs ?? null].filter((time) => time !== null);
+    return times.length === 0 ? null : Math.min(...times);
   }
 
   /** One delivery of a sick sink, of each key in turn, so that one that the sink refuses to take does not hide that it takes others. */
   #probe(now: Moment): number | null {
-    const { name, store } = this.#options;
     if (this.#calls.size > 0) return null;
     if (this.#courier.keys.isFull) this.#courier.keys.forget();
-    let rows = store.queued(name, this.#courier.keys.notToProbe(), PROBE_SAMPLE);
-    if (rows.length === 0 && this.#courier.keys.newRound()) rows = store.queued(name, this.#courier.keys.notToProbe(), PROBE_SAMPLE);
+    let rows = this.#supply.rows(this.#courier.keys.notToProbe(), PROBE_SAMPLE);
+    if (rows.length === 0 && this.#courier.keys.newRound()) rows = this.#supply.rows(this.#courier.keys.notToProbe(), PROBE_SAMPLE);
     const [row] = rows;
     if (!row) {
       this.#courier.keys.forget();
@@ -182,6 +205,7 @@ export class Lane implements AsyncDisposable {
   /** Rows of a retired sink that are too old become dead letters, a chunk at a time. */
   #expire(now: Moment): number | null {
     const { name, store } = this.#options;
+    this.#supply.forget();
     const old = store
       .queuedBefore(name, now.wallMs - this.#maxAgeMs, EXPIRED_AT_ONCE)
       .filter((row) => !this.#courier.keys.isBusy(row.partitionKey));
@@ -207,7 +231,8 @@ export class Lane implements AsyncDisposable {
     const call = this.#courier.carry(batch, probe).then(() => {
       this.#calls.delete(call);
       this.#settlements.add([], () => this.#courier.keys.release(batch));
-      this.#pump();
+      if (this.#supply.rate.perMinute === null) this.#pump();
+      else this.#pumpSoon();
     });
     this.#calls.add(call);
   }
@@ -219,21 +244,8 @@ export class Lane implements AsyncDisposable {
     await Promise.all(this.#calls);
     cancelGrace();
     this.#settlements.close();
-    await this.#dispose();
-  }
-
-  async #dispose(): Promise<void> {
+    this.#supply.rate.save();
     const { adapter, deps } = this.#options;
-    const limit = new AbortController();
-    const late = sleep(deps, DISPOSE_LIMIT_MS, limit.signal).then(() =>
-      this.#report.disposeFailed(`not closed after ${DISPOSE_LIMIT_MS} ms`),
-    );
-    try {
-      await Promise.race([adapter[Symbol.asyncDispose](), late]);
-    } catch (error) {
-      this.#report.disposeFailed(messageOf(error));
-    }
-    limit.abort();
-    await late.catch(() => undefined);
+    await disposeAdapter(adapter, deps, (reason) => this.#report.disposeFailed(reason));
   }
 }

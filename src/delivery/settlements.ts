@@ -43,6 +43,11 @@ export class Settlements {
     this.#soon();
   }
 
+  /** Whether a retirement is not stored yet. */
+  get isRetiring(): boolean {
+    return this.#retirement !== null;
+  }
+
   retire(retirement: Retirement): void {
     this.#retirement = retirement;
     this.#soon();

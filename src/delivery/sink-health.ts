@@ -8,6 +8,20 @@ const LONGEST_HOLD_MS = 3_600_000;
 
 export type LaneState = 'delivering' | 'backing off' | 'probing' | 'held' | 'misconfigured' | 'retired';
 
+/** Rows wait although nothing is wrong. */
+export interface Hold {
+  readonly reason: string;
+  /** Elapsed time; null where a running request has to end first. */
+  readonly untilMs: number | null;
+}
+
+export interface HealthState {
+  readonly state: LaneState;
+  readonly reason: string | null;
+  /** While held, until when (elapsed time), where that is known. */
+  readonly untilMs: number | null;
+}
+
 /** What a failure changed. */
 export type HealthNews = 'sick' | 'misconfigured';
 
@@ -18,6 +32,8 @@ interface Sickness {
   disposition: Disposition;
   /** Whether only events are queued that ended long ago. */
   longEnded: boolean;
+  /** The last failure asks to be tried again so soon. */
+  withinMs: number | undefined;
 }
 
 export class SinkHealth {
@@ -25,11 +41,16 @@ export class SinkHealth {
   #sick: Sickness | null = null;
   #heldUntilMs = 0;
   #misconfigured = false;
-  #retired: string | null = null;
+  #retired: { readonly reason: string; readonly untilRestart: boolean } | null = null;
   #lastFailure: string | null = null;
 
   get isRetired(): boolean {
     return this.#retired !== null;
+  }
+
+  /** Retired in a way that can be lifted while this process runs. */
+  get canResume(): boolean {
+    return this.#retired !== null && !this.#retired.untilRestart;
   }
 
   get isSick(): boolean {
@@ -80,18 +101,18 @@ export class SinkHealth {
     }
     if (key !== null) this.#streak.add(key);
     if (this.#sick) {
-      if (probe) this.#back(this.#sick, disposition, now);
+      if (probe) this.#back(this.#sick, error, now);
     } else if (error.scope === 'sink' || this.#streak.size >= KEYS_THAT_MAKE_SICK) {
-      this.sicken(disposition, now);
+      this.sicken(error, now);
       news.push('sick');
     }
     return news;
   }
 
   /** From now on one delivery at a time, until one is accepted. */
-  sicken(disposition: Disposition, now: Moment): void {
-    this.#sick = { failures: 0, dueMs: 0, disposition, longEnded: false };
-    this.#back(this.#sick, disposition, now);
+  sicken(error: BridgeError, now: Moment): void {
+    this.#sick = { failures: 0, dueMs: 0, disposition: 'retry', longEnded: false, withinMs: undefined };
+    this.#back(this.#sick, error, now);
     this.#streak.clear();
   }
 
@@ -100,23 +121,34 @@ export class SinkHealth {
     if (this.#sick) this.#wait(this.#sick, now);
   }
 
-  retire(reason: string): void {
-    this.#retired = reason;
+  retire(reason: string, untilRestart: boolean): void {
+    this.#retired = { reason, untilRestart };
   }
 
-  /** What an operator is to know first, and why. `troubled`: keys that back off. */
-  state(elapsedMs: number, troubled: number): { readonly state: LaneState; readonly reason: string | null } {
-    if (this.#retired !== null) return { state: 'retired', reason: this.#retired };
-    if (this.#misconfigured) return { state: 'misconfigured', reason: this.#lastFailure };
-    if (elapsedMs < this.#heldUntilMs) return { state: 'held', reason: this.#lastFailure };
-    if (this.#sick) return { state: 'probing', reason: this.#lastFailure };
-    if (troubled > 0) return { state: 'backing off', reason: this.#lastFailure };
-    return { state: 'delivering', reason: null };
+  /** The retirement was lifted: whatever else was wrong before it is to show anew. */
+  resume(): void {
+    this.succeed();
+    this.#retired = null;
+    this.#heldUntilMs = 0;
+    this.#lastFailure = null;
   }
 
-  #back(sick: Sickness, disposition: Disposition, now: Moment): void {
+  /** What an operator is to know first, and why. `troubled`: keys that back off; `hold`: the lane's own rate keeps rows waiting. */
+  state(elapsedMs: number, troubled: number, hold: Hold | null): HealthState {
+    const reason = this.#lastFailure;
+    if (this.#retired !== null) return { state: 'retired', reason: this.#retired.reason, untilMs: null };
+    if (this.#misconfigured) return { state: 'misconfigured', reason, untilMs: null };
+    if (elapsedMs < this.#heldUntilMs) return { state: 'held', reason, untilMs: this.#heldUntilMs };
+    if (this.#sick) return { state: 'probing', reason, untilMs: null };
+    if (hold !== null) return { state: 'held', ...hold };
+    if (troubled > 0) return { state: 'backing off', reason, untilMs: null };
+    return { state: 'delivering', reason: null, untilMs: null };
+  }
+
+  #back(sick: Sickness, { disposition = 'retry', retryWithinMs }: BridgeError, now: Moment): void {
     sick.failures += 1;
     sick.disposition = disposition;
+    sick.withinMs = retryWithinMs;
     this.#wait(sick, now);
   }
 

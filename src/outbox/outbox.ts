@@ -11,6 +11,7 @@ import type { ReplayRange } from './replay.ts';
 import type { PruneOptions } from './retention.ts';
 import { moveAside } from './set-aside.ts';
 import type { ConfiguredSink, SinkDifferences } from './sinks.ts';
+import { keysByUrgency } from './urgency.ts';
 
 const LEAST_BETWEEN_HEARTBEATS_MS = 1000;
 
@@ -148,6 +149,14 @@ export class Outbox implements Disposable {
     return this.#open.tables.queue.queued(sink, except, limit);
   }
 
+  /** As `queued`, but rows of events that are known now come first, by urgency, then what the bridge says of itself; each key's in queue order. */
+  queuedByUrgency(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
+    const { identity, storedEvents, tables } = this.#open;
+    const observer = identity.name?.toLowerCase() ?? identity.observerId;
+    const first = [...keysByUrgency(storedEvents.values(), this.#options.deps.wallMs()), observer];
+    return tables.queue.queuedFirstOf(sink, first, except, limit);
+  }
+
   /** Rows queued at or before `queuedBeforeMs`, in queue order; at most `limit`. */
   queuedBefore(sink: string, queuedBeforeMs: number, limit: number): readonly Delivery[] {
     return this.#open.tables.queue.queuedBefore(sink, queuedBeforeMs, limit);
@@ -167,6 +176,26 @@ export class Outbox implements Disposable {
     return this.#open.tables.sinks.wasSent(sink, occurrence);
   }
 
+  /** The receiver's consent as its adapter wrote it; null where there is none, or the sink's configuration changed since. */
+  consent(sink: string): string | null {
+    return this.#open.tables.sinks.consent(sink);
+  }
+
+  /** Durable. */
+  saveConsent(sink: string, consent: string | null): void {
+    this.#open.tables.sinks.saveConsent(sink, consent);
+  }
+
+  /** What `saveRequests` was given last; null before. */
+  requests(sink: string): string | null {
+    return this.#open.tables.sinks.requests(sink);
+  }
+
+  /** Outlives the process, but perhaps not a loss of power. */
+  saveRequests(sink: string, requests: string): void {
+    this.#open.tables.sinks.saveRequests(sink, requests);
+  }
+
   /** Null where the sink is not retired. */
   retirement(sink: string): Retirement | null {
     return this.#open.tables.sinks.retirement(sink);
@@ -175,6 +204,11 @@ export class Outbox implements Disposable {
   /** Durable. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN before `syncSinks` named it */
   retire(sink: string, retirement: Retirement): void {
     this.#open.tables.sinks.retire(sink, retirement);
+  }
+
+  /** Durable. Lets a retired sink deliver again. Returns what is lifted; null where it is not retired. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  resume(sink: string): Retirement | null {
+    return this.#open.tables.sinks.resume(sink);
   }
 
   /** Takes the configured sinks for the sinks of this store: new ones start from now on, rows of those no longer there are dead-lettered, changed ones start again. */

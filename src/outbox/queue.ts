@@ -12,6 +12,9 @@ const JOINED = 'CROSS JOIN journal j ON j.seq = d.journal LEFT JOIN occurrences 
 export const QUEUE_SQL = {
   queued: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_queue ${JOINED}
     WHERE d.sink = ? AND d.state = 'queued' AND d.partition_key NOT IN (SELECT value FROM json_each(?)) ORDER BY d.seq LIMIT ?`,
+  /** Of the keys in a JSON array, in its order; a key's rows in queue order, which is the index's. */
+  queuedOf: `SELECT ${COLUMNS} FROM json_each(?2) CROSS JOIN deliveries d INDEXED BY deliveries_key ${JOINED}
+    WHERE d.sink = ?1 AND d.state = 'queued' AND d.partition_key = json_each.value ORDER BY json_each.rowid LIMIT ?3`,
   queuedBefore: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_age ${JOINED}
     WHERE d.sink = ? AND d.state = 'queued' AND d.queued_ms <= ? ORDER BY d.queued_ms, d.seq LIMIT ?`,
   accept: `UPDATE deliveries SET state = 'delivered', at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
@@ -45,6 +48,7 @@ interface DeliveryRow {
 export class Queue {
   readonly #database: Database;
   readonly #queued: Statement<DeliveryRow>;
+  readonly #queuedOf: Statement<DeliveryRow>;
   readonly #queuedBefore: Statement<DeliveryRow>;
   readonly #accept: Statement;
   readonly #fail: Statement;
@@ -56,6 +60,7 @@ export class Queue {
   constructor(database: Database) {
     this.#database = database;
     this.#queued = database.prepare(QUEUE_SQL.queued);
+    this.#queuedOf = database.prepare(QUEUE_SQL.queuedOf);
     this.#queuedBefore = database.prepare(QUEUE_SQL.queuedBefore);
     this.#accept = database.prepare(QUEUE_SQL.accept);
     this.#fail = database.prepare(QUEUE_SQL.fail);
@@ -67,6 +72,16 @@ export class Queue {
 
   queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
     return this.#queued.all(sink, JSON.stringify(except), limit).map(toDelivery);
+  }
+
+  /** Rows of `first`, key by key, then those of other keys in queue order; none of a key in `except`. */
+  queuedFirstOf(sink: string, first: readonly string[], except: readonly string[], limit: number): readonly Delivery[] {
+    const not = new Set(except);
+    const keys = first.filter((key) => !not.has(key));
+    const rows = keys.length === 0 ? [] : this.#queuedOf.all(sink, JSON.stringify(keys), limit).map(toDelivery);
+    if (rows.length >= limit) return rows;
+    const here = new Set(rows.map(({ partitionKey }) => partitionKey));
+    return [...rows, ...this.queued(sink, [...except, ...here], limit - rows.length)];
   }
 
   queuedBefore(sink: string, queuedBeforeMs: number, limit: number): readonly Delivery[] {

@@ -134,8 +134,14 @@ CREATE TABLE parked_messages (
 );
 `;
 
+/** What a rate needs: requests of the last minute, and the rows of a key whatever waits before them. */
+const VERSION_2 = `
+ALTER TABLE sinks ADD COLUMN requests TEXT;
+CREATE INDEX deliveries_key ON deliveries (sink, partition_key, seq) WHERE state = 'queued';
+`;
+
 /** The n-th one leads from version n-1 to version n. One that was released never changes. */
-export const MIGRATIONS: readonly string[] = [VERSION_1];
+export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2];
 
 /**
  * Brings the database to the newest version, each step in a transaction of its own; the version is kept in `user_version`.

@@ -8,6 +8,8 @@ const STEP = 5000;
 
 export const SINKS_SQL = {
   wasSent: 'SELECT 1 AS found FROM sink_occurrences WHERE occurrence = ? AND sink = ?',
+  consent: 'SELECT consent FROM sinks WHERE name = ?',
+  requests: 'SELECT requests FROM sinks WHERE name = ?',
   retirement: 'SELECT retired_reason, retired_ms FROM sinks WHERE name = ?',
   bury: `UPDATE deliveries SET state = 'dead', reason = 'sink removed', at_ms = ?
     WHERE seq IN (SELECT seq FROM deliveries INDEXED BY deliveries_queue WHERE sink = ? AND state = 'queued' ORDER BY seq LIMIT ${STEP})`,
@@ -48,6 +50,11 @@ export class Sinks {
   readonly #wasSent: Statement<{ found: number }>;
   readonly #retirement: Statement<{ retired_reason: string; retired_ms: number | null }>;
   readonly #retire: Statement;
+  readonly #consent: Statement<{ consent: string | null }>;
+  readonly #saveConsent: Statement;
+  readonly #requests: Statement<{ requests: string | null }>;
+  readonly #saveRequests: Statement;
+  readonly #resume: Statement;
 
   constructor(database: Database) {
     this.#database = database;
@@ -61,7 +68,12 @@ export class Sinks {
     this.#bury = database.prepare(SINKS_SQL.bury);
     this.#wasSent = database.prepare(SINKS_SQL.wasSent);
     this.#retirement = database.prepare(SINKS_SQL.retirement);
+    this.#consent = database.prepare(SINKS_SQL.consent);
+    this.#saveConsent = database.prepare('UPDATE sinks SET consent = ? WHERE name = ?');
+    this.#requests = database.prepare(SINKS_SQL.requests);
+    this.#saveRequests = database.prepare('UPDATE sinks SET requests = ? WHERE name = ?');
     this.#retire = database.prepare('UPDATE sinks SET retired_reason = ?, retired_ms = ? WHERE name = ?');
+    this.#resume = database.prepare('UPDATE sinks SET retired_reason = NULL, retired_ms = NULL WHERE name = ?');
   }
 
   /** The names of all sinks that the last `run` had. */
@@ -96,6 +108,34 @@ export class Sinks {
 
   retire(sink: string, { reason, atMs }: Retirement): void {
     if (this.#retire.run(reason, atMs, sink) === 0) throw unknownSink(sink, this.names());
+  }
+
+  /** One transaction. @returns what is lifted; null where the sink is not retired. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  resume(sink: string): Retirement | null {
+    const known = this.names();
+    if (!known.includes(sink)) throw unknownSink(sink, known);
+    return this.#database.transaction(() => {
+      const retirement = this.retirement(sink);
+      if (retirement !== null) this.#resume.run(sink);
+      return retirement;
+    });
+  }
+
+  consent(sink: string): string | null {
+    return this.#consent.get(sink)?.consent ?? null;
+  }
+
+  saveConsent(sink: string, consent: string | null): void {
+    this.#saveConsent.run(consent, sink);
+  }
+
+  requests(sink: string): string | null {
+    return this.#requests.get(sink)?.requests ?? null;
+  }
+
+  /** A lost one makes a rate that is exceeded after a loss of power at worst, so it costs no fsync. */
+  saveRequests(sink: string, requests: string): void {
+    this.#database.relaxed(() => this.#saveRequests.run(requests, sink));
   }
 
   /** Gives up its rows and forgets it; ends where it stands if the process dies, and goes on at the next start. */

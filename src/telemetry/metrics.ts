@@ -8,11 +8,14 @@ import { boundedLabel } from './label-values.ts';
 
 const PREFIX = 'scheduled_events_bridge_';
 const DELIVERY_RESULTS = ['accepted', 'retry', 'misconfigured', 'retired', 'refused', 'expired'];
+const SINK_STATES = ['delivering', 'backing off', 'probing', 'held', 'misconfigured', 'retired'] as const;
 /** From a fast answer on the same host to the longest that is waited for. */
 const POLL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 130];
 const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 /** Results and codes are few; a value that some other side invents must not make series without end. */
 const MOST_RESULTS = 32;
+
+export type SinkState = (typeof SINK_STATES)[number];
 
 export interface SinkSnapshot {
   readonly sink: string;
@@ -21,8 +24,8 @@ export interface SinkSnapshot {
   /** How long the oldest of them has waited; null where none waits. */
   readonly oldestSeconds: number | null;
   readonly deadLetters: number;
-  /** Takes nothing until its configuration changes. */
-  readonly retired: boolean;
+  /** As in `/readyz`. */
+  readonly state: SinkState;
 }
 
 /** The bridge at the moment of a scrape; what is unknown is null and then absent from the answer. */
@@ -120,7 +123,10 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
       of('oldest_undelivered_age_seconds', 'How long the oldest waiting delivery has waited, by sink; 0 where none waits.', ['sink']),
     ),
     deadLetters: new Gauge(of('dead_letters', 'Dead letters in the store, by sink.', ['sink'])),
-    retired: new Gauge(of('sink_retired', '1 where the sink takes nothing until its configuration changes, else 0.', ['sink'])),
+    retired: new Gauge(
+      of('sink_retired', '1 where the sink is paused until its configuration changes or `resume` is run, else 0.', ['sink']),
+    ),
+    state: new Gauge(of('sink_state', '1 for the state that the sink is in, 0 for the others.', ['sink', 'state'])),
     memory: new Gauge(of('process_resident_memory_bytes', 'Resident memory of this process.', [])),
   };
   const dropped = new Counter(of('log_lines_dropped_total', 'Log lines dropped because nobody read the earlier ones.', []));
@@ -134,12 +140,13 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
     setOrRemove(gauges.incarnation, snapshot.incarnation);
     gauges.events.set({ state: 'scheduled' }, snapshot.events.scheduled);
     gauges.events.set({ state: 'started' }, snapshot.events.started);
-    for (const gauge of [gauges.queueLength, gauges.oldest, gauges.deadLetters, gauges.retired]) gauge.reset();
-    for (const { sink, queued, oldestSeconds, deadLetters, retired } of snapshot.sinks) {
+    for (const gauge of [gauges.queueLength, gauges.oldest, gauges.deadLetters, gauges.retired, gauges.state]) gauge.reset();
+    for (const { sink, queued, oldestSeconds, deadLetters, state } of snapshot.sinks) {
       gauges.queueLength.set({ sink }, queued);
       gauges.oldest.set({ sink }, oldestSeconds ?? 0);
       gauges.deadLetters.set({ sink }, deadLetters);
-      gauges.retired.set({ sink }, retired ? 1 : 0);
+      gauges.retired.set({ sink }, state === 'retired' ? 1 : 0);
+      for (const each of SINK_STATES) gauges.state.set({ sink, state: each }, each === state ? 1 : 0);
     }
     setTotal(dropped, snapshot.logLinesDropped);
     const { user, system } = process.cpuUsage();

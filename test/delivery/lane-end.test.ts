@@ -89,7 +89,9 @@ test('a sink that retires is told as that alone, not as a failure that will be t
   await time.advance(SECOND);
   assert.deepEqual(
     logs.map(({ msg }) => msg),
-    ['the sink wants no more deliveries and is paused until its configuration changes; what is queued for it waits'],
+    [
+      'the sink wants no more deliveries and is paused until its configuration changes or `resume --sink NAME` is run; what is queued for it waits',
+    ],
   );
   await lane.close();
 });

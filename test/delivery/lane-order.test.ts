@@ -199,3 +199,15 @@ test('nothing happens before start, and many calls of wake are one', async () =>
   await time.advance(SECOND);
   assert.equal(store.asked.length, 1);
 });
+
+test('a batch that failed goes again as it was, whatever chance says of each key', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ answer: always(failure()), limits: { batch: 10 } });
+  for (const key of ['a', 'b', 'a']) queue(key);
+  lane.start();
+  await time.advance(2 * SECOND);
+  adapter.answer = accept;
+  await time.advance(60 * SECOND);
+  assert.equal(store.accepted.length, 3);
+  assert.ok(adapter.calls.length >= 3);
+  for (const ids of adapter.calls) assert.deepEqual(ids, adapter.calls[0]);
+});

@@ -214,9 +214,23 @@ test('a retired sink stays so over restarts, until its configuration changes', (
   assert.equal(again.retirement('hooks'), null);
 });
 
-test('a sink that the store does not know cannot be retired', (t) => {
+test('a sink that the store does not know can neither be retired nor resumed', (t) => {
   const { outbox } = testStore(t);
   assert.throws(() => outbox.retire('nobody', { reason: 'gone', atMs: 1 }), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
+  assert.throws(() => outbox.resume('nobody'), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
+});
+
+test('resume lifts a retirement once, for that sink alone, and another process sees that something changed', (t) => {
+  const store = testStore(t);
+  for (const sink of ['hooks', 'audit']) store.outbox.retire(sink, { reason: `${sink} is gone`, atMs: 5 });
+  using beside = openOutbox(store.folder, { deps: store.time, lock: false });
+  store.outbox.changedOutside();
+  assert.deepEqual(beside.resume('hooks'), { reason: 'hooks is gone', atMs: 5 });
+  assert.equal(store.outbox.changedOutside(), true);
+  assert.equal(store.outbox.retirement('hooks'), null);
+  assert.equal(beside.resume('hooks'), null);
+  assert.equal(store.outbox.changedOutside(), false);
+  assert.notEqual(store.outbox.retirement('audit'), null);
 });
 
 test('a sink added starts empty; rows of one removed are dead-lettered, and a sink of its name that comes back starts anew', (t) => {

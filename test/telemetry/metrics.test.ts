@@ -78,8 +78,8 @@ test('a scrape shows the state at its moment', async () => {
     incarnation: 7,
     events: { scheduled: 2, started: 1 },
     sinks: [
-      { sink: 'hooks', queued: 3, oldestSeconds: 12.5, deadLetters: 4, retired: true },
-      { sink: 'audit', queued: 0, oldestSeconds: null, deadLetters: 0, retired: false },
+      { sink: 'hooks', queued: 3, oldestSeconds: 12.5, deadLetters: 4, state: 'retired' },
+      { sink: 'audit', queued: 0, oldestSeconds: null, deadLetters: 0, state: 'backing off' },
     ],
     logLinesDropped: 5,
   };
@@ -97,6 +97,10 @@ test('a scrape shows the state at its moment', async () => {
     ['dead_letters{sink="hooks"}', 4],
     ['sink_retired{sink="hooks"}', 1],
     ['sink_retired{sink="audit"}', 0],
+    ['sink_state{sink="hooks",state="retired"}', 1],
+    ['sink_state{sink="hooks",state="delivering"}', 0],
+    ['sink_state{sink="audit",state="backing off"}', 1],
+    ['sink_state{sink="audit",state="misconfigured"}', 0],
     ['log_lines_dropped_total', 5],
     ['build_info{version="1.2.3"}', 1],
     ['process_start_time_seconds', 1_767_225_600],

@@ -1,0 +1,66 @@
+// The store's rows of one sink, its adapter's limits and its rate → how many calls may begin, which rows they may take, and what waits.
+import type { Logger } from 'pino';
+import type { Adapter } from '../../adapters/adapter.ts';
+import type { Delivery } from '../model.ts';
+import type { Deps } from '../time.ts';
+import type { LaneStore } from './lane-store.ts';
+import { Rate } from './rate.ts';
+import { ReadAhead } from './read-ahead.ts';
+import type { Hold } from './sink-health.ts';
+
+/** With so many requests to spend there is no need to choose. */
+const PLENTY = 256;
+
+export interface SupplyOptions {
+  /** The sink's name. */
+  readonly name: string;
+  readonly adapter: Adapter;
+  readonly store: LaneStore;
+  readonly deps: Deps;
+  readonly logger: Logger;
+}
+
+export class Supply {
+  readonly rate: Rate;
+  readonly #options: SupplyOptions;
+  readonly #readAhead: ReadAhead;
+
+  constructor(options: SupplyOptions) {
+    const { name, adapter, store, deps, logger } = options;
+    this.#options = options;
+    this.#readAhead = new ReadAhead((except, limit) => store.queued(name, except, limit));
+    const [load, save] = [() => store.requests(name), (text: string) => store.saveRequests(name, text)];
+    this.rate = new Rate({ perMinute: () => adapter.limits.perMinute, load, save, deps, logger });
+  }
+
+  /** How many calls may begin beside `running` ones. What has to be prepared is prepared by one, and the others see what came of it. */
+  slots(running: number): number {
+    const { adapter } = this.#options;
+    if (adapter.preparation?.isNeeded) return running === 0 ? 1 : 0;
+    return Math.min(adapter.limits.inFlight - running, this.rate.free());
+  }
+
+  /** Rows of keys not named in `except`; where the rate is short, or may be once it is known, the most urgent ones first. */
+  rows(except: readonly string[], limit: number): readonly Delivery[] {
+    const { name, adapter, store } = this.#options;
+    const isShort = adapter.limits.perMinute !== undefined && (adapter.preparation?.isNeeded || this.rate.free() < PLENTY);
+    if (!isShort) return this.#readAhead.take(except, limit);
+    this.#readAhead.forget();
+    return store.queuedByUrgency(name, except, limit);
+  }
+
+  /** The store changed otherwise than by what became of these rows: they are read anew. */
+  forget(): void {
+    this.#readAhead.forget();
+  }
+
+  /** What keeps rows waiting that could go, keys of `except` aside, if it is the rate alone; null where it is not. */
+  shortage(except: readonly string[]): Hold | null {
+    const { name, adapter, store } = this.#options;
+    const { perMinute } = this.rate;
+    if (perMinute === null || adapter.preparation?.isNeeded || this.rate.free() >= 1) return null;
+    if (store.queued(name, except, 1).length === 0) return null;
+    const requests = perMinute === 1 ? '1 request' : `${perMinute} requests`;
+    return { reason: `its rate of ${requests} a minute is used up; the most urgent goes first`, untilMs: this.rate.nextMs() };
+  }
+}
