@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { BridgeError, codeOf, isAbort, messageOf } from './errors.ts';
-import { systemDeps } from './system.ts';
+import { secureRandom, systemDeps } from './system.ts';
 import { EXIT, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
 
 const NAME = 'scheduled-events-bridge';
@@ -29,6 +29,8 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
     load: async () => (await import('./verbs/dead-letters.ts')).deadLetters,
   },
   replay: { summary: 'queues journalled events for one sink again', load: async () => (await import('./verbs/replay.ts')).replay },
+  resume: { summary: 'lets a retired sink deliver again', load: async () => (await import('./verbs/resume.ts')).resume },
+  secret: { summary: 'a good secret or key pair for a webhook', load: async () => (await import('./verbs/secret.ts')).secret },
 };
 
 /** Runs what the command line asks for and sets the exit code. */
@@ -71,6 +73,7 @@ function contextOf(verb: Verb, args: readonly string[]): VerbContext {
     stdout: process.stdout,
     stderr: process.stderr,
     deps: systemDeps(),
+    secureRandom,
     print: async (line) => {
       if (await write(process.stdout, `${line}\n`)) return;
       controller.abort();

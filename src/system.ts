@@ -1,4 +1,5 @@
 // The machine's own clocks, timers and random source as Deps; of the program only cli.ts and simulator.ts import it.
+import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import type { Deps } from './time.ts';
@@ -47,4 +48,9 @@ export function schedulerOn(clocks: Pick<Deps, 'elapsedMs' | 'after'>): Schedule
 export function systemDeps(): Deps {
   const clocks = { wallMs: () => Date.now(), elapsedMs: () => performance.now(), after };
   return { ...clocks, random: Math.random, scheduler: schedulerOn(clocks) };
+}
+
+/** So many bytes that nobody can guess, for secrets; `random` of Deps is for jitter alone. */
+export function secureRandom(bytes: number): Uint8Array {
+  return randomBytes(bytes);
 }

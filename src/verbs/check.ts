@@ -33,9 +33,9 @@ export const check: Verb = {
       return EXIT.fine;
     }
     let reached = true;
-    for await (const { name, error } of connections) {
+    for await (const { name, error, found } of connections) {
       reached &&= error === null;
-      await context.print(`${name}: ${error === null ? 'can be reached' : error}`);
+      await context.print(`${name}: ${error ?? ['can be reached', found].filter((text) => text !== null).join('; ')}`);
     }
     return reached ? EXIT.fine : EXIT.failed;
   },

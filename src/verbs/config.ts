@@ -14,7 +14,7 @@ export async function loadConfig(context: VerbContext, file: string | undefined)
   const checked =
     file === undefined
       ? defaultConfig({ ...around, directory: '.' })
-      : (await import('../config/read-config.ts')).readConfig(read(file), { ...around, directory: dirname(resolve(file)) });
+      : await (await import('../config/read-config.ts')).readConfigFully(read(file), { ...around, directory: dirname(resolve(file)) });
   if ('faults' in checked) throw configError(checked.faults);
   return checked.options;
 }

@@ -15,6 +15,8 @@ export interface VerbContext {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly deps: Deps;
+  /** So many bytes from the machine's cryptographic random source. */
+  readonly secureRandom: (bytes: number) => Uint8Array;
   /** Writes a line to standard output; waits for a slow reader. Where the reader went away, `signal` aborts and this rejects with its reason. */
   readonly print: (line: string) => Promise<void>;
   /** Aborts at SIGTERM and SIGINT, and when nobody reads what is printed any more. */

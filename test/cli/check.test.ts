@@ -14,7 +14,7 @@ version: 1
 metadata: { endpoint: "http://127.0.0.1:1", pollIntervall: 1s, timeout: soon }
 store: { path: store, retain: 0s }
 sinks:
-  hooks: { type: webhook, url: "ftp://example.com", mode: binary }
+  hooks: { type: webhook, url: "ftp://example.com", mode: bulk }
   birds: { type: pigeon }
 approvals:
   approvers: { orders: { token: { env: NO_SUCH_TOKEN } } }

@@ -1,4 +1,4 @@
-// `dead-letters` and `replay` beside a running bridge and after it → what they print, what the receiver gets again, their exit codes.
+// `dead-letters`, `replay` and `resume` beside a running bridge and after it → what they print, what the receiver gets again, their exit codes.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { SimulatedAzure } from '../../src/simulator.ts';
@@ -140,11 +140,62 @@ test('replay refuses a time that is none and a sink that is not there with exit 
   assert.match(sink.stderr, /no sink "hook" in the configuration; it has "hooks"/);
 });
 
+/** Schedules an event, of which the receiver says that it wants none any more. */
+async function retire({ simulator, receiver, folder, bridge }: Bench): Promise<void> {
+  receiver.default = { status: 410 };
+  simulator.schedule();
+  await bridge.logs('wants no more deliveries');
+  await poll(() => peek(folder, (outbox) => outbox.retirement('hooks')) !== null, 'the stored retirement');
+}
+
+test('resume makes a running bridge deliver to a retired sink again, and says what waits for it and why it was retired', async (t) => {
+  const own = await bench(t);
+  await retire(own);
+  own.simulator.schedule();
+  await poll(() => peek(own.folder, (outbox) => outbox.backlog('hooks').queued) === 2, 'the second delivery in the queue');
+  assert.equal(own.receiver.requests.length, 1, 'a retired sink gets nothing');
+  own.receiver.default = { status: 204 };
+  const { code, stdout, stderr } = await own.verb('resume', '--sink', 'hooks');
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  const [said] = linesOf({ code, stdout, stderr, signal: null });
+  assert.deepEqual(Object.keys(said ?? {}), ['resumed', 'queued', 'since', 'reason']);
+  assert.deepEqual([said?.['resumed'], said?.['queued']], ['hooks', 2]);
+  assert.match(String(said?.['since']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  assert.match(String(said?.['reason']), /answered 410/);
+  await own.receiver.waitFor(3);
+  await own.bridge.logs('is resumed');
+  assert.equal(
+    peek(own.folder, (outbox) => outbox.retirement('hooks')),
+    null,
+  );
+});
+
+test('resume works on the store of a bridge that has ended: the next start delivers', async (t) => {
+  const own = await bench(t);
+  await retire(own);
+  await own.bridge.end('SIGTERM');
+  own.receiver.default = { status: 204 };
+  assert.equal((await own.verb('resume', '--sink', 'hooks')).code, 0);
+  await startRun(t, own.folder);
+  await own.receiver.waitFor(2);
+});
+
+test('resume exits with 1 where the sink is not retired, with 2 where there is none of that name', async (t) => {
+  const own = await bench(t);
+  const idle = await own.verb('resume', '--sink', 'hooks');
+  assert.deepEqual([idle.code, idle.stdout], [1, '']);
+  assert.match(idle.stderr, /the sink "hooks" is not retired/);
+  const unknown = await own.verb('resume', '--sink', 'hook');
+  assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
+  assert.match(unknown.stderr, /no sink "hook" in the configuration; it has "hooks"/);
+});
+
 test('the store verbs name the folder where no bridge ever ran, make none, and exit with 1', async (t) => {
   const folder = bridgeFolder(t, 'http://127.0.0.1:1', { sinks: { hooks: hook('http://127.0.0.1:1/') } });
   for (const args of [
     ['dead-letters', 'list'],
     ['replay', '--sink', 'hooks', '--since', '1h'],
+    ['resume', '--sink', 'hooks'],
   ]) {
     const { code, stdout, stderr } = await run(t, [...args, '--config', folder.config]);
     assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });

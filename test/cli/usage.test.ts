@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { run } from '../support/program.ts';
 
-const VERBS = ['run', 'demo', 'simulate', 'check', 'events', 'approve', 'dead-letters', 'replay'];
+const VERBS = ['run', 'demo', 'simulate', 'check', 'events', 'approve', 'dead-letters', 'replay', 'resume', 'secret'];
 /** Should a faulty command line run all the same, it must ask nobody but this port, where nobody listens. */
 const NOWHERE = ['--endpoint', 'http://127.0.0.1:1'];
 
@@ -66,6 +66,13 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['dead-letters', 'list'], /--config is missing/],
   [['replay', '--since', '1h', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
   [['replay', '--sink', 'hooks', '--config', '/nowhere/bridge.yaml'], /--since is missing/],
+  [['resume', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
+  [['resume', '--sink', 'hooks'], /--config is missing/],
+  [['resume', 'hooks', '--config', '/nowhere/bridge.yaml'], /Unexpected argument 'hooks'/],
+  [['secret', 'hooks'], /Unexpected argument 'hooks'/],
+  [['secret', '--type', 'rsa'], /--type takes symmetric or ed25519, not "rsa"/],
+  [['secret', '--type', 'ed25519', '--public', '/nowhere/hook.pem'], /either --type or --public/],
+  [['secret', '--public', '/nowhere/hook.pem'], /the file \/nowhere\/hook\.pem cannot be read \(ENOENT\)/],
 ];
 
 for (const [args, says] of WRONG) {

@@ -1,0 +1,38 @@
+// `resume`: a retired sink → delivers again, all that is queued for it.
+import { toRfc3339Seconds } from '../dates.ts';
+import { knownSink, withStore } from './store.ts';
+import { EXIT, needed, type Verb } from './verb.ts';
+
+export const resume: Verb = {
+  usage: '--sink NAME --config FILE',
+  description: `A sink is retired when its other side says that it wants nothing any more, as a webhook does with status 410. Its queue stays; what gets older than
+retry.maxAge meanwhile becomes a dead letter. This lets it deliver again, and prints how many deliveries wait, since when it was retired and why.
+Works beside a running bridge, which sees it within a second. Exits with 1 where the sink is not retired.`,
+  options: {
+    sink: { type: 'string', value: 'NAME', help: 'the sink' },
+    config: { type: 'string', value: 'FILE', help: 'the configuration, which names the store' },
+  },
+  examples: [['scheduled-events-bridge resume --sink hooks --config bridge.yaml', 'once its endpoint is back']],
+  async run(context) {
+    const sink = needed(context, 'sink');
+    const resumed = await withStore(context, (outbox, sinks) => {
+      const retirement = outbox.resume(knownSink(sink, sinks));
+      return (
+        retirement && {
+          resumed: sink,
+          queued: outbox.backlog(sink).queued,
+          since: toRfc3339Seconds(retirement.atMs),
+          reason: retirement.reason,
+        }
+      );
+    });
+    if (resumed === null) {
+      context.stderr.write(
+        `the sink "${sink}" is not retired: there is nothing to resume; GET /readyz of a running bridge shows how it is\n`,
+      );
+      return EXIT.failed;
+    }
+    await context.print(JSON.stringify(resumed));
+    return EXIT.fine;
+  },
+};

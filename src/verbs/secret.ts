@@ -1,0 +1,53 @@
+// `secret`: chance → a good webhook secret, or a key pair; a private key → the public key that its receivers need.
+import { readFileSync } from 'node:fs';
+import { lookUp } from '../config/secrets.ts';
+import { BridgeError } from '../errors.ts';
+import { ed25519Secret, publicKeyOf, readWebhookSecret, SEED_BYTES, symmetricSecret } from '../webhook-secret.ts';
+import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
+
+/** As long as the digest that it keys. */
+const SYMMETRIC_BYTES = 32;
+
+export const secret: Verb = {
+  usage: '[--type symmetric|ed25519 | --public FILE]',
+  description: `Prints a new secret for the secrets of a webhook sink, from the machine's cryptographic random source: by default one line with whsec_ and
+32 bytes in base64, which bridge and receiver share. --type ed25519 prints one line of JSON with a key pair, { privateKey, publicKey }: the bridge
+signs with the private one, and receivers, who get the public one alone, can verify but not sign. Nothing is stored.`,
+  options: {
+    type: { type: 'string', value: 'TYPE', help: 'symmetric (default) or ed25519' },
+    public: { type: 'string', value: 'FILE', help: 'makes nothing: prints the public key of the private one in FILE (whsk_… or PEM)' },
+  },
+  examples: [
+    ['(umask 077; scheduled-events-bridge secret > hook.secret)', 'a file for secrets: [{ file: hook.secret }]'],
+    ['scheduled-events-bridge secret --type ed25519', 'a key pair'],
+    ['scheduled-events-bridge secret --public hook-key.pem', 'what the receivers of this key need'],
+  ],
+  async run(context) {
+    const file = text(context, 'public');
+    await context.print(file === undefined ? newSecret(context) : publicKeyIn(context, file));
+    return EXIT.fine;
+  },
+};
+
+function newSecret(context: VerbContext): string {
+  const type = text(context, 'type') ?? 'symmetric';
+  if (type === 'symmetric') return symmetricSecret(context.secureRandom(SYMMETRIC_BYTES));
+  if (type !== 'ed25519') throw new BridgeError('BRIDGE_USAGE', `--type takes symmetric or ed25519, not "${type}"`);
+  const privateKey = ed25519Secret(context.secureRandom(SEED_BYTES));
+  return JSON.stringify({ privateKey, publicKey: publicKey(privateKey, '--type ed25519') });
+}
+
+/** As the configuration reads it: the file's last line end is cut. */
+function publicKeyIn(context: VerbContext, file: string): string {
+  if (text(context, 'type') !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --type or --public');
+  const found = lookUp({ file }, { env: {}, readFile: (path) => readFileSync(path, 'utf8'), directory: '.' });
+  if ('fault' in found) throw new BridgeError('BRIDGE_USAGE', `--public: ${found.fault}`);
+  return publicKey(found.text, `--public: what is in ${file}`);
+}
+
+function publicKey(privateKey: string, what: string): string {
+  const signing = readWebhookSecret(privateKey);
+  if ('fault' in signing) throw new BridgeError('BRIDGE_USAGE', `${what} ${signing.fault}`);
+  if (signing.version === 'v1') throw new BridgeError('BRIDGE_USAGE', `${what} is a shared secret, which has no public key`);
+  return publicKeyOf(signing.key);
+}
