@@ -14,6 +14,7 @@ import { VERBS } from '../src/cli.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { PROBLEM_TITLES } from '../src/http/problem.ts';
 import { formatFault } from '../src/validation/faults.ts';
+import { CERTIFICATE, PRIVATE_KEY } from './support/certificate.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -83,8 +84,14 @@ test('every command of a page asks for a verb that there is, with options that i
   assert.ok(commands > 10, `only ${commands} commands were found`);
 });
 
+/** A certificate, its key, or a secret. */
+function anyFile(path: string): string {
+  if (path.endsWith('-key.pem')) return PRIVATE_KEY;
+  return path.endsWith('.pem') ? CERTIFICATE : `secret-of-${path}`;
+}
+
 test('every configuration of a page is valid', () => {
-  const around = { adapters: ADAPTERS, env: anyVariable(), readFile: (path: string) => `secret-of-${path}`, directory: '/etc/bridge' };
+  const around = { adapters: ADAPTERS, env: anyVariable(), readFile: anyFile, directory: '/etc/bridge' };
   const configurations = pages.flatMap(({ path, text: page }) => {
     const inShell = blocks(page, 'sh').flatMap((block) => [...block.matchAll(/<<'YAML'\n([\s\S]*?)^YAML/gm)].map(([, yaml]) => yaml ?? ''));
     return [...blocks(page, 'yaml'), ...inShell].map((yaml) => ({
@@ -99,9 +106,11 @@ test('every configuration of a page is valid', () => {
   assert.ok(configurations.length >= 4);
 });
 
-/** An environment in which every variable is set, each to something else that is a URL and long enough for a token. */
+/** An environment in which every variable is set, each to something else: a webhook's secret, or a URL that is long enough for a token. */
 function anyVariable(): Readonly<Record<string, string>> {
-  return new Proxy({}, { get: (_, name) => `https://example.com/${String(name)}/0123456789` });
+  const secret = (name: string) => `whsec_${Buffer.alloc(32, name).toString('base64')}`;
+  const value = (name: string) => (/(^|_)SECRET$/.test(name) ? secret(name) : `https://example.com/${name}/0123456789`);
+  return new Proxy({}, { get: (_, name) => value(String(name)) });
 }
 
 test('docs/cloudevents.md tells of every change', () => {

@@ -1,0 +1,121 @@
+// The receivers of docs/webhooks.md, as they stand there → what they make of our deliveries, and of forged ones.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { failed } from '../adapters/contract.ts';
+import { sampleDelivery } from '../adapters/sample-deliveries.ts';
+import { createWebhook } from '../adapters/webhook/start-webhook.ts';
+import { codeBlocksOf } from '../support/markdown-page.ts';
+import { folderOf, Program } from '../support/program.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
+
+const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
+const OTHER = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';
+const never = new AbortController().signal;
+
+interface Receiver {
+  readonly name: string;
+  readonly language: string;
+  readonly file: string;
+  readonly command: string;
+  readonly skip?: string;
+}
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const RECEIVERS: readonly Receiver[] = [
+  { name: 'the receiver with the standardwebhooks library', language: 'js', file: 'receiver.mjs', command: process.execPath },
+  {
+    name: 'the receiver in Python',
+    language: 'python',
+    file: 'receiver.py',
+    command: 'python3',
+    ...(hasPython ? {} : { skip: 'there is no python3' }),
+  },
+];
+
+interface Running {
+  readonly url: string;
+  /** What it printed since it listens. */
+  readonly lines: (count: number) => Promise<string[]>;
+}
+
+async function run(t: TestContext, { language, file, command }: Receiver): Promise<Running> {
+  const block = codeBlocksOf('docs/webhooks.md').find((candidate) => candidate.language === language);
+  assert.ok(block, `there is no receiver in ${language}`);
+  const folder = folderOf(t);
+  symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, file), block.text);
+  const program = new Program([], { node: command, main: join(folder, file), env: { HOOK_SECRET: SECRET, PORT: '0' } });
+  t.after(() => program.end('SIGKILL'));
+  const [listening = ''] = await program.lines(1);
+  return {
+    url: `http://127.0.0.1:${/^listening on port (\d+)$/.exec(listening)?.[1]}/`,
+    lines: async (count) => (await program.lines(1 + count)).slice(1),
+  };
+}
+
+/** Sinks that post to it, by the secrets they sign with. */
+function sinkFor(t: TestContext, url: string, secrets: readonly string[], options: Readonly<Record<string, unknown>> = {}) {
+  const names = secrets.map((_, index) => `SECRET_${index}`);
+  const values = Object.fromEntries(names.map((name, index) => [name, secrets[index] ?? '']));
+  return createWebhook(t, { options: { url, secrets: names.map((env) => ({ env })), ...options }, secrets: values }).adapter;
+}
+
+for (const receiver of RECEIVERS) {
+  const options = receiver.skip === undefined ? {} : { skip: receiver.skip };
+  test(
+    `${receiver.name} takes structured deliveries and batches, drops repeats by webhook-id, and refuses what is forged or old`,
+    options,
+    async (t) => {
+      const { url, lines } = await run(t, receiver);
+      const [first, second, third] = [sampleDelivery({ seq: 1 }), sampleDelivery({ seq: 2 }), sampleDelivery({ seq: 3 })];
+
+      const structured = sinkFor(t, url, [OTHER, SECRET]);
+      assert.deepEqual(await structured.deliver([first], never), ['accepted']);
+      assert.deepEqual(await structured.deliver([first], never), ['accepted'], 'a repeat is accepted and dropped');
+      const batch = sinkFor(t, url, [SECRET], { mode: 'batch' });
+      assert.deepEqual(await batch.deliver([second, third], never), ['accepted', 'accepted']);
+      assert.deepEqual(
+        (await lines(3)).map((line) => line.split(' ')),
+        [first, second, third].map(({ id }) => [id, 'io.github.scheduled-events-bridge.updated.v1']),
+      );
+
+      assert.equal(failed((await sinkFor(t, url, [OTHER]).deliver([first], never))[0]).status, 401);
+      assert.equal(failed((await createWebhook(t, { options: { url } }).adapter.deliver([first], never))[0]).status, 401, 'unsigned');
+
+      await using witness = await WebhookReceiver.start();
+      await sinkFor(t, witness.url, [SECRET]).deliver([sampleDelivery({ seq: 4 })], never);
+      const [signed] = witness.requests;
+      assert.ok(signed);
+      const signature: Record<string, string> = Object.fromEntries(
+        Object.entries(signed.headers).flatMap(([name, value]) => (name.startsWith('webhook-') ? [[name, String(value)]] : [])),
+      );
+      const replay = async (headers: object, body: Buffer) => {
+        const answer = await fetch(url, { method: 'POST', headers: { ...signature, ...headers }, body });
+        return answer.status;
+      };
+      assert.equal(await replay({}, Buffer.concat([signed.body, Buffer.from(' ')])), 401, 'another body');
+      assert.equal(await replay({ 'webhook-id': 'another' }, signed.body), 401, 'another id');
+      const old = Number(signed.headers['webhook-timestamp']) - 301;
+      assert.equal(await replay({ 'webhook-timestamp': String(old) }, signed.body), 401, 'another time');
+      assert.equal(await replay({ 'webhook-timestamp': 'now' }, signed.body), 401, 'no time');
+      assert.equal(await replay({}, signed.body), 204, 'as it was signed');
+      assert.equal((await lines(4)).length, 4);
+    },
+  );
+}
+
+test('the receiver in Node consents to the origin that it knows, and to no other', async (t) => {
+  const [receiver] = RECEIVERS;
+  assert.ok(receiver);
+  const { url, lines } = await run(t, receiver);
+  const known = sinkFor(t, url, [SECRET], { handshake: true, origin: 'bridge.example.com', ratePerMinute: 600 });
+  assert.match((await known.check(never)) ?? '', /120/);
+  assert.deepEqual(await known.deliver([sampleDelivery()], never), ['accepted']);
+  assert.equal(known.limits.perMinute, 120);
+  const stranger = sinkFor(t, url, [SECRET], { handshake: true, origin: 'stranger.example.com' });
+  assert.equal(failed((await stranger.deliver([sampleDelivery({ seq: 2 })], never))[0]).code, 'BRIDGE_WEBHOOK_NO_CONSENT');
+  assert.equal((await lines(1)).length, 1);
+});
