@@ -7,6 +7,7 @@ import { recovery } from './recovery.ts';
 import { simulator } from './simulator.ts';
 import { start } from './start.ts';
 import { unchanged } from './unchanged.ts';
+import { webhook } from './webhook.ts';
 
 const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   latency,
@@ -15,6 +16,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   burst,
   recovery,
   unchanged,
+  webhook,
   simulator,
 };
 

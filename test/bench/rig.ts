@@ -33,8 +33,8 @@ export class Rig implements AsyncDisposable {
     return join(this.folder, 'store');
   }
 
-  /** Spawns `run` and returns at once. The store stays from one call to the next. */
-  spawnBridge(pollInterval: string, sections: Sections = {}): Program {
+  /** Spawns `run` and returns at once. The store stays from one call to the next. `main` may be another program that takes the same words. */
+  spawnBridge(pollInterval: string, sections: Sections = {}, main = MAIN): Program {
     const config = join(this.folder, 'bridge.yaml');
     const whole = {
       version: 1,
@@ -46,7 +46,7 @@ export class Rig implements AsyncDisposable {
     };
     writeFileSync(config, JSON.stringify(whole));
     return this.spawn(
-      new Program([...MORE_FLAGS, MAIN, 'run', '--config', config], { main: FIRST_FLAG, stdio: ['ignore', 'ignore', 'pipe'] }),
+      new Program([...MORE_FLAGS, main, 'run', '--config', config], { main: FIRST_FLAG, stdio: ['ignore', 'ignore', 'pipe'] }),
     );
   }
 
