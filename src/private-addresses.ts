@@ -25,7 +25,8 @@ export function isAddressRange(text: string): boolean {
 
 /**
  * Judges addresses against the ranges that are allowed in spite of being private.
- * IPv4 embedded as mapped, NAT64 (RFC 6052, and the /96 form of RFC 8215's prefix) or 6to4 is judged by the embedded address alone.
+ * IPv4 embedded as mapped, translated (RFC 2765), NAT64 (RFC 6052, and the /96 form of RFC 8215's prefix) or 6to4 is judged by the embedded
+ * address alone.
  * @throws TypeError where a range is not one (`isAddressRange`); the judge throws it for what is no IP address.
  */
 export function addressJudge(allowedRanges: readonly string[]): (address: string) => Verdict {
@@ -62,8 +63,9 @@ function embeddedIpv4(address: string): string | null {
   const [first = 0, second = 0, third = 0] = groups;
   const between = groups.slice(2, 6);
   const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  const translated = groups.slice(0, 4).every((group) => group === 0) && groups[4] === 0xffff && groups[5] === 0;
   const nat64 = first === 0x64 && second === 0xff9b && (third === 0 || third === 1) && between.slice(1).every((group) => group === 0);
-  if (mapped || nat64) return dotted(groups[6], groups[7]);
+  if (mapped || translated || nat64) return dotted(groups[6], groups[7]);
   return first === 0x2002 ? dotted(second, third) : null;
 }
 

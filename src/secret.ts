@@ -42,3 +42,8 @@ export class Secret {
     return '[secret]';
   }
 }
+
+/** What a key holds that takes plain text or a secret. @throws as `Secret.reveal` */
+export function reveal(value: string | Secret): string {
+  return typeof value === 'string' ? value : value.reveal();
+}

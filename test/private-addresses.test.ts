@@ -34,6 +34,7 @@ for (const [range, inside, outside] of RANGES) {
 const DRESSES: readonly (readonly [name: string, dress: (a: number, b: number, c: number, d: number) => string])[] = [
   ['mapped', (a, b, c, d) => `::ffff:${a}.${b}.${c}.${d}`],
   ['mapped in hex', (a, b, c, d) => `0:0:0:0:0:FFFF:${hex(a, b)}:${hex(c, d)}`],
+  ['translated', (a, b, c, d) => `::ffff:0:${a}.${b}.${c}.${d}`],
   ['NAT64', (a, b, c, d) => `64:ff9b::${hex(a, b)}:${hex(c, d)}`],
   ['NAT64, dotted', (a, b, c, d) => `64:ff9b::${a}.${b}.${c}.${d}`],
   ['local NAT64', (a, b, c, d) => `64:ff9b:1::${hex(a, b)}:${hex(c, d)}`],

@@ -7,7 +7,8 @@ import type { EventContext } from '../cloudevents/event.ts';
 import { toJournalEntry } from '../cloudevents/journal-entry.ts';
 import { BridgeError, messageOf } from '../errors.ts';
 import type { Blindness, Change, EventChange, Instant, KnownState, ScheduledEventsDocument } from '../model.ts';
-import type { Outbox, Transaction } from '../outbox/outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Transaction } from '../outbox/transaction.ts';
 import { type Deps, now } from '../time.ts';
 
 export interface RecorderParts {

@@ -9,7 +9,8 @@ import { Lane } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
 import { type RoutedSink, routeTo } from '../delivery/route.ts';
 import type { Change } from '../model.ts';
-import type { Outbox, Transaction } from '../outbox/outbox.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Transaction } from '../outbox/transaction.ts';
 import type { Deps } from '../time.ts';
 
 export interface SinksParts {

@@ -5,7 +5,7 @@ import type { Delivery } from '../model.ts';
 import { type Deps, deadline } from '../time.ts';
 
 /** An adapter has time limits of its own; this one ends a call that none of them ended. */
-export const ATTEMPT_LIMIT_MS = 300_000;
+const ATTEMPT_LIMIT_MS = 300_000;
 
 /** What only an adapter with a mistake in it brings about. */
 const CONTRACT_BREACHES: ReadonlySet<string> = new Set(['BRIDGE_DELIVERY_FAILED', 'BRIDGE_DELIVERY_OUTCOMES', 'BRIDGE_DELIVERY_TIMEOUT']);

@@ -6,6 +6,8 @@ export interface BatchLimits {
   readonly batch: number;
   /** Bytes of all members together; a larger one goes alone. */
   readonly batchBytes: number;
+  /** Whether a key shares no batch with others; none does so by default. */
+  readonly isAlone?: (key: string) => boolean;
 }
 
 /**
@@ -20,7 +22,7 @@ export function planBatches(rows: readonly Delivery[], limits: BatchLimits, slot
     let last = batches.length - 1;
     if ((placed.get(row.partitionKey) ?? last) < last) continue;
     let current = batches[last];
-    if (!current || current.length >= limits.batch || bytes + row.bytes.length > limits.batchBytes) {
+    if (!current || current.length >= limits.batch || bytes + row.bytes.length > limits.batchBytes || !suits(current, row, limits)) {
       if (placed.has(row.partitionKey)) {
         // The key's next row does not fit: none of its later ones may pass it.
         placed.set(row.partitionKey, -1);
@@ -36,6 +38,12 @@ export function planBatches(rows: readonly Delivery[], limits: BatchLimits, slot
     placed.set(row.partitionKey, last);
   }
   return batches;
+}
+
+/** Whether neither minds the other's company. */
+function suits([first]: readonly Delivery[], { partitionKey }: Delivery, { isAlone }: BatchLimits): boolean {
+  if (!isAlone || !first || first.partitionKey === partitionKey) return true;
+  return !isAlone(first.partitionKey) && !isAlone(partitionKey);
 }
 
 /** Two halves in order, the first the larger one; none of nothing. */

@@ -14,6 +14,8 @@ interface KeyState {
   dueMs: number;
   /** A recovery of the sink has cut its back-off short since its last success. */
   freed: boolean;
+  /** Failed after that: it is the key, or its company in a batch, that ails. */
+  ails: boolean;
   /** Took its turn as a probe, with a row of an event that had been ended for long, or not. */
   tried: 'alive' | 'long ended' | null;
 }
@@ -24,6 +26,16 @@ export class LaneKeys {
 
   isBusy(key: string): boolean {
     return this.#keys.get(key)?.busy ?? false;
+  }
+
+  /** How often in a row the key failed. */
+  failuresOf(key: string): number {
+    return this.#keys.get(key)?.failures ?? 0;
+  }
+
+  /** Whether the key failed once more after the sink took another: in a batch, it may be what the others fail for. */
+  isAiling(key: string): boolean {
+    return this.#keys.get(key)?.ails ?? false;
   }
 
   /** How many keys failed and have not been accepted since. */
@@ -50,12 +62,14 @@ export class LaneKeys {
     const state = this.#at(key);
     state.failures = 0;
     state.freed = false;
+    state.ails = false;
   }
 
   /** Counts a failure of a busy key. @returns how many in a row that makes. */
   fail(key: string, failure: { readonly disposition: Disposition; readonly longEnded: boolean }, now: Moment): number {
     const state = this.#at(key);
     state.failures += 1;
+    state.ails ||= state.freed;
     state.dueMs = now.elapsedMs + backoffMs({ ...failure, failures: state.failures }, now.random);
     return state.failures;
   }
@@ -68,6 +82,11 @@ export class LaneKeys {
   /** Keys that may not be fetched for a probe. */
   notToProbe(): string[] {
     return this.#names((state) => state.busy || state.tried !== null);
+  }
+
+  /** Those, and the keys that failed. */
+  notToProbeFirst(): string[] {
+    return this.#names((state) => state.busy || state.tried !== null || state.failures > 0);
   }
 
   /** The key takes its turn as a probe; null: nothing came of it, the turn is still its own. */
@@ -108,7 +127,7 @@ export class LaneKeys {
   free(): void {
     for (const state of this.#keys.values()) {
       state.tried = null;
-      if (state.busy || state.failures === 0 || state.freed) continue;
+      if (state.busy || state.failures === 0 || state.ails) continue;
       state.dueMs = 0;
       state.freed = true;
     }
@@ -129,7 +148,7 @@ export class LaneKeys {
   #at(key: string): KeyState {
     let state = this.#keys.get(key);
     if (!state) {
-      state = { busy: false, failures: 0, dueMs: 0, freed: false, tried: null };
+      state = { busy: false, failures: 0, dueMs: 0, freed: false, ails: false, tried: null };
       this.#keys.set(key, state);
     }
     return state;

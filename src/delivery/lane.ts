@@ -10,14 +10,13 @@ import { Courier } from './courier.ts';
 import { disposeAdapter } from './dispose.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
 import type { LaneStore } from './lane-store.ts';
+import { nextProbe } from './probe.ts';
 import { Settlements } from './settlements.ts';
 import type { Hold } from './sink-health.ts';
 import { Supply } from './supply.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_FETCHED = 256;
-/** So many queued rows are looked at to tell how urgent a sick sink's next probe is. */
-const PROBE_SAMPLE = 100;
 const EXPIRED_AT_ONCE = 500;
 /** Rows of a retired sink are looked at when the first is too old; by the wall clock, which may jump, so no later than that. */
 const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
@@ -171,9 +170,11 @@ export class Lane implements AsyncDisposable {
       if (slots <= 0) break;
       const limit = Math.min(slots * batch, Math.max(batch, MOST_FETCHED));
       const rows = this.#supply.rows(keys.blocked(now.elapsedMs), limit);
-      for (const members of planBatches(rows, { ...limits, batch }, slots)) this.#begin(members, false);
+      for (const members of planBatches(rows, { ...limits, batch, isAlone: (key) => keys.isAiling(key) }, slots))
+        this.#begin(members, false);
       if (rows.length >= limit) continue;
-      if (this.#calls.size < limits.inFlight) keys.forgetAbsent(now.elapsedMs);
+      // With a slot to spare, all that was read is on its way.
+      if (this.#supply.slots(this.#calls.size) > 0) keys.forgetAbsent(now.elapsedMs);
       this.#courier.drained();
       break;
     }
@@ -183,22 +184,10 @@ export class Lane implements AsyncDisposable {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** One delivery of a sick sink, of each key in turn, so that one that the sink refuses to take does not hide that it takes others. */
+  /** One delivery at a time, whose end comes back here. */
   #probe(now: Moment): number | null {
-    if (this.#calls.size > 0) return null;
-    if (this.#courier.keys.isFull) this.#courier.keys.forget();
-    let rows = this.#supply.rows(this.#courier.keys.notToProbe(), PROBE_SAMPLE);
-    if (rows.length === 0 && this.#courier.keys.newRound()) rows = this.#supply.rows(this.#courier.keys.notToProbe(), PROBE_SAMPLE);
-    const [row] = rows;
-    if (!row) {
-      this.#courier.keys.forget();
-      return null;
-    }
-    const alive =
-      rows.length === PROBE_SAMPLE || this.#courier.keys.hasTriedAlive || rows.some((each) => !this.#courier.longEnded.has(each, now));
-    this.#courier.health.probing(!alive);
-    this.#courier.keys.markTried(row.partitionKey, this.#courier.longEnded.has(row, now) ? 'long ended' : 'alive');
-    this.#begin([row], true);
+    const row = this.#calls.size > 0 ? null : nextProbe(this.#courier, this.#supply, now);
+    if (row) this.#begin([row], true);
     return null;
   }
 

@@ -28,7 +28,7 @@ interface Stored {
 /**
  * A window that slides: never more requests in any 60 s than allowed, seen from here and from the other side. A request counts from its
  * beginning until 60 s after its end, since the other side may have taken it at any moment between; a failed one counts like any other.
- * Each beginning is written down before it happens. What a killed process had running counts as ended when the next one starts.
+ * Each beginning is written down before it happens, each end after it. What a killed process had running counts as ended when the next one starts.
  */
 export class Rate {
   readonly #options: RateOptions;
@@ -82,6 +82,7 @@ export class Rate {
     if (this.#options.perMinute() === undefined) return;
     this.#running -= 1;
     this.#count(this.#options.deps.elapsedMs(), 1);
+    this.save();
   }
 
   /** Writes down what counts now. A store that fails is told once and does not hold up what is urgent: the window in memory holds. */

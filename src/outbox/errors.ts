@@ -12,7 +12,7 @@ interface SqliteError extends Error {
   readonly errcode: number;
 }
 
-export function isSqliteError(error: unknown): error is SqliteError {
+function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
 }
 

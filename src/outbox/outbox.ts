@@ -1,7 +1,8 @@
 // A folder → the durable store: known state, journal, one delivery row for each sink, approvals. One transaction for each thing that happens.
-import type { Blindness, Delivery, EventApproval, Instant, JournalEntry, KnownState, Retirement, Settlement } from '../model.ts';
+import type { Blindness, Delivery, EventApproval, Instant, KnownState, Retirement, Settlement } from '../model.ts';
 import type { DeadLetterChoice, DeadLetterWithEvent } from './dead-letters.ts';
 import { DATABASE_FILE, makeFolder, makeStore, requireStore } from './folder.ts';
+import { Heartbeat } from './heartbeat.ts';
 import type { Identity } from './identity.ts';
 import type { SeenEvent } from './journal.ts';
 import { StoreLock } from './lock.ts';
@@ -11,22 +12,8 @@ import type { ReplayRange } from './replay.ts';
 import type { PruneOptions } from './retention.ts';
 import { moveAside } from './set-aside.ts';
 import type { ConfiguredSink, SinkDifferences } from './sinks.ts';
+import { type Transaction, transact } from './transaction.ts';
 import { keysByUrgency } from './urgency.ts';
-
-const LEAST_BETWEEN_HEARTBEATS_MS = 1000;
-
-/** What can be written inside one transaction. */
-export interface Transaction {
-  /** Writes what differs from the state on disk; occurrences that came or went did so at its `lastGoodAt`. */
-  saveState(next: KnownState): void;
-  saveBlindness(blindness: Blindness | null): void;
-  /** Remembers that this occurrence named this VM. */
-  markOwn(occurrence: number): void;
-  /** Journals a CloudEvent and queues it for these sinks. @throws BridgeError BRIDGE_INTERNAL where its id was used before. */
-  append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): void;
-  /** Writes the approvals of one occurrence, over what was stored of it. */
-  saveApproval(approval: EventApproval): void;
-}
 
 /**
  * Opens the store in `folder`.
@@ -54,7 +41,7 @@ export class Outbox implements Disposable {
   readonly #options: OutboxOptions;
   readonly #lock: StoreLock | null;
   #open: OpenStore;
-  #heartbeat = { elapsedMs: Number.NEGATIVE_INFINITY, wentWell: true };
+  readonly #heartbeat: Heartbeat;
 
   /** Made by `openOutbox`. */
   constructor(folder: string, options: OutboxOptions, lock: StoreLock | null) {
@@ -62,6 +49,9 @@ export class Outbox implements Disposable {
     this.#options = options;
     this.#lock = lock;
     this.#open = openStore(folder, options);
+    this.#heartbeat = new Heartbeat(options.deps, (lastGoodMs) => {
+      this.#open.database.relaxed(() => this.#open.tables.known.touch(lastGoodMs), { wait: false });
+    });
   }
 
   identity(): Identity {
@@ -91,21 +81,7 @@ export class Outbox implements Disposable {
 
   /** All of it or nothing, on disk before it returns. Not inside another one. @throws also what `work` throws */
   transact<T>(work: (transaction: Transaction) => T): T {
-    const { known, journal, approvals } = this.#open.tables;
-    let events = this.#open.storedEvents;
-    const transaction: Transaction = {
-      saveState: (next) => {
-        known.save(next, events, next.lastGoodAt?.wallMs ?? this.#options.deps.wallMs());
-        events = next.events;
-      },
-      saveBlindness: (blindness) => known.saveBlindness(blindness),
-      markOwn: (occurrence) => known.markOwn(occurrence),
-      append: (entry, sinks, queuedAtMs) => journal.append(entry, sinks, queuedAtMs),
-      saveApproval: (approval) => approvals.save(approval),
-    };
-    const result = this.#open.database.transaction(() => work(transaction));
-    this.#open.storedEvents = events;
-    return result;
+    return transact(this.#open, this.#options.deps, work);
   }
 
   /**
@@ -113,10 +89,7 @@ export class Outbox implements Disposable {
    * Never throws and never waits; false where the last try failed.
    */
   heartbeat(at: Instant): boolean {
-    const elapsedMs = this.#options.deps.elapsedMs();
-    if (elapsedMs - this.#heartbeat.elapsedMs < LEAST_BETWEEN_HEARTBEATS_MS) return this.#heartbeat.wentWell;
-    this.#heartbeat = { elapsedMs, wentWell: this.#touch(at.wallMs) };
-    return this.#heartbeat.wentWell;
+    return this.#heartbeat.beat(at);
   }
 
   /** Whether an event of this key was known and has ended, as far back as 400 days. */
@@ -267,14 +240,5 @@ export class Outbox implements Disposable {
 
   [Symbol.dispose](): void {
     this.close();
-  }
-
-  #touch(lastGoodMs: number): boolean {
-    try {
-      this.#open.database.relaxed(() => this.#open.tables.known.touch(lastGoodMs), { wait: false });
-      return true;
-    } catch {
-      return false;
-    }
   }
 }

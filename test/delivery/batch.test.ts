@@ -40,6 +40,24 @@ test('a row that does not fit holds back the later rows of its key, not those of
   assert.deepEqual(plan(rowsOf(['a', 6], ['a', 6], ['b', 4], ['a', 0]), 10, 10, 5), [[0, 2]]);
 });
 
+test('a key that is to be alone shares its batch with none, and has its own rows in it', () => {
+  const rows = rowsOf(['a', 1], ['b', 1], ['alone', 1], ['c', 1], ['alone', 1], ['d', 1]);
+  const batches = planBatches(rows, { batch: 10, batchBytes: 100, isAlone: (key) => key === 'alone' }, 5);
+  assert.deepEqual(
+    batches.map((members) => members.map(({ partitionKey }) => partitionKey)),
+    [['a', 'b'], ['alone'], ['c', 'd']],
+  );
+  const first = planBatches(
+    rowsOf(['alone', 1], ['alone', 1], ['a', 1]),
+    { batch: 10, batchBytes: 100, isAlone: (key) => key === 'alone' },
+    5,
+  );
+  assert.deepEqual(
+    first.map((members) => members.map(({ partitionKey }) => partitionKey)),
+    [['alone', 'alone'], ['a']],
+  );
+});
+
 test('for any rows: limits hold, keys stay together and in order, nothing is in two batches', () => {
   const row = fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e'), fc.nat(20));
   fc.assert(

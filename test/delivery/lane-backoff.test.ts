@@ -167,6 +167,24 @@ test('keys that ail do not keep a sick sink from finding out that it takes other
   assert.ok(bad < 150, `${bad} calls for keys that ail`);
 });
 
+test('a key whose turn the rate leaves no room for keeps the count of its failures', async () => {
+  const limits = { inFlight: 4, batch: 3, batchBytes: 20, perMinute: 1 };
+  const { lane, queue, time, store, logs } = laneFixture({ answer: always(failure()), limits, random: whole });
+  const turns = ['b', 'a', 'b'];
+  for (const key of ['a', 'b']) queue(key, { bytes: new Uint8Array(15) });
+  for (const [turn, key] of turns.entries()) {
+    for (const each of ['a', 'b']) store.urgency.set(each, Number(each !== key));
+    if (turn === 0) lane.start();
+    await time.advance(turn === 0 ? 30 * SECOND : MINUTE);
+  }
+  const told = logs.filter(({ msg }) => msg.startsWith('delivery failed')).map(({ id, failures }) => [String(id).charAt(0), failures]);
+  assert.deepEqual(told.slice(0, 3), [
+    ['b', 1],
+    ['a', 1],
+    ['b', 2],
+  ]);
+});
+
 test('a probe that is refused is a dead letter and leaves the sink as sick as it was', async () => {
   const { lane, queue, time, adapter, store } = laneFixture({
     answer: always(failure({ scope: 'sink' })),

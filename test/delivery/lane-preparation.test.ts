@@ -121,10 +121,10 @@ test('a probe that is prepared and then has to wait for the rate keeps its turn'
     far.isNeeded = true;
     return batch.map(() => failure({ disposition: 'misconfigured', scope: 'sink', status: 403 }, 'forbidden'));
   };
-  const [one] = ['one', 'other'].map((key) => queue(key));
+  const [one, other] = ['one', 'other'].map((key) => queue(key));
   lane.start();
   await time.advance(90 * SECOND);
-  assert.deepEqual(adapter.calls, [[one?.id], [one?.id]]);
+  assert.deepEqual(adapter.calls, [[one?.id], [other?.id]]);
 });
 
 test('rows that grow too old meanwhile become dead letters, each after an attempt', async () => {

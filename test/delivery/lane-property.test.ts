@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Outcome } from '../../adapters/adapter.ts';
 import type { Disposition } from '../../src/errors.ts';
-import { HOUR, laneFixture, MINUTE } from '../support/lane-fixture.ts';
+import { HOUR, type LaneFixtureOptions, laneFixture, MINUTE, SECOND } from '../support/lane-fixture.ts';
 import { failure } from '../support/scripted-adapter.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 
@@ -136,5 +136,48 @@ test('a back-off of a key is no longer than its own failures allow, whatever oth
       for (const [index, ms] of tries.slice(1).entries()) assert.ok(ms - (tries[index] ?? 0) <= 250 * 2 ** index);
     }),
     { numRuns: 100 },
+  );
+});
+
+/** Keys that fail for ever, queued before 50 that are accepted; the company of one in a batch fails too. */
+const ailing = fc.record({
+  seed: fc.integer(),
+  tookMs: fc.constantFrom(0, 50),
+  plan: fc.constantFrom<{ limits: NonNullable<LaneFixtureOptions['limits']>; bad: number; withinMs: number }>(
+    { limits: { inFlight: 1 }, bad: 3, withinMs: 30 * SECOND },
+    { limits: { inFlight: 1 }, bad: 5, withinMs: 30 * SECOND },
+    { limits: { inFlight: 4 }, bad: 8, withinMs: 30 * SECOND },
+    { limits: { inFlight: 16 }, bad: 5, withinMs: 10 * SECOND },
+    { limits: { inFlight: 16 }, bad: 20, withinMs: 20 * SECOND },
+    { limits: { inFlight: 1, batch: 100 }, bad: 1, withinMs: 10 * SECOND },
+    { limits: { inFlight: 16, batch: 100 }, bad: 5, withinMs: 40 * SECOND },
+    { limits: { inFlight: 16, batch: 10 }, bad: 5, withinMs: 40 * SECOND },
+  ),
+});
+
+test('for any chance: keys that fail for ever keep those behind them, or those that come later, waiting for seconds, not minutes', async () => {
+  await fc.assert(
+    fc.asyncProperty(ailing, async ({ seed, tookMs, plan: { limits, bad, withinMs } }) => {
+      const time = new VirtualTime({ seed });
+      const { lane, queue, adapter, store } = laneFixture({ time, limits });
+      adapter.answer = (batch) =>
+        new Promise((resolve) => {
+          const outcome = batch.some(({ partitionKey }) => partitionKey.startsWith('bad')) ? failure() : 'accepted';
+          time.after(tookMs, () => resolve(batch.map(() => outcome)));
+        });
+      for (let index = 0; index < bad; index++) queue(`bad${index}`);
+      for (let index = 0; index < 50; index++) queue(`good${index}`);
+      lane.start();
+      await time.advance(withinMs);
+      assert.equal(store.accepted.length, 50);
+      for (let round = 0; round < 10; round++) {
+        await time.advance(7 * SECOND);
+        queue(`late${round}`);
+        await time.advance(11 * SECOND);
+        assert.equal(store.accepted.length, 51 + round);
+      }
+      assert.ok(adapter.calls.length < bad * 100 + 100, `${adapter.calls.length} calls for ${bad} keys that ail`);
+    }),
+    { numRuns: 400 },
   );
 });

@@ -149,6 +149,28 @@ test('a restart goes on with the window: what was sent counts, and what was runn
   assert.equal(began.length, 3);
 });
 
+test('a kill long after the last request does not count it anew: its end was written down too', async () => {
+  const time = new VirtualTime();
+  const store = new MemoryLaneStore(time.wallMs);
+  const first = laneFixture({ time, store, limits: { perMinute: 3 } });
+  for (let index = 0; index < 3; index++) first.queue(`key${index}`);
+  first.lane.start();
+  await time.advance(50 * SECOND);
+  const kept = store.kept.get('hooks');
+  assert.ok(kept !== undefined);
+  first.adapter.limits = { ...first.adapter.limits, perMinute: 0 };
+  store.kept.set('hooks', kept);
+
+  const second = laneFixture({ time, store, limits: { perMinute: 3 } });
+  const again = second.watch();
+  for (let index = 0; index < 3; index++) second.queue(`new${index}`);
+  second.lane.start();
+  await time.advance(9 * SECOND);
+  assert.equal(again.length, 0);
+  await time.advance(2 * SECOND);
+  assert.equal(again.length, 3, 'a minute after they ended, not a minute after the start');
+});
+
 test('a lane that is closed without having sent anything leaves the window as it was', async () => {
   const time = new VirtualTime();
   const store = new MemoryLaneStore(time.wallMs);

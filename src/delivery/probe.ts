@@ -1,0 +1,35 @@
+// A sick sink's queued rows → the one delivery that shows whether it is well again.
+import type { Delivery } from '../model.ts';
+import type { Moment } from './backoff.ts';
+import type { Courier } from './courier.ts';
+import type { LaneKeys } from './lane-keys.ts';
+import type { Supply } from './supply.ts';
+
+/** So many queued rows are looked at to tell how urgent the next probe is. */
+const SAMPLE = 100;
+
+/**
+ * Of each key in turn, so that one that the sink refuses to take does not hide that it takes others; those that failed least come
+ * first, so that nobody waits for the turns of those that ail. Null where nothing is queued.
+ */
+export function nextProbe({ keys, health, longEnded }: Courier, supply: Supply, now: Moment): Delivery | null {
+  if (keys.isFull) keys.forget();
+  let rows = supply.rows(keys.notToProbe(), SAMPLE);
+  if (rows.length === 0 && keys.newRound()) rows = supply.rows(keys.notToProbe(), SAMPLE);
+  const row = leastTroubled(rows, keys, supply);
+  if (!row) {
+    keys.forget();
+    return null;
+  }
+  const isAlive = (each: Delivery) => !longEnded.has(each, now);
+  health.probing(rows.length < SAMPLE && !keys.hasTriedAlive && !rows.some(isAlive));
+  keys.markTried(row.partitionKey, isAlive(row) ? 'alive' : 'long ended');
+  return row;
+}
+
+/** The first row of the key that failed least often in a row: among these rows, or one of a key that never failed behind them. */
+function leastTroubled(rows: readonly Delivery[], keys: LaneKeys, supply: Supply): Delivery | undefined {
+  const least = Math.min(...rows.map(({ partitionKey }) => keys.failuresOf(partitionKey)));
+  const behind = least > 0 && rows.length === SAMPLE ? supply.rows(keys.notToProbeFirst(), 1)[0] : undefined;
+  return behind ?? rows.find(({ partitionKey }) => keys.failuresOf(partitionKey) === least);
+}

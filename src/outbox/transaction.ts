@@ -1,0 +1,36 @@
+// An open store → what one transaction may write of what happened.
+import type { Blindness, EventApproval, JournalEntry, KnownState } from '../model.ts';
+import type { Deps } from '../time.ts';
+import type { OpenStore } from './open-store.ts';
+
+/** What can be written inside one transaction. */
+export interface Transaction {
+  /** Writes what differs from the state on disk; occurrences that came or went did so at its `lastGoodAt`. */
+  saveState(next: KnownState): void;
+  saveBlindness(blindness: Blindness | null): void;
+  /** Remembers that this occurrence named this VM. */
+  markOwn(occurrence: number): void;
+  /** Journals a CloudEvent and queues it for these sinks. @throws BridgeError BRIDGE_INTERNAL where its id was used before. */
+  append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): void;
+  /** Writes the approvals of one occurrence, over what was stored of it. */
+  saveApproval(approval: EventApproval): void;
+}
+
+/** All of it or nothing, on disk before it returns. @throws also what `work` throws */
+export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, work: (transaction: Transaction) => T): T {
+  const { known, journal, approvals } = store.tables;
+  let events = store.storedEvents;
+  const transaction: Transaction = {
+    saveState: (next) => {
+      known.save(next, events, next.lastGoodAt?.wallMs ?? wallMs());
+      events = next.events;
+    },
+    saveBlindness: (blindness) => known.saveBlindness(blindness),
+    markOwn: (occurrence) => known.markOwn(occurrence),
+    append: (entry, sinks, queuedAtMs) => journal.append(entry, sinks, queuedAtMs),
+    saveApproval: (approval) => approvals.save(approval),
+  };
+  const result = store.database.transaction(() => work(transaction));
+  store.storedEvents = events;
+  return result;
+}
