@@ -3,13 +3,14 @@ import type { LookupFunction } from 'node:net';
 import { formatDuration } from '../../src/durations.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Instant } from '../../src/model.ts';
+import { reveal } from '../../src/secret.ts';
 import { type Deps, deadline, now } from '../../src/time.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { AuthorizationOptions } from './authorization-options.ts';
 import { checkedLookup, checkLiteral, type Guard, type Resolve } from './checked-lookup.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { type Connections, configuredConnections } from './connections.ts';
-import { hostOf } from './exchange.ts';
+import { hostOf, USER_AGENT } from './exchange.ts';
 import { networkFault } from './network-fault.ts';
 import { readToken, unavailable } from './token-answer.ts';
 import { requestToken } from './token-request.ts';
@@ -24,9 +25,9 @@ export interface Authorization {
 }
 
 /** Headers alone. */
-export const noAuthorization: Authorization = { header: () => Promise.resolve(null), refused: () => undefined, close: () => undefined };
+const noAuthorization: Authorization = { header: () => Promise.resolve(null), refused: () => undefined, close: () => undefined };
 
-export interface AuthorizationParts {
+interface AuthorizationParts {
   readonly oauth2: NonNullable<AuthorizationOptions['oauth2']>;
   /** To the token endpoint. */
   readonly connections: Connections;
@@ -69,7 +70,7 @@ interface Asking {
 }
 
 /** Asks for one token at a time, however many wait for it; a request that nobody waits for any more is ended. Asks at first use. */
-export class ClientCredentials implements Authorization {
+class ClientCredentials implements Authorization {
   readonly #parts: AuthorizationParts;
   readonly #url: URL;
   readonly #who: string;
@@ -151,7 +152,7 @@ export class ClientCredentials implements Authorization {
 
   #form(): { readonly headers: Readonly<Record<string, string | number>>; readonly body: Uint8Array } {
     const { clientId, clientSecret, scope, audience, clientAuth } = this.#parts.oauth2;
-    const id = typeof clientId === 'string' ? clientId : clientId.reveal();
+    const id = reveal(clientId);
     const isBasic = clientAuth === 'basic';
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
@@ -164,7 +165,7 @@ export class ClientCredentials implements Authorization {
       accept: 'application/json',
       'content-type': 'application/x-www-form-urlencoded',
       'content-length': body.byteLength,
-      'user-agent': 'scheduled-events-bridge',
+      'user-agent': USER_AGENT,
       ...(isBasic && { authorization: basic(id, clientSecret.reveal()) }),
     };
     return { headers, body };

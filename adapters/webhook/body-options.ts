@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { size } from '../../src/options.ts';
 
-export const MODES = ['structured', 'binary', 'batch'] as const;
+const MODES = ['structured', 'binary', 'batch'] as const;
 
 const MOST_MEMBERS = 1000;
 /** Bytes. */

@@ -4,7 +4,7 @@ import { pemFaults } from '../../src/certificates.ts';
 import { codeOf } from '../../src/errors.ts';
 import { secret } from '../../src/options.ts';
 import { addressJudge } from '../../src/private-addresses.ts';
-import { Secret } from '../../src/secret.ts';
+import { reveal, Secret } from '../../src/secret.ts';
 import type { OptionFault } from '../adapter.ts';
 import { hostOf } from './exchange.ts';
 
@@ -133,8 +133,4 @@ function isEncoded(text: string): boolean {
 function metadataFault(url: URL): string | null {
   const host = hostOf(url);
   return process.getBuiltinModule('node:net').isIP(host) !== 0 && judgeProxy(host) === 'metadata' ? PROXY_METADATA : null;
-}
-
-function reveal(value: string | Secret): string {
-  return typeof value === 'string' ? value : value.reveal();
 }

@@ -23,7 +23,7 @@ export interface Connections {
   close(): void;
 }
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly url: URL;
   /** Hands on checked addresses alone. */
   readonly lookup: LookupFunction;
@@ -40,7 +40,7 @@ export interface ConnectionParts {
 }
 
 /** Connects at the first request. */
-export function connectionsTo(parts: ConnectionParts): Connections {
+function connectionsTo(parts: ConnectionParts): Connections {
   let current: { readonly agent: Agent; readonly context: SecureContext | null } | null = null;
   const agent = () => {
     const context = parts.tls?.context() ?? null;

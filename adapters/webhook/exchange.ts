@@ -8,9 +8,12 @@ import type { Answer } from './status-outcome.ts';
 const DRAIN_BYTES = 64 * 1024;
 const DRAIN_MS = 1000;
 /** Headers of an answer that are longer than this are no answer. */
-const MAX_HEADER_BYTES = 16 * 1024;
+export const MAX_HEADER_BYTES = 16 * 1024;
 /** So many interim answers (100, 102, 103 …) are more than any receiver needs. */
 const MOST_INTERIM = 32;
+
+/** Who every request says it is from, unless the configured headers say otherwise. */
+export const USER_AGENT = 'scheduled-events-bridge';
 
 /** What a request hands to its connection, besides what node knows: it ends one that is still being made. */
 export interface RequestExtras {

@@ -31,7 +31,9 @@ export function renderBody(template: Template, contentType: string, scope: Reado
   } catch (error) {
     // The message quotes what was rendered; only the place may be shown.
     const place = /\((line \d+ column \d+)\)/.exec(String(error))?.[1];
-    return { fault: `what it gives is no JSON${place === undefined ? '' : `, from ${place} of it on`}` };
+    return {
+      fault: `what it gives is no JSON${place === undefined ? '' : `, from ${place} of it on`} (texts need quotes, values that may be missing the filter json)`,
+    };
   }
 }
 

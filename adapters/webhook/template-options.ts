@@ -1,7 +1,7 @@
 // What the configuration says of `body` → which template, of what media type, and the values that it needs besides the event.
 import * as v from 'valibot';
 import { secret } from '../../src/options.ts';
-import { Secret } from '../../src/secret.ts';
+import { reveal, Secret } from '../../src/secret.ts';
 
 /** The templates that come with the program, by name. */
 export const SHIPPED_TEMPLATES = ['slack', 'teams', 'pagerduty'] as const;
@@ -73,7 +73,7 @@ export function isJson(contentType: string): boolean {
 
 /** The values as the template sees them, secrets open. */
 export function openValues({ values: given }: TemplateBody): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, typeof value === 'string' ? value : value.reveal()]));
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, reveal(value)]));
 }
 
 function isShipped(text: string): text is ShippedTemplate {

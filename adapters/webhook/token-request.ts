@@ -1,9 +1,8 @@
 // One POST to a token endpoint → its answer with the body, as far as it may be long.
 import type { IncomingMessage, RequestOptions } from 'node:http';
-import type { Request, RequestExtras } from './exchange.ts';
+import { MAX_HEADER_BYTES, type Request, type RequestExtras } from './exchange.ts';
 
 const LONGEST_BODY = 64 * 1024;
-const MAX_HEADER_BYTES = 16 * 1024;
 
 export interface TokenAnswer {
   readonly status: number;

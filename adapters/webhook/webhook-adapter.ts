@@ -12,7 +12,7 @@ import { type Connections, configuredConnections } from './connections.ts';
 import { type Consent, consentOf, handshakeFault, type OptionsAnswer } from './consent.ts';
 import type { ConsentOptions } from './consent-options.ts';
 import { bodyLimits, type Encode, type EncodedRequest, encoder } from './encoder.ts';
-import { hostOf, type Reply, type Request, send } from './exchange.ts';
+import { hostOf, type Reply, type Request, send, USER_AGENT } from './exchange.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
 import { type Sign, signer } from './signer.ts';
 import { signingKeys } from './signing-options.ts';
@@ -211,7 +211,7 @@ export class WebhookAdapter implements Adapter {
 
 /** A token in the URL must be in no cache (CloudEvents webhook specification 1.0.2, section 3.2). */
 function defaultsFor({ searchParams }: URL): Record<string, string> {
-  return { 'user-agent': 'scheduled-events-bridge', ...(searchParams.has('access_token') ? { 'cache-control': 'no-store' } : {}) };
+  return { 'user-agent': USER_AGENT, ...(searchParams.has('access_token') ? { 'cache-control': 'no-store' } : {}) };
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

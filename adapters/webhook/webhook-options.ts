@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
 import { duration, secret } from '../../src/options.ts';
 import { isAddressRange } from '../../src/private-addresses.ts';
-import type { Secret } from '../../src/secret.ts';
+import { reveal } from '../../src/secret.ts';
 import type { OptionFault } from '../adapter.ts';
 import {
   AUTHORIZATION_FAULT,
@@ -143,10 +143,6 @@ export function targetOf(options: WebhookOptions, sink: string): Target {
   const url = new URL(reveal(options.url));
   const headers = Object.fromEntries(Object.entries(options.headers).map(([name, value]) => [name, reveal(value)]));
   return { url, origin: url.origin, headers };
-}
-
-function reveal(value: string | Secret): string {
-  return typeof value === 'string' ? value : value.reveal();
 }
 
 /** Says what is wrong without repeating any of it; null where nothing is. */

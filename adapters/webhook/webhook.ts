@@ -4,7 +4,7 @@ import { templateFaults } from './template-faults.ts';
 import { WebhookAdapter } from './webhook-adapter.ts';
 import { secretFaults, targetOf, type WebhookOptions, webhookOptions } from './webhook-options.ts';
 
-/** Structured CloudEvents, one POST each (CloudEvents webhook specification 1.0.2, section 2). */
+/** CloudEvents by POST, one or a batch in each, or what a template makes of one (CloudEvents webhook specification 1.0.2, section 2). */
 export const webhook: AdapterDefinition<WebhookOptions> = {
   type: 'webhook',
   options: webhookOptions,

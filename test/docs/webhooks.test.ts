@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { failed } from '../adapters/contract.ts';
 import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { createWebhook } from '../adapters/webhook/start-webhook.ts';
@@ -13,6 +14,12 @@ import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 const OTHER = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';
+/** The seed is 32 bytes of 0x07. */
+const ED25519 = {
+  privateKey: `whsk_${Buffer.alloc(32, 7).toString('base64')}`,
+  publicKey: 'whpk_6kpsY+KcUgq+9VB7Ey7F+ZVHdq6+vnuSQh7qaRRG0iw=',
+};
+const OTHER_PUBLIC_KEY = 'whpk_KXulZec2jF0Y8HtVsECoiA3BoWy2BfNeilvLJuQJz+I=';
 const never = new AbortController().signal;
 
 interface Receiver {
@@ -118,4 +125,29 @@ test('the receiver in Node consents to the origin that it knows, and to no other
   const stranger = sinkFor(t, url, [SECRET], { handshake: true, origin: 'stranger.example.com' });
   assert.equal(failed((await stranger.deliver([sampleDelivery({ seq: 2 })], never))[0]).code, 'BRIDGE_WEBHOOK_NO_CONSENT');
   assert.equal((await lines(1)).length, 1);
+});
+
+test('the lines that verify Ed25519 take what was signed with the private key, and nothing else', async (t) => {
+  const block = codeBlocksOf('docs/webhooks.md').find(({ heading, language }) => heading === 'Signatures' && language === 'js');
+  const file = join(folderOf(t), 'is-signed.mjs');
+  writeFileSync(file, block?.text ?? assert.fail('there are no such lines'));
+  const { isSigned } = (await import(pathToFileURL(file).href)) as {
+    isSigned: (publicKey: string, headers: object, body: Buffer) => boolean;
+  };
+
+  await using receiver = await WebhookReceiver.start();
+  assert.deepEqual(await sinkFor(t, receiver.url, [SECRET, ED25519.privateKey]).deliver([sampleDelivery()], never), ['accepted']);
+  const { headers, body } = receiver.requests[0] ?? assert.fail('nothing came');
+  assert.equal(isSigned(ED25519.publicKey, headers, body), true);
+  assert.equal(isSigned(OTHER_PUBLIC_KEY, headers, body), false, 'of another key');
+  assert.equal(isSigned(ED25519.publicKey, headers, Buffer.concat([body, Buffer.from(' ')])), false, 'another body');
+  assert.equal(isSigned(ED25519.publicKey, { ...headers, 'webhook-id': 'another' }, body), false, 'another id');
+  const old = Number(headers['webhook-timestamp']) - 301;
+  assert.equal(isSigned(ED25519.publicKey, { ...headers, 'webhook-timestamp': String(old) }, body), false, 'another time');
+  for (const missing of ['webhook-timestamp', 'webhook-signature']) {
+    assert.equal(isSigned(ED25519.publicKey, { ...headers, [missing]: undefined }, body), false, `no ${missing}`);
+  }
+  for (const given of ['v1a,', 'v1a', 'v1a,AAAA', String(headers['webhook-signature']).replace('v1a,', 'v2,')]) {
+    assert.equal(isSigned(ED25519.publicKey, { ...headers, 'webhook-signature': given }, body), false, given);
+  }
 });

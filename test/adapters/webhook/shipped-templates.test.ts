@@ -112,15 +112,18 @@ test('slack: the header says what happens, the fields to whom and when, in the t
       {
         type: 'section',
         fields: [
-          '*Seen by*\nWestNO_0',
           '*Machines*\nWestNO_0, WestNO_1',
           '*Not before*\n<!date^1649716018^{date_short_pretty} {time_secs}|2022-04-11 22:26:58 UTC>',
           '*Duration*\n5 s',
           '*Initiated by*\nPlatform',
-        ].map((text) => ({ type: 'mrkdwn', text })),
+          '*Seen by*\nWestNO_0',
+        ].map((text) => ({ type: 'mrkdwn', text, verbatim: true })),
       },
-      { type: 'section', text: { type: 'mrkdwn', text: 'Paused for "maintenance" &lt;\\&gt; &amp; {{ id }}\nof the host.' } },
-      { type: 'context', elements: [{ type: 'mrkdwn', text: 'c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled' }] },
+      {
+        type: 'section',
+        text: { type: 'mrkdwn', text: 'Paused for "maintenance" &lt;\\&gt; &amp; {{ id }}\nof the host.', verbatim: true },
+      },
+      { type: 'context', elements: [{ type: 'mrkdwn', text: 'c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled', verbatim: true }] },
     ],
   });
 });

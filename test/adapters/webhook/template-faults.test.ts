@@ -68,12 +68,24 @@ const FILE_FAULTS: readonly (readonly [file: string, says: string])[] = [
   ['{"a": {{ data.observer.nme | json }}}', 'asks for data.observer.nme in line 1, which no event has'],
   [
     '{"a": "{{ data.description | raw }}"}',
-    'fails for an event of type scheduled: what it gives is no JSON, from line 1 column 20 of it on',
+    'fails for an event of type scheduled: what it gives is no JSON, from line 1 column 20 of it on (texts need quotes, values that may be missing the filter json)',
   ],
-  ['{"a": 1,}', 'fails for an event of type scheduled: what it gives is no JSON, from line 1 column 9 of it on'],
-  ['{"a": {{ data.notBefore }}}', 'fails for an event of type scheduled: what it gives is no JSON, from line 1 column 11 of it on'],
-  ['{"a": {{ data.durationInSeconds }}}', 'fails for an event of type approval.recorded: what it gives is no JSON'],
-  ['{% comment %}hidden{% endcomment %}{{ values.key }}', 'fails for an event of type scheduled: what it gives is no JSON'],
+  [
+    '{"a": 1,}',
+    'fails for an event of type scheduled: what it gives is no JSON, from line 1 column 9 of it on (texts need quotes, values that may be missing the filter json)',
+  ],
+  [
+    '{"a": {{ data.notBefore }}}',
+    'fails for an event of type scheduled: what it gives is no JSON, from line 1 column 11 of it on (texts need quotes, values that may be missing the filter json)',
+  ],
+  [
+    '{"a": {{ data.durationInSeconds }}}',
+    'fails for an event of type approval.recorded: what it gives is no JSON (texts need quotes, values that may be missing the filter json)',
+  ],
+  [
+    '{% comment %}hidden{% endcomment %}{{ values.key }}',
+    'fails for an event of type scheduled: what it gives is no JSON (texts need quotes, values that may be missing the filter json)',
+  ],
   [
     '{% if change == "ended" %}{{ time | date: "%Q" }}{% else %}{}{% endif %}',
     'fails for an event of type ended: date knows no %Q (line 1, column 27)',
