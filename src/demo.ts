@@ -54,7 +54,7 @@ export async function playDemo(parts: DemoParts): Promise<void> {
       return `${response.status}, ${results?.[0]?.state ?? 'refused'}`;
     });
     await say(`The bridge polls the one once a second and delivers to the other; its own interface is at ${bridge.url}.\n`);
-    simulator.group.player.start(await findScenario('demo'), simulator.group.catchUp());
+    simulator.group.play(await findScenario('demo'));
     await Promise.race([subscriber.done, aborted(limit.signal)]);
     await say('\nThat was one maintenance, from scheduled to ended. README.md says how to try it by hand, and how to run it beside a VM.');
   } finally {

@@ -81,6 +81,11 @@ export class Group {
     return moments.length === 0 ? null : Math.min(...moments);
   }
 
+  /** Plays it from now on, in the place of a running one. */
+  play(script: Script): void {
+    this.player.start(script, this.catchUp());
+  }
+
   /** No events, script or faults; clock and journal stay. */
   reset(nowMs: number): void {
     this.player.stop();

@@ -70,7 +70,7 @@ async function groupOf(options: SimulatorServerOptions): Promise<Group> {
   const { gpu = script?.group?.gpu ?? false } = options;
   const group = new Group({ deps, vms: machineNames(options, script?.group), speed, strict, gpu, scenarios });
   refuseTooManyFor(options.listen, group.machines.length);
-  if (script) group.player.start(script, group.catchUp());
+  if (script) group.play(script);
   return group;
 }
 

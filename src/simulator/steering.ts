@@ -57,7 +57,7 @@ export class Steering implements SimulatedAzure {
     const script = await findScenario(scenario);
     this.#refuseIfClosed();
     const { group } = this.#server;
-    group.player.start(script, group.catchUp());
+    group.play(script);
     this.#wake();
   }
 

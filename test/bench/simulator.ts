@@ -78,7 +78,7 @@ async function month(): Promise<Row> {
   const figures = scenarios.map((script) => {
     const group = new Group({ deps: systemDeps(), vms: ['sim_0', 'sim_1', 'sim_2', 'sim_3', 'sim_4'], speed: 0 });
     const before = performance.now();
-    group.player.start(script, group.catchUp());
+    group.play(script);
     group.clock.advance(MONTH_MS);
     group.catchUp();
     return { name: script.name, ms: performance.now() - before, incarnations: group.events.view.incarnation };

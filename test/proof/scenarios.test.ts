@@ -50,7 +50,7 @@ async function play(t: TestContext, script: Script, approves: boolean): Promise<
   t.after(() => server[Symbol.asyncDispose]());
   const watchers = await Promise.all(server.urls.map(({ vm, url }) => watch(t, vm, url, approves)));
   await polled(server.group, watchers);
-  server.group.player.start(script, server.group.catchUp());
+  server.group.play(script);
   const owed = new Set<string>();
   for (let moments = 0; moments < MOST_MOMENTS; moments++) {
     await polled(server.group, watchers);

@@ -56,7 +56,7 @@ export class ScenarioPlay {
     const { everyMs = Number.POSITIVE_INFINITY } = this.#script;
     // A client was there before: it has seen the empty list.
     this.#poll();
-    this.group.player.start(this.#script, this.#startMs);
+    this.group.play(this.#script);
     for (let next: number | null = 0; next !== null && next < everyMs; next = this.#nextMs()) {
       this.group.clock.advance(next - this.nowMs);
       this.group.catchUp();

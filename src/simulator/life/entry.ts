@@ -61,14 +61,15 @@ export function changedEntry(
   const longerMs = facts.otherTenantsMs - entry.otherTenantsMs;
   const unmovedMs = entry.startsAtMs === null ? null : Math.max(entry.startsAtMs + longerMs, atMs);
   const movedMs = startMoment(event, facts.otherTenantsMs, atMs);
-  const startsAtMs = startedAtMs !== null ? null : isMoved ? startOf({ ...entry, startsAtMs: unmovedMs }, movedMs) : unmovedMs;
+  const startsAtMs =
+    startedAtMs !== null ? null : isMoved ? movedStartMs(entry.approvedAtMs !== null ? unmovedMs : null, movedMs) : unmovedMs;
   return { ...entry, ...facts, event, startedAtMs, startsAtMs, goneAtMs };
 }
 
-/** What was approved starts as it would have, or with its NotBefore if that is sooner. */
-function startOf({ approvedAtMs, startsAtMs }: Entry, movedMs: number | null): number | null {
-  if (approvedAtMs === null || startsAtMs === null) return movedMs;
-  return movedMs === null ? startsAtMs : Math.min(startsAtMs, movedMs);
+/** What was approved starts as it would have, or with its NotBefore if that is sooner. @param approvedMs null where nothing was approved */
+function movedStartMs(approvedMs: number | null, notBeforeMs: number | null): number | null {
+  if (approvedMs === null || notBeforeMs === null) return approvedMs ?? notBeforeMs;
+  return Math.min(approvedMs, notBeforeMs);
 }
 
 export function lowerCased(names: readonly string[] | undefined): readonly string[] | null {

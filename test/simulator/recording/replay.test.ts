@@ -33,7 +33,7 @@ const lineAt = (afterMs: number, said: Said): RecordingLine => ({
 function play(script: Script, laterMs: number): Simulation {
   const simulation = new Simulation({ startMs: START_MS + laterMs });
   const { group } = simulation.simulator;
-  group.player.start(script, group.catchUp());
+  group.play(script);
   return simulation;
 }
 

@@ -24,7 +24,7 @@ function start(script: Script, options: Parameters<typeof simulatedGroup>[0] = {
 }
 
 function play({ group }: SimulatedGroup, script: Script): void {
-  group.player.start(script, group.catchUp());
+  group.play(script);
 }
 
 const listed = ({ first }: SimulatedGroup): readonly WireEvent[] => first.document().Events;
