@@ -18,6 +18,7 @@ import { type Answer, WebhookReceiver } from '../../support/webhook-receiver.ts'
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
+import { type OptionFaults, testOptionFaults } from './option-faults.ts';
 import { createWebhook, type WebhookSetup } from './start-webhook.ts';
 
 const run = promisify(execFile);
@@ -412,7 +413,7 @@ test('neither the secret nor a token shows in logs, errors or the adapter', asyn
 });
 
 const GOOD = { tokenUrl: 'https://login.example/token', clientId: 'id', clientSecret: { env: 'S' } };
-const FAULTS: readonly (readonly [options: Readonly<Record<string, unknown>>, path: string, says: RegExp])[] = [
+const FAULTS: OptionFaults = [
   [{ oauth2: { ...GOOD, tokenUrl: 'http://login.example/hidden' } }, 'oauth2.tokenUrl', /allowInsecure/],
   [{ oauth2: { ...GOOD, tokenUrl: 'hidden' } }, 'oauth2.tokenUrl', /https:\/\//],
   [{ oauth2: { ...GOOD, tokenUrl: 'https://' } }, 'oauth2.tokenUrl', /whole URL/],
@@ -430,15 +431,7 @@ const FAULTS: readonly (readonly [options: Readonly<Record<string, unknown>>, pa
   [{ oauth2: GOOD, headers: { AuthoriZation: 'hidden' } }, 'headers', /leave one of the two out/],
 ];
 
-for (const [options, path, says] of FAULTS) {
-  test(`${JSON.stringify(options)} is a fault of ${path}`, () => {
-    const { issues } = v.safeParse(webhookOptions, { url: 'https://a.example', ...options });
-    assert.equal(issues?.length, 1);
-    assert.equal(v.getDotPath(issues[0]), path);
-    assert.match(issues[0].message, says);
-    assert.doesNotMatch(issues[0].message, /hidden/);
-  });
-}
+testOptionFaults('https://a.example', FAULTS);
 
 test('every good spelling is taken', () => {
   for (const oauth2 of [

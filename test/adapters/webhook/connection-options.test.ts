@@ -7,10 +7,11 @@ import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 import { CertificateAuthority } from '../../support/certificate-authority.ts';
 import { configOf, faultsOf, surroundings } from '../../support/config.ts';
+import { type OptionFaults, testOptionFaults } from './option-faults.ts';
 
 const URL_OK = 'https://hooks.example.com/hook';
 
-const SCHEMA_FAULTS: readonly (readonly [options: Record<string, unknown>, path: string, says: RegExp])[] = [
+const SCHEMA_FAULTS: OptionFaults = [
   [{ tls: { cert: 'cert.pem' } }, 'tls.key', /cert needs its private key/],
   [{ tls: { key: 'key.pem' } }, 'tls.cert', /key needs its certificate/],
   [{ tls: { ca: '' } }, 'tls.ca', /empty/],
@@ -31,15 +32,7 @@ const SCHEMA_FAULTS: readonly (readonly [options: Record<string, unknown>, path:
   [{ proxy: 'http://hidden@proxy.test:3128' }, 'proxy', /\{ env: NAME \}/],
 ];
 
-for (const [options, path, says] of SCHEMA_FAULTS) {
-  test(`${JSON.stringify(options)} is a fault of ${path}`, () => {
-    const { issues } = v.safeParse(webhookOptions, { url: URL_OK, ...options });
-    assert.equal(issues?.length, 1);
-    assert.equal(v.getDotPath(issues[0]), path);
-    assert.match(issues[0].message, says);
-    assert.doesNotMatch(issues[0].message, /hidden/);
-  });
-}
+testOptionFaults(URL_OK, SCHEMA_FAULTS);
 
 test('every good spelling is taken', () => {
   for (const options of [

@@ -6,6 +6,7 @@ import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
+import { type OptionFaults, testOptionFaults } from './option-faults.ts';
 
 const URL_OK = 'https://hooks.example.com/services/T0/B0';
 
@@ -18,7 +19,7 @@ test('a URL is enough; the rest has defaults', () => {
 });
 
 /** Faulty options beside a good `url` → the path that the fault names, and words of it. */
-const FAULTS: readonly (readonly [options: Record<string, unknown>, path: string, says: RegExp])[] = [
+const FAULTS: OptionFaults = [
   [{ url: undefined }, 'url', /URL/],
   [{ url: 5 }, 'url', /URL, \{ env/],
   [{ url: '' }, 'url', /https:\/\//],
@@ -68,15 +69,7 @@ function ours(name: string) {
   return [{ headers: { [name]: 'x' } }, `headers.${name}`, /leave it out/] as const;
 }
 
-for (const [options, path, says] of FAULTS) {
-  test(`${JSON.stringify(options)} is a fault of ${JSON.stringify(path)}`, () => {
-    const { issues } = v.safeParse(webhookOptions, { url: URL_OK, ...options });
-    assert.equal(issues?.length, 1);
-    assert.equal(v.getDotPath(issues[0]), path);
-    assert.match(issues[0].message, says);
-    assert.doesNotMatch(issues[0].message, /hidden/);
-  });
-}
+testOptionFaults(URL_OK, FAULTS);
 
 test('every good spelling is taken', () => {
   for (const options of [
