@@ -39,3 +39,17 @@ export function secret() {
     v.transform((reference) => new Secret(reference)),
   );
 }
+
+/**
+ * `true`, `false`, or a mapping. Which of the two was meant is judged by the value's shape, so that a fault inside the mapping is told where it is.
+ * `message` is for what is neither.
+ */
+export function flagOr<const Section extends v.GenericSchema>(section: Section, message: string) {
+  const flag = v.boolean(message);
+  const union = v.union([flag, section], message);
+  const run: (typeof union)['~run'] = (dataset, config) => {
+    const isMapping = typeof dataset.value === 'object' && dataset.value !== null && !Array.isArray(dataset.value);
+    return (isMapping ? section : flag)['~run'](dataset, config) as ReturnType<(typeof union)['~run']>;
+  };
+  return { ...union, '~run': run };
+}

@@ -1,14 +1,12 @@
 // What the configuration says of connections → its keys: TLS files, the server's name and a proxy; and what is wrong with their values.
 import * as v from 'valibot';
-import { pemFaults } from '../../src/certificates.ts';
-import { codeOf } from '../../src/errors.ts';
 import { secret } from '../../src/options.ts';
 import { addressJudge } from '../../src/private-addresses.ts';
 import { reveal, Secret } from '../../src/secret.ts';
+import { type TlsOptions, tlsFaults, tlsSection } from '../../src/tls-options.ts';
 import type { OptionFault } from '../adapter.ts';
 import { hostOf } from './exchange.ts';
 
-const DNS_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z][a-z0-9-]{0,62}$/i;
 const PROXY_FAULT = 'must be http://host:port or https://host:port, and nothing behind it';
 const PROXY_CREDENTIALS = 'holds a user or password: give the whole URL as { env: NAME } or { file: PATH }';
 const PROXY_ENCODING = 'holds a user or password with a % that is none of percent-encoding: write it as %25';
@@ -17,40 +15,10 @@ const PROXY_METADATA = 'is an address of the metadata service, which is no proxy
 /** The operator named the proxy, so it may be anywhere but at the metadata service. */
 export const judgeProxy = addressJudge(['0.0.0.0/0', '::/0']);
 
-/** The path of a file is no secret; its text is handled as one. */
-const pemFile = (description: string) =>
-  v.exactOptional(
-    v.pipe(
-      v.string(),
-      v.minLength(1, 'must not be empty'),
-      v.description(description),
-      v.transform((file) => new Secret({ file })),
-    ),
-  );
-
 export const connectionEntries = {
   tls: v.exactOptional(
     v.pipe(
-      v.strictObject({
-        ca: pemFile('PEM file of the certificate authorities to trust, in place of those of the machine.'),
-        cert: pemFile('PEM file of the certificate, and its chain, that the bridge shows to the receiver.'),
-        key: pemFile('PEM file of the private key of cert, without a passphrase.'),
-        serverName: v.exactOptional(
-          v.pipe(
-            v.string(),
-            v.regex(DNS_NAME, 'must be a DNS name'),
-            v.description('The name that is asked for and that the certificate must be for. Default: the host of the url.'),
-          ),
-        ),
-      }),
-      v.forward(
-        v.check((tls) => tls.cert === undefined || tls.key !== undefined, 'is missing: cert needs its private key'),
-        ['key'],
-      ),
-      v.forward(
-        v.check((tls) => tls.key === undefined || tls.cert !== undefined, 'is missing: key needs its certificate'),
-        ['cert'],
-      ),
+      tlsSection({ shownTo: 'the receiver', host: 'the host of the url' }),
       v.description('TLS of the connection to an https:// url. The files are read again when they change.'),
     ),
   ),
@@ -74,18 +42,13 @@ export const connectionEntries = {
 
 /** What the parts of a connection are made from. */
 export interface ConnectionOptions {
-  readonly tls?: {
-    readonly ca?: Secret;
-    readonly cert?: Secret;
-    readonly key?: Secret;
-    readonly serverName?: string;
-  };
+  readonly tls?: TlsOptions;
   readonly proxy?: string | Secret;
 }
 
 /** What shows once files and secrets are open. `url` is null where it is at fault itself. */
 export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | null): readonly OptionFault[] {
-  const faults: OptionFault[] = tls === undefined ? [] : [...fileFaults(tls)];
+  const faults: OptionFault[] = tls === undefined ? [] : [...tlsFaults(tls, 'tls')];
   if (proxy !== undefined) {
     const fault = proxyFault(reveal(proxy), proxy instanceof Secret) ?? metadataFault(proxyUrl(proxy));
     if (fault !== null) return [...faults, { key: 'proxy', message: fault }];
@@ -98,19 +61,6 @@ export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | n
 /** The checked proxy with its user and password. */
 export function proxyUrl(proxy: string | Secret): URL {
   return new URL(reveal(proxy));
-}
-
-function fileFaults({ ca, cert, key }: NonNullable<ConnectionOptions['tls']>): readonly OptionFault[] {
-  const texts = { ca: ca?.reveal(), cert: cert?.reveal(), key: key?.reveal() };
-  const faults = pemFaults(texts, 'tls');
-  if (faults.length > 0) return faults;
-  try {
-    process.getBuiltinModule('node:tls').createSecureContext(texts);
-    return [];
-  } catch (error) {
-    // Only the code: what OpenSSL says of it may quote the key.
-    return [{ key: cert ? 'tls.cert' : 'tls.ca', message: `cannot be used (${codeOf(error) ?? 'unreadable'})` }];
-  }
 }
 
 /** Says what is wrong without repeating any of it; null where nothing is. */

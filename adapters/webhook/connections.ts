@@ -3,12 +3,12 @@ import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { Deps } from '../../src/time.ts';
+import { TlsFiles } from '../../src/tls-files.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { checkedLookup, type Resolve } from './checked-lookup.ts';
 import { type ConnectionOptions, judgeProxy, proxyUrl } from './connection-options.ts';
 import { hostOf, type RequestExtras, serverNameOf } from './exchange.ts';
 import { openTunnel, type ProxyServer } from './proxy-tunnel.ts';
-import { TlsFiles } from './tls-files.ts';
 import { touch } from './touch.ts';
 
 /** Shorter than servers keep an idle connection (5 s with node, more elsewhere), so that hardly ever a request meets one just closed. */
@@ -66,7 +66,8 @@ export function configuredConnections(
     ...to
   }: Pick<ConnectionParts, 'url' | 'lookup' | 'sockets'> & { readonly deps: AdapterDeps; readonly resolve?: Resolve | undefined },
 ): Connections {
-  const files = tls === undefined ? null : new TlsFiles(tls, deps);
+  const files =
+    tls === undefined ? null : new TlsFiles(tls, { owner: `sinks.${deps.name}`, section: 'tls', code: 'BRIDGE_WEBHOOK_TLS_FILES' }, deps);
   const context = () => files?.context() ?? null;
   return connectionsTo({
     ...to,

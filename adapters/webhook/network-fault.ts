@@ -1,36 +1,8 @@
 // What node:http, TLS and DNS throw → BridgeErrors that say whom it hit and what to do.
 import { BridgeError, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
+import { type TlsWords, tlsAdvice } from '../../src/tls-advice.ts';
 
-/** Codes of OpenSSL's verification and of node:tls, each with what to do; the first that matches speaks. */
-const TLS: readonly (readonly [code: RegExp, advice: string])[] = [
-  [/^CERT_HAS_EXPIRED$/, 'shows a certificate that has expired: renew it there; if it is new, set the clock of this machine'],
-  [/^CERT_NOT_YET_VALID$/, 'shows a certificate that is not valid yet: set the clock of this machine, or mend the certificate'],
-  [
-    /^(ERR_TLS_CERT_ALTNAME_|HOSTNAME_MISMATCH$)/,
-    'shows a certificate for another name: correct the host in the url, or give the name that it has in tls.serverName',
-  ],
-  [
-    /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED$|CERT_SIGNATURE_FAILURE$|INVALID_CA$)/,
-    'shows a certificate of an authority that this machine does not trust: check its certificate, or give the file of that authority in tls.ca',
-  ],
-  [/^CERT_REVOKED$/, 'shows a certificate that was revoked: replace it there'],
-  [
-    /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|NO_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_|UNKNOWN_CA|ACCESS_DENIED)/,
-    'does not take the certificate of the bridge, or wants one: give what it trusts in tls.cert and tls.key',
-  ],
-  [
-    /^(EPROTO$|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|UNKNOWN_PROTOCOL|BAD_RECORD_TYPE))/,
-    'does not speak TLS there: check its certificate, the port, and whether the url is http://',
-  ],
-  [
-    /^ERR_SSL_.*(PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|HANDSHAKE_FAILURE|NO_SHARED_CIPHER|DH_KEY_TOO_SMALL)/,
-    'and this machine agree on no TLS: it must speak TLS 1.2 or 1.3; it may also want a certificate of the bridge, tls.cert and tls.key',
-  ],
-  [
-    /^(ERR_TLS_|ERR_SSL_|CERT_|INVALID_PURPOSE$|CRL_|PATH_LENGTH_)/,
-    'does not prove by TLS who it is: check its certificate and the host in the url',
-  ],
-];
+const WORDS: TlsWords = { target: 'the url', section: 'tls', plain: 'the url is http://' };
 /** Faults of the way to the sink, whatever was sent. */
 const UNREACHABLE = new Set([
   ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'ETIMEDOUT'],
@@ -43,7 +15,7 @@ export function networkFault(error: unknown, who: string): BridgeError {
   // Several addresses that fail come as one AggregateError, with the code of the first.
   const code = codeOf(error);
   const said = code ?? messageOf(error);
-  const advice = code && TLS.find(([pattern]) => pattern.test(code))?.[1];
+  const advice = code && tlsAdvice(code, WORDS);
   if (advice) return fault('BRIDGE_WEBHOOK_TLS', `${who} ${advice} (${said})`, 'sink', error);
   if (code && UNREACHABLE.has(code)) {
     return fault(

@@ -52,6 +52,7 @@ function samplesOf(event: ScheduledEvent, observer: Observer): Sample[] {
   const approval = {
     kind: 'approval',
     key: KEY,
+    eventId: event.eventId,
     occurrence: 1,
     event,
     approver: isFull ? 'orders' : null,

@@ -81,9 +81,9 @@ function nounOf(value: unknown): string {
   return value === null ? 'empty' : typeof value === 'object' ? 'a mapping' : typeof value === 'string' ? 'a text' : `a ${typeof value}`;
 }
 
-/** `("all" | "own")` → its members; null where the schema expects a type and no certain values. */
+/** `("all" | "own")`, nested ones too → its members; null where the schema expects a type and no certain values. */
 function optionsOf(expected: string | null): string[] | null {
-  const members = expected?.replace(/^\(|\)$/g, '').split(' | ') ?? [];
+  const members = expected?.replaceAll(/[()]/g, '').split(' | ') ?? [];
   const isLiteral = members.every((member) => /^(".*"|-?\d+)$/.test(member));
   return isLiteral && members.length > 0 ? members.map((member) => member.replace(/^"|"$/g, '')) : null;
 }

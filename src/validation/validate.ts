@@ -46,6 +46,10 @@ export const UNUSABLE_NAMES: readonly string[] = ['__proto__', 'constructor', 'p
 /** A copy of `value` without the keys that `schema` does not know; each one left out is a fault. */
 export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, kind: FileKind, faults: Fault[]): unknown {
   if ('wrapped' in schema) return knownPart(schema.wrapped as v.GenericSchema, value, at, kind, faults);
+  if ('options' in schema && isMapping(value)) {
+    const chosen = optionFor(schema, value);
+    return chosen === undefined ? value : knownPart(chosen, value, at, kind, faults);
+  }
   const schemaOf = membersOf(schema);
   if (Array.isArray(value)) {
     if ('item' in schema)
@@ -68,6 +72,21 @@ export function knownPart(schema: v.GenericSchema, value: unknown, at: Path, kin
 /** The fault of a name that is one of `UNUSABLE_NAMES`. */
 export function forbiddenName(path: Path): Fault {
   return { path: formatPath(path), message: 'may not be used as a name' };
+}
+
+/** The one option of several that a mapping can be meant as: told by its discriminator, or the only one that takes a mapping. */
+function optionFor(schema: v.GenericSchema, value: Readonly<Record<string, unknown>>): v.GenericSchema | undefined {
+  const options = ('options' in schema && Array.isArray(schema.options) ? schema.options : []).filter(
+    (option): option is v.GenericSchema => isMapping(option) && membersOf(option as unknown as v.GenericSchema) !== null,
+  );
+  const fitting =
+    'key' in schema && typeof schema.key === 'string' ? options.filter((option) => takes(option, schema.key as string, value)) : options;
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+function takes(option: v.GenericSchema, key: string, value: Readonly<Record<string, unknown>>): boolean {
+  const discriminator = entriesOf(option)[key];
+  return discriminator !== undefined && v.is(discriminator, value[key]);
 }
 
 /** How a mapping's schema finds that of one key; null where it takes any. */

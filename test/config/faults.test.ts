@@ -31,7 +31,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a key of a later version',
     'approvals: { policy: documentation }',
-    ['approvals.policy: is no key of the configuration (allowed: approvers, required, dryRun)'],
+    ['approvals.policy: is no key of the configuration (allowed: approvers, required, dryRun, sources)'],
   ],
   ['a section without content', 'store: ~', ['store: is empty: give it a value or leave the key out']],
   ['a section that is a list', 'store: []', ['store: must be a mapping, not a list']],
@@ -96,7 +96,17 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'approvals: { approvers: { a: { token: correct-horse-battery-staple } } }',
     ['approvals.approvers.a.token: must be { env: NAME } or { file: PATH }: a secret is never written into the configuration'],
   ],
-  ['no token', 'approvals: { approvers: { a: {} } }', ['approvals.approvers.a: needs either token or tokens']],
+  [
+    'no token',
+    'approvals: { approvers: { a: {} } }',
+    ['approvals.approvers.a: needs a token, or a source in approvals.sources with approver: a'],
+  ],
+  [
+    'two ways to give the tokens of an approver',
+    'approvals: { approvers: { a: { token: { env: T }, tokens: [{ env: U }] } } }',
+    ['approvals.approvers.a: needs either token or tokens, not both'],
+  ],
+  ['no token of a reader', 'http: { readers: { r: {} } }', ['http.readers.r: needs either token or tokens']],
   [
     'two ways to give tokens',
     'http: { readers: { r: { token: { env: T }, tokens: [{ env: U }] } } }',

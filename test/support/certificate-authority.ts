@@ -34,6 +34,11 @@ export class CertificateAuthority {
   static async create(t: TestContext): Promise<CertificateAuthority> {
     const folder = await mkdtemp(join(tmpdir(), 'bridge-ca-'));
     t.after(() => rm(folder, { recursive: true }));
+    return await CertificateAuthority.createIn(folder);
+  }
+
+  /** In a folder that the caller removes. */
+  static async createIn(folder: string): Promise<CertificateAuthority> {
     const [file, keyFile] = [join(folder, 'ca.pem'), join(folder, 'ca-key.pem')];
     await run('openssl', ['req', '-x509', ...EC_KEY, '-days', '2', '-subj', '/CN=authority', '-keyout', keyFile, '-out', file]);
     return new CertificateAuthority(folder, file);

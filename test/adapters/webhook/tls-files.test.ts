@@ -4,9 +4,9 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import { TlsFiles } from '../../../adapters/webhook/tls-files.ts';
 import type { BridgeError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secret.ts';
+import { TlsFiles } from '../../../src/tls-files.ts';
 import { CertificateAuthority, type Issued } from '../../support/certificate-authority.ts';
 import { poll } from '../../support/poll.ts';
 import { folderOf } from '../../support/program.ts';
@@ -125,7 +125,7 @@ test('files of which none could ever be used are told as a wrong configuration, 
   const [cert, key] = [new Secret({ file: 'cert.pem' }), new Secret({ file: 'key.pem' })];
   cert.open('no certificate', '/nowhere/cert.pem');
   key.open('no key', '/nowhere/key.pem');
-  const files = new TlsFiles({ cert, key }, adapterDeps());
+  const files = new TlsFiles({ cert, key }, { owner: 'sinks.under-test', section: 'tls', code: 'BRIDGE_WEBHOOK_TLS_FILES' }, adapterDeps());
   assert.throws(
     () => files.context(),
     (error) => {

@@ -1,14 +1,29 @@
-// The PEM files of a sink's `tls` → what connections use of them, anew when the files change.
+// The PEM files of TLS options → what connections use of them, anew when the files change.
 import { readFileSync, statSync } from 'node:fs';
 import type { SecureContext } from 'node:tls';
-import { type PemTexts, pemFaults } from '../../src/certificates.ts';
-import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
-import type { Secret } from '../../src/secret.ts';
-import type { AdapterDeps } from '../adapter.ts';
-import type { ConnectionOptions } from './connection-options.ts';
+import type { Logger } from 'pino';
+import { type PemTexts, pemFaults } from './certificates.ts';
+import { BridgeError, codeOf, type ErrorCode, messageOf } from './errors.ts';
+import type { Secret } from './secret.ts';
+import type { Deps } from './time.ts';
+import type { TlsOptions } from './tls-options.ts';
 
 /** The files are looked at so often at most, and only when something is to be sent. */
 const LOOK_AGAIN_MS = 1000;
+
+export interface TlsFilesDeps extends Pick<Deps, 'elapsedMs'> {
+  readonly logger: Logger;
+}
+
+/** Whose files they are. */
+export interface TlsFilesPlace {
+  /** What has the section: `sinks.hooks`. */
+  readonly owner: string;
+  /** The section that names the files: `tls`. */
+  readonly section: string;
+  /** Of files that cannot be used. */
+  readonly code: ErrorCode;
+}
 
 interface PemFile {
   readonly kind: keyof PemTexts;
@@ -26,22 +41,24 @@ interface Loaded {
 /** Opens no file before `context`. */
 export class TlsFiles {
   readonly #files: readonly PemFile[];
-  readonly #deps: Pick<AdapterDeps, 'name' | 'logger' | 'elapsedMs'>;
+  readonly #place: TlsFilesPlace;
+  readonly #deps: TlsFilesDeps;
   #loaded: Loaded | null = null;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   /** What was last logged of files that cannot be used. */
   #complaint: string | null = null;
 
   /** The secrets are open. */
-  constructor({ ca, cert, key }: NonNullable<ConnectionOptions['tls']>, deps: Pick<AdapterDeps, 'name' | 'logger' | 'elapsedMs'>) {
-    this.#files = [...pemFile('ca', ca), ...pemFile('cert', cert), ...pemFile('key', key)];
+  constructor({ ca, cert, key }: TlsOptions, place: TlsFilesPlace, deps: TlsFilesDeps) {
+    this.#files = [...pemFileOf('ca', ca), ...pemFileOf('cert', cert), ...pemFileOf('key', key)];
+    this.#place = place;
     this.#deps = deps;
   }
 
   /**
    * The same object as long as the files stay what they are; null where none is configured. Files that cannot be used, as a certificate
    * written before its key, leave the old ones in use, which is logged once.
-   * @throws BridgeError BRIDGE_WEBHOOK_TLS_FILES where there are no old ones.
+   * @throws BridgeError with the place's code where there are no old ones: misconfigured, of the whole sink.
    */
   context(): SecureContext | null {
     if (this.#files.length === 0) return null;
@@ -78,13 +95,14 @@ export class TlsFiles {
 
   #contextOf(textOf: (file: PemFile) => string): SecureContext {
     const texts: PemTexts = Object.fromEntries(this.#each((file) => [file.kind, textOf(file)]));
-    const [fault] = pemFaults(texts, 'tls');
+    const { section } = this.#place;
+    const [fault] = pemFaults(texts, section);
     if (fault) throw this.#fault(fault.key, fault.message);
     try {
       return process.getBuiltinModule('node:tls').createSecureContext(texts);
     } catch (error) {
       // Only the code: what OpenSSL says of it may quote the key.
-      throw this.#fault('tls', `cannot be used (${codeOf(error) ?? 'unreadable'})`);
+      throw this.#fault(section, `cannot be used (${codeOf(error) ?? 'unreadable'})`);
     }
   }
 
@@ -93,14 +111,14 @@ export class TlsFiles {
       try {
         return of(file);
       } catch (error) {
-        throw this.#fault(`tls.${file.kind}`, `cannot be read (${codeOf(error) ?? 'unreadable'})`);
+        throw this.#fault(`${this.#place.section}.${file.kind}`, `cannot be read (${codeOf(error) ?? 'unreadable'})`);
       }
     });
   }
 
   #fault(key: string, what: string): BridgeError {
-    const message = `sinks.${this.#deps.name}.${key} ${what}: mend ${this.#paths()}; the next attempt reads them again`;
-    return new BridgeError('BRIDGE_WEBHOOK_TLS_FILES', message, { disposition: 'misconfigured', scope: 'sink' });
+    const message = `${this.#place.owner}.${key} ${what}: mend ${this.#paths()}; the next attempt reads them again`;
+    return new BridgeError(this.#place.code, message, { disposition: 'misconfigured', scope: 'sink' });
   }
 
   #paths(): string {
@@ -114,7 +132,7 @@ export class TlsFiles {
   }
 }
 
-function pemFile(kind: keyof PemTexts, secret: Secret | undefined): PemFile[] {
+function pemFileOf(kind: keyof PemTexts, secret: Secret | undefined): PemFile[] {
   if (secret === undefined) return [];
   const path = secret.file ?? ('file' in secret.reference ? secret.reference.file : secret.origin);
   return [{ kind, path, secret }];

@@ -1,0 +1,73 @@
+// What the configuration says of TLS towards a server → its keys (files and the server's name), and what is wrong with what the files hold.
+import * as v from 'valibot';
+import { type PemTexts, pemFaults } from './certificates.ts';
+import { codeOf } from './errors.ts';
+import { Secret } from './secret.ts';
+
+const DNS_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z][a-z0-9-]{0,62}$/i;
+
+/** The path of a file is no secret; its text is handled as one. */
+export function pemFile(description: string) {
+  return v.pipe(
+    v.string(),
+    v.minLength(1, 'must not be empty'),
+    v.description(description),
+    v.transform((file) => new Secret({ file })),
+  );
+}
+
+/** Whom a connection trusts and what it shows. */
+export interface TlsOptions {
+  readonly ca?: Secret;
+  readonly cert?: Secret;
+  readonly key?: Secret;
+  readonly serverName?: string;
+}
+
+/** What the descriptions of the keys say. */
+export interface TlsWords {
+  /** Whom the client's certificate is shown to: `the receiver`. */
+  readonly shownTo: string;
+  /** What the server's certificate must be for unless `serverName` says otherwise: `the host of the url`. */
+  readonly host: string;
+}
+
+/** The mapping of `ca`, `cert`, `key` and `serverName`. */
+export function tlsSection({ shownTo, host }: TlsWords) {
+  return v.pipe(
+    v.strictObject({
+      ca: v.exactOptional(pemFile('PEM file of the certificate authorities to trust, in place of those of the machine.')),
+      cert: v.exactOptional(pemFile(`PEM file of the certificate, and its chain, that the bridge shows to ${shownTo}.`)),
+      key: v.exactOptional(pemFile('PEM file of the private key of cert, without a passphrase.')),
+      serverName: v.exactOptional(
+        v.pipe(
+          v.string(),
+          v.regex(DNS_NAME, 'must be a DNS name'),
+          v.description(`The name that is asked for and that the certificate must be for. Default: ${host}.`),
+        ),
+      ),
+    }),
+    v.forward(
+      v.check((tls) => tls.cert === undefined || tls.key !== undefined, 'is missing: cert needs its private key'),
+      ['key'],
+    ),
+    v.forward(
+      v.check((tls) => tls.key === undefined || tls.cert !== undefined, 'is missing: key needs its certificate'),
+      ['cert'],
+    ),
+  );
+}
+
+/** What shows once the files are open; `at` is the section that they stand in, such as `tls`. Without a word of what they hold. */
+export function tlsFaults({ ca, cert, key }: TlsOptions, at: string): readonly { readonly key: string; readonly message: string }[] {
+  const texts: PemTexts = { ca: ca?.reveal(), cert: cert?.reveal(), key: key?.reveal() };
+  const faults = pemFaults(texts, at);
+  if (faults.length > 0) return faults;
+  try {
+    process.getBuiltinModule('node:tls').createSecureContext(texts);
+    return [];
+  } catch (error) {
+    // Only the code: what OpenSSL says of it may quote the key.
+    return [{ key: cert ? `${at}.cert` : `${at}.ca`, message: `cannot be used (${codeOf(error) ?? 'unreadable'})` }];
+  }
+}
