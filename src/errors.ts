@@ -4,6 +4,8 @@ export const ERROR_CODES = [
   'BRIDGE_ADAPTER_CLOSED',
   'BRIDGE_APPROVALS_CLOSED',
   'BRIDGE_APPROVALS_NOT_READY',
+  'BRIDGE_AZURE_REFUSED',
+  'BRIDGE_AZURE_UNAVAILABLE',
   'BRIDGE_CONFIG_INVALID',
   'BRIDGE_CONFIG_UNREADABLE',
   'BRIDGE_DELIVERY_FAILED',
@@ -13,6 +15,23 @@ export const ERROR_CODES = [
   'BRIDGE_HTTP_LISTEN',
   'BRIDGE_HTTP_TLS',
   'BRIDGE_INTERNAL',
+  'BRIDGE_KAFKA_ADVERTISED',
+  'BRIDGE_KAFKA_BROKEN',
+  'BRIDGE_KAFKA_FORBIDDEN_ADDRESS',
+  'BRIDGE_KAFKA_GROUP',
+  'BRIDGE_KAFKA_INSECURE',
+  'BRIDGE_KAFKA_MISCONFIGURED',
+  'BRIDGE_KAFKA_NO_TOPIC',
+  'BRIDGE_KAFKA_REFUSED',
+  'BRIDGE_KAFKA_TIMEOUT',
+  'BRIDGE_KAFKA_TLS',
+  'BRIDGE_KAFKA_TLS_FILES',
+  'BRIDGE_KAFKA_TOKEN',
+  'BRIDGE_KAFKA_UNAUTHENTICATED',
+  'BRIDGE_KAFKA_UNAUTHORIZED',
+  'BRIDGE_KAFKA_UNAVAILABLE',
+  'BRIDGE_KAFKA_UNREACHABLE',
+  'BRIDGE_KAFKA_UNREADABLE',
   'BRIDGE_METADATA_CLOSED',
   'BRIDGE_METADATA_INVALID',
   'BRIDGE_METADATA_STATUS',
@@ -103,6 +122,11 @@ export class BridgeError extends Error {
 /** An abort, which passes through unchanged wherever errors are wrapped. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
+}
+
+/** Nothing can be stored; whoever keeps the store tells it. */
+export function isStoreFault(error: unknown): boolean {
+  return error instanceof BridgeError && error.code.startsWith('BRIDGE_STORE_');
 }
 
 /** The code that Node and the operating system give their errors, such as `ECONNRESET`, and we ours; undefined where there is none. */

@@ -16,6 +16,12 @@ export function eventChangeId(phase: Phase, event: ScheduledEvent): string {
   return phase === 'updated' ? `${eid}:updated:${contentHash16(event)}` : `${eid}:${phase}`;
 }
 
+/** Whether a bridge may give this id to an update of this event, at whatever occurrence. */
+export function isUpdateId(id: string, key: string): boolean {
+  const base = `${eidOf(key)}:updated:`;
+  return id.startsWith(base) && /^[0-9a-f]{16}(?::r[1-9]\d*)?$/.test(id.slice(base.length));
+}
+
 /** The id of what became of an approval at this bridge, before `unusedId`. `approver` is null where several or a policy decided. */
 export function approvalChangeId(phase: ApprovalPhase, key: string, approver: string | null, observerId: string): string {
   const hash = sha256Hex(canonicalJson({ approver: approver ?? '', observer: observerId }), 16);

@@ -138,9 +138,11 @@ export interface ApprovalChange {
   /** CloudEvent id, `:rN` included. */
   readonly id: string;
   readonly key: string;
-  /** The event's occurrence. */
-  readonly occurrence: number;
-  readonly event: ScheduledEvent;
+  /** In the service's letter case; of an event that it does not list, as the approver wrote it. */
+  readonly eventId: string;
+  /** The event's occurrence; null, as `event` is, where the metadata service does not list the event. */
+  readonly occurrence: number | null;
+  readonly event: ScheduledEvent | null;
   /** Null where several approved or a policy decided. */
   readonly approver: string | null;
   readonly policy: string | null;
@@ -262,6 +264,32 @@ export interface EventApproval {
   /** When `state` was reached. */
   readonly at: Instant;
 }
+
+/** An approval as a source brought it (contract, section 8). */
+export interface ReceivedMessage {
+  /** The source's name in the configuration. */
+  readonly source: string;
+  /** The same each time this message is received. */
+  readonly id: string;
+  /** Who speaks through the source. */
+  readonly approver: string;
+  /** Where it stands at the broker, for logs. */
+  readonly place: Readonly<Record<string, string | number>>;
+  readonly body: Uint8Array;
+  /** When it was sent, in milliseconds since 1970, as the broker says. */
+  readonly sentMs: number;
+  readonly receivedAt: Instant;
+}
+
+/** Why a message was refused, in the words that a dead-letter queue takes. */
+export interface MessageRefusal {
+  /** The `type` of the refusal. */
+  readonly reason: string;
+  readonly description: string;
+}
+
+/** What the store knows of a message: it waits for its event, or it was dealt with for good, and refused where `refusal` is not null. */
+export type MessageState = { readonly kind: 'parked' } | { readonly kind: 'handled'; readonly refusal: MessageRefusal | null };
 
 /** What the metadata service said to a StartRequest. */
 export type PostResult =

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';
-import { approvalChangeId, eidOf, eventChangeId, sourceChangeId, unusedId } from '../src/ids.ts';
+import { approvalChangeId, eidOf, eventChangeId, isUpdateId, sourceChangeId, unusedId } from '../src/ids.ts';
 import { scheduledEvent } from './support/events.ts';
 
 const EID = 'c7061bac-afdc-4513-b24b-aa5f13a16123';
@@ -22,6 +22,15 @@ test('the id of a change is eid and phase, that of an update names its content',
     (['scheduled', 'started', 'ended', 'updated'] as const).map((phase) => eventChangeId(phase, event)),
     [`${EID}:scheduled`, `${EID}:started`, `${EID}:ended`, `${EID}:updated:6870c4a0950f67c0`],
   );
+});
+
+test('the id of an update is known as such, at any occurrence, and as that of its own event alone', () => {
+  const id = eventChangeId('updated', scheduledEvent());
+  for (const update of [id, `${id}:r2`, `${id}:r10`]) assert.equal(isUpdateId(update, EID), true, update);
+  for (const other of [`${EID}:scheduled`, `${id}0`, `${id}:r`, `${id}:r0`, `x${id}`, id.toUpperCase()])
+    assert.equal(isUpdateId(other, EID), false, other);
+  assert.equal(isUpdateId(id, EID.slice(0, -1)), false);
+  assert.equal(isUpdateId(`${eidOf('a b')}:updated:0123456789abcdef`, 'a b'), true);
 });
 
 test('what became of an approval names approver and observer, whoever they are', () => {

@@ -19,6 +19,7 @@ export const REFUSALS = {
   unknown: { status: 404, title: 'No such event' },
   'seen-unknown': { status: 404, title: 'Seen names no CloudEvent of this event' },
   ended: { status: 410, title: 'The event has ended' },
+  old: { status: 409, title: 'The approval is older than the event' },
   started: { status: 409, title: 'The event has started already' },
   changed: { status: 409, title: 'The event has changed' },
   scope: { status: 403, title: 'Outside the scope of this approver' },

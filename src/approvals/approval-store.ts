@@ -1,5 +1,5 @@
 // What approvals ask of the durable store; the outbox provides it.
-import type { ApprovalChange, EventApproval, ScheduledEvent } from '../model.ts';
+import type { ApprovalChange, EventApproval, MessageRefusal, MessageState, ReceivedMessage, ScheduledEvent } from '../model.ts';
 
 /** Inside one durable transaction. */
 export interface ApprovalTransaction {
@@ -7,6 +7,10 @@ export interface ApprovalTransaction {
   saveApproval(approval: EventApproval): void;
   /** Makes the CloudEvents of these changes and queues them for every sink that wants them. */
   publish(changes: readonly ApprovalChange[]): void;
+  /** Keeps a message whose event is not known yet. */
+  parkMessage(message: ReceivedMessage): void;
+  /** Remembers that a message was dealt with for good; it waits no more. */
+  handleMessage(message: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void;
 }
 
 /** A CloudEvent of this bridge to which an approval may refer with `Seen`. */
@@ -25,8 +29,15 @@ export interface ApprovalStore {
   openApprovals(): readonly EventApproval[];
   /** The journalled CloudEvent with this id; null where this bridge made none or it tells of no event. */
   seen(id: string): SeenEvent | null;
-  /** Whether an event of this key was known and has ended. */
-  hasEnded(key: string): boolean;
+  /** When an event of this key ended last, in milliseconds since 1970; null where none has. */
+  lastEndedMs(key: string): number | null;
   /** Whether a CloudEvent id has been used before. */
   isUsed(id: string): boolean;
+  /** What became of messages of sources. */
+  readonly messages: {
+    /** Null for one that was never received. */
+    find(source: string, id: string): MessageState | null;
+    /** Those that wait for their event, in the order in which they were received. */
+    parked(): readonly ReceivedMessage[];
+  };
 }

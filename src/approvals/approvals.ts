@@ -1,9 +1,11 @@
 // Approvers' requests and the changes of events → who approved what, StartRequests once the quorum is full, and answers to the approvers.
+import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
-import type { EventApproval, EventChange } from '../model.ts';
+import type { EventApproval, EventChange, ReceivedMessage } from '../model.ts';
 import { type ApprovalAnswer, type ApprovalResult, answerOf, type Refusal, refusal } from './answer.ts';
 import type { ApprovalTransaction } from './approval-store.ts';
 import { type Checked, check } from './check.ts';
+import { Intake, type MessageOrigin, type MessageResult } from './intake.ts';
 import { Ledger, type LedgerParts } from './ledger.ts';
 import type { Required, Rules } from './quorum.ts';
 import { resultOf, type Summary, summaryOf } from './result.ts';
@@ -20,6 +22,8 @@ export interface ApprovalsParts extends LedgerParts {
   readonly required: Required;
   /** Everything but the StartRequest and approval.submitted. */
   readonly dryRun: boolean;
+  /** What became of each message of a source, for metrics. */
+  readonly onMessage?: (source: string, result: MessageResult) => void;
 }
 
 /**
@@ -31,6 +35,8 @@ export class Approvals implements AsyncDisposable {
   readonly #rules: Rules;
   readonly #ledger: Ledger;
   readonly #submissions: Submissions;
+  readonly #intake: Intake;
+  readonly #ready = Promise.withResolvers<void>();
   #isClosed = false;
 
   /** Does nothing yet. */
@@ -46,10 +52,19 @@ export class Approvals implements AsyncDisposable {
       approvalOf: (key, occurrence) => this.#ledger.approvalOf(key, occurrence),
       conclude: (posted, verdict) => this.#ledger.conclude(posted, verdict),
     });
+    this.#intake = new Intake({
+      ...parts,
+      check: (approver, requests, sentMs) => this.#check(approver, requests, sentMs),
+      record: (approver, checked, also) => this.#ledger.record(approver, checked, also),
+      denied: (approver, refused, from) => this.#denied(approver, refused, from),
+      onMessage: (source, result) => parts.onMessage?.(source, result),
+    });
   }
 
   /** Takes up what was open when the last process ended, and posts what was decided. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
+    // The ledger begins to post, so what may fail comes before it.
+    this.#intake.load();
     this.#ledger.load();
   }
 
@@ -63,27 +78,40 @@ export class Approvals implements AsyncDisposable {
       throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; ask again after its start.');
     const requests = parseStartRequests(body);
     if (typeof requests === 'string') return this.#denied(approver, refusal('bad-request', requests));
-    const checked: { readonly request: StartRequest; readonly found: Checked }[] = [];
-    for (const request of requests) {
-      const found = this.#check(approver, request);
-      if (found.kind === 'refusal') return this.#denied(approver, found);
-      checked.push({ request, found });
-    }
-    this.#ledger.record(
-      approver,
-      checked.map(({ found }) => found),
-    );
+    const checked = this.#check(approver, requests, null);
+    if ('kind' in checked) return this.#denied(approver, checked);
+    this.#ledger.record(approver, checked);
     await this.#submissions.attempted(
       requests.map(({ key }) => key),
       ANSWER_MS,
     );
     const results: ApprovalResult[] = [];
-    for (const { request, found } of checked) {
-      const result = resultOf(this.#rules, approver, request, found, this.#ledger.approvalOf(request.key, found.known.occurrence));
+    for (const found of checked) {
+      const result = resultOf(this.#rules, approver, found, this.#ledger.approvalOf(found.known.key, found.known.occurrence));
       if ('kind' in result) return this.#denied(approver, result);
       results.push(result);
     }
     return answerOf(results);
+  }
+
+  /**
+   * One message of a source. All of it is recorded or, where one id is refused, nothing; it does not wait for the metadata service.
+   * @throws BridgeError as `request`: the message is then to come again
+   */
+  take(origin: MessageOrigin, message: ApprovalMessage): Promise<MessageVerdict> {
+    return this.#intake.take(origin, message);
+  }
+
+  /** Resolves once a document that this process read has been handled. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  /** A good document has been handled: messages whose event was not known are tried again. */
+  documentHandled(): void {
+    if (this.#parts.ports.lastReadAt() === null) return;
+    this.#ready.resolve();
+    this.#intake.lookAgain();
   }
 
   /**
@@ -117,21 +145,26 @@ export class Approvals implements AsyncDisposable {
     return approval ? summaryOf(this.#rules, approval, known.event) : null;
   }
 
-  /** Takes no more requests; a POST under way may end (5 s at most), everything else goes on after the next start. */
+  /** Takes no more requests and messages; a POST under way may end (5 s at most), everything else goes on after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
+    this.#intake[Symbol.dispose]();
     await this.#submissions[Symbol.asyncDispose]();
   }
 
-  #check(approver: string, request: StartRequest): Checked | Refusal {
+  #check(approver: string, requests: readonly StartRequest[], sentMs: number | null): readonly Checked[] | Refusal {
     const { store, ports } = this.#parts;
     const approvalOf = (key: string, occurrence: number) => this.approvalOf(key, occurrence);
-    return check(approver, request, { rules: this.#rules, store, events: ports.events(), approvalOf });
+    return check(approver, requests, { rules: this.#rules, store, events: ports.events(), approvalOf, sentMs });
   }
 
-  #denied(approver: string, refused: Refusal): Refusal {
+  #denied(approver: string, refused: Refusal, from?: Pick<ReceivedMessage, 'source' | 'place'>): Refusal {
     this.#parts.onEvent?.('denied');
-    this.#parts.logger.info({ approver, eventId: refused.eventId, type: refused.type }, 'an approval was refused');
+    const { eventId, type } = refused;
+    this.#parts.logger.info(
+      { approver, eventId, type, ...(from && { source: from.source, place: from.place }) },
+      'an approval was refused',
+    );
     return refused;
   }
 }

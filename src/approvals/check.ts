@@ -1,37 +1,77 @@
-// One StartRequest and what is known → whether it may be recorded, or why not (contract, section 6). Pure; the first refusal decides.
+// StartRequests and what is known → whether they may be recorded, or why not (contract, section 6). Pure; the first refusal decides.
+import { isUpdateId } from '../ids.ts';
 import type { EventApproval, KnownEvent } from '../model.ts';
 import { type Refusal, refusal } from './answer.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import { barOf, type Rules } from './quorum.ts';
-import type { StartRequest } from './start-requests.ts';
+import { keyOf, type StartRequest } from './start-requests.ts';
 import { worse } from './worse.ts';
 
 export interface CheckContext {
   readonly rules: Rules;
-  readonly store: Pick<ApprovalStore, 'seen' | 'hasEnded'>;
+  readonly store: Pick<ApprovalStore, 'seen' | 'lastEndedMs'>;
   readonly events: ReadonlyMap<string, KnownEvent>;
   /** The approvals of this occurrence, null without any. */
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
+  /** When the approval was sent, in milliseconds since 1970; null for one that is asked for now. */
+  readonly sentMs: number | null;
 }
 
 /** `started`: nothing to record, this approver said yes before the event started. */
-export type Checked = { readonly kind: 'recordable' | 'started'; readonly known: KnownEvent };
+export type Checked = { readonly kind: 'recordable' | 'started'; readonly request: StartRequest; readonly known: KnownEvent };
+
+/** All of them, or the first refusal. */
+export function check(approver: string, requests: readonly StartRequest[], context: CheckContext): readonly Checked[] | Refusal {
+  const checked: Checked[] = [];
+  for (const request of requests) {
+    const found = checkOne(approver, request, context);
+    if (found.kind === 'refusal') return found;
+    checked.push(found);
+  }
+  return checked;
+}
+
+/** What this bridge may read later than the approval: the event, or the update of it that `Seen` names, which another bridge read first. */
+export type MayCome = 'event' | 'update';
+
+/**
+ * What may still come so that these requests are not refused any more; null where nothing can. An event: the service does not list it, or not
+ * again since it ended, and the approval is newer than that end. An update: `Seen` is an id that this event's next one can have.
+ */
+export function whatMayCome(
+  { type, eventId }: Refusal,
+  requests: readonly StartRequest[],
+  { store, sentMs }: Pick<CheckContext, 'store' | 'sentMs'>,
+): MayCome | null {
+  if (eventId === undefined) return null;
+  const key = keyOf(eventId);
+  if (type === 'unknown' || type === 'ended') return isOld(key, { store, sentMs }) ? null : 'event';
+  const isUnread = (id: string) => isUpdateId(id, key) && store.seen(id) === null;
+  return type === 'seen-unknown' && requests.some(({ seen }) => seen.some(isUnread)) ? 'update' : null;
+}
 
 /** In the contract's order: unknown, ended, started, scope; then each `Seen`. */
-export function check(approver: string, request: StartRequest, context: CheckContext): Checked | Refusal {
+function checkOne(approver: string, request: StartRequest, context: CheckContext): Checked | Refusal {
   const { eventId, key } = request;
   const known = context.events.get(key);
   if (known === undefined) {
-    return context.store.hasEnded(key)
+    return context.store.lastEndedMs(key) !== null
       ? refusal('ended', `The event ${eventId} has ended; there is nothing left to approve.`, eventId)
       : refusal('unknown', `The metadata service lists no event ${eventId}; look at GET /v1/events for those that it lists.`, eventId);
   }
+  if (isOld(key, context))
+    return refusal('old', `The approval was sent before an earlier event ${eventId} ended; look at the event anew.`, eventId);
   if (known.event.eventStatus === 'Started') {
     const votes = context.approvalOf(key, known.occurrence)?.votes ?? [];
-    if (votes.some((vote) => vote.approver === approver)) return { kind: 'started', known };
+    if (votes.some((vote) => vote.approver === approver)) return { kind: 'started', request, known };
     return refusal('started', `The event ${eventId} has started already; there is nothing left to approve.`, eventId);
   }
-  return barred(approver, request, known, context) ?? unseen(request, known, context) ?? { kind: 'recordable', known };
+  return barred(approver, request, known, context) ?? unseen(request, known, context) ?? { kind: 'recordable', request, known };
+}
+
+/** Sent before the last end of this event: meant for an occurrence that is over. */
+function isOld(key: string, { store, sentMs }: Pick<CheckContext, 'store' | 'sentMs'>): boolean {
+  return sentMs !== null && sentMs < (store.lastEndedMs(key) ?? Number.NEGATIVE_INFINITY);
 }
 
 function barred(approver: string, { eventId }: StartRequest, known: KnownEvent, { rules }: CheckContext): Refusal | null {

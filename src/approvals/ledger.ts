@@ -1,8 +1,8 @@
 // Votes, reviews and verdicts → approvals and their CloudEvents on disk, then the same in memory; says when one is decided.
 import type { Logger } from 'pino';
-import { approvalChangeId, unusedId } from '../ids.ts';
 import type { ApprovalChange, ApprovalPhase, ApprovalVote, EventApproval, Instant, ScheduledEvent } from '../model.ts';
 import { type Deps, now } from '../time.ts';
+import { approvalChange } from './approval-change.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';
 import { closed, moved, review, withVote } from './ballot.ts';
@@ -64,8 +64,11 @@ export class Ledger {
     return approval?.occurrence === occurrence ? approval : null;
   }
 
-  /** One transaction for all; none where all of it is known already. @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded. */
-  record(approver: string, checked: readonly Checked[]): void {
+  /**
+   * One transaction for all, and for what `also` writes; none where all of it is known already and `also` is absent.
+   * @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded.
+   */
+  record(approver: string, checked: readonly Checked[], also?: (transaction: ApprovalTransaction) => void): void {
     const at = now(this.#parts.deps);
     const recorded = checked.flatMap(({ kind, known }) => {
       if (kind === 'started') return [];
@@ -73,12 +76,13 @@ export class Ledger {
       const after = withVote(this.#rules, before, known, approver, at);
       return [{ after, event: known.event, isNew: after.votes.at(-1)?.at === at, isNews: after !== before }];
     });
-    if (recorded.some(({ isNews }) => isNews)) {
+    if (also !== undefined || recorded.some(({ isNews }) => isNews)) {
       this.#parts.store.transact((transaction) => {
         for (const { after, isNews } of recorded) if (isNews) transaction.saveApproval(after);
         const votes = recorded.filter(({ isNew }) => isNew);
         if (votes.length > 0)
           transaction.publish(votes.map(({ after, event }) => this.#change('recorded', after, event, { approver, reason: null, at })));
+        also?.(transaction);
       });
     }
     for (const { after, event, isNew } of recorded) {
@@ -143,9 +147,9 @@ export class Ledger {
     event: ScheduledEvent,
     told: Pick<ApprovalChange, 'approver' | 'reason' | 'at'>,
   ): ApprovalChange {
-    const base = approvalChangeId(phase, key, told.approver, this.#parts.ports.observerId());
-    const id = unusedId(base, (used) => this.#parts.store.isUsed(used));
-    return { kind: 'approval', phase, id, key, occurrence, event, policy, ...told };
+    const { ports, store } = this.#parts;
+    const context = { observerId: ports.observerId(), isUsed: (id: string) => store.isUsed(id) };
+    return approvalChange(phase, { key, eventId: event.eventId, occurrence, event, policy, ...told }, context);
   }
 
   #tell(name: ApprovalEventName, { occurrence }: EventApproval, { eventId }: ScheduledEvent, approvers: readonly string[]): void {

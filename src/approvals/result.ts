@@ -4,7 +4,6 @@ import { type ApprovalResult, type Refusal, refusal } from './answer.ts';
 import { isDecidedDryRun, quorumOver } from './ballot.ts';
 import type { Checked } from './check.ts';
 import type { Rules } from './quorum.ts';
-import type { StartRequest } from './start-requests.ts';
 
 /** One event's approvals, as `GET /v1/events` shows them. */
 export interface Summary {
@@ -34,8 +33,7 @@ export function summaryOf(rules: Rules, approval: EventApproval, event: Schedule
 export function resultOf(
   rules: Rules,
   approver: string,
-  { eventId: asWritten }: StartRequest,
-  { kind, known }: Checked,
+  { kind, request: { eventId: asWritten }, known }: Checked,
   approval: EventApproval | null,
 ): ApprovalResult | Refusal {
   const { eventId } = known.event;

@@ -23,11 +23,16 @@ export function parseStartRequests(body: unknown): readonly StartRequest[] | str
     const fault = faultOf(entry);
     if (fault !== null) return `StartRequests[${place}]${fault}`;
     const { EventId: eventId, Seen: seen } = entry as { EventId: string; Seen?: string };
-    const key = eventId.toLowerCase();
+    const key = keyOf(eventId);
     const earlier = byKey.get(key);
     byKey.set(key, { eventId: earlier?.eventId ?? eventId, key, seen: [...(earlier?.seen ?? []), ...(seen === undefined ? [] : [seen])] });
   }
   return [...byKey.values()];
+}
+
+/** How an event is known. Lone surrogates have become U+FFFD there, too. */
+export function keyOf(eventId: string): string {
+  return eventId.toWellFormed().toLowerCase();
 }
 
 function faultOf(entry: unknown): string | null {
@@ -37,6 +42,7 @@ function faultOf(entry: unknown): string | null {
   return seen === undefined || typeof seen === 'string' ? null : '.Seen must be a text, the id of a CloudEvent';
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a JSON value is an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

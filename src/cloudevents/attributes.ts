@@ -1,6 +1,6 @@
 // A change → the values of its CloudEvent's attributes beyond id, source and type (contract, section 3).
 import { sha256Hex } from '../canonical-json.ts';
-import type { Change, EventChange, ScheduledEvent } from '../model.ts';
+import type { Change, EventChange } from '../model.ts';
 
 /** By OpenTelemetry's numbers, as the CloudEvents severity extension has them. */
 export interface Severity {
@@ -43,7 +43,7 @@ export function expiryOf(change: EventChange): string | undefined {
 }
 
 /** Every CloudEvent of an event belongs to the same trace: its EventId, where that is a GUID. */
-export function traceparentOf(event: ScheduledEvent, id: string): string | undefined {
-  const guid = event.eventId.toLowerCase();
+export function traceparentOf(eventId: string, id: string): string | undefined {
+  const guid = eventId.toLowerCase();
   return GUID.test(guid) ? `00-${guid.replaceAll('-', '')}-${sha256Hex(id, 16)}-01` : undefined;
 }

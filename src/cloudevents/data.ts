@@ -56,6 +56,7 @@ export interface EventData {
 
 /** approval.v1.json */
 export interface ApprovalChangeData {
+  /** In the service's letter case, or as the approver wrote it where the service does not list the event. */
   readonly eventId: string;
   /** Null where several approved or a policy decided. */
   readonly approver: string | null;
@@ -63,7 +64,7 @@ export interface ApprovalChangeData {
   readonly reason: string | null;
   /** RFC 3339. */
   readonly at: string;
-  /** No single document made the change, so there is no incarnation. */
+  /** No single document made the change, so there is no incarnation. `affected` is null for an event that is not listed, too. */
   readonly observer: Pick<EventObserverData, 'name' | 'affected'>;
 }
 
@@ -121,12 +122,12 @@ export function approvalData(approval: EventApproval | null): ApprovalData | nul
 
 export function approvalChangeData(change: ApprovalChange, observer: Observer): ApprovalChangeData {
   return {
-    eventId: change.event.eventId,
+    eventId: change.eventId,
     approver: change.approver,
     policy: change.policy,
     reason: change.reason,
     at: toTime(change.at.wallMs),
-    observer: { name: observer.name, affected: isAffected(change.event, observer) },
+    observer: { name: observer.name, affected: change.event && isAffected(change.event, observer) },
   };
 }
 

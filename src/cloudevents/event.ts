@@ -33,7 +33,7 @@ export function toCloudEvent(change: Change, context: EventContext): CloudEventV
     partitionkey: partitionKeyOf(change, context.observer),
     ...(change.kind !== 'source' && eventAttributes(change)),
     ...severityOf(change),
-    ...(change.kind !== 'source' && set({ traceparent: traceparentOf(change.event, change.id) })),
+    ...(change.kind !== 'source' && set({ traceparent: traceparentOf(eventIdOf(change), change.id) })),
     data: dataOf(change, context),
   };
 }
@@ -43,11 +43,15 @@ export function partitionKeyOf(change: Change, observer: Observer): string {
   return change.kind === 'source' ? observer.id : eidOf(change.key);
 }
 
+function eventIdOf(change: EventChange | ApprovalChange): string {
+  return change.kind === 'event' ? change.event.eventId : change.eventId;
+}
+
 function eventAttributes(change: EventChange | ApprovalChange) {
   return set({
     correlationid: eidOf(change.key),
-    impact: wordOf(change.event.eventType),
-    initiator: wordOf(change.event.eventSource),
+    impact: change.event === null ? undefined : wordOf(change.event.eventType),
+    initiator: change.event === null ? undefined : wordOf(change.event.eventSource),
     ...(change.kind === 'event' && { outcome: change.outcome ?? undefined, expirytime: expiryOf(change) }),
   });
 }

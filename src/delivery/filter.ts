@@ -28,14 +28,22 @@ export interface FilterFacts {
 /** A filter made ready. */
 export type Wants = (change: Change, facts: FilterFacts) => boolean;
 
-/** Makes a filter ready to be asked often. `source.*` are judged by `changes` alone, approvals by their event. */
+/**
+ * Makes a filter ready to be asked often. `source.*` are judged by `changes` alone, approvals by their event: one for an event that nobody
+ * knows passes where the filter asks nothing of events.
+ */
 export function compileFilter(filter: SinkFilter): Wants {
   const changes = filter.changes && new Set(filter.changes);
   const wantsEvent = compileEventFilter(filter);
   return (change, { sentBefore, nowMs }) => {
     if (changes && !changes.has(changeName(change))) return false;
-    return change.kind === 'source' || sentBefore || wantsEvent(change.event, nowMs);
+    if (change.kind === 'source' || sentBefore) return true;
+    return change.event === null ? asksNothing(filter) : wantsEvent(change.event, nowMs);
   };
+}
+
+function asksNothing({ impacts, initiators, resources, notice }: SinkFilter): boolean {
+  return [impacts, initiators, resources, notice?.aboveMs, notice?.belowMs].every((condition) => condition === undefined);
 }
 
 /**
@@ -47,7 +55,8 @@ export function publishes(
   change: Change,
   { ownName, namedBefore }: { readonly ownName: string | null; readonly namedBefore: boolean },
 ): boolean {
-  return mode === 'all' || change.kind === 'source' || ownName === null || namedBefore || names(change.event, ownName);
+  if (mode === 'all' || change.kind === 'source' || ownName === null || namedBefore) return true;
+  return change.event !== null && names(change.event, ownName);
 }
 
 function compileEventFilter({ impacts, initiators, resources, notice }: SinkFilter): (event: ScheduledEvent, nowMs: number) => boolean {

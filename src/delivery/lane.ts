@@ -7,7 +7,7 @@ import type { CancelTimer, Deps } from '../time.ts';
 import { backoffMs, type Moment } from './backoff.ts';
 import { planBatches } from './batch.ts';
 import { Courier } from './courier.ts';
-import { disposeAdapter } from './dispose.ts';
+import { disposeInTime } from './dispose.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
 import type { LaneStore } from './lane-store.ts';
 import { nextProbe } from './probe.ts';
@@ -235,6 +235,6 @@ export class Lane implements AsyncDisposable {
     this.#settlements.close();
     this.#supply.rate.save();
     const { adapter, deps } = this.#options;
-    await disposeAdapter(adapter, deps, (reason) => this.#report.disposeFailed(reason));
+    await disposeInTime(adapter, deps, (reason) => this.#report.disposeFailed(reason));
   }
 }

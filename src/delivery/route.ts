@@ -17,8 +17,9 @@ export interface RoutePorts {
 
 /** In the order of `sinks`. Asks the store only where the answer matters: for a change that the filter alone would keep back. */
 export function routeTo(change: Change, sinks: readonly RoutedSink[], { wasSent, nowMs }: RoutePorts): string[] {
+  const occurrence = change.kind === 'source' ? null : change.occurrence;
   const goesTo = ({ name, wants }: RoutedSink) =>
     wants(change, { sentBefore: false, nowMs }) ||
-    (change.kind !== 'source' && wants(change, { sentBefore: true, nowMs }) && wasSent(name, change.occurrence));
+    (occurrence !== null && wants(change, { sentBefore: true, nowMs }) && wasSent(name, occurrence));
   return sinks.filter(goesTo).map(({ name }) => name);
 }

@@ -11,7 +11,7 @@ export const KNOWN_STATE_SQL = {
   forgetEvent: 'DELETE FROM known_events WHERE occurrence = ?',
   markOwn: 'UPDATE occurrences SET own = 1 WHERE occurrence = ? AND own = 0',
   isOwn: 'SELECT 1 AS found FROM occurrences WHERE occurrence = ? AND own = 1',
-  hasEnded: 'SELECT 1 AS found FROM occurrences WHERE key = ? AND ended_ms IS NOT NULL LIMIT 1',
+  lastEnded: 'SELECT ended_ms FROM occurrences WHERE key = ? AND ended_ms IS NOT NULL ORDER BY ended_ms DESC LIMIT 1',
   blindness: 'SELECT since, last_document_at FROM blindness WHERE id = 1',
 } as const;
 
@@ -47,7 +47,7 @@ export class KnownStateTables {
   readonly #touch: Statement;
   readonly #markOwn: Statement;
   readonly #isOwn: Statement<{ found: number }>;
-  readonly #hasEnded: Statement<{ found: number }>;
+  readonly #lastEnded: Statement<{ ended_ms: number }>;
   readonly #blindness: Statement<{ since: string; last_document_at: string | null }>;
   readonly #saveBlindness: Statement;
   readonly #clearBlindness: Statement;
@@ -63,7 +63,7 @@ export class KnownStateTables {
     this.#touch = database.prepare(KNOWN_STATE_SQL.touch);
     this.#markOwn = database.prepare(KNOWN_STATE_SQL.markOwn);
     this.#isOwn = database.prepare(KNOWN_STATE_SQL.isOwn);
-    this.#hasEnded = database.prepare(KNOWN_STATE_SQL.hasEnded);
+    this.#lastEnded = database.prepare(KNOWN_STATE_SQL.lastEnded);
     this.#blindness = database.prepare(KNOWN_STATE_SQL.blindness);
     this.#saveBlindness = database.prepare('INSERT OR REPLACE INTO blindness VALUES (1, ?, ?)');
     this.#clearBlindness = database.prepare('DELETE FROM blindness');
@@ -118,8 +118,9 @@ export class KnownStateTables {
     return this.#isOwn.get(occurrence) !== undefined;
   }
 
-  hasEnded(key: string): boolean {
-    return this.#hasEnded.get(key) !== undefined;
+  /** Null where no event of this key has ended. */
+  lastEndedMs(key: string): number | null {
+    return this.#lastEnded.get(key)?.ended_ms ?? null;
   }
 
   blindness(): Blindness | null {

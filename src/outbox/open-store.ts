@@ -9,6 +9,7 @@ import { DATABASE_FILE } from './folder.ts';
 import { type Identity, IdentityTable } from './identity.ts';
 import { Journal } from './journal.ts';
 import { KnownStateTables } from './known-state.ts';
+import { MessageTables } from './messages.ts';
 import { Queue } from './queue.ts';
 import { Replay } from './replay.ts';
 import { Retention } from './retention.ts';
@@ -34,6 +35,7 @@ class Tables {
   readonly deadLetters: DeadLetters;
   readonly replay: Replay;
   readonly approvals: ApprovalTable;
+  readonly messages: MessageTables;
   readonly retention: Retention;
   readonly dataVersion: Statement<{ data_version: number }>;
 
@@ -46,6 +48,7 @@ class Tables {
     this.deadLetters = new DeadLetters(database, this.sinks);
     this.replay = new Replay(database, this.sinks);
     this.approvals = new ApprovalTable(database);
+    this.messages = new MessageTables(database);
     this.retention = new Retention(database);
     this.dataVersion = database.prepare('PRAGMA data_version');
   }

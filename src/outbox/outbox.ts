@@ -6,6 +6,7 @@ import { Heartbeat } from './heartbeat.ts';
 import type { Identity } from './identity.ts';
 import type { SeenEvent } from './journal.ts';
 import { StoreLock } from './lock.ts';
+import type { MessageTables } from './messages.ts';
 import { type OpenStore, type OutboxOptions, openStore } from './open-store.ts';
 import type { Backlog } from './queue.ts';
 import type { ReplayRange } from './replay.ts';
@@ -92,9 +93,9 @@ export class Outbox implements Disposable {
     return this.#heartbeat.beat(at);
   }
 
-  /** Whether an event of this key was known and has ended, as far back as 400 days. */
-  hasEnded(key: string): boolean {
-    return this.#open.tables.known.hasEnded(key);
+  /** When an event of this key ended last, as far back as 400 days; null where none has. Milliseconds since 1970. */
+  lastEndedMs(key: string): number | null {
+    return this.#open.tables.known.lastEndedMs(key);
   }
 
   /** Whether this occurrence named this VM at some time. */
@@ -115,6 +116,11 @@ export class Outbox implements Disposable {
   /** Approvals of the occurrences that have not ended. */
   openApprovals(): readonly EventApproval[] {
     return this.#open.tables.approvals.open();
+  }
+
+  /** Messages of approval sources: what became of each, and those that wait for their event. */
+  get messages(): Pick<MessageTables, 'find' | 'parked'> {
+    return this.#open.tables.messages;
   }
 
   /** Rows still to be delivered to `sink`, in queue order, of partition keys not named in `except`; at most `limit`. */

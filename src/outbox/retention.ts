@@ -1,7 +1,7 @@
 // The clock and `store.retain` → rows that nobody needs any more, deleted in steps that are too short to hold up a poll.
 import type { Database, Statement } from './database.ts';
 
-/** Used ids, and what was remembered of an event (contract, section 3). */
+/** Used ids, and what was remembered of an event (contract, section 3); messages too, as brokers keep them for long. */
 const MEMORY_MS = 400 * 24 * 60 * 60 * 1000;
 
 const IS_LIVE = (occurrence: string): string => `SELECT 1 FROM occurrences o WHERE o.occurrence = ${occurrence} AND o.ended_ms IS NULL`;
@@ -15,6 +15,8 @@ export const RETENTION_SQL = {
   forgetJournal: 'DELETE FROM journal WHERE seq = ?',
   usedIds: `DELETE FROM used_ids WHERE seq IN
     (SELECT u.seq FROM used_ids u INDEXED BY used_ids_age WHERE u.used_ms < ? AND NOT EXISTS (${IS_LIVE('u.occurrence')}) ORDER BY u.used_ms LIMIT ?)`,
+  messages: `DELETE FROM handled_messages WHERE (source, id) IN
+    (SELECT source, id FROM handled_messages INDEXED BY handled_messages_age WHERE handled_ms < ? ORDER BY handled_ms LIMIT ?)`,
   ended:
     'SELECT occurrence FROM occurrences INDEXED BY occurrences_ended WHERE ended_ms IS NOT NULL AND ended_ms < ? ORDER BY ended_ms LIMIT ?',
   forgetSinks: 'DELETE FROM sink_occurrences WHERE occurrence = ?',
@@ -43,6 +45,7 @@ export class Retention {
   readonly #journal: Statement<JournalRow>;
   readonly #forgetJournal: Statement;
   readonly #usedIds: Statement;
+  readonly #messages: Statement;
   readonly #ended: Statement<{ occurrence: number }>;
   readonly #forgetOccurrence: readonly Statement[];
   /** How far the walk through the old part of the journal has come: rows that are still needed are passed, not met again at each step. */
@@ -54,6 +57,7 @@ export class Retention {
     this.#journal = database.prepare(RETENTION_SQL.journal);
     this.#forgetJournal = database.prepare(RETENTION_SQL.forgetJournal);
     this.#usedIds = database.prepare(RETENTION_SQL.usedIds);
+    this.#messages = database.prepare(RETENTION_SQL.messages);
     this.#ended = database.prepare(RETENTION_SQL.ended);
     const { forgetSinks, forgetApprovals, forgetHolds, forgetOccurrence } = RETENTION_SQL;
     this.#forgetOccurrence = [forgetSinks, forgetApprovals, forgetHolds, forgetOccurrence].map((sql) => database.prepare(sql));
@@ -69,6 +73,7 @@ export class Retention {
           this.#delivered.run(retained, limit) +
           this.#pruneJournal(retained, limit) +
           this.#usedIds.run(remembered, limit) +
+          this.#messages.run(remembered, limit) +
           this.#pruneOccurrences(remembered, limit),
       ),
     );

@@ -1,5 +1,5 @@
 // An open store → what one transaction may write of what happened.
-import type { Blindness, EventApproval, JournalEntry, KnownState } from '../model.ts';
+import type { Blindness, EventApproval, JournalEntry, KnownState, MessageRefusal, ReceivedMessage } from '../model.ts';
 import type { Deps } from '../time.ts';
 import type { OpenStore } from './open-store.ts';
 
@@ -14,11 +14,15 @@ export interface Transaction {
   append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): void;
   /** Writes the approvals of one occurrence, over what was stored of it. */
   saveApproval(approval: EventApproval): void;
+  /** Keeps a message whose event is not known yet. */
+  parkMessage(message: ReceivedMessage): void;
+  /** Remembers that a message was dealt with for good; it waits no more. */
+  handleMessage(message: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void;
 }
 
 /** All of it or nothing, on disk before it returns. @throws also what `work` throws */
 export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, work: (transaction: Transaction) => T): T {
-  const { known, journal, approvals } = store.tables;
+  const { known, journal, approvals, messages } = store.tables;
   let events = store.storedEvents;
   const transaction: Transaction = {
     saveState: (next) => {
@@ -29,6 +33,8 @@ export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, 
     markOwn: (occurrence) => known.markOwn(occurrence),
     append: (entry, sinks, queuedAtMs) => journal.append(entry, sinks, queuedAtMs),
     saveApproval: (approval) => approvals.save(approval),
+    parkMessage: (message) => messages.park(message),
+    handleMessage: (message, refusal, atMs) => messages.handle(message, refusal, atMs),
   };
   const result = store.database.transaction(() => work(transaction));
   store.storedEvents = events;

@@ -32,13 +32,15 @@ export function eventChange(fields: Partial<EventChange> = {}): EventChange {
 }
 
 export function approvalChange(fields: Partial<ApprovalChange> = {}): ApprovalChange {
-  const event = fields.event ?? scheduledEvent();
+  const event = fields.event === undefined ? scheduledEvent() : fields.event;
+  const { eventId } = event ?? scheduledEvent();
   return {
     kind: 'approval',
     phase: 'recorded',
     id: 'c7061bac-afdc-4513-b24b-aa5f13a16123:approval-recorded:0123456789abcdef',
-    key: event.eventId.toLowerCase(),
-    occurrence: 1,
+    key: eventId.toLowerCase(),
+    eventId,
+    occurrence: event && 1,
     event,
     approver: 'orders',
     policy: null,

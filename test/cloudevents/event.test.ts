@@ -235,3 +235,20 @@ test('the SDK’s strict validation accepts every kind of CloudEvent and reads e
     assert.ok(Object.keys(event).every((name) => /^[a-z0-9]{1,20}$/.test(name)));
   }
 });
+
+test('a refused approval of an event that nobody lists has what its EventId gives, and nothing of an event', () => {
+  const id = `${EID}:approval-failed:0123456789abcdef`;
+  const change = approvalChange({ phase: 'failed', id, reason: 'unknown', event: null });
+  const event = toCloudEvent(change, context);
+  assert.deepEqual([event['partitionkey'], event['correlationid'], event.subject], [EID, EID, `scheduledevents/${EID}`]);
+  assert.deepEqual(
+    ['impact', 'initiator'].filter((name) => name in event),
+    [],
+  );
+  assert.match(String(event['traceparent']), /^00-c7061bacafdc4513b24baa5f13a16123-/);
+  assert.deepEqual(event.data, {
+    ...{ eventId: EID.toUpperCase(), approver: 'orders', policy: null, reason: 'unknown', at: '2022-04-11T22:00:01.234Z' },
+    observer: { name: 'WestNO_0', affected: null },
+  });
+  new CloudEvent(event, true);
+});

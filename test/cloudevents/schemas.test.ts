@@ -54,6 +54,7 @@ test('the data of every kind of CloudEvent fits the schema that it names', () =>
     ),
     ...(['recorded', 'submitted', 'failed'] as const).map((phase) => approvalChange({ phase })),
     approvalChange({ approver: null, policy: 'policy[0]', reason: 'changed' }),
+    approvalChange({ phase: 'failed', reason: 'unknown', event: null }),
     sourceChange(),
     sourceChange({ phase: 'restored', lastDocumentAt: null, reason: null }),
   ];

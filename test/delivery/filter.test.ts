@@ -39,6 +39,7 @@ const APPROVAL: ApprovalChange = {
   phase: 'failed',
   id: 'e1:approval-failed:x',
   key: 'e1',
+  eventId: 'E1',
   occurrence: 7,
   event: EVENT,
   approver: null,
@@ -138,4 +139,23 @@ test('a change is routed to the sinks that want it, and the store is asked only 
   assert.deepEqual(asked, ['freezes 7', 'was-freeze 7']);
   assert.deepEqual(routeTo(BLIND, sinks, { wasSent, nowMs: NOW }), ['all', 'freezes', 'was-freeze']);
   assert.equal(asked.length, 2);
+});
+
+test('an approval for an event that nobody knows passes where nothing is asked of events', () => {
+  const unknown: ApprovalChange = { ...APPROVAL, occurrence: null, event: null };
+  assert.equal(isWanted({}, unknown), true);
+  assert.equal(isWanted({ changes: ['approval.failed'] }, unknown), true);
+  assert.equal(isWanted({ changes: ['approval.recorded'] }, unknown), false);
+  for (const filter of [
+    { impacts: ['Freeze'] },
+    { initiators: ['User'] },
+    { resources: ['*'] },
+    { notice: { aboveMs: 0 } },
+    { notice: { belowMs: 1 } },
+  ])
+    assert.equal(isWanted(filter, unknown), false, JSON.stringify(filter));
+  assert.equal(isWanted({ notice: {} }, unknown), true);
+  assert.equal(publishes('all', unknown, { ownName: 'vm', namedBefore: false }), true);
+  assert.equal(publishes('own', unknown, { ownName: 'vm', namedBefore: false }), false);
+  assert.equal(publishes('own', unknown, { ownName: null, namedBefore: false }), true);
 });

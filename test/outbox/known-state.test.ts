@@ -93,12 +93,14 @@ test('an event that is known already is not written again', (t) => {
 test('an event has ended once its occurrence is gone from the state, also when it comes back', (t) => {
   const store = testStore(t);
   save(store, knownState([knownEvent('a', 1)]));
-  assert.equal(store.outbox.hasEnded('a'), false);
-  save(store, knownState([]));
-  assert.equal(store.outbox.hasEnded('a'), true);
-  save(store, knownState([knownEvent('a', 2)]));
-  assert.equal(store.outbox.hasEnded('a'), true);
-  assert.equal(store.outbox.hasEnded('never'), false);
+  assert.equal(store.outbox.lastEndedMs('a'), null);
+  save(store, knownState([], { lastGoodAt: at(1_000_100) }));
+  assert.equal(store.outbox.lastEndedMs('a'), 1_000_100);
+  save(store, knownState([knownEvent('a', 2)], { lastGoodAt: at(1_000_200) }));
+  assert.equal(store.outbox.lastEndedMs('a'), 1_000_100);
+  save(store, knownState([], { lastGoodAt: at(1_000_300) }));
+  assert.equal(store.outbox.lastEndedMs('a'), 1_000_300, 'its last end counts');
+  assert.equal(store.outbox.lastEndedMs('never'), null);
 });
 
 test('an occurrence that takes the place of another of the same event ends it', (t) => {
@@ -106,7 +108,7 @@ test('an occurrence that takes the place of another of the same event ends it', 
   save(store, knownState([knownEvent('a', 1)]));
   const next = knownState([knownEvent('a', 2)]);
   save(store, next);
-  assert.equal(store.outbox.hasEnded('a'), true);
+  assert.equal(store.outbox.lastEndedMs('a'), 1_000_000);
   assert.deepEqual(reopened(store), next);
 });
 

@@ -6,16 +6,18 @@ import test from 'node:test';
 import { APPROVALS_SQL } from '../../src/outbox/approvals.ts';
 import { JOURNAL_SQL } from '../../src/outbox/journal.ts';
 import { KNOWN_STATE_SQL } from '../../src/outbox/known-state.ts';
+import { MESSAGES_SQL } from '../../src/outbox/messages.ts';
 import { QUEUE_SQL } from '../../src/outbox/queue.ts';
 import { RETENTION_SQL } from '../../src/outbox/retention.ts';
 import { SINKS_SQL } from '../../src/outbox/sinks.ts';
 import { testStore } from '../support/outbox.ts';
 
-/** What a plan may walk from end to end: a list that was handed in, a result that was limited, or the events that are known now. */
-const MAY_SCAN = [/^SCAN json_each VIRTUAL TABLE/, /^SCAN \(subquery-\d+\)$/, /^SCAN known_events$/, /^SCAN k$/];
+/** What a plan may walk from end to end: a list that was handed in, a result that was limited, the events that are known now, or messages that wait. */
+const MAY_SCAN = [/^SCAN json_each VIRTUAL TABLE/, /^SCAN \(subquery-\d+\)$/, /^SCAN known_events$/, /^SCAN k$/, /^SCAN parked_messages$/];
 
-const statements = Object.entries({ APPROVALS_SQL, JOURNAL_SQL, KNOWN_STATE_SQL, QUEUE_SQL, RETENTION_SQL, SINKS_SQL }).flatMap(
-  ([part, sql]) => Object.entries(sql).map(([name, text]) => ({ name: `${part}.${name}`, text: text as string })),
+const PARTS = { APPROVALS_SQL, JOURNAL_SQL, KNOWN_STATE_SQL, MESSAGES_SQL, QUEUE_SQL, RETENTION_SQL, SINKS_SQL };
+const statements = Object.entries(PARTS).flatMap(([part, sql]) =>
+  Object.entries(sql).map(([name, text]) => ({ name: `${part}.${name}`, text: text as string })),
 );
 
 for (const { name, text } of statements) {

@@ -104,10 +104,10 @@ test('used ids, and that an event has ended, are remembered for 400 days', (t) =
   journalEnded(store, ['a']);
   accept(store, 0);
   pruneAll(store, 400 * DAY_MS);
-  assert.deepEqual([store.outbox.isUsed('a:1'), store.outbox.hasEnded('a'), store.outbox.wasSent('audit', 1)], [true, true, true]);
+  assert.deepEqual([store.outbox.isUsed('a:1'), store.outbox.lastEndedMs('a'), store.outbox.wasSent('audit', 1)], [true, 0, true]);
   assert.equal(store.outbox.seen('a:1'), null, 'though its journal entry is gone');
   pruneAll(store, 400 * DAY_MS + 1);
-  assert.deepEqual([store.outbox.isUsed('a:1'), store.outbox.hasEnded('a'), store.outbox.wasSent('audit', 1)], [false, false, false]);
+  assert.deepEqual([store.outbox.isUsed('a:1'), store.outbox.lastEndedMs('a'), store.outbox.wasSent('audit', 1)], [false, null, false]);
   assert.deepEqual(count('used_ids', 'occurrences', 'sink_occurrences', 'journal', 'deliveries'), [0, 0, 0, 0, 0]);
 });
 

@@ -1,5 +1,6 @@
 // Databases of older, this and later versions → what opening them does.
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
@@ -36,6 +37,21 @@ test('a store of an earlier version keeps its rows and takes the steps that it l
     { ...database.prepare<{ name: string; colour: string }>('SELECT * FROM fruit').get() },
     { name: 'apple', colour: 'red' },
   );
+});
+
+test('a store of version 2 gets the tables of messages, and keeps what it has', (t) => {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const file = join(folder, 'outbox.db');
+  rmSync(file);
+  {
+    using database = new Database(file, SETTINGS);
+    migrate(database, MIGRATIONS.slice(0, 2));
+    database.exec(`INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, 7)`);
+  }
+  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  assert.equal(newer.lastEndedMs('a'), 7);
+  assert.deepEqual([newer.messages.parked(), newer.messages.find('topic', '1')], [[], null]);
 });
 
 test('a step that fails leaves the version before it', (t) => {

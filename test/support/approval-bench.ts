@@ -38,6 +38,8 @@ export class ApprovalBench {
   isAway = false;
   readonly log: string[] = [];
   readonly told: string[] = [];
+  /** What became of messages: `queue settled`. */
+  readonly messages: string[] = [];
   #known: ReadonlyMap<string, KnownEvent> = new Map();
   #readAt: Instant | null = null;
   #occurrences = 0;
@@ -55,9 +57,10 @@ export class ApprovalBench {
       deps: this.time,
       logger: pino({ level: 'trace' }, { write }),
       onEvent: (name) => this.told.push(name),
+      onMessage: (source, result) => this.messages.push(`${source} ${result}`),
       ports: {
         events: () => this.#known,
-        lastReadAt: () => this.#readAt,
+        lastReadAt: () => (approvals === this.#approvals ? this.#readAt : null),
         read: (signal) => this.#read(approvals, signal),
         post: (eventIds, signal) => this.#post(approvals, eventIds, signal),
         observerId: () => 'westno_0',
@@ -112,10 +115,11 @@ export class ApprovalBench {
     for (const [key, { occurrence, event }] of this.#known)
       if (!next.has(key)) changes.push(this.#change('ended', key, occurrence, event, at));
     const commit = this.store.transact((transaction) => this.#approvals?.observe(transaction, changes));
-    for (const { key, phase } of changes) phase === 'ended' ? this.store.ended.add(key) : this.store.ended.delete(key);
+    for (const { key, occurrence, phase } of changes) if (phase === 'ended') this.store.end(key, occurrence, at.wallMs);
     this.#known = next;
     this.#readAt = at;
     commit?.();
+    this.#approvals?.documentHandled();
   }
 
   #change(phase: Phase, key: string, occurrence: number, event: ScheduledEvent, at: Instant): EventChange {

@@ -1,0 +1,78 @@
+// Messages of approval sources ↔ their rows: those that wait for their event, and what became of the others.
+import type { MessageRefusal, MessageState, ReceivedMessage } from '../model.ts';
+import type { Database, Statement } from './database.ts';
+
+export const MESSAGES_SQL = {
+  handled: 'SELECT refused_reason, refused_description FROM handled_messages WHERE source = ? AND id = ?',
+  isParked: 'SELECT 1 AS found FROM parked_messages WHERE source = ? AND id = ?',
+  parked: 'SELECT source, id, approver, place, body, sent_ms, received_ms FROM parked_messages ORDER BY seq',
+  unpark: 'DELETE FROM parked_messages WHERE source = ? AND id = ?',
+} as const;
+
+interface HandledRow {
+  readonly refused_reason: string | null;
+  readonly refused_description: string | null;
+}
+
+interface ParkedRow {
+  readonly source: string;
+  readonly id: string;
+  readonly approver: string;
+  readonly place: string;
+  readonly body: Uint8Array;
+  readonly sent_ms: number;
+  readonly received_ms: number;
+}
+
+export class MessageTables {
+  readonly #handled: Statement<HandledRow>;
+  readonly #isParked: Statement<{ found: number }>;
+  readonly #parked: Statement<ParkedRow>;
+  readonly #park: Statement;
+  readonly #unpark: Statement;
+  readonly #handle: Statement;
+
+  constructor(database: Database) {
+    this.#handled = database.prepare(MESSAGES_SQL.handled);
+    this.#isParked = database.prepare(MESSAGES_SQL.isParked);
+    this.#parked = database.prepare(MESSAGES_SQL.parked);
+    this.#park = database.prepare(
+      'INSERT INTO parked_messages (source, id, approver, place, body, sent_ms, received_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    );
+    this.#unpark = database.prepare(MESSAGES_SQL.unpark);
+    this.#handle = database.prepare(
+      'INSERT INTO handled_messages (source, id, handled_ms, refused_reason, refused_description) VALUES (?, ?, ?, ?, ?)',
+    );
+  }
+
+  /** Null for a message that was never received, or so long ago that it is forgotten. */
+  find(source: string, id: string): MessageState | null {
+    const handled = this.#handled.get(source, id);
+    if (handled !== undefined) return { kind: 'handled', refusal: toRefusal(handled) };
+    return this.#isParked.get(source, id) === undefined ? null : { kind: 'parked' };
+  }
+
+  /** In the order in which they were received. */
+  parked(): readonly ReceivedMessage[] {
+    return this.#parked.all().map(toMessage);
+  }
+
+  park({ source, id, approver, place, body, sentMs, receivedAt }: ReceivedMessage): void {
+    this.#park.run(source, id, approver, JSON.stringify(place), body, sentMs, receivedAt.wallMs);
+  }
+
+  /** Takes it out of those that wait, too. */
+  handle({ source, id }: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void {
+    this.#unpark.run(source, id);
+    this.#handle.run(source, id, atMs, refusal?.reason ?? null, refusal?.description ?? null);
+  }
+}
+
+function toRefusal({ refused_reason: reason, refused_description: description }: HandledRow): MessageRefusal | null {
+  return reason === null || description === null ? null : { reason, description };
+}
+
+function toMessage({ place, sent_ms, received_ms, ...row }: ParkedRow): ReceivedMessage {
+  const receivedAt = { wallMs: received_ms, elapsedMs: null };
+  return { ...row, place: JSON.parse(place) as ReceivedMessage['place'], sentMs: sent_ms, receivedAt };
+}
