@@ -7,6 +7,7 @@ import { type HttpInterface, openHttpInterface } from './bridge/http-interface.t
 import { Identity } from './bridge/identity.ts';
 import { MetadataSource } from './bridge/metadata-source.ts';
 import { createAdapter, Sinks } from './bridge/sinks.ts';
+import { createSource } from './bridge/sources.ts';
 import { Status } from './bridge/status.ts';
 import { Watch } from './bridge/watch.ts';
 import { changeName } from './change-name.ts';
@@ -52,6 +53,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { config, deps, logger, stdout } = options;
   // No I/O: faults that an adapter finds in its options come before anything is opened.
   for (const name of Object.keys(config.sinks)) createAdapter(name, config, { deps, logger, stdout });
+  for (const name of Object.keys(config.approvals.sources)) createSource(name, config, { deps, logger, observerId: '' });
   const outbox = openOutbox(config.store.path, { ...options.store, deps, lock: true });
   const bridge = new RunningBridge(options, outbox);
   try {
@@ -106,7 +108,7 @@ class RunningBridge implements Bridge {
       foreign: (vmId) => this.#setAside(vmId),
     });
     this.status = new Status({ ...options, outbox, identity: this.#identity, sinks: this.#sinks, watch: () => this.#watch });
-    const names = { version, sinks: Object.keys(config.sinks) };
+    const names = { version, sinks: Object.keys(config.sinks), sources: Object.keys(config.approvals.sources) };
     this.#metrics = createMetrics({ ...names, startedAtMs: deps.wallMs(), collect: () => this.status.snapshot() });
   }
 
@@ -162,6 +164,7 @@ class RunningBridge implements Bridge {
       sinks: this.#sinks,
       committed: (changes) => this.#committed(changes),
       onApproval: (name) => this.#metrics.approval(name),
+      onMessage: (source, result) => this.#metrics.message(source, result),
     });
     this.#watch = watch;
     watch.start();

@@ -1,12 +1,13 @@
-// A configuration → whether the metadata service and each sink can be reached, without sending an event.
+// A configuration → whether the metadata service, each sink and each source of approvals can be reached, without sending an event or taking a message.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { Adapter } from '../../adapters/adapter.ts';
+import type { Adapter, ApprovalSource } from '../../adapters/adapter.ts';
 import type { Config } from '../config/config.ts';
 import { messageOf } from '../errors.ts';
 import type { Deps } from '../time.ts';
 import { MetadataSource } from './metadata-source.ts';
 import { createAdapter } from './sinks.ts';
+import { createSource } from './sources.ts';
 
 export interface ConnectionParts {
   readonly deps: Deps;
@@ -16,7 +17,7 @@ export interface ConnectionParts {
 }
 
 export interface Connection {
-  /** `metadata`, or `sinks.NAME`. */
+  /** `metadata`, `sinks.NAME` or `approvals.sources.NAME`. */
   readonly name: string;
   /** What failed and what to do; null where it can be reached. */
   readonly error: string | null;
@@ -25,38 +26,56 @@ export interface Connection {
 }
 
 /**
- * Makes the adapters at once, so that faults in their options show, and reaches for one after the other as the answer is read.
+ * Makes adapters and sources at once, so that faults in their options show, and reaches for one after the other as the answer is read.
  * @throws BridgeError BRIDGE_CONFIG_INVALID
  */
 export function checkConnections(config: Config, parts: ConnectionParts): AsyncIterable<Connection> {
-  const adapters = Object.keys(config.sinks).map((name) => [`sinks.${name}`, createAdapter(name, config, parts)] as const);
+  const adapters = Object.keys(config.sinks).map((name): Named => [`sinks.${name}`, createAdapter(name, config, parts)]);
+  sourcesOf(config, parts, UNKNOWN_OBSERVER);
   return reach(config, adapters, parts);
 }
 
-async function* reach(
-  config: Config,
-  adapters: readonly (readonly [string, Adapter])[],
-  parts: ConnectionParts,
-): AsyncGenerator<Connection> {
-  yield { name: 'metadata', error: await reachMetadata(config, parts), found: null };
-  for (const [name, adapter] of adapters) {
+type Named = readonly [name: string, checked: Pick<Adapter | ApprovalSource, 'check'> & AsyncDisposable];
+
+/** Stands for the VM where nobody knows its name. */
+const UNKNOWN_OBSERVER = 'unknown';
+
+async function* reach(config: Config, adapters: readonly Named[], parts: ConnectionParts): AsyncGenerator<Connection> {
+  const metadata = await reachMetadata(config, parts);
+  yield { name: 'metadata', error: metadata.error, found: null };
+  for (const [name, checked] of [...adapters, ...sourcesOf(config, parts, metadata.observerId)]) {
     try {
-      const found = await adapter.check(parts.signal);
+      const found = await checked.check(parts.signal);
       yield { name, error: null, found };
     } catch (error) {
       parts.signal.throwIfAborted();
       yield { name, error: messageOf(error), found: null };
     } finally {
-      await adapter[Symbol.asyncDispose]();
+      await checked[Symbol.asyncDispose]();
     }
   }
 }
 
-async function reachMetadata(config: Config, { deps, logger, signal }: ConnectionParts): Promise<string | null> {
+/** The consumer group or subscription of a source may bear the VM's name. */
+function sourcesOf(config: Config, parts: ConnectionParts, observerId: string): readonly Named[] {
+  return Object.keys(config.approvals.sources).map((name) => [
+    `approvals.sources.${name}`,
+    createSource(name, config, { ...parts, observerId }).source,
+  ]);
+}
+
+async function reachMetadata(
+  config: Config,
+  { deps, logger, signal }: ConnectionParts,
+): Promise<{ readonly error: string | null; readonly observerId: string }> {
   const metadata = new MetadataSource({ config, deps, logger, lastGoodAt: () => null });
   try {
     const poll = await metadata.client.poll(signal);
-    return poll.kind === 'document' ? null : poll.error.message;
+    if (poll.kind === 'failure') return { error: poll.error.message, observerId: UNKNOWN_OBSERVER };
+    const hasSources = Object.keys(config.approvals.sources).length > 0;
+    const answer = hasSources ? await metadata.client.instance(signal) : null;
+    const name = answer?.kind === 'known' ? answer.name : null;
+    return { error: null, observerId: name?.toLowerCase() ?? UNKNOWN_OBSERVER };
   } finally {
     metadata.close();
   }

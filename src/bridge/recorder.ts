@@ -5,7 +5,7 @@ import { observeBlind, observeRestored, type Sight, type SightChange } from '../
 import { observeFailure } from '../changes/state.ts';
 import type { EventContext } from '../cloudevents/event.ts';
 import { toJournalEntry } from '../cloudevents/journal-entry.ts';
-import { BridgeError, messageOf } from '../errors.ts';
+import { isStoreFault, messageOf } from '../errors.ts';
 import type { Blindness, Change, EventChange, Instant, KnownState, ScheduledEventsDocument } from '../model.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
@@ -33,6 +33,8 @@ export class Recorder {
   #known: KnownState;
   #blindness: Blindness | null;
   #fault: string | null = null;
+  /** What was told to fail and not yet to work again. */
+  #told: 'heartbeat' | 'transaction' | null = null;
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
@@ -63,7 +65,7 @@ export class Recorder {
   keep(state: KnownState): void {
     this.#known = state;
     const wentWell = state.lastGoodAt === null || this.#parts.outbox.heartbeat(state.lastGoodAt);
-    this.#judge(wentWell ? null : 'the time of the last document could not be written');
+    this.#judge(wentWell ? null : 'the time of the last document could not be written', 'heartbeat');
   }
 
   /** A poll that brought no good document. */
@@ -127,10 +129,10 @@ export class Recorder {
   transact<T>(work: (transaction: Transaction) => T): T {
     try {
       const result = this.#parts.outbox.transact(work);
-      this.#judge(null);
+      this.#judge(null, 'transaction');
       return result;
     } catch (error) {
-      if (isStoreFault(error)) this.#judge(messageOf(error));
+      if (isStoreFault(error)) this.#judge(messageOf(error), 'transaction');
       throw error;
     }
   }
@@ -140,22 +142,25 @@ export class Recorder {
       this.transact(work)();
     } catch (error) {
       // A mistake of ours too must not end the flow: it is told, and the next poll compares again.
-      this.#judge(messageOf(error));
+      this.#judge(messageOf(error), 'transaction');
       return;
     }
     this.#parts.committed(changes);
   }
 
-  /** Told once when it begins and once when it ends. */
-  #judge(fault: string | null): void {
+  /** Told once when it begins and once when it ends: a heartbeat needs no room on a full disk, so it tells nothing of transactions. */
+  #judge(fault: string | null, of: 'heartbeat' | 'transaction'): void {
     const { logger } = this.#parts;
-    if (fault !== null && this.#fault === null) {
+    const wasTold = this.#told !== null;
+    if (fault !== null) this.#told = this.#told === 'transaction' ? 'transaction' : of;
+    else if (of === 'transaction' || this.#told === 'heartbeat') this.#told = null;
+    if (fault !== null && !wasTold) {
       logger.error(
         { reason: fault },
         'nothing can be stored: what is observed is compared again at each poll, and nothing of it is sent until it is stored',
       );
     }
-    if (fault === null && this.#fault !== null) logger.info('what is observed can be stored again');
+    if (wasTold && this.#told === null) logger.info('what is observed can be stored again');
     this.#fault = fault;
   }
 
@@ -164,8 +169,4 @@ export class Recorder {
   }
 
   readonly #isUsed = (id: string): boolean => this.#parts.outbox.isUsed(id);
-}
-
-function isStoreFault(error: unknown): boolean {
-  return error instanceof BridgeError && error.code.startsWith('BRIDGE_STORE_');
 }

@@ -25,6 +25,9 @@ export interface SinksParts {
   readonly onState: (sink: string, status: LaneStatus) => void;
 }
 
+/** What a change has that tells of no event. */
+const NO_EVENT = { event: null, occurrence: null };
+
 /** One for each bridge. Does nothing before `open`. */
 export class Sinks {
   readonly #parts: SinksParts;
@@ -55,12 +58,13 @@ export class Sinks {
   route(change: Change, transaction: Pick<Transaction, 'markOwn'>): readonly string[] {
     const { config, outbox, deps, ownName } = this.#parts;
     const own = ownName();
-    if (change.kind !== 'source' && own !== null && names(change.event, own)) transaction.markOwn(change.occurrence);
+    const { event, occurrence } = change.kind === 'source' ? NO_EVENT : change;
+    if (occurrence !== null && event !== null && own !== null && names(event, own)) transaction.markOwn(occurrence);
     const wasSent = (sink: string, occurrence: number) => outbox.wasSent(sink, occurrence);
     const sinks = routeTo(change, this.#routed, { wasSent, nowMs: deps.wallMs() });
-    const namedBefore = change.kind !== 'source' && outbox.isOwn(change.occurrence);
+    const namedBefore = occurrence !== null && outbox.isOwn(occurrence);
     if (publishes(config.publish.resources, change, { ownName: own, namedBefore })) return sinks;
-    return sinks.filter((sink) => change.kind !== 'source' && wasSent(sink, change.occurrence));
+    return sinks.filter((sink) => occurrence !== null && wasSent(sink, occurrence));
   }
 
   /** New rows are queued, by this process or another. */

@@ -10,6 +10,7 @@ import { ageMs, type Deps, now } from '../time.ts';
 import type { Identity } from './identity.ts';
 import type { Recorder } from './recorder.ts';
 import type { Sinks } from './sinks.ts';
+import type { Sources } from './sources.ts';
 
 /** A bridge without a good document for so long is not ready. */
 const STALE_AFTER_MS = 60_000;
@@ -19,7 +20,7 @@ export interface StatusParts {
   readonly identity: Identity;
   readonly sinks: Sinks;
   /** Null until the VM is identified. */
-  readonly watch: () => { readonly recorder: Recorder; readonly approvals: Approvals } | null;
+  readonly watch: () => { readonly recorder: Recorder; readonly approvals: Approvals; readonly sources: Sources } | null;
   readonly deps: Deps;
   readonly logLinesDropped: () => number;
 }
@@ -85,6 +86,7 @@ export class Status {
         const oldestSeconds = oldestQueuedAtMs === null ? null : Math.max(0, deps.wallMs() - oldestQueuedAtMs) / 1000;
         return { sink, queued, oldestSeconds, deadLetters: dead, state };
       }),
+      sources: [...(this.#parts.watch()?.sources.status() ?? [])].map(([source, isUp]) => ({ source, isUp })),
       logLinesDropped: logLinesDropped(),
     };
   }

@@ -1,19 +1,20 @@
 // An identified VM and its store → the flow at work: recorder, approvals and the pipeline between the polls and the lanes.
 import type { Logger } from 'pino';
 import { type Observable, retry, type Subscription, tap, timer } from 'rxjs';
-import type { ApprovalStore } from '../approvals/approval-store.ts';
 import { Approvals } from '../approvals/approvals.ts';
+import type { MessageResult } from '../approvals/intake.ts';
 import type { ApprovalEventName } from '../approvals/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { Change, Instant, PollResult } from '../model.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Transaction } from '../outbox/transaction.ts';
 import { pipeline } from '../pipeline.ts';
 import type { Deps } from '../time.ts';
+import { approvalStore, approvalTransaction } from './approval-store.ts';
 import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';
 import { Recorder } from './recorder.ts';
 import type { Sinks } from './sinks.ts';
+import { Sources } from './sources.ts';
 
 /** Without a good document for so long the bridge is blind, unless `firstTimeout` applies. */
 const BLIND_AFTER_MS = 60_000;
@@ -33,12 +34,14 @@ export interface WatchParts {
   /** Called with what is on disk now. */
   readonly committed: (changes: readonly Change[]) => void;
   readonly onApproval: (name: ApprovalEventName) => void;
+  readonly onMessage: (source: string, result: MessageResult) => void;
 }
 
 /** One for each bridge, made once it is known which VM this is. Does nothing before `start`. */
 export class Watch implements AsyncDisposable {
   readonly recorder: Recorder;
   readonly approvals: Approvals;
+  readonly sources: Sources;
   readonly #parts: WatchParts;
   #subscription: Subscription | null = null;
 
@@ -52,7 +55,7 @@ export class Watch implements AsyncDisposable {
       logger: logger.child({ area: 'store' }),
       context: () => this.#context(),
       route: (change, transaction) => sinks.route(change, transaction),
-      approvals: (transaction, changes) => this.approvals.observe(this.#approvalTransaction(transaction), changes),
+      approvals: (transaction, changes) => this.approvals.observe(approvalTransaction(this.recorder, transaction), changes),
       isApproved: (key, occurrence) => this.approvals.approvalOf(key, occurrence) !== null,
       committed: parts.committed,
     });
@@ -60,7 +63,7 @@ export class Watch implements AsyncDisposable {
       approvers: config.approvals.approvers,
       required: config.approvals.required,
       dryRun: config.approvals.dryRun,
-      store: this.#approvalStore(),
+      store: approvalStore(this.recorder, outbox, parts.committed),
       ports: {
         events: () => this.recorder.known.events,
         lastReadAt: () => this.#lastReadAt(),
@@ -71,7 +74,9 @@ export class Watch implements AsyncDisposable {
       deps,
       logger: logger.child({ area: 'approvals' }),
       onEvent: parts.onApproval,
+      onMessage: parts.onMessage,
     });
+    this.sources = new Sources({ config, approvals: this.approvals, deps, logger: logger.child({ area: 'approvals' }) });
   }
 
   /** Takes up what was open, then handles the last poll and every one to come. @throws BridgeError BRIDGE_STORE_* */
@@ -93,7 +98,7 @@ export class Watch implements AsyncDisposable {
       silence$: () => timer(this.#blindAfterMs(), deps.scheduler),
       loseSight: () => recorder.lookForBlindness(this.#sight(), this.#blindAfterMs(), metadata.lastFailure),
       regainSight: ({ at }) => recorder.lookForSight(at),
-      handled: (poll) => metadata.handled(poll),
+      handled: (poll) => this.#handled(poll),
     });
     this.#subscription = flow$
       .pipe(
@@ -104,12 +109,19 @@ export class Watch implements AsyncDisposable {
         retry({ delay: () => timer(RETRY_MS, deps.scheduler) }),
       )
       .subscribe();
+    this.sources.start(identity.observer.id);
   }
 
-  /** Handles no more polls; a StartRequest under way may end. */
+  /** Takes no more messages and handles no more polls; a StartRequest under way may end. */
   async [Symbol.asyncDispose](): Promise<void> {
+    const closed = this.sources[Symbol.asyncDispose]();
     this.#subscription?.unsubscribe();
-    await this.approvals[Symbol.asyncDispose]();
+    await Promise.all([closed, this.approvals[Symbol.asyncDispose]()]);
+  }
+
+  #handled(poll: PollResult): void {
+    this.#parts.metadata.handled(poll);
+    if (poll.kind === 'document') this.approvals.documentHandled();
   }
 
   #context() {
@@ -137,37 +149,5 @@ export class Watch implements AsyncDisposable {
   #blindAfterMs(): number {
     const { metadata, config } = this.#parts;
     return metadata.isFirst ? config.metadata.firstTimeoutMs : BLIND_AFTER_MS;
-  }
-
-  #approvalTransaction(transaction: Transaction) {
-    return {
-      saveApproval: transaction.saveApproval,
-      publish: (changes: readonly Change[]) => this.recorder.append(transaction, changes),
-    };
-  }
-
-  #approvalStore(): ApprovalStore {
-    const { outbox, committed } = this.#parts;
-    return {
-      transact: (work) => {
-        const published: Change[] = [];
-        const result = this.recorder.transact((transaction) => {
-          const { saveApproval, publish } = this.#approvalTransaction(transaction);
-          return work({
-            saveApproval,
-            publish: (changes) => {
-              published.push(...changes);
-              publish(changes);
-            },
-          });
-        });
-        committed(published);
-        return result;
-      },
-      openApprovals: () => outbox.openApprovals(),
-      seen: (id) => outbox.seen(id),
-      hasEnded: (key) => outbox.hasEnded(key),
-      isUsed: (id) => outbox.isUsed(id),
-    };
   }
 }

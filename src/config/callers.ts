@@ -1,7 +1,8 @@
 // The configuration's sections that say who may read and approve, and where: http and approvals, schema and types.
 import * as v from 'valibot';
 import { secret } from '../options.ts';
-import { Secret } from '../secret.ts';
+import type { Secret } from '../secret.ts';
+import { pemFile } from '../tls-options.ts';
 import { address, name, texts } from './fields.ts';
 
 const tokenEntries = {
@@ -37,9 +38,11 @@ const reader = v.pipe(
   v.transform((given) => tokensOf(given)),
 );
 
+/** Without a token: one that a source names, see sources.ts. */
 const approver = v.pipe(
   v.strictObject({
     ...tokenEntries,
+    admin: v.optional(v.pipe(v.boolean(), v.description('true: may release the holds of others, too.')), false),
     scope: v.exactOptional(
       v.pipe(
         v.strictObject({
@@ -50,18 +53,9 @@ const approver = v.pipe(
       ),
     ),
   }),
-  v.check((given) => isEither(given), ONE_OF_BOTH),
-  v.transform(({ scope, ...given }) => ({ ...tokensOf(given), scope: scope ?? {} })),
+  v.check(({ token, tokens }) => token === undefined || tokens === undefined, 'needs either token or tokens, not both'),
+  v.transform(({ scope, admin, ...given }) => ({ ...tokensOf(given), scope: scope ?? {}, admin })),
 );
-
-/** The path of a certificate or key is no secret; its text is handled as one. */
-const pemFile = (description: string) =>
-  v.pipe(
-    v.string(),
-    v.minLength(1, 'must not be empty'),
-    v.description(description),
-    v.transform((file) => new Secret({ file })),
-  );
 
 export const httpSection = v.pipe(
   v.strictObject({
@@ -90,7 +84,10 @@ export type HttpSection = Readonly<v.InferOutput<typeof httpSection>>;
 export const approvalsSection = v.pipe(
   v.strictObject({
     approvers: v.optional(
-      v.pipe(v.record(name(), approver), v.description('By name: who may approve through POST /v1/approvals. Without one it answers 403.')),
+      v.pipe(
+        v.record(name(), approver),
+        v.description('By name: who may approve, by a token through POST /v1/approvals, or through a source. Without one it answers 403.'),
+      ),
       {},
     ),
     required: v.optional(
@@ -112,7 +109,10 @@ export const approvalsSection = v.pipe(
       'any',
     ),
     dryRun: v.optional(v.pipe(v.boolean(), v.description('true: everything but the StartRequest and approval.submitted.')), false),
+    // Which keys a source has depends on its type: sources.ts reads them.
+    sources: v.exactOptional(v.unknown()),
   }),
+  v.transform(({ sources: _, ...rest }) => rest),
   v.description('Who may approve, and how many must.'),
 );
 

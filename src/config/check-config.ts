@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type * as v from 'valibot';
 import type { AdapterDefinition, OptionFault } from '../../adapters/adapter.ts';
-import { type Fault, formatFault, formatPath, unknownKey } from '../validation/faults.ts';
+import { type Fault, formatFault, formatPath, type Path, unknownKey } from '../validation/faults.ts';
 import { isMapping, validate } from '../validation/validate.ts';
 import { approvalsSection, httpSection } from './callers.ts';
 import type { Config } from './config.ts';
@@ -12,6 +12,7 @@ import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
 import { cloudeventsSection, metadataSection, publishSection, storeSection } from './sections.ts';
 import type { SinkConfig } from './sink-section.ts';
 import { type ReadSink, readSinks } from './sinks.ts';
+import { type ReadSource, readSources, type SourceConfig, sharedStreams, silentApprovers } from './sources.ts';
 
 /** What else a configuration depends on. */
 export interface ConfigSurroundings extends Surroundings {
@@ -40,7 +41,9 @@ export function checkConfig(file: unknown, around: ConfigSurroundings): CheckedC
 /** `checkConfig`, and whatever the sinks must load something for to judge, such as a template; every fault in one run. */
 export async function checkConfigFully(file: unknown, around: ConfigSurroundings): Promise<CheckedConfig> {
   const { checked, judgeable } = inspect(file, around);
-  const found = await Promise.all(judgeable.map(({ name, adapter, options }) => faultsAt(name, adapter.contentFaults?.(options))));
+  const found = await Promise.all(
+    judgeable.map(async ({ name, definition, options }) => inEntry(['sinks', name], (await definition.contentFaults?.(options)) ?? [])),
+  );
   const faults = [...('faults' in checked ? checked.faults : []), ...found.flat()];
   return faults.length === 0 ? checked : { faults: distinct(faults) };
 }
@@ -74,11 +77,15 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const http = section('http', SECTIONS.http);
   const approvals = section('approvals', SECTIONS.approvals);
   const { sinks, faults: sinkFaults } = readSinks(file['sinks'], around.adapters);
-  faults.push(...sinkFaults);
+  const { sources, faults: sourceFaults } = readSources(file['approvals'], around.adapters);
+  faults.push(...sinkFaults, ...sourceFaults, ...silentApprovers(file['approvals']));
 
-  const secrets = openSecrets([http, approvals, ...sinks.map(({ options }) => options)], file, around);
-  const judgeable = sinks.filter(({ options }) => options !== undefined && areOpen(options, secrets));
-  faults.push(...secrets.faults, ...judgeable.flatMap(({ name, adapter, options }) => inSink(name, adapter.secretFaults?.(options) ?? [])));
+  const secrets = openSecrets([http, approvals, ...[...sinks, ...sources].map(({ options }) => options)], file, around);
+  const isOpen = ({ options }: { readonly options: unknown }) => options !== undefined && areOpen(options, secrets);
+  const judgeable = sinks.filter(isOpen);
+  const sourceSecrets = secretFaults(['approvals', 'sources'], sources.filter(isOpen));
+  faults.push(...secrets.faults, ...secretFaults(['sinks'], judgeable), ...sourceSecrets);
+  if (sourceSecrets.length === 0) faults.push(...sharedStreams(sources.filter(isOpen)));
   if (http) faults.push(...httpFaults(http, file['http']), ...tlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']));
   faults.push(...tokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
@@ -87,7 +94,8 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     return { checked: { faults: distinct(faults) }, judgeable };
   const path = resolve(around.directory, store.path ?? defaultStore(around.env));
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
-  const options = { metadata, cloudevents, publish, store: { ...store, path }, http, approvals, sinks: named };
+  const withSources = { ...approvals, sources: Object.fromEntries(sources.flatMap(sourceConfig)) };
+  const options = { metadata, cloudevents, publish, store: { ...store, path }, http, approvals: withSources, sinks: named };
   return { checked: { options }, judgeable };
 }
 
@@ -101,17 +109,21 @@ function defaultStore(env: Surroundings['env']): string {
   return env['STATE_DIRECTORY']?.split(':')[0] || './scheduled-events-bridge-data';
 }
 
-async function faultsAt(sink: string, found: Promise<readonly OptionFault[]> | undefined): Promise<Fault[]> {
-  return inSink(sink, (await found) ?? []);
+function secretFaults(section: Path, entries: readonly (ReadSink | ReadSource)[]): Fault[] {
+  return entries.flatMap(({ name, definition, options }) => inEntry([...section, name], definition.secretFaults?.(options) ?? []));
 }
 
-function inSink(sink: string, faults: readonly OptionFault[]): Fault[] {
-  return faults.map(({ key, message }) => ({ path: formatPath(['sinks', sink, key]), message }));
+function inEntry(at: Path, faults: readonly OptionFault[]): Fault[] {
+  return faults.map(({ key, message }) => ({ path: formatPath([...at, key]), message }));
 }
 
-function sinkConfig({ name, adapter, common, options, written }: ReadSink, around: Surroundings): [string, SinkConfig][] {
+function sinkConfig({ name, type, definition, common, options, written }: ReadSink, around: Surroundings): [string, SinkConfig][] {
   if (!common) return [];
-  return [[name, { type: adapter.type, adapter, options, ...common, fingerprint: fingerprint(written, around) }]];
+  return [[name, { type, adapter: definition, options, ...common, fingerprint: fingerprint(written, around) }]];
+}
+
+function sourceConfig({ name, type, definition, common, options }: ReadSource): [string, SourceConfig][] {
+  return common ? [[name, { type, definition, options, ...common }]] : [];
 }
 
 function distinct(faults: readonly Fault[]): Fault[] {

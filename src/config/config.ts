@@ -2,6 +2,7 @@
 import type { ApprovalsSection, HttpSection } from './callers.ts';
 import type { CloudeventsSection, MetadataSection, PublishSection } from './sections.ts';
 import type { SinkConfig } from './sink-section.ts';
+import type { SourceConfig } from './sources.ts';
 
 export interface Config {
   readonly metadata: MetadataSection;
@@ -11,7 +12,8 @@ export interface Config {
   readonly store: { readonly path: string; readonly retainMs: number };
   /** `tls.cert` and `tls.key` reveal PEM text. */
   readonly http: HttpSection;
-  readonly approvals: ApprovalsSection;
+  /** `sources` by name, in the file's order; often empty. */
+  readonly approvals: ApprovalsSection & { readonly sources: Readonly<Record<string, SourceConfig>> };
   /** By name, in the file's order; never empty. */
   readonly sinks: Readonly<Record<string, SinkConfig>>;
 }

@@ -4,8 +4,10 @@ import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { entriesOf } from '../validation/validate.ts';
 import { SECTIONS } from './check-config.ts';
+import type { EntryType } from './entries.ts';
 import { name } from './fields.ts';
 import { sinkCommon } from './sink-section.ts';
+import { sourceCommon, sourceTypes } from './sources.ts';
 
 /** As far as we look into one. */
 interface JsonSchema {
@@ -20,6 +22,8 @@ export function jsonSchema(adapters: readonly AdapterDefinition<unknown>[]): Jso
   const sections = Object.fromEntries(
     Object.entries<v.GenericSchema>(SECTIONS).map(([key, schema]) => [key, { ...convert(schema), default: {} }]),
   );
+  const approvals: JsonSchema = sections['approvals'] ?? {};
+  approvals.properties = { ...approvals.properties, sources: sourcesSchema(adapters) };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Configuration of scheduled-events-bridge',
@@ -31,27 +35,39 @@ export function jsonSchema(adapters: readonly AdapterDefinition<unknown>[]): Jso
 }
 
 function sinksSchema(adapters: readonly AdapterDefinition<unknown>[]): JsonSchema {
+  const description = 'By name: where CloudEvents go. Default: standard output.';
+  const entries = entriesSchema('sink', adapters, sinkCommon);
+  return { description, ...entries, minProperties: 1, default: { stdout: { type: 'stdout' } } };
+}
+
+function sourcesSchema(adapters: readonly AdapterDefinition<unknown>[]): JsonSchema {
+  const description = 'By name: queues and topics that approvals are read from. Default: none.';
+  return { description, ...entriesSchema('source', sourceTypes(adapters), sourceCommon), default: {} };
+}
+
+type Kind = Pick<EntryType<unknown>, 'type' | 'options'>;
+
+/** Entries by name, each of one of these types. */
+function entriesSchema(noun: string, types: readonly Kind[], common: v.GenericSchema): JsonSchema {
+  const entry = (kind: Kind | undefined) => entrySchema(noun, kind, common);
+  const additionalProperties = types.length === 0 ? entry(undefined) : { oneOf: types.map(entry) };
+  return { type: 'object', propertyNames: convert(name()), additionalProperties };
+}
+
+/** Its keys are those that all entries have and its type's. */
+function entrySchema(noun: string, kind: Kind | undefined, commonSchema: v.GenericSchema): JsonSchema {
+  const [own, common] = [kind ? convert(kind.options) : {}, convert(commonSchema)];
+  const type = { description: `The kind of ${noun}.`, ...(kind ? { const: kind.type } : { type: 'string' }) };
   return {
-    description: 'By name: where CloudEvents go. Default: standard output.',
     type: 'object',
-    minProperties: 1,
-    propertyNames: convert(name()),
-    additionalProperties: adapters.length === 0 ? sinkSchema(undefined) : { oneOf: adapters.map(sinkSchema) },
-    default: { stdout: { type: 'stdout' } },
+    properties: Object.assign({ type }, own.properties, common.properties, { type }),
+    required: ['type', ...requiredOf(own), ...requiredOf(common)],
+    additionalProperties: false,
   };
 }
 
-/** A sink's keys are those that all sinks have and its adapter's. */
-function sinkSchema(adapter: AdapterDefinition<unknown> | undefined): JsonSchema {
-  const own = adapter ? convert(adapter.options) : {};
-  const type = { description: 'The kind of sink.', ...(adapter ? { const: adapter.type } : { type: 'string' }) };
-  const required = Array.isArray(own['required']) ? own['required'] : [];
-  return {
-    type: 'object',
-    properties: Object.assign({ type }, own.properties, convert(sinkCommon).properties, { type }),
-    required: ['type', ...required],
-    additionalProperties: false,
-  };
+function requiredOf({ required }: JsonSchema): readonly unknown[] {
+  return Array.isArray(required) ? required : [];
 }
 
 function convert(schema: v.GenericSchema): JsonSchema {

@@ -5,8 +5,9 @@ import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import { CHANGE_NAMES } from '../change-name.ts';
 import { boundedLabel } from './label-values.ts';
+import { namedIn } from './named-metric.ts';
+import { createSourceMetrics, type MessageResultLabel, type SourceSnapshot } from './source-metrics.ts';
 
-const PREFIX = 'scheduled_events_bridge_';
 const DELIVERY_RESULTS = ['accepted', 'retry', 'misconfigured', 'retired', 'refused', 'expired'];
 const SINK_STATES = ['delivering', 'backing off', 'probing', 'held', 'misconfigured', 'retired'] as const;
 /** From a fast answer on the same host to the longest that is waited for. */
@@ -35,6 +36,7 @@ export interface Snapshot {
   readonly incarnation: number | null;
   readonly events: { readonly scheduled: number; readonly started: number };
   readonly sinks: readonly SinkSnapshot[];
+  readonly sources: readonly SourceSnapshot[];
   readonly logLinesDropped: number;
 }
 
@@ -44,6 +46,8 @@ export interface MetricsOptions {
   readonly startedAtMs: number;
   /** Names of the configured sinks: their series begin at 0. */
   readonly sinks: readonly string[];
+  /** Names of the configured sources of approvals. */
+  readonly sources: readonly string[];
   /** Called at each scrape; cheap, as scrapes come often. */
   readonly collect: () => Snapshot;
 }
@@ -59,6 +63,8 @@ export interface Metrics {
   attempted(sink: string, seconds: number): void;
   /** What became of an approval: `recorded`, `submitted`, `failed`, `void`, `moot`, `denied`. */
   approval(result: string): void;
+  /** What became of a message of a source of approvals. */
+  message(source: string, result: MessageResultLabel): void;
   /** The answer to a scrape. @throws what `collect` throws. */
   text(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -68,6 +74,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const counters = createCounters(registry, options);
   const show = createGauges(registry, options);
+  const sources = createSourceMetrics(namedIn(registry), options.sources);
   const pollResult = boundedLabel(MOST_RESULTS);
   const deliveryResult = boundedLabel(DELIVERY_RESULTS.length, DELIVERY_RESULTS);
   const change = boundedLabel(CHANGE_NAMES.length, CHANGE_NAMES);
@@ -81,8 +88,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     delivered: (sink, result, count) => counters.deliveries.inc({ sink, result: deliveryResult(result) }, count),
     attempted: (sink, seconds) => counters.deliveryDuration.observe({ sink }, seconds),
     approval: (result) => counters.approvals.inc({ result: approvalResult(result) }),
+    message: (source, result) => sources.message(source, result),
     text: async () => {
-      show(options.collect());
+      const snapshot = options.collect();
+      show(snapshot);
+      sources.show(snapshot.sources);
       return { contentType: registry.contentType, body: await registry.metrics() };
     },
   };
@@ -153,16 +163,6 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
     setTotal(cpu, (user + system) / 1e6);
     gauges.memory.set(process.memoryUsage.rss());
   };
-}
-
-/** What each metric of a registry is made with. */
-function namedIn(registry: Registry) {
-  return <L extends string>(name: string, help: string, labelNames: L[]) => ({
-    name: PREFIX + name,
-    help,
-    labelNames,
-    registers: [registry],
-  });
 }
 
 function setOrRemove(gauge: Gauge, value: number | null): void {

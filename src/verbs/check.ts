@@ -1,4 +1,4 @@
-// `check`: a configuration → every fault in it, and with --connect whether the metadata service and each sink can be reached; or the JSON Schema.
+// `check`: a configuration → every fault in it, and with --connect whether the metadata service, each sink and each source can be reached; or the JSON Schema.
 import { pino } from 'pino';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { checkConnections } from '../bridge/connections.ts';
@@ -8,10 +8,10 @@ import { EXIT, needed, type Verb } from './verb.ts';
 export const check: Verb = {
   usage: '--config FILE [--connect] | --schema',
   description: `Names every fault of the file in one run, each with its path, and exits with 78 if there is one.
---connect also asks the metadata service for its document and each sink whether it would take a delivery; it sends no event. Exits with 1 if one cannot be reached.`,
+--connect also asks the metadata service for its document, each sink whether it would take a delivery, and each source of approvals whether it could be read; it sends no event and takes no message. Exits with 1 if one cannot be reached.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration' },
-    connect: { type: 'boolean', help: 'also reaches the metadata service and each sink' },
+    connect: { type: 'boolean', help: 'also reaches the metadata service, each sink and each source of approvals' },
     schema: { type: 'boolean', help: 'prints the JSON Schema of the configuration' },
   },
   examples: [

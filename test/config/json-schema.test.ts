@@ -83,6 +83,7 @@ for (const text of REFUSED) {
 
 interface Node {
   readonly description?: string;
+  readonly const?: unknown;
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, Node>>;
   readonly additionalProperties?: Node | boolean;
@@ -119,17 +120,25 @@ test('the documentation lists every key with its default, and no key that does n
   }
 });
 
-test("each adapter's README lists its own keys, and none that does not exist", () => {
-  const common = new Set(['type', 'retry', 'filter']);
-  const { oneOf } = (jsonSchema(REAL_ADAPTERS).properties?.['sinks']?.additionalProperties ?? {}) as { oneOf: Node[] };
+/** The kinds of entry that a section may hold. */
+function kindsOf(section: Node | undefined): readonly Node[] {
+  return ((section?.additionalProperties ?? {}) as { oneOf?: Node[] }).oneOf ?? [];
+}
+
+test("each adapter's README lists its own keys, those of its source too, and none that does not exist", () => {
+  const common = new Set(['type', 'retry', 'filter', 'approver']);
+  const { sinks, approvals } = jsonSchema(REAL_ADAPTERS).properties as Record<string, Node>;
+  const oneOf = kindsOf(sinks);
   assert.equal(oneOf.length, REAL_ADAPTERS.length);
   for (const [index, { type }] of REAL_ADAPTERS.entries()) {
     const readme = readFileSync(new URL(`../../adapters/${type}/README.md`, import.meta.url), 'utf8');
     const listed = [...readme.matchAll(/^\| `([a-zA-Z0-9]+)` \|.*\|.*\|$/gm)].map(([, key]) => key);
-    const keys = Object.keys(oneOf[index]?.properties ?? {}).filter((key) => !common.has(key));
+    const source = kindsOf(approvals?.properties?.['sources']).find(({ properties }) => properties?.['type']?.const === type);
+    const properties = { ...source?.properties, ...oneOf[index]?.properties };
+    const keys = Object.keys(properties).filter((key) => !common.has(key));
     assert.deepEqual(listed.sort(), keys.sort(), type);
     assert.deepEqual(
-      keys.filter((key) => !oneOf[index]?.properties?.[key]?.description),
+      keys.filter((key) => !properties[key]?.description),
       [],
       `${type}: keys without a description`,
     );

@@ -17,6 +17,7 @@ import { schedulerOn } from '../../src/system.ts';
 import type { Deps } from '../../src/time.ts';
 import { type LogLine, SECOND } from './lane-fixture.ts';
 import { type FarSide, MemorySinks } from './memory-sinks.ts';
+import { type MemoryBroker, MemorySources } from './memory-source.ts';
 import { temporaryFolder } from './outbox.ts';
 import { poll } from './poll.ts';
 import { Simulation } from './simulation.ts';
@@ -62,6 +63,7 @@ export { HOUR, MINUTE, SECOND } from './lane-fixture.ts';
 export class VirtualBridge {
   readonly simulation: Simulation;
   readonly sinks: MemorySinks;
+  readonly sources: MemorySources;
   readonly logs: LogLine[] = [];
   readonly runs: Run[] = [];
   /** The metadata service as the bridge reaches it; the simulator by default. */
@@ -78,6 +80,7 @@ export class VirtualBridge {
   constructor(t: TestContext, settings: Settings = {}, options: { readonly seed?: number; readonly vmName?: string } = {}) {
     this.simulation = new Simulation(options);
     this.sinks = new MemorySinks(this.time.wallMs);
+    this.sources = new MemorySources(this.time.wallMs);
     this.service = simulatorTransport(this.simulation.simulator, this.time);
     this.settings = settings;
     // Hooks run in this order.
@@ -98,6 +101,10 @@ export class VirtualBridge {
 
   sink(name: string): FarSide {
     return this.sinks.side(name);
+  }
+
+  source(name: string): MemoryBroker {
+    return this.sources.broker(name);
   }
 
   /** Starts a process on the store as it is. @throws what startBridge throws */
@@ -251,7 +258,7 @@ export class VirtualBridge {
     };
     const env = Object.fromEntries(Object.entries(TOKENS).map(([name, token]) => [`${name.toUpperCase()}_TOKEN`, token]));
     const checked = checkConfig(file, {
-      adapters: [this.sinks.definition(killed), webhook],
+      adapters: [{ ...this.sinks.definition(killed), source: this.sources.definition(killed) }, webhook],
       env,
       directory: this.folder,
       readFile: () => '',

@@ -10,6 +10,7 @@ const NOTHING: Snapshot = {
   incarnation: null,
   events: { scheduled: 0, started: 0 },
   sinks: [],
+  sources: [],
   logLinesDropped: 0,
 };
 
@@ -18,6 +19,7 @@ function metricsOf(snapshot: Partial<Snapshot> = {}, options: Partial<MetricsOpt
     version: '1.2.3',
     startedAtMs: 1_767_225_600_000,
     sinks: ['hooks'],
+    sources: ['queue'],
     collect: () => ({ ...NOTHING, ...snapshot }),
     ...options,
   });
@@ -60,6 +62,19 @@ test('deliveries are counted by sink and result, and timed by attempt', async ()
   assert.equal(seen.get('delivery_duration_seconds_count{sink="hooks"}'), 1);
 });
 
+test('messages of sources are counted by what became of them, and a source that is away shows 0', async () => {
+  const metrics = metricsOf({ sources: [{ source: 'queue', isUp: true }] });
+  metrics.message('queue', 'parked');
+  metrics.message('queue', 'settled');
+  const seen = await samples(metrics);
+  assert.equal(seen.get('approval_messages_total{source="queue",result="parked"}'), 1);
+  assert.equal(seen.get('approval_messages_total{source="queue",result="settled"}'), 1);
+  assert.equal(seen.get('approval_messages_total{source="queue",result="refused"}'), 0);
+  assert.equal(seen.get('approval_source_up{source="queue"}'), 1);
+  const away = await samples(metricsOf({ sources: [{ source: 'queue', isUp: false }] }));
+  assert.equal(away.get('approval_source_up{source="queue"}'), 0);
+});
+
 test('changes and approvals are counted', async () => {
   const metrics = metricsOf();
   metrics.changed('scheduled');
@@ -81,6 +96,7 @@ test('a scrape shows the state at its moment', async () => {
       { sink: 'hooks', queued: 3, oldestSeconds: 12.5, deadLetters: 4, state: 'retired' },
       { sink: 'audit', queued: 0, oldestSeconds: null, deadLetters: 0, state: 'backing off' },
     ],
+    sources: [],
     logLinesDropped: 5,
   };
   const metrics = metricsOf({}, { collect: () => snapshot });
@@ -171,7 +187,7 @@ test("names follow Prometheus' conventions", async () => {
     assert.match(name, /^scheduled_events_bridge_[a-z]+(_[a-z]+)*$/);
     assert.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
     assert.doesNotMatch(name, /_(count|sum|bucket|counter|gauge|histogram|milliseconds|ms|minutes|hours|kilobytes|percent)(_|$)/);
-    if (/duration|age|timestamp|time|cpu/.test(name)) assert.match(name, /_seconds(_total)?$/);
+    if (/_(duration|age|timestamp|time|cpu)_/.test(name)) assert.match(name, /_seconds(_total)?$/);
     if (/memory/.test(name)) assert.match(name, /_bytes$/);
   }
 });

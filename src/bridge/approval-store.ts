@@ -1,0 +1,41 @@
+// The recorder and the outbox → the store that approvals ask for, whose changes become CloudEvents like all others.
+import type { ApprovalStore, ApprovalTransaction } from '../approvals/approval-store.ts';
+import type { Change } from '../model.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Transaction } from '../outbox/transaction.ts';
+import type { Recorder } from './recorder.ts';
+
+/** What approvals may write inside a transaction that is open. */
+export function approvalTransaction(recorder: Recorder, transaction: Transaction): ApprovalTransaction {
+  const { saveApproval, parkMessage, handleMessage } = transaction;
+  return { saveApproval, parkMessage, handleMessage, publish: (changes) => recorder.append(transaction, changes) };
+}
+
+/** `committed` is called with what is on disk now. */
+export function approvalStore(recorder: Recorder, outbox: Outbox, committed: (changes: readonly Change[]) => void): ApprovalStore {
+  return {
+    transact: (work) => {
+      const published: Change[] = [];
+      const result = recorder.transact((transaction) => {
+        const open = approvalTransaction(recorder, transaction);
+        return work({
+          ...open,
+          publish: (changes) => {
+            published.push(...changes);
+            open.publish(changes);
+          },
+        });
+      });
+      committed(published);
+      return result;
+    },
+    openApprovals: () => outbox.openApprovals(),
+    seen: (id) => outbox.seen(id),
+    lastEndedMs: (key) => outbox.lastEndedMs(key),
+    isUsed: (id) => outbox.isUsed(id),
+    messages: {
+      find: (source, id) => outbox.messages.find(source, id),
+      parked: () => outbox.messages.parked(),
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// One source of approvals → its messages to the approvals, received anew with back-off whenever that fails, until the bridge stops.
+import type { Logger } from 'pino';
+import type { ApprovalMessage, ApprovalSource, MessageVerdict } from '../../adapters/adapter.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import type { MessageOrigin } from '../approvals/intake.ts';
+import { backoffMs } from '../delivery/backoff.ts';
+import { disposeInTime } from '../delivery/dispose.ts';
+import { BridgeError, isStoreFault, messageOf } from '../errors.ts';
+import { type Deps, sleep } from '../time.ts';
+
+/** Who received for so long before it failed begins its back-off anew. */
+const STEADY_MS = 10_000;
+
+export interface ReceiverParts {
+  readonly source: ApprovalSource;
+  readonly origin: MessageOrigin;
+  readonly approvals: Pick<Approvals, 'take' | 'ready'>;
+  readonly deps: Deps;
+  /** Already bound to the source's name. */
+  readonly logger: Logger;
+  /** From its abort on no message is taken. */
+  readonly stop: AbortSignal;
+}
+
+export class Receiver {
+  readonly #parts: ReceiverParts;
+  readonly #running: Promise<void>;
+  #isUp = false;
+  #isFaultTold = false;
+  #failures = 0;
+
+  /** Receives at once; from a source whose messages others can take, only once this bridge can take them itself. */
+  constructor(parts: ReceiverParts) {
+    this.#parts = parts;
+    this.#running = this.#run();
+  }
+
+  /** Whether messages can come now. */
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** To be called once `stop` has aborted. Never rejects, and waits for 2 s at most. */
+  async close(): Promise<void> {
+    const { source, deps, logger } = this.#parts;
+    await this.#running;
+    await disposeInTime(source, deps, (reason) => logger.warn({ reason }, 'a source of approvals was not closed cleanly'));
+  }
+
+  async #run(): Promise<void> {
+    const { origin, approvals, stop } = this.#parts;
+    if (origin.canGiveBack) await Promise.race([approvals.ready, aborted(stop)]);
+    while (!stop.aborted) await this.#untilFailure();
+  }
+
+  async #untilFailure(): Promise<void> {
+    const { source, origin, approvals, deps, stop } = this.#parts;
+    const sinceMs = deps.elapsedMs();
+    const take = async (message: ApprovalMessage): Promise<MessageVerdict> => {
+      stop.throwIfAborted();
+      return await approvals.take(origin, message);
+    };
+    const error = await source.receive(take, stop, () => this.#ready()).then(endedByItself, (reason: unknown) => reason);
+    this.#isUp = false;
+    if (stop.aborted) return;
+    this.#failures = deps.elapsedMs() - sinceMs >= STEADY_MS ? 1 : this.#failures + 1;
+    this.#tell(error);
+    const disposition = (error instanceof BridgeError && error.disposition) || 'retry';
+    const pauseMs = backoffMs({ failures: this.#failures, disposition, longEnded: false }, deps.random);
+    await sleep(deps, pauseMs, stop).catch(() => {});
+  }
+
+  #ready(): void {
+    if (this.#parts.stop.aborted) return;
+    this.#isUp = true;
+    if (this.#isFaultTold) this.#parts.logger.info('approvals are received again');
+    this.#isFaultTold = false;
+  }
+
+  /** Once for each time that the source is away; whoever keeps the store tells its faults. */
+  #tell(error: unknown): void {
+    const { logger } = this.#parts;
+    const isNew = !isStoreFault(error) && !this.#isFaultTold;
+    if (isNew) logger.warn({ err: error }, 'approvals cannot be received: it is tried again, at most 10 s apart');
+    else logger.debug({ reason: messageOf(error) }, 'approvals cannot be received: it is tried again');
+    this.#isFaultTold ||= isNew;
+  }
+}
+
+function endedByItself(): BridgeError {
+  return new BridgeError('BRIDGE_INTERNAL', 'the source ended without an error');
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

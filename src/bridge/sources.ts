@@ -1,0 +1,67 @@
+// The configured sources of approvals → one receiver for each, from the identification of the VM until the bridge stops.
+import type { Logger } from 'pino';
+import type { ApprovalSource } from '../../adapters/adapter.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import type { MessageOrigin } from '../approvals/intake.ts';
+import type { Config } from '../config/config.ts';
+import type { Deps } from '../time.ts';
+import { Receiver } from './receiver.ts';
+
+export interface SourcesParts {
+  readonly config: Pick<Config, 'approvals'>;
+  readonly approvals: Pick<Approvals, 'take' | 'ready'>;
+  readonly deps: Deps;
+  readonly logger: Logger;
+}
+
+/** One for each bridge. Does nothing before `start`. */
+export class Sources implements AsyncDisposable {
+  readonly #parts: SourcesParts;
+  readonly #stop = new AbortController();
+  readonly #receivers = new Map<string, Receiver>();
+
+  constructor(parts: SourcesParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes each source and receives from it, until `asyncDispose`. `observerId`: see `ApprovalSourceDeps`. */
+  start(observerId: string): void {
+    const { config, approvals, deps } = this.#parts;
+    for (const name of Object.keys(config.approvals.sources)) {
+      const logger = this.#parts.logger.child({ source: name });
+      const made = createSource(name, config, { deps, logger, observerId });
+      this.#receivers.set(name, new Receiver({ ...made, approvals, deps, logger, stop: this.#stop.signal }));
+    }
+  }
+
+  /** By name: whether messages can come now. Empty before `start`. */
+  status(): ReadonlyMap<string, boolean> {
+    return new Map([...this.#receivers].map(([name, { isUp }]) => [name, isUp]));
+  }
+
+  /** From its call on no message is taken. Waits for 2 s at most. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([...this.#receivers.values()].map((receiver) => receiver.close()));
+  }
+}
+
+export interface SourceParts extends Pick<SourcesParts, 'deps'> {
+  /** Bound to the source's name. */
+  readonly logger: Logger;
+  readonly observerId: string;
+}
+
+/** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
+export function createSource(
+  name: string,
+  config: Pick<Config, 'approvals'>,
+  { deps, logger, observerId }: SourceParts,
+): { readonly source: ApprovalSource; readonly origin: MessageOrigin } {
+  const configured = config.approvals.sources[name];
+  if (configured === undefined) throw new RangeError(`no source ${name}`);
+  const { definition, options, approver } = configured;
+  const source = definition.create(options, { ...deps, name, logger, observerId });
+  const canGiveBack = definition.readersOf(options) === 'one' && source.canGiveBack;
+  return { source, origin: { source: name, approver, canGiveBack } };
+}

@@ -1,0 +1,91 @@
+// The section `approvals.sources` of the file and the adapters that have a source → each source's options, and what is wrong with them.
+import * as v from 'valibot';
+import type { AdapterDefinition, ApprovalSourceDefinition } from '../../adapters/adapter.ts';
+import { type Fault, formatPath, nearest } from '../validation/faults.ts';
+import { isMapping } from '../validation/validate.ts';
+import { type EntryType, type ReadEntry, readEntries } from './entries.ts';
+
+/** Of every source, beside `type` and its adapter's own keys. */
+export const sourceCommon = v.strictObject({
+  approver: v.pipe(
+    v.string(),
+    v.minLength(1, 'must not be empty'),
+    v.description('Who speaks through this source: a name in approvals.approvers. Whoever can write there approves in this name.'),
+  ),
+});
+
+export type SourceCommon = v.InferOutput<typeof sourceCommon>;
+
+/** A source that fits its schemas; secrets still closed. */
+export type ReadSource = ReadEntry<ApprovalSourceDefinition<unknown>, SourceCommon>;
+
+/** One source, ready for `definition.create(options, …)`. */
+export interface SourceConfig extends SourceCommon {
+  readonly type: string;
+  readonly definition: ApprovalSourceDefinition<unknown>;
+  /** What its schema made of its own keys; secrets are open. */
+  readonly options: unknown;
+}
+
+/** The types that approvals can come from. */
+export function sourceTypes(adapters: readonly AdapterDefinition<unknown>[]): readonly EntryType<ApprovalSourceDefinition<unknown>>[] {
+  return adapters.flatMap(({ type, source }) => (source ? [{ type, options: source.options, definition: source }] : []));
+}
+
+/** `approvals` as the file has it. */
+export function readSources(
+  approvals: unknown,
+  adapters: readonly AdapterDefinition<unknown>[],
+): { readonly sources: readonly ReadSource[]; readonly faults: readonly Fault[] } {
+  const section = sourcesIn(approvals);
+  if (section === undefined) return { sources: [], faults: [] };
+  const at = ['approvals', 'sources'];
+  if (!isMapping(section)) return { sources: [], faults: [{ path: formatPath(at), message: 'must be a mapping from names to sources' }] };
+  const kinds = { at, noun: 'source of approvals', types: sourceTypes(adapters), common: sourceCommon };
+  const { entries, faults } = readEntries(section, kinds);
+  return { sources: entries, faults: [...faults, ...approverFaults(section, approversIn(approvals))] };
+}
+
+/** Sources that would take each other's messages. Of those without a fault of their own, secrets open. */
+export function sharedStreams(sources: readonly ReadSource[]): Fault[] {
+  const readers = new Map<string, string>();
+  return sources.flatMap(({ name, type, definition, options }) => {
+    const streams = definition.streamsOf(options).map((stream) => `${type} ${stream}`);
+    const other = streams.map((stream) => readers.get(stream)).find((reader) => reader !== undefined);
+    for (const stream of streams) readers.set(stream, readers.get(stream) ?? name);
+    if (other === undefined) return [];
+    const message = `reads what approvals.sources.${other} reads, so each message would go to one of the two alone: let them read apart, or leave one out`;
+    return [{ path: formatPath(['approvals', 'sources', name]), message }];
+  });
+}
+
+/** Approvers who could never approve: without a token, and without a source that names them. */
+export function silentApprovers(approvals: unknown): Fault[] {
+  const sources = sourcesIn(approvals);
+  const speakers = isMapping(sources) ? Object.values(sources).map((source) => isMapping(source) && source['approver']) : [];
+  return Object.entries(approversIn(approvals)).flatMap(([name, approver]) => {
+    if (!isMapping(approver) || 'token' in approver || 'tokens' in approver || speakers.includes(name)) return [];
+    const path = formatPath(['approvals', 'approvers', name]);
+    return [{ path, message: `needs a token, or a source in approvals.sources with approver: ${name}` }];
+  });
+}
+
+function approverFaults(section: Readonly<Record<string, unknown>>, approvers: Readonly<Record<string, unknown>>): Fault[] {
+  return Object.entries(section).flatMap(([name, source]) => {
+    const approver = isMapping(source) ? source['approver'] : undefined;
+    if (typeof approver !== 'string' || approver === '' || Object.hasOwn(approvers, approver)) return [];
+    const path = formatPath(['approvals', 'sources', name, 'approver']);
+    const suggestion = nearest(approver, Object.keys(approvers));
+    const message = 'is none of the names in approvals.approvers';
+    return [{ path, message, ...(suggestion === undefined ? {} : { suggestion }) }];
+  });
+}
+
+function sourcesIn(approvals: unknown): unknown {
+  return isMapping(approvals) ? approvals['sources'] : undefined;
+}
+
+function approversIn(approvals: unknown): Readonly<Record<string, unknown>> {
+  const approvers = isMapping(approvals) ? approvals['approvers'] : undefined;
+  return isMapping(approvers) ? approvers : {};
+}

@@ -1,0 +1,38 @@
+// What becomes of the messages of approval sources, and whether each source can be received from → their metrics.
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import type { NamedMetric } from './named-metric.ts';
+
+const MESSAGE_RESULTS = ['settled', 'refused', 'parked', 'given_back', 'invalid', 'repeated'] as const;
+
+export type MessageResultLabel = (typeof MESSAGE_RESULTS)[number];
+
+export interface SourceSnapshot {
+  readonly source: string;
+  /** Messages can come now. */
+  readonly isUp: boolean;
+}
+
+export interface SourceMetrics {
+  message(source: string, result: MessageResultLabel): void;
+  /** At a scrape. */
+  show(sources: readonly SourceSnapshot[]): void;
+}
+
+/** `sources`: the names of the configured ones, whose series begin at 0. */
+export function createSourceMetrics(named: NamedMetric, sources: readonly string[]): SourceMetrics {
+  const messages = new Counter(
+    named('approval_messages_total', 'Messages of approval sources, by source and what became of them.', ['source', 'result']),
+  );
+  const up = new Gauge(named('approval_source_up', '1 where approvals can be received from the source now, else 0.', ['source']));
+  for (const source of sources) {
+    for (const result of MESSAGE_RESULTS) messages.inc({ source, result }, 0);
+    up.set({ source }, 0);
+  }
+  return {
+    message: (source, result) => messages.inc({ source, result }),
+    show: (snapshots) => {
+      for (const { source, isUp } of snapshots) up.set({ source }, isUp ? 1 : 0);
+    },
+  };
+}
