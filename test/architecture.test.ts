@@ -44,6 +44,12 @@ const NOUNS = [
   'options',
   'secret',
   'certificates',
+  'tls-options',
+  'tls-files',
+  'azure-options',
+  'azure-credential',
+  'azure-fault',
+  'azure-identity',
   'webhook-secret',
   'content',
   'change-name',
@@ -51,6 +57,7 @@ const NOUNS = [
   'canonical-json',
   'api-versions',
   'private-addresses',
+  'tls-advice',
 ];
 const STAGES = ['metadata', 'changes', 'cloudevents', 'outbox', 'delivery', 'approvals'];
 /** Which layer may import which others, besides itself and the nouns. */

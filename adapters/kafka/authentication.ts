@@ -1,0 +1,25 @@
+// Who the bridge is to the brokers → what kafkajs authenticates with. Import it lazily: it loads kafkajs.
+import type { Mechanism, SASLOptions } from 'kafkajs';
+import type { AzureCredentialDeps } from '../../src/azure-credential.ts';
+import { reveal } from '../../src/secret.ts';
+import type { ConnectionSettings, KafkaConnectionOptions } from './connection-options.ts';
+import { CONNECTION_STRING_USER } from './connection-string.ts';
+import { oauthbearer } from './oauthbearer.ts';
+import { tokenSource } from './token-source.ts';
+
+/** Undefined where there is no authentication. @param options whose secrets are open, without faults */
+export function authentication(
+  { sasl, connectionString }: KafkaConnectionOptions,
+  { brokers: [first], tls }: ConnectionSettings,
+  deps: AzureCredentialDeps,
+  place: string,
+): SASLOptions | Mechanism | undefined {
+  if (connectionString !== undefined) return { mechanism: 'plain', username: CONNECTION_STRING_USER, password: connectionString.reveal() };
+  if (sasl === undefined) return undefined;
+  if (sasl.mechanism === 'oauthbearer') {
+    // Behind a private name the brokers show the certificate of what the token must be for.
+    const host = tls?.serverName ?? first?.host ?? '';
+    return oauthbearer(tokenSource(sasl, host, deps, place), sasl.extensions ?? {});
+  }
+  return { mechanism: sasl.mechanism, username: reveal(sasl.username), password: sasl.password.reveal() } as SASLOptions;
+}

@@ -1,0 +1,60 @@
+// The text of one broker (`host:port`) → its host and port, or what is wrong with it. Pure.
+import { isIP, isIPv6 } from 'node:net';
+import { addressJudge } from '../../src/private-addresses.ts';
+
+export interface Broker {
+  /** A name or an IP address, IPv6 without brackets. */
+  readonly host: string;
+  /** Null where the text has none. */
+  readonly port: number | null;
+}
+
+const EXAMPLE = 'must be host:port, such as localhost:9092 or [::1]:9092';
+const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i;
+/** The endings that Azure gives to Event Hubs namespaces in its clouds. */
+const EVENT_HUBS = /\.servicebus\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net|cloudapi\.de)\.?$/i;
+
+/** Brokers may be anywhere but at the metadata service. */
+const judge = addressJudge(['0.0.0.0/0', '::/0']);
+
+/** Whether an address is one of the machine's metadata service, which is no broker and must never be reached as one. */
+export function isMetadataAddress(host: string): boolean {
+  return isIP(host) !== 0 && judge(host) === 'metadata';
+}
+
+export function isEventHubsHost(host: string): boolean {
+  return EVENT_HUBS.test(host);
+}
+
+/** Null where nothing is wrong. */
+export function brokerFault(text: string): string | null {
+  if (text.includes('://')) return 'must be host:port alone, without a scheme: TLS and SASL have keys of their own, ssl and sasl';
+  if (text.includes(',')) return 'holds several brokers: write each as a member of the list of its own';
+  const parts = split(text);
+  if (parts === null) return isIPv6(text) || /:.*:/.test(text) ? `${EXAMPLE}: an IPv6 address stands in brackets` : EXAMPLE;
+  const { host, port } = parts;
+  if (port !== null && (port === 0 || port > 65_535)) return `${EXAMPLE}: the port lies between 1 and 65535`;
+  if (isMetadataAddress(host)) return 'is an address of the metadata service, which is no broker';
+  return null;
+}
+
+/** @param text without a fault */
+export function parseBroker(text: string): Broker {
+  return split(text) ?? { host: text, port: null };
+}
+
+/** As people write it: `[::1]:9092`. */
+export function showBroker({ host, port }: Broker): string {
+  const shown = isIPv6(host) ? `[${host}]` : host;
+  return port === null ? shown : `${shown}:${port}`;
+}
+
+function split(text: string): Broker | null {
+  const match = /^(?:\[([^\]%]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text);
+  const [, bracketed, plain, port] = match ?? [];
+  const host = bracketed ?? plain;
+  if (host === undefined || (bracketed !== undefined ? !isIPv6(bracketed) : !isIP(host) && !HOST.test(host))) return null;
+  // Four numbers with dots between them that are no address are a slip, not a name.
+  if (/^[\d.]+$/.test(host) && !isIP(host)) return null;
+  return { host, port: port === undefined ? null : Number(port) };
+}

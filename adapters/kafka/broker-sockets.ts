@@ -1,0 +1,90 @@
+// A broker's host and port → a socket to it: TLS as configured, and only to places where the bridge may go.
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction, Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import type { ISocketFactory } from 'kafkajs';
+import { BridgeError } from '../../src/errors.ts';
+import { isLoopback } from '../../src/private-addresses.ts';
+import { isMetadataAddress } from './broker-address.ts';
+
+const KEEP_ALIVE_MS = 60_000;
+
+export interface BrokerSocketParts {
+  /** `sinks.stream`. */
+  readonly place: string;
+  /** Null: no TLS. */
+  readonly tls: {
+    /** Null: what the machine trusts, and no certificate of our own. @throws BridgeError BRIDGE_KAFKA_TLS_FILES */
+    readonly context: () => SecureContext | null;
+    /** In place of each broker's own host. */
+    readonly serverName: string | null;
+  } | null;
+  /** A password or token is sent that anyone who listens could use, and only this machine may see it without TLS. */
+  readonly needsTls: boolean;
+}
+
+/** Throws BridgeErrors (misconfigured) where a connection must not be made; else the socket tells by its events. */
+export function brokerSockets({ place, tls, needsTls }: BrokerSocketParts): ISocketFactory {
+  return ({ host, port, onConnect }) => {
+    if (isMetadataAddress(host)) throw forbidden(place, host, host);
+    if (tls === null && needsTls && !isLoopback(host)) throw insecure(place, host);
+    const to = { host, port, lookup: guardedLookup(place) };
+    const socket = tls === null ? plain(to, onConnect) : secure(to, tls, onConnect);
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    return socket;
+  };
+}
+
+interface Destination {
+  readonly host: string;
+  readonly port: number;
+  readonly lookup: LookupFunction;
+}
+
+function plain(to: Destination, onConnect: () => void): Socket {
+  return process.getBuiltinModule('node:net').connect(to, onConnect);
+}
+
+function secure(to: Destination, { context, serverName }: NonNullable<BrokerSocketParts['tls']>, onConnect: () => void): Socket {
+  const secureContext = context();
+  const isAddress = process.getBuiltinModule('node:net').isIP(to.host) !== 0;
+  // TLS names no addresses, and no dot at the end (RFC 6066, section 3); an address is then judged by the certificate's own addresses.
+  const servername = serverName ?? (isAddress ? null : to.host.replace(/\.$/, ''));
+  return process.getBuiltinModule('node:tls').connect(
+    {
+      ...to,
+      ...(servername !== null && { servername }),
+      ...(secureContext !== null && { secureContext }),
+      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      rejectUnauthorized: true,
+    },
+    onConnect,
+  );
+}
+
+/** Names can point anywhere, those too that a cluster tells us of its brokers. */
+function guardedLookup(place: string): LookupFunction {
+  return (hostname, options, done) => {
+    process.getBuiltinModule('node:dns').lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
+      if (error) return done(error, '');
+      const passing = found.filter(({ address }) => !isMetadataAddress(address));
+      const [first] = passing;
+      if (!first) return done(forbidden(place, hostname, found[0]?.address ?? 'no address'), '');
+      if (options.all) done(null, passing);
+      else done(null, first.address, first.family);
+    });
+  };
+}
+
+function forbidden(place: string, host: string, address: string): BridgeError {
+  const message = `${place} does not connect to the broker ${host}: ${address} is an address of the metadata service: correct brokers, or what the brokers advertise`;
+  return new BridgeError('BRIDGE_KAFKA_FORBIDDEN_ADDRESS', message, { disposition: 'misconfigured', scope: 'sink' });
+}
+
+function insecure(place: string, host: string): BridgeError {
+  const message =
+    `${place} does not connect to the broker ${host}: sasl would send its secret there in the clear; set ssl: true, or allowInsecure: true ` +
+    'where nobody else can listen';
+  return new BridgeError('BRIDGE_KAFKA_INSECURE', message, { disposition: 'misconfigured', scope: 'sink' });
+}

@@ -1,0 +1,214 @@
+// What the configuration says of the way to a Kafka cluster → its keys, what is wrong with them, and the settings that follow from them.
+import * as v from 'valibot';
+import { duration, flagOr, secret } from '../../src/options.ts';
+import { isLoopback } from '../../src/private-addresses.ts';
+import type { Secret } from '../../src/secret.ts';
+import { type TlsOptions, tlsFaults, tlsSection } from '../../src/tls-options.ts';
+import type { OptionFault } from '../adapter.ts';
+import { type Broker, brokerFault, isEventHubsHost, parseBroker, showBroker } from './broker-address.ts';
+import { connectionStringFault, connectionStringHost } from './connection-string.ts';
+import { type SaslOptions, saslFaults, saslSection, sendsSecret } from './sasl-options.ts';
+
+const EVENT_HUBS_PORT = 9093;
+/** Event Hubs itself may take so long before it answers. */
+const LEAST_EVENT_HUBS_TIMEOUT_MS = 20_000;
+/** Below the five minutes after which a lane gives any adapter up. */
+const LONGEST_MS = 240_000;
+
+/** Of the whole mapping, so that it is no fault besides where one of the two is there and wrong. */
+const NOWHERE = 'needs brokers, a list of host:port, or the connectionString of an Event Hubs namespace';
+const INSECURE = 'would send its secret in the clear: set ssl: true, or allowInsecure: true where nobody else can listen';
+
+/** Keys that a sink and an approval source share; see `connectionRules` and `connectionFaults` for what takes more than one of them to judge. */
+export const connectionEntries = {
+  brokers: v.exactOptional(
+    v.pipe(
+      v.array(
+        v.pipe(
+          v.string(),
+          v.rawCheck(({ dataset, addIssue }) => {
+            const message = dataset.typed ? brokerFault(dataset.value) : null;
+            if (message !== null) addIssue({ message });
+          }),
+          v.transform(parseBroker),
+        ),
+        'must be a list such as [localhost:9092]',
+      ),
+      v.minLength(1, 'must name at least one broker'),
+      v.description('Where to find the cluster, host:port each; those that answer name the others. Left out beside connectionString.'),
+    ),
+  ),
+  clientId: v.pipe(
+    v.optional(
+      v.pipe(v.string(), v.regex(/^[A-Za-z0-9._-]{1,249}$/, 'must hold letters, digits, dots, dashes and underscores alone')),
+      'scheduled-events-bridge',
+    ),
+    v.description('The name that brokers show for this client and keep quotas by. Default scheduled-events-bridge.'),
+  ),
+  timeout: v.exactOptional(
+    v.pipe(
+      duration(),
+      v.minValue(1, 'must be at least 1ms'),
+      v.maxValue(LONGEST_MS, 'must be at most 4m'),
+      v.description('How long a broker may take to answer one request. Default 10s; with preset event-hubs 60s, and at least 20s.'),
+    ),
+  ),
+  ssl: v.exactOptional(
+    v.pipe(
+      flagOr(
+        tlsSection({ shownTo: 'the brokers', host: "each broker's own host" }),
+        'must be true, false, or a mapping of ca, cert, key and serverName',
+      ),
+      v.description(
+        'TLS to every broker: true, or own authorities and a client certificate, whose files are read again when they change. ' +
+          'Default false; with preset event-hubs true.',
+      ),
+    ),
+  ),
+  sasl: v.exactOptional(saslSection),
+  preset: v.exactOptional(
+    v.pipe(
+      v.literal('event-hubs'),
+      v.description(
+        'event-hubs keeps the rules of Azure Event Hubs. Set by itself beside connectionString and for hosts of Azure. Default none.',
+      ),
+    ),
+  ),
+  connectionString: v.exactOptional(
+    v.pipe(secret(), v.description('Of an Event Hubs namespace, { env: NAME } or { file: PATH }: brokers, ssl and sasl follow from it.')),
+  ),
+  allowInsecure: v.pipe(
+    v.optional(v.boolean(), false),
+    v.description('Allow sasl plain and oauthbearer without TLS beyond loopback. Default false.'),
+  ),
+};
+
+/** What the keys of `connectionEntries` hold. */
+export interface KafkaConnectionOptions {
+  readonly brokers?: readonly Broker[];
+  readonly clientId: string;
+  readonly timeout?: number;
+  readonly ssl?: boolean | TlsOptions;
+  readonly sasl?: SaslOptions;
+  readonly preset?: 'event-hubs';
+  readonly connectionString?: Secret;
+  readonly allowInsecure: boolean;
+}
+
+/** For the pipe behind a mapping with `connectionEntries`: what takes more than one key to judge. */
+export function connectionRules<Options extends KafkaConnectionOptions>() {
+  return v.rawCheck<Options>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { value } = dataset;
+    if (value.brokers === undefined && value.connectionString === undefined) addIssue({ message: NOWHERE });
+    for (const { path, message } of [...brokerRules(value), ...otherRules(value)]) {
+      const [first, second] = path;
+      const list: unknown = Reflect.get(value, first);
+      const at = { type: 'object', origin: 'value', input: value as Record<string, unknown>, key: first, value: list } as const;
+      if (second === undefined || !Array.isArray(list)) addIssue({ message, path: [at] });
+      else addIssue({ message, path: [at, { type: 'array', origin: 'value', input: list, key: second, value: list[second] }] });
+    }
+  });
+}
+
+interface Rule {
+  readonly path: readonly [key: string, index?: number];
+  readonly message: string;
+}
+
+function brokerRules(options: KafkaConnectionOptions): readonly Rule[] {
+  const { brokers = [] } = options;
+  return brokers.flatMap((broker, index): Rule[] => {
+    const shown = showBroker(withPort(broker));
+    if (broker.port === null && !isEventHubs(options))
+      return [{ path: ['brokers', index], message: 'must be host:port: the port is missing' }];
+    const isTwice = brokers.slice(0, index).some((earlier) => showBroker(withPort(earlier)) === shown);
+    return isTwice ? [{ path: ['brokers', index], message: 'is named twice' }] : [];
+  });
+}
+
+function otherRules(options: KafkaConnectionOptions): readonly Rule[] {
+  const { brokers = [], timeout, sasl, connectionString, allowInsecure } = options;
+  const isSlow = timeout !== undefined && timeout < LEAST_EVENT_HUBS_TIMEOUT_MS && isEventHubs(options);
+  const isOpen = !usesTls(options) && !allowInsecure && !brokers.every(({ host }) => isLoopback(host));
+  return [
+    ...(isSlow ? [{ path: ['timeout'] as const, message: 'must be at least 20s: Event Hubs itself may take that long' }] : []),
+    ...(connectionString !== undefined && sasl !== undefined
+      ? [{ path: ['sasl'] as const, message: 'follows from connectionString: leave one of the two out' }]
+      : []),
+    ...(isOpen && sasl !== undefined && connectionString === undefined && sendsSecret(sasl)
+      ? [{ path: ['sasl'] as const, message: INSECURE }]
+      : []),
+  ];
+}
+
+/** What shows once files and secrets are open. */
+export function connectionFaults(options: KafkaConnectionOptions): readonly OptionFault[] {
+  const { brokers, ssl, sasl, connectionString, allowInsecure } = options;
+  const faults: OptionFault[] = [
+    ...(typeof ssl === 'object' ? tlsFaults(ssl, 'ssl') : []),
+    ...(sasl === undefined ? [] : saslFaults(sasl)),
+  ];
+  if (connectionString === undefined) return faults;
+  const text = connectionString.reveal();
+  const message = connectionStringFault(text) ?? (brokers === undefined ? brokerFault(showBroker(hostBroker(text))) : null);
+  if (message !== null) return [...faults, { key: 'connectionString', message }];
+  const hosts = brokers ?? [hostBroker(text)];
+  if (ssl === false && !allowInsecure && !hosts.every(({ host }) => isLoopback(host)))
+    faults.push({ key: 'connectionString', message: INSECURE });
+  return faults;
+}
+
+/** Whether the rules of Azure Event Hubs hold: asked for, or told by a connection string or by Azure's host names. */
+export function isEventHubs({ preset, connectionString, brokers = [] }: KafkaConnectionOptions): boolean {
+  return preset === 'event-hubs' || connectionString !== undefined || brokers.some(({ host }) => isEventHubsHost(host));
+}
+
+/** Everything that the connection keys decide, defaults included. */
+export interface ConnectionSettings {
+  /** At least one, each with its port. */
+  readonly brokers: readonly (Broker & { readonly port: number })[];
+  readonly clientId: string;
+  /** Of one request, from writing it to its answer. */
+  readonly timeoutMs: number;
+  /** A connection that was idle for so long is closed by us, before the far side cuts it: 9 min, or 3 min with Event Hubs. */
+  readonly idleMs: number;
+  /** What is known of topics and brokers is read again after so long: 5 min, or 3 min with Event Hubs. */
+  readonly metadataMaxAgeMs: number;
+  /** A request must stay below so many bytes. */
+  readonly maxRequestBytes: number;
+  /** Then topics cannot be made, changed or configured through Kafka. */
+  readonly isEventHubs: boolean;
+  /** Null: no TLS. */
+  readonly tls: TlsOptions | null;
+}
+
+/** @param options whose secrets are open, without faults */
+export function connectionSettings(options: KafkaConnectionOptions): ConnectionSettings {
+  const { brokers, clientId, timeout, ssl, connectionString } = options;
+  const isHubs = isEventHubs(options);
+  const named = brokers ?? (connectionString === undefined ? [] : [hostBroker(connectionString.reveal())]);
+  return {
+    brokers: named.map(withPort),
+    clientId,
+    timeoutMs: timeout ?? (isHubs ? 60_000 : 10_000),
+    idleMs: isHubs ? 180_000 : 540_000,
+    metadataMaxAgeMs: isHubs ? 180_000 : 300_000,
+    maxRequestBytes: isHubs ? 1_046_528 : 1_048_576,
+    isEventHubs: isHubs,
+    tls: usesTls(options) ? (typeof ssl === 'object' ? ssl : {}) : null,
+  };
+}
+
+function usesTls(options: KafkaConnectionOptions): boolean {
+  return typeof options.ssl === 'object' || (options.ssl ?? isEventHubs(options));
+}
+
+function hostBroker(connectionString: string): Broker {
+  return { host: connectionStringHost(connectionString), port: null };
+}
+
+/** Only Event Hubs needs no port: it has one. */
+function withPort({ host, port }: Broker): Broker & { readonly port: number } {
+  return { host, port: port ?? EVENT_HUBS_PORT };
+}

@@ -1,0 +1,48 @@
+// A batch of records as producers may have packed it (gzip, snappy, lz4, zstd) → its bytes; kafkajs brings gzip alone, and without a limit.
+import { promisify } from 'node:util';
+import { CompressionCodecs, CompressionTypes } from './kafkajs.ts';
+import { unpackLz4 } from './lz4.ts';
+import { unpackSnappy } from './snappy.ts';
+
+/** Brokers take batches of 1 MiB by default, packed; what becomes more than this is no batch of approvals. */
+export const MOST_BYTES = 64 * 1024 ** 2;
+
+/** Nothing behind such a batch can be read. */
+export class UnreadableBatch extends Error {
+  override readonly name = 'UnreadableBatch';
+}
+
+type Unpack = (packed: Buffer) => Buffer | Promise<Buffer>;
+
+const { gunzip, zstdDecompress } = process.getBuiltinModule('node:zlib');
+const limit = { maxOutputLength: MOST_BYTES };
+
+const unpackers: Readonly<Record<number, Unpack>> = {
+  [CompressionTypes.GZIP]: (packed) => promisify(gunzip)(packed, limit),
+  [CompressionTypes.Snappy]: (packed) => unpackSnappy(packed, MOST_BYTES),
+  [CompressionTypes.LZ4]: (packed) => unpackLz4(packed, MOST_BYTES),
+  [CompressionTypes.ZSTD]: (packed) => promisify(zstdDecompress)(packed, limit),
+};
+
+/** As kafkajs has them, whose types say `any`. */
+interface Codec {
+  compress(encoder: unknown): Promise<Buffer>;
+  decompress(packed: Buffer): Promise<Buffer>;
+}
+
+// Once for the process: kafkajs keeps its codecs for all clients together. What packs stays as it was.
+const codecs = CompressionCodecs as Record<number, () => Codec>;
+for (const [type, unpack] of Object.entries(unpackers)) {
+  const before = codecs[Number(type)];
+  if (before === undefined) throw new TypeError(`kafkajs knows no compression ${type}`);
+  codecs[Number(type)] = () => ({
+    compress: (encoder) => before().compress(encoder),
+    decompress: async (packed) => {
+      try {
+        return await unpack(packed);
+      } catch (cause) {
+        throw new UnreadableBatch('a batch of records cannot be unpacked', { cause });
+      }
+    },
+  });
+}

@@ -1,0 +1,58 @@
+// The members of a consumer group, each with its topic → who reads which partition. Sources of one bridge share a group and read different topics,
+// which kafkajs's own assigner does not see: it gives every member of all topics that the leader reads.
+import type { Assigner, AssignerProtocol, Cluster, GroupMember, PartitionAssigner } from 'kafkajs';
+import { partitionsOf } from './group-coordinator.ts';
+
+const NAME = 'scheduled-events-bridge';
+const VERSION = 1;
+
+/** `seen` gets the cluster behind each consumer that is made with it, which kafkajs's types hide. */
+export function groupAssigner(protocol: typeof AssignerProtocol, seen: (cluster: Cluster) => void): PartitionAssigner {
+  return ({ cluster }): Assigner => {
+    seen(cluster);
+    return {
+      name: NAME,
+      version: VERSION,
+      protocol: ({ topics }) => ({
+        name: NAME,
+        metadata: protocol.MemberMetadata.encode({ version: VERSION, topics, userData: Buffer.alloc(0) }),
+      }),
+      async assign({ members, topics: own }) {
+        const shares = new Map(members.map(({ memberId }) => [memberId, {} as Record<string, number[]>]));
+        for (const [topic, readers] of readersOf(members, protocol)) {
+          const partitions = own.includes(topic) ? partitionsOf(cluster, topic) : await foreignPartitions(cluster, topic);
+          for (const [index, partition] of partitions.toSorted((a, b) => a - b).entries()) {
+            const share = shares.get(readers[index % readers.length] ?? '');
+            if (share) share[topic] = [...(share[topic] ?? []), partition];
+          }
+        }
+        return [...shares].map(([memberId, assignment]) => ({
+          memberId,
+          memberAssignment: protocol.MemberAssignment.encode({ version: VERSION, assignment, userData: Buffer.alloc(0) }),
+        }));
+      },
+    };
+  };
+}
+
+/** By topic, each in the order of their ids. */
+function readersOf(members: readonly GroupMember[], protocol: typeof AssignerProtocol): ReadonlyMap<string, readonly string[]> {
+  const readers = new Map<string, string[]>();
+  for (const { memberId, memberMetadata } of members) {
+    for (const topic of protocol.MemberMetadata.decode(memberMetadata)?.topics ?? [])
+      readers.set(topic, [...(readers.get(topic) ?? []), memberId].sort());
+  }
+  return readers;
+}
+
+/** Asked for apart from the leader's own topic, so that one that is gone does it no harm: then there is nothing to share out. */
+async function foreignPartitions(cluster: Cluster, topic: string): Promise<number[]> {
+  try {
+    const [nodeId] = cluster.getNodeIds();
+    const broker = await cluster.findBroker({ nodeId: String(nodeId) });
+    const { topicMetadata } = await broker.metadata([topic]);
+    return topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata.map(({ partitionId }) => partitionId));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,89 @@
+// What fails while a topic is read by a consumer group → BridgeErrors that name the group; what has nothing to do with groups as for a sink.
+import { BridgeError, type ErrorCode } from '../../src/errors.ts';
+import type { Group } from './group-start.ts';
+import { type FaultContext, kafkaFault } from './kafka-fault.ts';
+
+type Meaning = readonly [code: ErrorCode, disposition: 'retry' | 'misconfigured', advice: (group: Group) => string];
+
+const away: Meaning = [
+  'BRIDGE_KAFKA_UNAVAILABLE',
+  'retry',
+  ({ groupId }) =>
+    `the broker that keeps the consumer group ${groupId} is not ready: it is tried again; if it stays so, look at the brokers`,
+];
+const moved: Meaning = [
+  'BRIDGE_KAFKA_UNAVAILABLE',
+  'retry',
+  ({ groupId }) => `the consumer group ${groupId} is shared out anew: it is joined again`,
+];
+
+/** By the name of Kafka's error, or of kafkajs's own. */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  UNKNOWN_TOPIC_OR_PARTITION: [
+    'BRIDGE_KAFKA_NO_TOPIC',
+    'misconfigured',
+    ({ topic }) => `there is no topic ${topic}: make it (kafka-topics.sh --create --topic ${topic} …), or correct topic`,
+  ],
+  GROUP_AUTHORIZATION_FAILED: [
+    'BRIDGE_KAFKA_UNAUTHORIZED',
+    'misconfigured',
+    ({ groupId }) => `this user lacks the right READ on the consumer group ${groupId}: add an ACL that grants it, or set groupId`,
+  ],
+  INCONSISTENT_GROUP_PROTOCOL: [
+    'BRIDGE_KAFKA_GROUP',
+    'misconfigured',
+    ({ groupId }) => `programs that are no bridges are in the consumer group ${groupId}: set a groupId that nothing but bridges uses`,
+  ],
+  INVALID_GROUP_ID: [
+    'BRIDGE_KAFKA_GROUP',
+    'misconfigured',
+    ({ groupId }) => `the cluster takes no consumer group ${groupId}: set another groupId`,
+  ],
+  INVALID_SESSION_TIMEOUT: [
+    'BRIDGE_KAFKA_GROUP',
+    'misconfigured',
+    () => 'the brokers take no session of 6 s: correct their group.min.session.timeout.ms and group.max.session.timeout.ms',
+  ],
+  GROUP_MAX_SIZE_REACHED: [
+    'BRIDGE_KAFKA_GROUP',
+    'misconfigured',
+    ({ groupId }) => `the consumer group ${groupId} is full: raise group.max.size of the brokers, or take members out`,
+  ],
+  GROUP_COORDINATOR_NOT_AVAILABLE: away,
+  GROUP_LOAD_IN_PROGRESS: away,
+  NOT_COORDINATOR_FOR_GROUP: away,
+  KafkaJSGroupCoordinatorNotFound: away,
+  UNKNOWN_MEMBER_ID: moved,
+  ILLEGAL_GENERATION: moved,
+  REBALANCE_IN_PROGRESS: moved,
+};
+
+/** A BridgeError passes unchanged. */
+export function groupFault(error: unknown, group: Group, context: FaultContext): BridgeError {
+  if (error instanceof BridgeError) return error;
+  if (isUnreadable(error)) return unreadable(group, context);
+  const fault = kafkaFault(error, context);
+  const meaning = fault.status === undefined ? undefined : MEANINGS[fault.status];
+  if (meaning === undefined) return fault;
+  const [code, disposition, advice] = meaning;
+  const { cause, status } = fault;
+  return new BridgeError(code, `${context.who}: ${advice(group)} (${status})`, {
+    cause,
+    disposition,
+    scope: 'sink',
+    ...(status && { status }),
+  });
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'UnreadableBatch' || isUnreadable(error.cause));
+}
+
+function unreadable({ groupId, topic }: Group, { who }: FaultContext): BridgeError {
+  return new BridgeError(
+    'BRIDGE_KAFKA_UNREADABLE',
+    `${who}: a batch of records in topic ${topic} cannot be unpacked, and nothing behind it can be read: stop the bridge, move the consumer group ` +
+      `${groupId} behind it (kafka-consumer-groups.sh --reset-offsets), and look for who wrote it`,
+    { disposition: 'misconfigured', scope: 'sink', status: 'UnreadableBatch' },
+  );
+}

@@ -1,0 +1,237 @@
+// A Kafka client, a group and a topic → each message to whoever takes it, one at a time for each partition, its offset committed behind it.
+import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
+import type { Logger } from 'pino';
+import { BridgeError } from '../../src/errors.ts';
+import { type Deps, sleep } from '../../src/time.ts';
+import type { ApprovalMessage, MessageVerdict } from '../adapter.ts';
+import { type GroupConsumer, groupConsumer } from './group-consumer.ts';
+import { coordinatorOf, leaveGroup, whenCoordinated } from './group-coordinator.ts';
+import { type Group, startGroup, startGroupFromOutside } from './group-start.ts';
+import type { SocketGate } from './socket-gate.ts';
+
+/** While a message is being taken. */
+const BEAT_MS = 2_000;
+/** A consumer that neither polled nor joined for so long hangs. */
+const SILENCE_MS = 20_000;
+/** Leaving takes one answer of the broker's, and no longer than this where none comes: the bridge waits 2 s for its sources. */
+const LEAVE_MS = 1_500;
+const PARTITIONS_AT_ONCE = 16;
+
+export type Take = (message: ApprovalMessage) => Promise<MessageVerdict>;
+
+export interface GroupMemberOptions extends Group {
+  /** This process has stood in the topic before: whatever has no position now came since. */
+  readonly hasStarted: boolean;
+  readonly take: Take;
+  /** A broker takes this client. */
+  readonly connected: () => void;
+  /** The group has positions; it had none before if it is new. */
+  readonly started: (isNew: boolean) => void;
+  /** Messages can come now. */
+  readonly ready: () => void;
+  /** The id of the message that was taken last, by partition; kept by the caller from member to member. */
+  readonly taken: Map<number, string>;
+  /** Of every connection of the client; closed once the group is left. */
+  readonly gate: SocketGate;
+  /** The leave begins. */
+  readonly leaving: () => void;
+  /** Whatever kafkajs throws, in our words. */
+  readonly faultOf: (error: unknown) => BridgeError;
+}
+
+export interface GroupMemberDeps extends Pick<Deps, 'after' | 'elapsedMs' | 'wallMs'> {
+  readonly logger: Logger;
+}
+
+/** One consumer, from its connection to its leave. */
+export class GroupMember {
+  readonly #options: GroupMemberOptions;
+  readonly #deps: GroupMemberDeps;
+  readonly #failure = Promise.withResolvers<never>();
+  readonly #batches = new Set<Promise<void>>();
+  #opening: Promise<void> | null = null;
+  #open: GroupConsumer | null = null;
+  #memberId: string | null = null;
+  #isReady = false;
+  #startsInside = false;
+  #left: Promise<void> | null = null;
+  #cancelWatch = () => {};
+
+  constructor(options: GroupMemberOptions, deps: GroupMemberDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#failure.promise.catch(() => {});
+  }
+
+  /** Never resolves. @throws BridgeError, or what `take` threw, unchanged */
+  async run(kafka: Promise<Kafka>): Promise<never> {
+    this.#opening = this.#enter(kafka);
+    this.#opening.catch((error: unknown) => this.#failure.reject(this.#options.faultOf(error)));
+    return await this.#failure.promise;
+  }
+
+  /** Lets a message that is being taken end, commits it and leaves the group; waits 1.5 s at most. Harmless twice. Never rejects. */
+  leave(): Promise<void> {
+    if (this.#left === null) {
+      this.#options.leaving();
+      this.#left = this.#bounded(this.#leave());
+    }
+    return this.#left;
+  }
+
+  async #enter(kafka: Promise<Kafka>): Promise<void> {
+    const { groupId, topic, hasStarted, connected, started } = this.#options;
+    const made = await groupConsumer(await kafka, groupId);
+    const { consumer, cluster } = made;
+    await consumer.connect();
+    connected();
+    // A partition without a position is a new one: the group's first ones are committed below.
+    await consumer.subscribe({ topic, fromBeginning: true });
+    await whenCoordinated(this.#deps, async () => {
+      const coordinator = await coordinatorOf(cluster, groupId);
+      if (hasStarted) return;
+      const start = await startGroupFromOutside(cluster, coordinator, this.#options);
+      if (start === 'inhabited') this.#startsInside = true;
+      else started(start !== null);
+    });
+    this.#watch(made);
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: PARTITIONS_AT_ONCE,
+      eachBatch: async (payload) => {
+        const batch = this.#takeBatch(payload);
+        this.#batches.add(batch);
+        await batch.finally(() => this.#batches.delete(batch));
+      },
+    });
+    this.#open = made;
+  }
+
+  #watch(made: GroupConsumer): void {
+    const { consumer } = made;
+    const { events } = consumer;
+    const { faultOf, source, topic } = this.#options;
+    const alive = () => {
+      this.#cancelWatch();
+      if (this.#left !== null) return;
+      this.#cancelWatch = this.#deps.after(SILENCE_MS, () => this.#failure.reject(hung(source, topic)));
+    };
+    consumer.on(events.CRASH, ({ payload }) => this.#failure.reject(faultOf(payload.error)));
+    consumer.on(events.FETCH, alive);
+    consumer.on(events.HEARTBEAT, alive);
+    consumer.on(events.GROUP_JOIN, ({ payload: { memberId, memberAssignment } }) => {
+      this.#memberId = memberId;
+      alive();
+      const partitions = memberAssignment[topic] ?? [];
+      this.#deps.logger.debug({ topic, partitions }, 'joined the consumer group');
+      // Before its first poll, which follows at once.
+      if (this.#startsInside) consumer.pause([{ topic }]);
+      this.#joined(made, partitions).catch((error: unknown) => this.#failure.reject(faultOf(error)));
+    });
+    alive();
+  }
+
+  async #joined(made: GroupConsumer, partitions: readonly number[]): Promise<void> {
+    if (this.#startsInside) await this.#startInside(made, partitions);
+    if (!this.#isReady && this.#left === null) this.#options.ready();
+    this.#isReady = true;
+  }
+
+  /** In a group in which others are already, which read other topics: only its members can commit. */
+  async #startInside({ consumer, cluster }: GroupConsumer, partitions: readonly number[]): Promise<void> {
+    const { groupId, topic, started } = this.#options;
+    const ends = await startGroup(cluster, await coordinatorOf(cluster, groupId), this.#options, ({ partitions: ends }) =>
+      consumer.commitOffsets(ends.map(({ partition, offset }) => ({ topic, partition, offset }))),
+    );
+    this.#startsInside = false;
+    started(ends !== null);
+    for (const [partition, offset] of ends ?? []) if (partitions.includes(partition)) consumer.seek({ topic, partition, offset });
+    consumer.resume([{ topic }]);
+  }
+
+  async #takeBatch({ batch, resolveOffset, heartbeat, commitOffsetsIfNecessary, isRunning, isStale }: EachBatchPayload): Promise<void> {
+    const { topic, partition } = batch;
+    for (const message of batch.messages) {
+      if (this.#left !== null || !isRunning() || isStale()) return;
+      if (!(await this.#take(partition, message, heartbeat))) return;
+      const offset = (BigInt(message.offset) + 1n).toString();
+      await commitOffsetsIfNecessary({ topics: [{ topic, partitions: [{ partition, offset }] }] });
+      resolveOffset(message.offset);
+      await heartbeat();
+    }
+  }
+
+  /** False where it was not taken. */
+  async #take(partition: number, message: KafkaMessage, heartbeat: () => Promise<void>): Promise<boolean> {
+    const { take, taken, topic } = this.#options;
+    const id = `${topic}:${partition}:${message.offset}:${message.timestamp}`;
+    // Its commit failed, and only that is left to do.
+    if (taken.get(partition) === id) return true;
+    const beating = new AbortController();
+    this.#beat(heartbeat, beating.signal);
+    try {
+      await take({ id, place: { topic, partition, offset: Number(message.offset) }, body: message.value, sentMs: this.#sentMs(message) });
+      taken.set(partition, id);
+      return true;
+    } catch (error) {
+      this.#failure.reject(error);
+      // At once: kafkajs would read the message again by itself.
+      void this.leave();
+      return false;
+    } finally {
+      beating.abort();
+    }
+  }
+
+  /** Keeps the partition while a message is being taken. What fails here fails again behind the message, where it counts. */
+  #beat(heartbeat: () => Promise<void>, signal: AbortSignal): void {
+    sleep(this.#deps, BEAT_MS, signal)
+      .then(heartbeat)
+      .then(() => this.#beat(heartbeat, signal))
+      .catch(() => {});
+  }
+
+  /** Messages of old producers may have no time. */
+  #sentMs({ timestamp }: KafkaMessage): number {
+    const sentMs = Number(timestamp);
+    return sentMs >= 0 ? sentMs : this.#deps.wallMs();
+  }
+
+  async #leave(): Promise<void> {
+    this.#cancelWatch();
+    const { gate, groupId } = this.#options;
+    // Cut off at once, since a consumer that is closed while it joins would join all the same, and nobody would know of it.
+    if (this.#open === null) gate.close();
+    await this.#opening?.catch(() => {});
+    if (this.#open === null) return;
+    const { consumer, cluster } = this.#open;
+    // It waits for its poll to end before it leaves by itself.
+    const closed = consumer.disconnect().catch(() => {});
+    await Promise.allSettled(this.#batches);
+    if (this.#memberId !== null) await leaveGroup(cluster, groupId, this.#memberId).catch(() => {});
+    gate.close();
+    await closed;
+  }
+
+  #bounded(leaving: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#deps.after(LEAVE_MS, () => {
+        this.#options.gate.close();
+        resolve();
+      });
+      void leaving.then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+function hung(source: string, topic: string): BridgeError {
+  return new BridgeError(
+    'BRIDGE_KAFKA_TIMEOUT',
+    `source ${source} heard nothing from the brokers for ${SILENCE_MS / 1000} s: it connects to topic ${topic} anew`,
+    { disposition: 'retry', scope: 'sink' },
+  );
+}

@@ -1,0 +1,159 @@
+// Deliveries → records in a Kafka topic, each accepted once every replica in sync has it.
+import { BridgeError } from '../../src/errors.ts';
+import type { Delivery } from '../../src/model.ts';
+import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
+import { showBroker } from './broker-address.ts';
+import { type ConnectionSettings, connectionSettings } from './connection-options.ts';
+import { checkKafka } from './kafka-check.ts';
+import { kafkaClients } from './kafka-client.ts';
+import type { KafkaOptions } from './kafka-options.ts';
+import { type EncodedRecord, encodeRecord, recordBytes } from './record-encoder.ts';
+import { Sender, type SenderOptions } from './sender.ts';
+
+/** Half of what a topic takes in one request unless it is configured otherwise: the rest is for headers and other bytes around the events. */
+const LIMITS: AdapterLimits = { inFlight: 8, batch: 500, batchBytes: 512 * 1024 };
+/** Of a request, besides its records. */
+const REQUEST_BYTES = 1024;
+
+interface Member {
+  readonly index: number;
+  readonly key: string;
+  readonly record: EncodedRecord;
+}
+
+/** One request for each partition of a batch, whose members share an outcome. Connects at the first delivery. */
+export class KafkaAdapter implements Adapter {
+  readonly limits = LIMITS;
+  readonly #options: KafkaOptions;
+  readonly #deps: AdapterDeps;
+  readonly #who: string;
+  readonly #client: SenderOptions['client'];
+  readonly #running = new Set<Promise<unknown>>();
+  #settings: ConnectionSettings | null = null;
+  #sender: Sender | null = null;
+  #disposal: Promise<void> | null = null;
+
+  constructor(options: KafkaOptions, deps: AdapterDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#who = `sink ${deps.name}`;
+    this.#client = kafkaClients(options, deps, `sinks.${deps.name}`);
+  }
+
+  /** Connects as a delivery would, finds the topic and asks for the right to write; sends no record. */
+  async check(signal: AbortSignal): Promise<string | null> {
+    signal.throwIfAborted();
+    if (this.#disposal !== null) throw this.#closed();
+    return await this.#track(checkKafka({ ...this.#senderOptions(), keyed: this.#options.keyed }, this.#deps, signal));
+  }
+
+  async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    signal.throwIfAborted();
+    if (this.#disposal !== null) return batch.map(() => this.#closed());
+    return await this.#track(this.#deliver(batch, signal));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#disposal ??= Promise.allSettled(this.#running).then(() => this.#sender?.close());
+    return this.#disposal;
+  }
+
+  async #deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    const outcomes: Outcome[] = [];
+    const members: Member[] = [];
+    for (const [index, delivery] of batch.entries()) {
+      try {
+        members.push({ index, key: delivery.partitionKey, record: this.#encode(delivery) });
+      } catch (error) {
+        outcomes[index] = this.#unencodable(error);
+      }
+    }
+    const settle = (some: readonly Member[], outcome: Outcome) => {
+      for (const { index } of some) outcomes[index] = outcome;
+    };
+    try {
+      const sender = this.#open();
+      const choose = members.length === 0 ? null : await sender.choosePartition(signal);
+      const groups = Map.groupBy(members, ({ key }) => choose?.(key) ?? 0);
+      const sending = [...groups].map(async ([partition, some]) => settle(some, await this.#send(sender, partition, some, signal)));
+      await Promise.all(sending);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      settle(members, this.#failed(error));
+    }
+    return outcomes;
+  }
+
+  /** Rejects with the signal's reason alone. */
+  async #send(sender: Sender, partition: number, members: readonly Member[], signal: AbortSignal): Promise<Outcome> {
+    try {
+      await sender.send(
+        partition,
+        members.map(({ record }) => record),
+        signal,
+      );
+      return 'accepted';
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return this.#failed(error);
+    }
+  }
+
+  #open(): Sender {
+    this.#sender ??= new Sender(this.#senderOptions(), this.#deps);
+    return this.#sender;
+  }
+
+  #connection(): ConnectionSettings {
+    this.#settings ??= connectionSettings(this.#options);
+    return this.#settings;
+  }
+
+  #senderOptions(): SenderOptions {
+    const { topic, createTopic, compression, idempotent, sasl, connectionString } = this.#options;
+    const { brokers, timeoutMs, idleMs, metadataMaxAgeMs, tls } = this.#connection();
+    return {
+      client: this.#client,
+      who: this.#who,
+      brokers: brokers.map(showBroker),
+      uses: { tls: tls !== null, login: sasl !== undefined || connectionString !== undefined },
+      ...{ topic, compression, idempotent, timeoutMs, idleMs, metadataMaxAgeMs },
+      ...(createTopic && { createTopic }),
+    };
+  }
+
+  #encode(delivery: Delivery): EncodedRecord {
+    const record = encodeRecord(delivery, this.#options, this.#deps.name);
+    const { maxRequestBytes, isEventHubs } = this.#connection();
+    const bytes = recordBytes(record) + REQUEST_BYTES;
+    // Event Hubs ends the connection over a request that is larger, and says nothing.
+    if (!isEventHubs || bytes < maxRequestBytes) return record;
+    const message = `${this.#who}: a request of ${bytes} bytes is larger than the ${maxRequestBytes} that Event Hubs takes (MESSAGE_TOO_LARGE)`;
+    throw new BridgeError('BRIDGE_KAFKA_REFUSED', message, { disposition: 'refused', status: 'MESSAGE_TOO_LARGE' });
+  }
+
+  /** A foreign message may quote the payload, so its kind alone is told. */
+  #unencodable(error: unknown): BridgeError {
+    if (error instanceof BridgeError) return error;
+    const kind = error instanceof Error ? error.name : typeof error;
+    const message = `${this.#who}: no record could be made of this CloudEvent (${kind}); it goes to the dead letters, please report it`;
+    return new BridgeError('BRIDGE_DELIVERY_UNENCODABLE', message, { disposition: 'refused' });
+  }
+
+  #failed(error: unknown): BridgeError {
+    if (error instanceof BridgeError) return error;
+    const kind = error instanceof Error ? error.name : typeof error;
+    const message = `${this.#who}: the delivery failed (${kind}): it is tried again; if it stays so, please report it`;
+    return new BridgeError('BRIDGE_INTERNAL', message, { disposition: 'retry', cause: new Error(kind) });
+  }
+
+  #closed(): BridgeError {
+    const message = `${this.#who} is closed: the bridge is stopping, and delivers this after its next start`;
+    return new BridgeError('BRIDGE_ADAPTER_CLOSED', message, { disposition: 'retry', scope: 'sink' });
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#running.add(work);
+    return work.finally(() => this.#running.delete(work));
+  }
+}

@@ -1,0 +1,182 @@
+// A sink's options → whether a delivery would be accepted, found out step by step without sending a record, and what is worth knowing.
+import type { Cluster, Kafka, PartitionMetadata } from 'kafkajs';
+import { formatDuration } from '../../src/durations.ts';
+import { BridgeError } from '../../src/errors.ts';
+import { type Deps, deadline } from '../../src/time.ts';
+import { kafkaFault, timeoutFault } from './kafka-fault.ts';
+import type { LinkOptions } from './producer-link.ts';
+import type { Doing } from './protocol-meanings.ts';
+import { SocketGate } from './socket-gate.ts';
+import { tryCreateTopic } from './topic.ts';
+import { mayWrite } from './topic-rights.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+const TOPIC_RESOURCE = 2;
+const IN_SYNC = 'min.insync.replicas';
+const CLEANUP = 'cleanup.policy';
+
+export interface CheckOptions extends LinkOptions {
+  /** Whether the records have a key. */
+  readonly keyed: boolean;
+}
+
+/**
+ * Connects, speaks TLS, logs in, finds the topic (or tries whether it could be made), connects to the leader of each partition, and asks
+ * for the right to write.
+ * @returns what is worth telling, null for nothing. Rejects with the signal's reason. @throws BridgeError that says which step failed
+ */
+export async function checkKafka(options: CheckOptions, deps: Pick<Deps, 'after'>, signal: AbortSignal): Promise<string | null> {
+  const check = new Check(options);
+  const limit = deadline(deps, options.timeoutMs, () => check.tooSlow(), signal);
+  try {
+    return await unlessAborted(limit.signal, check.run());
+  } finally {
+    limit.cancel();
+    check.end();
+  }
+}
+
+class Check {
+  readonly #options: CheckOptions;
+  readonly #gate = new SocketGate();
+  #doing: Doing = 'connect';
+
+  constructor(options: CheckOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<string | null> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      throw kafkaFault(error, this.#context());
+    }
+  }
+
+  tooSlow(): BridgeError {
+    return timeoutFault(this.#context());
+  }
+
+  end(): void {
+    this.#gate.close();
+  }
+
+  async #run(): Promise<string | null> {
+    const { client, topic, idempotent } = this.#options;
+    const { tolerateLeaderless } = await import('./leaderless-partitions.ts');
+    const kafka = await client((factory) => tolerateLeaderless(this.#gate.wrap(factory)));
+    const cluster = clusterOf(kafka);
+    await cluster.connect();
+    // The brokers give the number that idempotence needs to those alone who may have it.
+    if (idempotent) await kafka.producer({ idempotent, retry: { retries: 1 }, allowAutoTopicCreation: false }).connect();
+    this.#doing = 'find';
+    const isThere = await this.#findTopic(cluster);
+    if (!isThere) return await this.#tryToMakeTopic(kafka);
+    this.#doing = 'connect';
+    const partitions = cluster.findTopicPartitionMetadata(topic);
+    const leaders = new Set(partitions.map(({ leader }) => leader).filter((leader) => leader >= 0));
+    for (const leader of leaders) await cluster.findBroker({ nodeId: String(leader) });
+    this.#doing = 'produce';
+    const [leader] = leaders;
+    const rights = leader === undefined ? null : await this.#rights(cluster, leader);
+    const leaderless = partitions.filter((partition) => partition.leader < 0).length;
+    const found = [
+      leaderless === 0
+        ? null
+        : `${leaderless} of the ${partitions.length} partitions of topic ${topic} have no leader now: look at the brokers`,
+      rights,
+      ...(await this.#configured(cluster, partitions)),
+    ].filter((text) => text !== null);
+    return found.length === 0 ? null : found.join('; ');
+  }
+
+  async #findTopic(cluster: Cluster): Promise<boolean> {
+    const { topic, createTopic } = this.#options;
+    try {
+      await cluster.addTargetTopic(topic);
+      return true;
+    } catch (error) {
+      const failure = kafkaFault(error, this.#context());
+      if (createTopic === undefined || failure.status !== 'UNKNOWN_TOPIC_OR_PARTITION') throw failure;
+      return false;
+    }
+  }
+
+  async #tryToMakeTopic(kafka: Kafka): Promise<string> {
+    const { topic, createTopic } = this.#options;
+    this.#doing = 'create';
+    if (createTopic) await tryCreateTopic(kafka, topic, createTopic);
+    return `topic ${topic} is not there yet: the first delivery makes it (createTopic)`;
+  }
+
+  async #rights(cluster: Cluster, leader: number): Promise<string | null> {
+    const { topic, who } = this.#options;
+    const isAllowed = await mayWrite(await cluster.findBroker({ nodeId: String(leader) }), topic);
+    if (isAllowed === null) return `whether this user may write to topic ${topic} cannot be asked of these brokers`;
+    if (isAllowed) return null;
+    const message = `${who}: this user lacks the right WRITE on topic ${topic}: add an ACL that grants it (TOPIC_AUTHORIZATION_FAILED)`;
+    throw new BridgeError('BRIDGE_KAFKA_UNAUTHORIZED', message, {
+      disposition: 'misconfigured',
+      scope: 'sink',
+      status: 'TOPIC_AUTHORIZATION_FAILED',
+    });
+  }
+
+  /** How many losses an accepted record survives, and whether the topic takes records like ours. */
+  async #configured(cluster: Cluster, partitions: readonly PartitionMetadata[]): Promise<readonly (string | null)[]> {
+    const { topic, keyed } = this.#options;
+    const replicas = Math.min(...partitions.map((partition) => partition.replicas.length));
+    const config = replicas > 1 || !keyed ? await this.#config(cluster) : new Map<string, string>();
+    const isCompacted = config.get(CLEANUP)?.includes('compact') ?? false;
+    return [
+      replicas === 1 ? `topic ${topic} is kept on one broker alone: what it accepted is lost with its disk` : null,
+      replicas > 1 && config.get(IN_SYNC) === '1'
+        ? `topic ${topic} is kept on ${replicas} brokers, but ${IN_SYNC} is 1: while the others are away, one alone accepts`
+        : null,
+      isCompacted && !keyed ? `topic ${topic} is compacted and takes no records without a key: set keyed: true` : null,
+    ];
+  }
+
+  /** Empty where it is not told: that takes a right of its own. */
+  async #config(cluster: Cluster): Promise<ReadonlyMap<string, string>> {
+    try {
+      const broker = (await cluster.findControllerBroker()) as unknown as ConfigBroker;
+      const { resources } = await broker.describeConfigs({
+        resources: [{ type: TOPIC_RESOURCE, name: this.#options.topic, configNames: [IN_SYNC, CLEANUP] }],
+      });
+      return new Map(resources[0]?.configEntries.map(({ configName, configValue }) => [configName, configValue]));
+    } catch {
+      return new Map();
+    }
+  }
+
+  #context() {
+    const { who, topic, brokers, uses, timeoutMs } = this.#options;
+    const limit = formatDuration(timeoutMs);
+    return { who, topic, brokers, uses, limit, doing: this.#doing, connected: this.#gate.connected, hasWorked: false };
+  }
+}
+
+interface ConfigBroker {
+  describeConfigs(request: {
+    readonly resources: readonly { readonly type: number; readonly name: string; readonly configNames: readonly string[] }[];
+  }): Promise<{ readonly resources: readonly { readonly configEntries: readonly { configName: string; configValue: string }[] }[] }>;
+}
+
+/** kafkajs hands its cluster to partition assigners alone; the consumer that is made for that is never connected. */
+function clusterOf(kafka: Kafka): Cluster {
+  const clusters: Cluster[] = [];
+  kafka.consumer({
+    groupId: 'none',
+    allowAutoTopicCreation: false,
+    partitionAssigners: [
+      ({ cluster }) => {
+        clusters.push(cluster);
+        return { name: 'none', version: 0, assign: async () => [], protocol: () => ({ name: 'none', metadata: Buffer.alloc(0) }) };
+      },
+    ],
+  });
+  const [cluster] = clusters;
+  if (cluster === undefined) throw new TypeError('kafkajs made a consumer without asking for its assigner');
+  return cluster;
+}

@@ -1,0 +1,198 @@
+// What kafkajs, TLS and DNS throw → BridgeErrors that say whom it hit and what to do.
+import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
+import { type TlsWords, tlsAdvice } from '../../src/tls-advice.ts';
+import { type Doing, meaningOf } from './protocol-meanings.ts';
+
+export interface FaultContext {
+  /** Who it happened to: `sink stream`. */
+  readonly who: string;
+  readonly topic: string;
+  /** The addresses that the configuration names, `host:port`. */
+  readonly brokers: readonly string[];
+  readonly doing: Doing;
+  /** Addresses to which a connection stands all the same. */
+  readonly connected: readonly string[];
+  /** Whether this has ever gone well, so that what fails now can hardly be the configuration. */
+  readonly hasWorked: boolean;
+  /** What the configuration uses at every broker; left out where nobody says. */
+  readonly uses?: { readonly tls: boolean; readonly login: boolean };
+  /** The time limit of an answer, as the configuration writes it. */
+  readonly limit?: string;
+}
+
+/** Faults of the way to a broker, whatever was sent. */
+const UNREACHABLE = new Set([
+  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'ETIMEDOUT'],
+  ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'],
+]);
+const WORDS: TlsWords = { target: 'brokers (or in advertised.listeners there)', section: 'ssl', plain: 'that port is one without TLS' };
+/** What our connections found in place of an answer. */
+const STRANGERS: Readonly<Record<string, readonly [code: ErrorCode, advice: string]>> = {
+  BROKER_SPEAKS_TLS: ['BRIDGE_KAFKA_TLS', 'speaks TLS there: set ssl: true, or name a port without TLS in brokers'],
+  NOT_A_BROKER: ['BRIDGE_KAFKA_MISCONFIGURED', "does not speak Kafka's protocol there: correct the host and port in brokers"],
+};
+/** kafkajs wraps what it could not mend in one error or two. */
+const DEEPEST_CAUSE = 5;
+/** Codes that are younger than kafkajs, which gives the number in its message alone. */
+const YOUNGER_CODES: Readonly<Record<string, string>> = { 89: 'THROTTLING_QUOTA_EXCEEDED', 90: 'INVALID_PRODUCER_EPOCH' };
+
+interface Broken {
+  readonly code?: string;
+  /** `host:port`, where kafkajs says it. */
+  readonly address?: string;
+  readonly isClosed: boolean;
+}
+
+/** A BridgeError passes unchanged. kafkajs's own word on what may be tried again says nothing: it is wrong too often. */
+export function kafkaFault(error: unknown, context: FaultContext): BridgeError {
+  const chain = causesOf(error);
+  const ours = chain.find((cause) => cause instanceof BridgeError);
+  if (ours) return ours;
+  const type = firstOf(chain, protocolType);
+  if (type !== undefined) return protocolFault(type, error, context);
+  const sasl = chain.find(({ name }) => name === 'KafkaJSSASLAuthenticationError');
+  if (sasl) return saslFault(sasl, error, context);
+  if (chain.some(({ name }) => name === 'KafkaJSServerDoesNotSupportApiKey')) return protocolFault('UNSUPPORTED_VERSION', error, context);
+  if (chain.some(isTimeout)) return timeoutFault(context);
+  if (chain.some(({ name }) => name === 'KafkaJSBrokerNotFound')) return protocolFault('LEADER_NOT_AVAILABLE', error, context);
+  const broken = firstOf(chain, connectionOf);
+  return broken === undefined ? unknownFault(error, context) : connectionFault(broken, error, context);
+}
+
+/** No broker answered in time. */
+export function timeoutFault({ who, topic, doing, connected, limit }: FaultContext): BridgeError {
+  const within = limit === undefined ? 'in time' : `within ${limit}`;
+  const message = `${who}: no broker answered ${within}, topic ${topic}: look at the brokers and the way to them, or raise timeout`;
+  const scope = doing === 'produce' && connected.length > 0 ? 'delivery' : 'sink';
+  return new BridgeError('BRIDGE_KAFKA_TIMEOUT', message, { disposition: 'retry', scope, status: 'timeout' });
+}
+
+function protocolFault(type: string, error: unknown, { who, ...subject }: FaultContext): BridgeError {
+  const { code, advice, ...details } = meaningOf(type, subject);
+  return fault(code, `${who}: ${advice} (${type})`, { ...details, status: type }, error);
+}
+
+/** A broker's own words on credentials name no secret. */
+function saslFault(sasl: Error, error: unknown, { who }: FaultContext): BridgeError {
+  const isMechanism = /mechanism is not supported/i.test(sasl.message);
+  const { code, advice, ...details } = meaningOf(isMechanism ? 'UNSUPPORTED_SASL_MECHANISM' : 'SASL_AUTHENTICATION_FAILED', {
+    topic: '',
+    doing: 'connect',
+  });
+  const status = isMechanism ? 'UNSUPPORTED_SASL_MECHANISM' : 'SASL_AUTHENTICATION_FAILED';
+  return fault(code, `${who}: ${advice} (${sasl.message})`, { ...details, status }, error);
+}
+
+function connectionFault({ code, address, isClosed }: Broken, error: unknown, context: FaultContext): BridgeError {
+  const { who, brokers, connected, hasWorked, doing } = context;
+  const broker = `${who}: broker ${address ?? brokers.join(', ')}`;
+  const advice = code === undefined ? undefined : tlsAdvice(code, WORDS);
+  const [name, oddity] = (code === undefined ? undefined : STRANGERS[code]) ?? [];
+  if (name !== undefined)
+    return fault(name, `${broker} ${oddity}`, { disposition: 'misconfigured', scope: 'sink', status: code ?? '' }, error);
+  if (code !== undefined && advice !== undefined)
+    return fault('BRIDGE_KAFKA_TLS', `${broker} ${advice} (${code})`, { scope: 'sink', status: code }, error);
+  const others = connected.filter((other) => other !== address);
+  // While other brokers are connected, one that is away takes its own partitions along alone.
+  const isOnlyOne = others.length > 0 && (hasWorked || (address !== undefined && brokers.includes(address)));
+  const scope = isOnlyOne ? 'delivery' : 'sink';
+  const isUnreachable = code === undefined ? !isClosed : UNREACHABLE.has(code);
+  if (isUnreachable && address !== undefined && !brokers.includes(address) && others.length > 0) {
+    const message =
+      `${who}: ${others.join(', ')} answered, but says that a partition of the topic is at ${address} (advertised.listeners), ` +
+      `which cannot be reached from here (${code ?? 'no answer'}): set advertised.listeners there to what clients can reach, or start that broker`;
+    return fault('BRIDGE_KAFKA_ADVERTISED', message, { scope, status: code ?? 'timeout' }, error);
+  }
+  if (isUnreachable) {
+    const message = `${broker} cannot be reached (${code ?? 'no answer'}): check that it runs, its name and the firewall`;
+    return fault('BRIDGE_KAFKA_UNREACHABLE', message, { scope, status: code ?? 'timeout' }, error);
+  }
+  const said = code ?? 'connection closed';
+  const isLinked = doing === 'produce' || doing === 'consume';
+  const hint = isLinked ? 'it is tried again; if this lasts, look at the broker' : `${wishesOf(context)}; the log of the broker says why`;
+  return fault(
+    'BRIDGE_KAFKA_BROKEN',
+    `${broker} broke off without an answer (${said}): ${hint}`,
+    { scope: isLinked ? 'delivery' : 'sink', status: said },
+    error,
+  );
+}
+
+/** Why a broker may end a connection on which nothing ever went well: what the configuration does not use yet. */
+function wishesOf({ uses }: FaultContext): string {
+  if (uses === undefined) return 'it may want TLS (ssl: true), or none, or a login (sasl), at this port';
+  const tls = uses.tls
+    ? 'this port may be one without TLS (name one with TLS in brokers, or leave ssl out)'
+    : 'it may want TLS (ssl: true)';
+  return uses.login ? tls : `${tls}, or want a login (sasl)`;
+}
+
+/** Foreign and unforeseen: it may hold anything, so its kind alone is told. */
+function unknownFault(error: unknown, { who, doing }: FaultContext): BridgeError {
+  const kind = error instanceof Error ? error.name : typeof error;
+  const scope = doing === 'produce' ? 'delivery' : 'sink';
+  return new BridgeError(
+    'BRIDGE_KAFKA_BROKEN',
+    `${who}: the Kafka client failed (${kind}): it is tried again; if it stays so, please report it`,
+    {
+      disposition: 'retry',
+      scope,
+      status: kind,
+    },
+  );
+}
+
+function fault(
+  code: ErrorCode,
+  message: string,
+  {
+    disposition = 'retry',
+    scope,
+    status,
+  }: Required<Pick<BridgeErrorDetails, 'scope' | 'status'>> & Pick<BridgeErrorDetails, 'disposition'>,
+  error: unknown,
+): BridgeError {
+  // Without what a logger must not see: whole certificates hang on Node's errors, and who knows what on others'.
+  const cause = new Error(messageOf(causesOf(error).at(-1)));
+  return new BridgeError(code, message, { disposition, scope, status, cause });
+}
+
+/** The error and its causes, the outermost first; of several that failed together the first. */
+function causesOf(error: unknown): readonly Error[] {
+  const chain: Error[] = [];
+  for (let next = error; next instanceof Error && chain.length < DEEPEST_CAUSE && !chain.includes(next); next = causeOf(next))
+    chain.push(next);
+  return chain;
+}
+
+function causeOf(error: Error): unknown {
+  return 'errors' in error && Array.isArray(error.errors) ? error.errors[0] : error.cause;
+}
+
+function firstOf<T>(chain: readonly Error[], read: (error: Error) => T | undefined): T | undefined {
+  for (const error of chain) {
+    const found = read(error);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function protocolType(error: Error): string | undefined {
+  if (!('type' in error) || typeof error.type !== 'string') return undefined;
+  if (error.type !== 'KAFKAJS_UNKNOWN_ERROR_CODE') return error.type;
+  const [number = ''] = /\d+/.exec(error.message) ?? [];
+  return YOUNGER_CODES[number] ?? `error ${number}`;
+}
+
+/** Of a request, or of one that was under way on the same connection. */
+function isTimeout({ name, message }: Error): boolean {
+  return name === 'KafkaJSRequestTimeoutError' || name === 'KafkaJSLockTimeout' || message.startsWith('Connection given up');
+}
+
+function connectionOf(error: Error): Broken | undefined {
+  const isClosed = error.name === 'KafkaJSConnectionClosedError';
+  if (!isClosed && error.name !== 'KafkaJSConnectionError') return undefined;
+  const code = codeOf(error);
+  const address = 'broker' in error && typeof error.broker === 'string' ? error.broker : undefined;
+  return { isClosed, ...(code !== undefined && { code }), ...(address !== undefined && { address }) };
+}

@@ -1,0 +1,94 @@
+// What the configuration says of a Kafka sink → checked options.
+import * as v from 'valibot';
+import { connectionEntries, connectionRules, isEventHubs } from './connection-options.ts';
+
+/** Kafka's rule for the names of topics. */
+const TOPIC = /^[A-Za-z0-9._-]{1,249}$/;
+const MOST_PARTITIONS = 100_000;
+const MOST_REPLICAS = 32_767;
+
+/** A topic's name, as Kafka allows it. */
+export function topicName() {
+  const message = "must be a topic's name: 1 to 249 letters, digits, dots, dashes and underscores";
+  return v.pipe(
+    v.string(message),
+    v.regex(TOPIC, message),
+    v.check((name) => !/^\.{1,2}$/.test(name), message),
+  );
+}
+
+const count = (most: number) => {
+  const message = `must be a whole number from 1 to ${most}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(1, message), v.maxValue(most, message));
+};
+
+const createTopic = v.pipe(
+  v.strictObject({
+    partitions: v.pipe(count(MOST_PARTITIONS), v.description('How many partitions the topic gets.')),
+    replicationFactor: v.pipe(count(MOST_REPLICAS), v.description('On how many brokers each partition is kept.')),
+    config: v.pipe(
+      v.optional(
+        v.record(
+          v.pipe(v.string(), v.minLength(1)),
+          v.pipe(
+            v.union([v.string(), v.number(), v.boolean()], 'must be text, a number, true or false'),
+            v.transform((value) => String(value)),
+          ),
+        ),
+        {},
+      ),
+      v.description("The topic's configuration, such as { min.insync.replicas: 2 }. Default: the brokers' own."),
+    ),
+  }),
+  v.description('Makes the topic where it does not exist. Default: it must be there. A topic that exists is left as it is.'),
+);
+
+export const deliveryEntries = {
+  topic: v.pipe(topicName(), v.description('Where the records go.')),
+  mode: v.pipe(
+    v.optional(v.picklist(['binary', 'structured'], 'must be binary or structured'), 'binary'),
+    v.description('CloudEvents mode: binary puts attributes into headers, structured the whole event into the value. Default binary.'),
+  ),
+  keyed: v.pipe(
+    v.optional(v.boolean(), true),
+    v.description('Whether records have a key, the partitionkey; it chooses the partition either way. Default true.'),
+  ),
+  idempotent: v.pipe(
+    v.optional(v.boolean(), false),
+    v.description('Lets the brokers drop what a broken connection made the client repeat, at one request at a time. Default false.'),
+  ),
+  createTopic: v.exactOptional(createTopic),
+  compression: v.pipe(
+    v.optional(
+      v.picklist(
+        ['none', 'gzip'],
+        'must be none or gzip: the client brings no codec for snappy, lz4 and zstd, a topic can compress by itself',
+      ),
+      'none',
+    ),
+    v.description('How requests are compressed: none or gzip. Default none.'),
+  ),
+};
+
+const sink = v.strictObject({
+  type: v.pipe(v.optional(v.literal('kafka')), v.description('The kind of sink.')),
+  ...connectionEntries,
+  ...deliveryEntries,
+});
+
+type Sink = v.InferOutput<typeof sink>;
+
+/** The Kafka sink's options (contract, section 2). */
+export const kafkaOptions = v.pipe(
+  sink,
+  connectionRules<Sink>(),
+  v.forward(
+    v.check(
+      (options) => options.createTopic === undefined || !isEventHubs(options),
+      'cannot be had with Event Hubs: make the event hub in Azure',
+    ),
+    ['createTopic'],
+  ),
+);
+
+export type KafkaOptions = v.InferOutput<typeof kafkaOptions>;

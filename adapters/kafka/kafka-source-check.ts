@@ -1,0 +1,52 @@
+// A Kafka client, a group and a topic → whether a bridge could read the topic in that group, found out without joining it.
+import type { Cluster, Kafka } from 'kafkajs';
+import type { Deps } from '../../src/time.ts';
+import { groupConsumer } from './group-consumer.ts';
+import { coordinatorOf, partitionsOf, typeOf, whenCoordinated } from './group-coordinator.ts';
+import { type Group, hasPositions } from './group-start.ts';
+
+/** What a group says to a heartbeat of somebody who may be in it and is not. */
+const STRANGER = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS'];
+
+export interface CheckDeps extends Pick<Deps, 'after' | 'elapsedMs'> {
+  /** A broker takes this client. */
+  readonly connected: () => void;
+}
+
+/**
+ * Connects and authenticates, finds the topic, and asks for what reading needs: of each leader nothing from the end of a partition, of the
+ * group's coordinator the answer to a member that there is not. Receives nothing, joins nothing, moves no position.
+ * @returns that a group is new, null for one that is not. @throws whatever kafkajs throws
+ */
+export async function checkSource(kafka: Kafka, group: Group, deps: CheckDeps): Promise<string | null> {
+  const { groupId, topic } = group;
+  const { consumer, cluster } = await groupConsumer(kafka, groupId);
+  try {
+    await consumer.connect();
+    deps.connected();
+    await consumer.subscribe({ topic });
+    const isKnown = await whenCoordinated(deps, () => knock(cluster, group));
+    const [ends] = await cluster.fetchTopicsOffset([
+      { topic, partitions: partitionsOf(cluster, topic).map((partition) => ({ partition })), fromBeginning: false },
+    ]);
+    const offsets = new Map(ends?.partitions.map(({ partition, offset }) => [partition, offset]));
+    for (const [nodeId, partitions] of Object.entries(cluster.findLeaderForPartitions(topic, [...offsets.keys()]))) {
+      const broker = await cluster.findBroker({ nodeId });
+      const wanted = partitions.map((partition) => ({ partition, fetchOffset: offsets.get(partition) ?? '0', maxBytes: 1 }));
+      await broker.fetch({ maxWaitTime: 0, minBytes: 0, maxBytes: 1, topics: [{ topic, partitions: wanted }] });
+    }
+    return isKnown ? null : `the consumer group ${groupId} is new: it will start at the end of topic ${topic}`;
+  } finally {
+    await consumer.disconnect().catch(() => {});
+  }
+}
+
+/** Whether the group has positions. @throws where this user may not join it */
+async function knock(cluster: Cluster, group: Group): Promise<boolean> {
+  const { groupId } = group;
+  const coordinator = await coordinatorOf(cluster, groupId);
+  await coordinator.heartbeat({ groupId, groupGenerationId: 0, memberId: groupId }).catch((error: unknown) => {
+    if (!STRANGER.includes(typeOf(error) ?? '')) throw error;
+  });
+  return await hasPositions(cluster, coordinator, group);
+}

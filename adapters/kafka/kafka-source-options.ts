@@ -1,0 +1,37 @@
+// What the configuration says of a Kafka topic that approvals come from → checked options.
+import * as v from 'valibot';
+import { connectionEntries, connectionRules } from './connection-options.ts';
+import { topicName } from './kafka-options.ts';
+
+const GROUP_FAULT = 'is missing: readers that share the messages need one group; give all of them the same groupId';
+
+/** The options of `approvals.sources.NAME` with type kafka, beside `type` and `approver` (contract, sections 2 and 8). */
+export const kafkaSourceOptions = v.pipe(
+  v.strictObject({
+    ...connectionEntries,
+    topic: v.pipe(topicName(), v.description('The topic that approvals are read from. The bridge never makes it.')),
+    groupId: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.minLength(1, 'must not be empty'),
+        v.maxLength(249, 'must have at most 249 characters'),
+        v.description(
+          'The consumer group. Default scheduled-events-bridge- and the name of the VM in lower case, so that each bridge has its own.',
+        ),
+      ),
+    ),
+    readers: v.pipe(
+      v.optional(v.picklist(['each', 'one'], 'must be each or one'), 'each'),
+      v.description(
+        'each: every bridge reads every message. one: the bridges of a group share them, and groupId is required. Default each.',
+      ),
+    ),
+  }),
+  connectionRules(),
+  v.forward(
+    v.check(({ readers, groupId }) => readers === 'each' || groupId !== undefined, GROUP_FAULT),
+    ['groupId'],
+  ),
+);
+
+export type KafkaSourceOptions = v.InferOutput<typeof kafkaSourceOptions>;

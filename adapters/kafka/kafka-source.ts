@@ -1,0 +1,156 @@
+// A Kafka topic → the approvals in it, message by message, read by a consumer group of each bridge or of all together.
+import type { Logger } from 'pino';
+import { BridgeError } from '../../src/errors.ts';
+import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../adapter.ts';
+import { showBroker } from './broker-address.ts';
+import { connectionFaults, connectionSettings } from './connection-options.ts';
+import { groupFault } from './group-fault.ts';
+import { GroupMember, type Take } from './group-member.ts';
+import type { Group } from './group-start.ts';
+import { kafkaClient, kafkaClients } from './kafka-client.ts';
+import { checkSource } from './kafka-source-check.ts';
+import { type KafkaSourceOptions, kafkaSourceOptions } from './kafka-source-options.ts';
+import { SocketGate } from './socket-gate.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+/** Before the name of the VM, where the configuration names no group. */
+const GROUP_PREFIX = 'scheduled-events-bridge-';
+
+/** Approvals from a topic (contract, section 8). */
+export const kafkaSource: ApprovalSourceDefinition<KafkaSourceOptions> = {
+  options: kafkaSourceOptions,
+  secretFaults: connectionFaults,
+  readersOf: ({ readers }) => readers,
+  streamsOf: (options) => brokersOf(options).map((broker) => [broker, options.topic, options.groupId ?? GROUP_PREFIX].join(' ')),
+  create: (options, deps) => new KafkaSource(options, deps),
+};
+
+class KafkaSource implements ApprovalSource {
+  /** A partition is read in order: what goes back would hold up what is behind it. */
+  readonly canGiveBack = false;
+  readonly #options: KafkaSourceOptions;
+  readonly #deps: ApprovalSourceDeps;
+  readonly #group: Group;
+  /** kafkajs's own; silent while it is closed, since it complains of what is cut off then. */
+  readonly #clientLogger: Logger;
+  readonly #closing = new AbortController();
+  readonly #taken = new Map<number, string>();
+  /** Keeps tokens from one member to the next. */
+  readonly #clients: ReturnType<typeof kafkaClients>;
+  #hasStarted = false;
+  #hasConnected = false;
+  #hasWorked = false;
+  #receiving: Promise<void> = Promise.resolve();
+  #leaving: Promise<void> = Promise.resolve();
+
+  constructor(options: KafkaSourceOptions, deps: ApprovalSourceDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#clientLogger = deps.logger.child({});
+    this.#clients = kafkaClients(options, { ...deps, logger: this.#clientLogger }, this.#place);
+    const { topic, groupId = `${GROUP_PREFIX}${deps.observerId}` } = options;
+    this.#group = { topic, groupId, source: deps.name };
+  }
+
+  async check(signal: AbortSignal): Promise<string | null> {
+    const stop = this.#stop(signal);
+    stop.throwIfAborted();
+    const gate = new SocketGate();
+    try {
+      // What it asks for is meant to fail; what fails besides is thrown.
+      const silent = this.#deps.logger.child({}, { level: 'silent' });
+      const client = await kafkaClient(this.#options, { ...this.#deps, logger: silent }, this.#place, gate.wrap);
+      return await unlessAborted(stop, checkSource(client, this.#group, { ...this.#deps, connected: this.#connected }));
+    } catch (error) {
+      stop.throwIfAborted();
+      throw this.#faultOf(error, gate);
+    } finally {
+      gate.close();
+    }
+  }
+
+  async receive(take: Take, signal: AbortSignal, ready: () => void): Promise<void> {
+    this.#receiving = this.#receive(take, this.#stop(signal), ready);
+    await this.#receiving;
+  }
+
+  /** What is being received ends; a message that is being taken is taken and committed first. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(this.#closed());
+    await this.#receiving.catch(() => {});
+    await this.#leaving;
+  }
+
+  async #receive(take: Take, stop: AbortSignal, ready: () => void): Promise<void> {
+    // The member before keeps its partitions until it has left.
+    await unlessAborted(stop, this.#leaving);
+    this.#clientLogger.level = this.#deps.logger.level;
+    const gate = new SocketGate();
+    const member = this.#member(take, ready, gate);
+    try {
+      await unlessAborted(stop, member.run(this.#clients(gate.wrap)));
+    } finally {
+      this.#leaving = member.leave();
+    }
+  }
+
+  #member(take: Take, ready: () => void, gate: SocketGate): GroupMember {
+    const { topic, groupId } = this.#group;
+    const options = {
+      ...this.#group,
+      hasStarted: this.#hasStarted,
+      take,
+      taken: this.#taken,
+      connected: this.#connected,
+      started: (isNew: boolean) => {
+        this.#hasStarted = true;
+        if (isNew) this.#deps.logger.info({ topic, groupId }, 'the consumer group is new: it starts at the end of the topic');
+      },
+      ready: () => {
+        this.#hasWorked = true;
+        ready();
+      },
+      gate,
+      leaving: () => {
+        this.#clientLogger.level = 'silent';
+      },
+      faultOf: (error: unknown) => this.#faultOf(error, gate),
+    };
+    return new GroupMember(options, this.#deps);
+  }
+
+  readonly #connected = (): void => {
+    this.#hasConnected = true;
+  };
+
+  get #place(): string {
+    return `approvals.sources.${this.#deps.name}`;
+  }
+
+  #faultOf(error: unknown, { connected }: SocketGate): BridgeError {
+    const { topic, source } = this.#group;
+    return groupFault(error, this.#group, {
+      who: `source ${source}`,
+      topic,
+      brokers: brokersOf(this.#options),
+      doing: this.#hasConnected ? 'consume' : 'connect',
+      connected,
+      hasWorked: this.#hasWorked,
+    });
+  }
+
+  #stop(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, this.#closing.signal]);
+  }
+
+  #closed(): BridgeError {
+    return new BridgeError('BRIDGE_ADAPTER_CLOSED', `source ${this.#deps.name} is closed: the bridge is stopping`, {
+      disposition: 'retry',
+      scope: 'sink',
+    });
+  }
+}
+
+function brokersOf(options: KafkaSourceOptions): readonly string[] {
+  return connectionSettings(options).brokers.map(showBroker);
+}

@@ -1,0 +1,230 @@
+// One kafkajs producer and its sockets → records sent to one partition at a time, each send ended by an answer, an abort or the end of the link.
+import type { Kafka, Producer, RecordMetadata } from 'kafkajs';
+import { formatDuration } from '../../src/durations.ts';
+import { BridgeError, type ErrorCode } from '../../src/errors.ts';
+import { type Deps, sleep } from '../../src/time.ts';
+import { BrokerPauses } from './broker-pauses.ts';
+import type { WrapSockets } from './kafka-client.ts';
+import { type FaultContext, kafkaFault } from './kafka-fault.ts';
+import type { Doing } from './protocol-meanings.ts';
+import type { EncodedRecord } from './record-encoder.ts';
+import { SocketGate } from './socket-gate.ts';
+import { createTopic, type NewTopic } from './topic.ts';
+import { TopicPartitions } from './topic-partitions.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+/** The brokers answer before we stop waiting, so that what they did is known. */
+const BROKER_SHARE = 0.8;
+/** To end connections that nobody waits for. */
+const GOODBYE_MS = 1000;
+/** Until an idempotent producer repeats what a broken connection left open. */
+const SOON_MS = 50;
+
+export interface LinkOptions {
+  /** Makes a client whose sockets all go through `wrap`. */
+  readonly client: (wrap: WrapSockets) => Promise<Kafka>;
+  readonly who: string;
+  readonly brokers: readonly string[];
+  readonly uses: Required<FaultContext>['uses'];
+  readonly topic: string;
+  readonly createTopic?: NewTopic;
+  readonly compression: 'none' | 'gzip';
+  readonly idempotent: boolean;
+  readonly timeoutMs: number;
+  readonly metadataMaxAgeMs: number;
+}
+
+/** Connects at the first call. Once something ended without an answer, it is retired: another one is to be made for what comes next. */
+export class ProducerLink {
+  readonly #options: LinkOptions;
+  readonly #deps: Pick<Deps, 'after' | 'elapsedMs'>;
+  readonly #gate = new SocketGate();
+  /** Resolves once nothing that was sent over it can arrive any more. */
+  readonly gone: Promise<void>;
+  #resolveGone: () => void = () => {};
+  #producer: Producer | null = null;
+  #opening: Promise<void> | null = null;
+  readonly #partitions: TopicPartitions;
+  #compression = 0;
+  #isOpen = false;
+  #running = 0;
+  #isRetired = false;
+  #hasWorked: boolean;
+  readonly #pauses: BrokerPauses;
+
+  /** @param hasWorked whether records were accepted before, over another link */
+  constructor(options: LinkOptions, deps: Pick<Deps, 'after' | 'elapsedMs'>, hasWorked: boolean) {
+    this.#hasWorked = hasWorked;
+    this.#options = options;
+    this.#deps = deps;
+    this.#pauses = new BrokerPauses(deps);
+    this.#partitions = new TopicPartitions(options.topic);
+    this.gone = new Promise((resolve) => {
+      this.#resolveGone = resolve;
+    });
+  }
+
+  get isRetired(): boolean {
+    return this.#isRetired;
+  }
+
+  /** Records were accepted over this link or another one before. */
+  get hasWorked(): boolean {
+    return this.#hasWorked;
+  }
+
+  get heldUntilMs(): number {
+    return this.#pauses.heldUntilMs;
+  }
+
+  /** Connects, and makes the topic where that is wanted. @throws BridgeError; then the link is retired */
+  open(): Promise<void> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      void this.close();
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  /** Connected, and its topic found. */
+  get isOpen(): boolean {
+    return this.#isOpen && !this.#isRetired;
+  }
+
+  /** As the Java client chooses; of a link that was opened. */
+  choosePartition(key: string): number {
+    return this.#partitions.choose(key);
+  }
+
+  /**
+   * One request. Rejects with the signal's reason at once, though what was sent may still arrive until the link is gone.
+   * @throws BridgeError; where no broker answered, the link is retired
+   */
+  async send(partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
+    this.#running += 1;
+    try {
+      await unlessAborted(signal, this.#produce(partition, records));
+      this.#hasWorked = true;
+    } catch (error) {
+      // An idempotent producer may have lost count (kafkajs rolls its sequence back), whatever the last thing was that failed.
+      if (this.#options.idempotent || signal.aborted || !isAnswer(error)) this.retire();
+      throw error;
+    } finally {
+      this.#running -= 1;
+      this.#cutWhenDone();
+    }
+  }
+
+  /** No more is to be sent. What is under way ends first, then every socket. Harmless twice. */
+  retire(): void {
+    this.#isRetired = true;
+    this.#cutWhenDone();
+  }
+
+  /** Like `retire`, with a goodbye to the brokers, for a moment at most. Never rejects. */
+  async close(): Promise<void> {
+    this.#isRetired = true;
+    if (this.#producer !== null && this.#running === 0) {
+      const limit = new AbortController();
+      const goodbye = this.#producer.disconnect().catch(() => {});
+      await Promise.race([goodbye, sleep(this.#deps, GOODBYE_MS, limit.signal).catch(() => {})]);
+      limit.abort();
+    }
+    this.#cutWhenDone();
+    await this.gone;
+  }
+
+  faultOf(error: unknown, doing: Doing): BridgeError {
+    return kafkaFault(error, this.context(doing));
+  }
+
+  context(doing: Doing): FaultContext {
+    const { who, topic, brokers, uses, timeoutMs } = this.#options;
+    const limit = formatDuration(timeoutMs);
+    return { who, topic, brokers, uses, doing, limit, connected: this.#gate.connected, hasWorked: this.#hasWorked };
+  }
+
+  #cutWhenDone(): void {
+    if (!this.#isRetired || this.#running > 0) return;
+    this.#gate.close();
+    this.#resolveGone();
+  }
+
+  async #open(): Promise<void> {
+    const { client, idempotent, compression, metadataMaxAgeMs } = this.#options;
+    try {
+      const { tolerateLeaderless } = await import('./leaderless-partitions.ts');
+      const kafka = await client((factory) => tolerateLeaderless(this.#gate.wrap(factory)));
+      if (this.#isRetired) throw new Error('closed before it was open');
+      this.#producer = kafka.producer({
+        allowAutoTopicCreation: false,
+        metadataMaxAge: metadataMaxAgeMs,
+        idempotent,
+        // The least that kafkajs takes. The brokers drop the repeat; behind a closed gate there is none.
+        retry: { retries: idempotent ? 1 : 0, initialRetryTime: SOON_MS },
+        createPartitioner: this.#partitions.partitioner,
+      });
+      this.#pauses.watch(this.#producer);
+      await this.#producer.connect();
+      await this.#findTopic(kafka, this.#producer);
+      const { CompressionTypes } = await import('./kafkajs.ts');
+      this.#compression = compression === 'gzip' ? CompressionTypes.GZIP : CompressionTypes.None;
+      this.#isOpen = true;
+    } catch (error) {
+      throw this.faultOf(error, 'connect');
+    }
+  }
+
+  async #findTopic(kafka: Kafka, producer: Producer): Promise<void> {
+    const { topic, createTopic: wanted } = this.#options;
+    try {
+      await this.#partitions.read(producer);
+    } catch (error) {
+      const failure = this.faultOf(error, 'find');
+      if (failure.status !== 'UNKNOWN_TOPIC_OR_PARTITION' || wanted === undefined) throw failure;
+      await createTopic(kafka, topic, wanted).catch((reason: unknown) => {
+        throw this.faultOf(reason, 'create');
+      });
+      await this.#partitions.read(producer).catch((reason: unknown) => {
+        throw this.faultOf(reason, 'produce');
+      });
+    }
+  }
+
+  async #produce(partition: number, records: readonly EncodedRecord[]): Promise<void> {
+    const { topic, timeoutMs } = this.#options;
+    const producer = this.#producer;
+    if (producer === null || !this.isOpen)
+      throw this.#failure('BRIDGE_KAFKA_BROKEN', 'the connection was given up meanwhile: it is tried again');
+    let answers: RecordMetadata[];
+    try {
+      answers = await producer.send({
+        topic,
+        acks: -1,
+        timeout: Math.ceil(timeoutMs * BROKER_SHARE),
+        compression: this.#compression,
+        messages: records.map((record) => ({ ...record, partition })),
+      });
+    } catch (error) {
+      throw this.faultOf(error, 'produce');
+    }
+    if (answers.some((answer) => answer.partition === partition && answer.errorCode === 0)) return;
+    // kafkajs sends nothing to a partition that it does not know, and says that all is well.
+    throw this.#failure(
+      'BRIDGE_KAFKA_UNAVAILABLE',
+      `topic ${topic} has no partition ${partition} any more: it is tried again with what the cluster says then`,
+    );
+  }
+
+  #failure(code: ErrorCode, what: string): BridgeError {
+    return new BridgeError(code, `${this.#options.who}: ${what}`, { disposition: 'retry' });
+  }
+}
+
+/** Whether a broker said so. */
+function isAnswer(error: unknown): boolean {
+  return (
+    error instanceof BridgeError &&
+    (error.code === 'BRIDGE_KAFKA_REFUSED' || error.code === 'BRIDGE_KAFKA_UNAVAILABLE' || error.disposition === 'misconfigured')
+  );
+}

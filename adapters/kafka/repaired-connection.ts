@@ -1,0 +1,194 @@
+// kafkajs's connection to one broker, made anew from the one that it would use: one socket at a time, and nothing left over from the last one
+// (see kafkajs-repairs.ts).
+import type { Socket } from 'node:net';
+import errors from 'kafkajs/src/errors.js';
+import Connection from 'kafkajs/src/network/connection.js';
+import { codeOf, messageOf } from '../../src/errors.ts';
+import type { Deps } from '../../src/time.ts';
+import { showBroker } from './broker-address.ts';
+import { RepairedRequestQueue } from './repaired-request-queue.ts';
+
+/** For the far side to close in its turn. */
+const CLOSE_MS = 1000;
+/** No answer is longer; where other protocols are spoken, what stands in place of the length is. */
+const LONGEST_FRAME = 256 * 1024 ** 2;
+const REAUTHENTICATE_BEFORE_MS = 10_000;
+/** ApiVersions, SaslHandshake and SaslAuthenticate go before authentication. */
+const BEFORE_AUTHENTICATION = [18, 17, 36];
+
+export class RepairedConnection extends Connection {
+  readonly #deps: Pick<Deps, 'elapsedMs' | 'after'>;
+  #connecting: Promise<boolean> | null = null;
+  #closing: Promise<boolean> | null = null;
+  /** The last one. */
+  #failure: Error | null = null;
+  /** Ends what `#connecting` waits for. */
+  #refuse: (error: Error) => void = () => {};
+
+  constructor(original: Connection, host: string, deps: Pick<Deps, 'elapsedMs' | 'after'>) {
+    const { port, rack, clientId, logger, socketFactory, ssl, sasl, requestTimeout, connectionTimeout, requestQueue } = original;
+    const { enforceRequestTimeout, maxInFlightRequests, instrumentationEmitter } = requestQueue;
+    const own = { host, port, rack, clientId, logger, socketFactory, ssl, sasl };
+    const limits = { requestTimeout, connectionTimeout, reauthenticationThreshold: REAUTHENTICATE_BEFORE_MS };
+    super({ ...own, ...limits, enforceRequestTimeout, maxInFlightRequests, instrumentationEmitter });
+    this.#deps = deps;
+    this.broker = showBroker({ host, port });
+    this.requestQueue.broker = this.broker;
+    this.requestQueue = new RepairedRequestQueue(this.requestQueue, deps, () => this.#timedOut());
+  }
+
+  /** Not while it is being closed: what is sent then would never leave, or keep it from closing. */
+  override isConnected(): boolean {
+    return this.connectionStatus === 'connected';
+  }
+
+  override async connect(): Promise<boolean> {
+    await this.#closing;
+    if (this.isConnected()) return true;
+    this.#connecting ??= this.#open().finally(() => {
+      this.#connecting = null;
+    });
+    return await this.#connecting;
+  }
+
+  override async disconnect(): Promise<boolean> {
+    if (this.connectionStatus === 'disconnected') {
+      this.#fail(new errors.KafkaJSConnectionError('Connection closed', { broker: this.broker }));
+      return true;
+    }
+    this.#closing ??= this.#close().finally(() => {
+      this.#closing = null;
+    });
+    return await this.#closing;
+  }
+
+  /** A connection on which it failed is of no use any more: the broker ends it, or answers ILLEGAL_SASL_STATE to another try. */
+  override async authenticate(): Promise<void> {
+    this.#failure = null;
+    try {
+      await super.authenticate();
+    } catch (error) {
+      // Connections that break off meanwhile are no sign of wrong credentials.
+      const failure = this.#failure ?? error;
+      this.disconnect().catch(() => {});
+      throw failure;
+    }
+    const sessionMs = Number(this.sessionLifetime.toString());
+    // Else a session shorter than this would be renewed before each request.
+    if (sessionMs > 0) this.reauthenticationThreshold = Math.min(REAUTHENTICATE_BEFORE_MS, sessionMs / 4);
+  }
+
+  override async send(request: Connection.ProtocolRequest): Promise<unknown> {
+    const { apiKey } = request.request;
+    if (this.sasl && !this.isAuthenticated() && !BEFORE_AUTHENTICATION.includes(apiKey)) await this.authenticate();
+    return await super.send(request);
+  }
+
+  #open(): Promise<boolean> {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    this.authenticatedAt = null;
+    this.logDebug('Connecting', { ssl: !!this.ssl, sasl: !!this.sasl });
+    const cancel = this.#deps.after(this.connectionTimeout, () => this.#fail(this.#error('Connection timeout', { code: 'ETIMEDOUT' })));
+    this.#refuse = reject;
+    try {
+      const socket = this.#listen(() => {
+        if (this.socket !== socket) return;
+        this.connectionStatus = 'connected';
+        resolve(true);
+      });
+    } catch (error) {
+      this.#fail(this.#error(`Failed to connect: ${messageOf(error)}`, { cause: error }));
+    }
+    return promise.finally(cancel);
+  }
+
+  /** What a socket says that is no longer ours, or not yet again, concerns nobody. */
+  #listen(onConnect: () => void): Socket {
+    const socket = this.socketFactory({ host: this.host, port: this.port, ssl: this.ssl as object, onConnect });
+    this.socket = socket;
+    const ifOurs = (error: () => Error) => {
+      if (this.socket === socket) this.#fail(error());
+    };
+    const closed = () => ifOurs(() => this.#closedError());
+    socket.on('data', (data: Buffer) => this.socket === socket && this.#read(data));
+    // Before the connection is made an error follows that says more.
+    socket.on('end', () => this.connectionStatus !== 'disconnected' && closed());
+    socket.on('close', closed);
+    socket.on('error', (cause) => ifOurs(() => this.#error(`Connection error: ${messageOf(cause)}`, { code: codeOf(cause), cause })));
+    return socket;
+  }
+
+  #read(data: Buffer): void {
+    const stranger = this.bytesBuffered === 0 && !this.authHandlers ? strangerIn(data) : null;
+    try {
+      if (stranger !== null) this.#fail(this.#error(stranger.message, stranger));
+      else this.processData(data);
+    } catch (cause) {
+      this.#fail(this.#error(`Unreadable answer: ${messageOf(cause)}`, { cause }));
+    }
+  }
+
+  async #close(): Promise<boolean> {
+    this.authenticatedAt = null;
+    this.connectionStatus = 'disconnecting';
+    this.logDebug('disconnecting...');
+    await this.requestQueue.waitForPendingRequests();
+    this.#letGo();
+    return true;
+  }
+
+  #timedOut(): void {
+    this.#fail(this.#error('Connection given up: an earlier request was not answered in time', { code: 'ETIMEDOUT' }));
+  }
+
+  /** Everything that waits on this connection fails; harmless where nothing does. */
+  #fail(error: Error): void {
+    if (this.socket !== undefined) this.logError(error.message);
+    this.#failure = error;
+    this.#letGo();
+    this.#refuse(error);
+    this.authHandlers?.onError();
+    this.requestQueue.rejectAll(error);
+  }
+
+  #letGo(): void {
+    const { socket } = this;
+    const wasConnected = this.connectionStatus !== 'disconnected';
+    this.socket = undefined;
+    this.connectionStatus = 'disconnected';
+    this.authenticatedAt = null;
+    this.chunks = [];
+    this.bytesBuffered = 0;
+    this.bytesNeeded = 4;
+    this.requestQueue.destroy();
+    if (socket === undefined || socket.destroyed) return;
+    // One that never connected, or that its far side does not read from, would wait for that.
+    if (!wasConnected || socket.writableLength > 0) return void socket.destroy();
+    socket.end();
+    socket.unref();
+    const cancel = this.#deps.after(CLOSE_MS, () => socket.destroy());
+    socket.once('close', cancel);
+  }
+
+  #closedError(): Error {
+    if (!this.isConnected()) return this.#error('Connection closed by the broker before it was made', {});
+    return new errors.KafkaJSConnectionClosedError('Closed connection', {
+      host: showBroker({ host: this.host, port: null }),
+      port: this.port,
+    });
+  }
+
+  #error(message: string, { code, cause }: { readonly code?: string | undefined; readonly cause?: unknown }): Error {
+    const error = new errors.KafkaJSConnectionError(message, { broker: this.broker, ...(code !== undefined && { code }) });
+    return cause === undefined ? error : Object.assign(error, { cause });
+  }
+}
+
+/** What is no answer of a broker: a TLS alert where we speak without, or another protocol; it would be waited for as one of gigabytes. */
+function strangerIn(data: Buffer): { readonly message: string; readonly code: string } | null {
+  if (data.length < 4) return null;
+  if (data[0] === 0x15 && data[1] === 0x03) return { message: 'Connection error: TLS is spoken there', code: 'BROKER_SPEAKS_TLS' };
+  const length = data.readInt32BE(0);
+  if (length >= 0 && length <= LONGEST_FRAME) return null;
+  return { message: "Connection error: Kafka's protocol is not spoken there", code: 'NOT_A_BROKER' };
+}

@@ -1,0 +1,104 @@
+// What the configuration says of who the bridge is to the brokers → the keys of `sasl`, by mechanism, and what is wrong with their values.
+import * as v from 'valibot';
+import { azureCredentialEntries, azureCredentialFaults } from '../../src/azure-options.ts';
+import { secret } from '../../src/options.ts';
+import { reveal } from '../../src/secret.ts';
+import { tlsFaults } from '../../src/tls-options.ts';
+import type { OptionFault } from '../adapter.ts';
+
+const CONTROL = /\p{Cc}/u;
+const CONTROL_FAULT = 'must hold no line end or other control character';
+/** RFC 6750, section 2.1. */
+const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+const AZURE_KEYS = Object.keys(azureCredentialEntries);
+
+const password = v.strictObject({
+  mechanism: v.pipe(
+    v.picklist(['plain', 'scram-sha-256', 'scram-sha-512']),
+    v.description('plain, scram-sha-256, scram-sha-512 or oauthbearer, as the brokers have it.'),
+  ),
+  username: v.pipe(
+    v.union([v.pipe(v.string(), v.minLength(1)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
+    v.description('Who the bridge is to the brokers; text or a secret.'),
+  ),
+  password: v.pipe(secret(), v.description('What it proves that with: { env: NAME } or { file: PATH }.')),
+});
+
+const oauthbearer = v.pipe(
+  v.strictObject({
+    mechanism: v.pipe(v.literal('oauthbearer'), v.description('A token in place of user and password (RFC 7628).')),
+    azure: v.exactOptional(
+      v.pipe(v.literal(true), v.description('A token of Microsoft Entra ID for Azure Event Hubs, by the credential that is named.')),
+    ),
+    token: v.exactOptional(
+      v.pipe(
+        secret(),
+        v.description('A token that something else keeps fresh: { file: PATH }, read anew for each connection, or { env: NAME }.'),
+      ),
+    ),
+    extensions: v.exactOptional(
+      v.pipe(
+        v.record(
+          v.pipe(
+            v.string(),
+            v.regex(/^[A-Za-z]+$/, 'must hold letters alone'),
+            v.check((key) => key.toLowerCase() !== 'auth', 'is the name of the token itself'),
+          ),
+          v.pipe(v.string(), v.regex(/^[\x20-\x7e\t\r\n]*$/, 'must hold printable ASCII alone')),
+        ),
+        v.description('SASL extensions sent beside the token, such as logicalCluster. Default none.'),
+      ),
+    ),
+    ...azureCredentialEntries,
+  }),
+  v.check((sasl) => (sasl.azure === undefined) !== (sasl.token === undefined), 'needs either azure: true or token'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { value } = dataset;
+    const faults = value.azure ? azureCredentialFaults(value) : strayKeys(value);
+    for (const { key, message } of faults) {
+      addIssue({ message, path: [{ type: 'object', origin: 'value', input: value, key, value: Reflect.get(value, key) }] });
+    }
+  }),
+);
+
+export const saslSection = v.pipe(
+  v.variant('mechanism', [password, oauthbearer]),
+  v.description('Who the bridge is to the brokers: { mechanism, username, password }, or oauthbearer with azure: true or a token.'),
+);
+
+export type SaslOptions = v.InferOutput<typeof saslSection>;
+
+/** SCRAM proves the password without sending it; these two send what anyone who listens could use. */
+export function sendsSecret({ mechanism }: SaslOptions): boolean {
+  return mechanism === 'plain' || mechanism === 'oauthbearer';
+}
+
+/** What shows once the secrets are open; keys such as `sasl.username`. */
+export function saslFaults(sasl: SaslOptions): readonly OptionFault[] {
+  if (sasl.mechanism !== 'oauthbearer') {
+    const texts = { username: reveal(sasl.username), password: sasl.password.reveal() };
+    return Object.entries(texts).flatMap(([key, text]) => (CONTROL.test(text) ? [{ key: `sasl.${key}`, message: CONTROL_FAULT }] : []));
+  }
+  if (sasl.token !== undefined && !isToken(sasl.token.reveal()))
+    return [{ key: 'sasl.token', message: 'holds no bearer token: letters, digits and -._~+/ with equals signs at the end alone' }];
+  const { certificate } = sasl;
+  if (certificate === undefined) return [];
+  const [fault] = tlsFaults({ cert: certificate, key: certificate }, 'sasl');
+  if (fault !== undefined)
+    return [{ key: 'sasl.certificate', message: 'is no PEM file with a certificate and its private key, without a passphrase' }];
+  const isRsa = process.getBuiltinModule('node:crypto').createPrivateKey(certificate.reveal()).asymmetricKeyType === 'rsa';
+  return isRsa ? [] : [{ key: 'sasl.certificate', message: 'must hold an RSA key: Microsoft Entra ID takes no other' }];
+}
+
+export function isToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** Keys of an Entra identity without `azure: true`. */
+function strayKeys(sasl: object): readonly OptionFault[] {
+  return AZURE_KEYS.filter((key) => Reflect.get(sasl, key) !== undefined).map((key) => ({
+    key,
+    message: 'means nothing without azure: true',
+  }));
+}

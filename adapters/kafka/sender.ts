@@ -1,0 +1,139 @@
+// Records for partitions → requests over one link, a single one under way for each partition; a new link where one was given up.
+import { BridgeError } from '../../src/errors.ts';
+import type { CancelTimer, Deps } from '../../src/time.ts';
+import { timeoutFault } from './kafka-fault.ts';
+import { patience } from './patience.ts';
+import { type LinkOptions, ProducerLink } from './producer-link.ts';
+import type { Doing } from './protocol-meanings.ts';
+import type { EncodedRecord } from './record-encoder.ts';
+import { Turns } from './turns.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+export interface SenderOptions extends LinkOptions {
+  /** A link that nothing was sent over for so long is closed. */
+  readonly idleMs: number;
+}
+
+/** Of one partition. */
+interface Lane {
+  readonly turns: Turns;
+  /** Until then something may arrive that was sent and never answered; what is newer has to come after it. */
+  clear: Promise<void>;
+}
+
+/**
+ * The order of what is sent to one partition is the order of the calls. With `idempotent` one request is under way over all of them,
+ * since kafkajs counts its sequences right only so.
+ */
+export class Sender {
+  readonly #options: SenderOptions;
+  readonly #deps: Pick<Deps, 'after' | 'elapsedMs'>;
+  readonly #lanes = new Map<number, Lane>();
+  readonly #all: Lane = newLane();
+  #link: ProducerLink | null = null;
+  #cancelIdle: CancelTimer | null = null;
+  #running = 0;
+  /** Over any link. */
+  #hasWorked = false;
+
+  constructor(options: SenderOptions, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  /** How the Java client would choose a key's partition. Connects where that is needed. Rejects with the signal's reason. @throws BridgeError */
+  async choosePartition(signal: AbortSignal): Promise<(key: string) => number> {
+    return await this.#busy(async () => {
+      const link = await this.#open(signal);
+      return (key) => link.choosePartition(key);
+    });
+  }
+
+  /** All of them in one request, or none. Rejects with the signal's reason at once. @throws BridgeError */
+  async send(partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
+    const lane = this.#options.idempotent ? this.#all : this.#laneOf(partition);
+    await this.#busy(async () => {
+      await lane.turns.enter(signal);
+      try {
+        await this.#sendNow(lane, partition, records, signal);
+      } finally {
+        lane.turns.leave();
+      }
+    });
+  }
+
+  /** Ends the connections: with a goodbye where nothing is under way. Never rejects. */
+  async close(): Promise<void> {
+    this.#cancelIdle?.();
+    const link = this.#link;
+    this.#link = null;
+    await link?.close();
+  }
+
+  async #sendNow(lane: Lane, partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
+    await unlessAborted(signal, lane.clear);
+    const link = await this.#open(signal);
+    const limit = this.#limit(link, 'produce', signal);
+    try {
+      await link.send(partition, records, limit.signal);
+    } catch (error) {
+      if (link.isRetired) lane.clear = link.gone;
+      // They would wait as long, and in vain too.
+      if (error instanceof BridgeError && error.status === 'timeout') lane.turns.failWaiting(error);
+      throw error;
+    } finally {
+      limit.cancel();
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<ProducerLink> {
+    if (this.#link?.isOpen) return this.#link;
+    if (this.#link === null || this.#link.isRetired) {
+      this.#hasWorked ||= this.#link?.hasWorked ?? false;
+      this.#link = new ProducerLink(this.#options, this.#deps, this.#hasWorked);
+    }
+    const link = this.#link;
+    const limit = this.#limit(link, 'connect', signal);
+    try {
+      await unlessAborted(limit.signal, link.open());
+      return link;
+    } catch (error) {
+      if (!signal.aborted) link.retire();
+      throw error;
+    } finally {
+      limit.cancel();
+    }
+  }
+
+  /** A pause that a broker asks for is no part of the time that it has to answer. */
+  #limit(link: ProducerLink, doing: Doing, signal: AbortSignal) {
+    const { timeoutMs } = this.#options;
+    const reason = () => timeoutFault(link.context(doing));
+    return patience(this.#deps, { limitMs: timeoutMs, heldUntilMs: () => link.heldUntilMs, reason }, signal);
+  }
+
+  /** While something is under way no link is idle. */
+  async #busy<T>(work: () => Promise<T>): Promise<T> {
+    this.#cancelIdle?.();
+    this.#cancelIdle = null;
+    this.#running += 1;
+    try {
+      return await work();
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) this.#cancelIdle = this.#deps.after(this.#options.idleMs, () => void this.close());
+    }
+  }
+
+  #laneOf(partition: number): Lane {
+    const known = this.#lanes.get(partition);
+    if (known) return known;
+    const lane = newLane();
+    this.#lanes.set(partition, lane);
+    return lane;
+  }
+}
+
+function newLane(): Lane {
+  return { turns: new Turns(), clear: Promise.resolve() };
+}

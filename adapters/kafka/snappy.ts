@@ -1,0 +1,66 @@
+// Bytes packed by snappy, bare or in the frames of its Java library → what they were (format_description.txt of google/snappy; xerial/snappy-java).
+import { Unpacked } from './unpacked.ts';
+
+/** Of the Java library: a magic number, two versions, then blocks with their lengths. */
+const XERIAL = Buffer.from([0x82, ...Buffer.from('SNAPPY'), 0]);
+const XERIAL_HEADER_BYTES = 16;
+const LONGEST_VARINT_BYTES = 5;
+/** Literals of up to 60 bytes have their length in the tag. */
+const SHORT_LITERALS = 60;
+
+/** @throws RangeError at what is no snappy, and beyond `mostBytes` */
+export function unpackSnappy(packed: Buffer, mostBytes: number): Buffer {
+  const unpacked = new Unpacked(mostBytes);
+  if (!packed.subarray(0, XERIAL.length).equals(XERIAL)) {
+    unpackBlock(packed, unpacked);
+    return unpacked.bytes();
+  }
+  for (let at = XERIAL_HEADER_BYTES; at < packed.length; ) {
+    const length = packed.readInt32BE(at);
+    if (length < 0 || at + 4 + length > packed.length) throw new RangeError('a block of snappy ends too early');
+    unpackBlock(packed.subarray(at + 4, at + 4 + length), unpacked);
+    at += 4 + length;
+  }
+  return unpacked.bytes();
+}
+
+function unpackBlock(block: Buffer, unpacked: Unpacked): void {
+  const start = unpacked.length;
+  const [length, headerBytes] = readVarint(block);
+  for (let at = headerBytes; at < block.length; ) {
+    const tag = block.readUInt8(at);
+    at += 1;
+    const upper = tag >> 2;
+    switch (tag & 3) {
+      case 0: {
+        const extra = Math.max(0, upper - SHORT_LITERALS + 1);
+        const bytes = (extra === 0 ? upper : block.readUIntLE(at, extra)) + 1;
+        unpacked.write(block, at + extra, bytes);
+        at += extra + bytes;
+        break;
+      }
+      case 1:
+        unpacked.repeat(((tag >> 5) << 8) | block.readUInt8(at), 4 + (upper & 7), start);
+        at += 1;
+        break;
+      case 2:
+        unpacked.repeat(block.readUInt16LE(at), upper + 1, start);
+        at += 2;
+        break;
+      default:
+        unpacked.repeat(block.readUInt32LE(at), upper + 1, start);
+        at += 4;
+    }
+  }
+  if (unpacked.length - start !== length) throw new RangeError('a block of snappy has another length than it says');
+}
+
+function readVarint(block: Buffer): readonly [value: number, bytes: number] {
+  let value = 0;
+  for (let index = 0; index < LONGEST_VARINT_BYTES; index += 1) {
+    const byte = block.readUInt8(index);
+    value += (byte & 0x7f) * 2 ** (7 * index);
+    if (byte < 0x80) return [value, index + 1];
+  }
+  throw new RangeError('the length of a block of snappy does not end');
+}

@@ -1,0 +1,39 @@
+// `sasl` with mechanism oauthbearer → the token that a connection shows: of Microsoft Entra ID, or what a file or variable holds.
+import { readFileSync } from 'node:fs';
+import { AzureCredential, type AzureCredentialDeps } from '../../src/azure-credential.ts';
+import { BridgeError, codeOf } from '../../src/errors.ts';
+import type { Secret } from '../../src/secret.ts';
+import { isToken, type SaslOptions } from './sasl-options.ts';
+
+export type OauthBearerOptions = Extract<SaslOptions, { mechanism: 'oauthbearer' }>;
+
+const never = new AbortController().signal;
+
+/** Asked for each connection. @param host of a broker: the Event Hubs namespace that the token is for */
+export function tokenSource(sasl: OauthBearerOptions, host: string, deps: AzureCredentialDeps, place: string): () => Promise<string> {
+  const { token } = sasl;
+  if (token !== undefined) return async () => readToken(token, place);
+  const credential = new AzureCredential(sasl, deps, `${place}.sasl`);
+  // A connection that is given up ends its wait by itself; the answer serves the next one.
+  return async () => (await credential.token(`https://${host.replace(/\.$/, '')}/.default`, never)).token;
+}
+
+/** @throws BridgeError BRIDGE_KAFKA_TOKEN */
+function readToken(secret: Secret, place: string): string {
+  const text = secret.file === null ? secret.reveal() : fileText(secret.file, place).trim();
+  if (!isToken(text)) throw tokenFault(`${place}.sasl.token: ${secret.file ?? secret.origin} holds no bearer token now`);
+  return text;
+}
+
+function fileText(file: string, place: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw tokenFault(`${place}.sasl.token: ${file} cannot be read (${codeOf(error) ?? 'unreadable'})`);
+  }
+}
+
+function tokenFault(what: string): BridgeError {
+  const message = `${what}: let what writes it mend it; it is read again for each connection`;
+  return new BridgeError('BRIDGE_KAFKA_TOKEN', message, { disposition: 'misconfigured', scope: 'sink' });
+}

@@ -1,0 +1,34 @@
+// What `createTopic` says → the topic, made in the cluster where it is not there yet.
+import type { Kafka } from 'kafkajs';
+
+export interface NewTopic {
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  readonly config: Readonly<Record<string, string>>;
+}
+
+/** One that somebody else made meanwhile is fine. @throws what kafkajs throws */
+export async function createTopic(kafka: Kafka, topic: string, wanted: NewTopic): Promise<void> {
+  await ask(kafka, topic, wanted, false);
+}
+
+/** Whether it could be made, by the rights of this user and by what the cluster takes; makes none. @throws what kafkajs throws */
+export async function tryCreateTopic(kafka: Kafka, topic: string, wanted: NewTopic): Promise<void> {
+  await ask(kafka, topic, wanted, true);
+}
+
+async function ask(kafka: Kafka, topic: string, { partitions, replicationFactor, config }: NewTopic, validateOnly: boolean): Promise<void> {
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
+    // Resolves with false where the topic is there already.
+    await admin.createTopics({
+      validateOnly,
+      waitForLeaders: !validateOnly,
+      topics: [{ topic, numPartitions: partitions, replicationFactor, configEntries }],
+    });
+  } finally {
+    await admin.disconnect().catch(() => {});
+  }
+}

@@ -1,0 +1,51 @@
+// Those who want the same thing → one after the other, in the order they came.
+
+interface Waiting {
+  readonly go: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** A queue of one. Whoever has the turn gives it back by `leave`. */
+export class Turns {
+  readonly #waiting: Waiting[] = [];
+  #isTaken = false;
+
+  /** Resolves when the turn is the caller's; rejects with the signal's reason, or with what `failWaiting` was given, and then it is not. */
+  enter(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      if (!this.#isTaken) {
+        this.#isTaken = true;
+        return resolve();
+      }
+      const abort = () => {
+        this.#waiting.splice(this.#waiting.indexOf(entry), 1);
+        reject(signal.reason);
+      };
+      const stopListening = () => signal.removeEventListener('abort', abort);
+      const entry: Waiting = {
+        go: () => {
+          stopListening();
+          resolve();
+        },
+        fail: (error) => {
+          stopListening();
+          reject(error);
+        },
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.#waiting.push(entry);
+    });
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next) next.go();
+    else this.#isTaken = false;
+  }
+
+  /** All that wait now. */
+  failWaiting(error: unknown): void {
+    for (const { fail } of this.#waiting.splice(0)) fail(error);
+  }
+}

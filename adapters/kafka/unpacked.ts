@@ -1,0 +1,50 @@
+// Pieces of bytes, and copies of what is there already → all of them in a row, up to a limit; for formats that refer back.
+
+const FIRST_BYTES = 64 * 1024;
+
+/** Grows as it is written to. Every method throws RangeError at bytes that are not there and beyond the limit. */
+export class Unpacked {
+  readonly #mostBytes: number;
+  #bytes: Buffer;
+  #length = 0;
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+    this.#bytes = Buffer.allocUnsafe(Math.min(FIRST_BYTES, mostBytes));
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Bytes of another buffer. */
+  write(source: Buffer, start: number, length: number): void {
+    if (start + length > source.length) throw new RangeError('the packed bytes end too early');
+    this.#makeRoom(length);
+    source.copy(this.#bytes, this.#length, start, start + length);
+    this.#length += length;
+  }
+
+  /** So many bytes once more, from so far back; they may reach into what is being copied. `start`: where what may be referred to begins. */
+  repeat(distance: number, length: number, start = 0): void {
+    if (distance === 0 || distance > this.#length - start) throw new RangeError('the packed bytes refer to what is not there');
+    this.#makeRoom(length);
+    const from = this.#length - distance;
+    if (distance >= length) this.#bytes.copyWithin(this.#length, from, from + length);
+    else for (let index = 0; index < length; index += 1) this.#bytes[this.#length + index] = this.#bytes[from + index] ?? 0;
+    this.#length += length;
+  }
+
+  bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #makeRoom(length: number): void {
+    const needed = this.#length + length;
+    if (needed > this.#mostBytes) throw new RangeError('the packed bytes are too many');
+    if (needed <= this.#bytes.length) return;
+    const bytes = Buffer.allocUnsafe(Math.min(this.#mostBytes, Math.max(needed, 2 * this.#bytes.length)));
+    this.#bytes.copy(bytes, 0, 0, this.#length);
+    this.#bytes = bytes;
+  }
+}
