@@ -2,6 +2,7 @@
 import { burst } from './burst.ts';
 import { type Row, table } from './figures.ts';
 import { idle } from './idle.ts';
+import { kafka } from './kafka.ts';
 import { latency } from './latency.ts';
 import { recovery } from './recovery.ts';
 import { simulator } from './simulator.ts';
@@ -17,6 +18,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   recovery,
   unchanged,
   webhook,
+  kafka,
   simulator,
 };
 

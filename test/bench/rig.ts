@@ -1,4 +1,5 @@
 // The two far sides and a folder → a bridge in a process of its own between them, as often as a measurement needs one.
+import type { StdioOptions } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Program } from '../support/program.ts';
@@ -45,9 +46,7 @@ export class Rig implements AsyncDisposable {
       ...sections,
     };
     writeFileSync(config, JSON.stringify(whole));
-    return this.spawn(
-      new Program([...MORE_FLAGS, main, 'run', '--config', config], { main: FIRST_FLAG, stdio: ['ignore', 'ignore', 'pipe'] }),
-    );
+    return this.spawn(withFlags([main, 'run', '--config', config], ['ignore', 'ignore', 'pipe']));
   }
 
   /** Resolves once the bridge handles documents. */
@@ -79,6 +78,11 @@ export class Rig implements AsyncDisposable {
     await this.receiver[Symbol.asyncDispose]();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** A script and its words, with the Node flags of the bridge. */
+export function withFlags(words: readonly string[], stdio: StdioOptions): Program {
+  return new Program([...MORE_FLAGS, ...words], { main: FIRST_FLAG, stdio });
 }
 
 /** The process id; a program that could not be started has none. */

@@ -1,0 +1,34 @@
+// The standard error of kafka-timed.ts → each call of its sink, as it is told.
+import { createInterface } from 'node:readline';
+import type { Program } from '../support/program.ts';
+
+/** Moments by the clock that the processes share. */
+export interface Call {
+  readonly accepted: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const LINE = /^deliveries (\d+) from (\S+) to (\S+)$/;
+
+/** Of a program that has told of none yet. Calls that nobody took wait. */
+export function callsOf(program: Program): { next(): Promise<Call> } {
+  const { stderr } = program.child;
+  if (stderr === null) throw new Error('its standard error is not read');
+  const told: Call[] = [];
+  const waiting: ((call: Call) => void)[] = [];
+  createInterface(stderr).on('line', (line) => {
+    const [found, accepted, from, to] = LINE.exec(line) ?? [];
+    if (found === undefined) return;
+    const call = { accepted: Number(accepted), fromMs: Number(from), toMs: Number(to) };
+    const next = waiting.shift();
+    if (next) next(call);
+    else told.push(call);
+  });
+  return {
+    next: () => {
+      const call = told.shift();
+      return call === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(call);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+// Kinds of sink, and run --config FILE as the words behind the script's → the bridge in this process, from its sources, until SIGTERM.
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import { startBridge } from '../../src/bridge.ts';
+import { configError } from '../../src/config/config-error.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+import { systemDeps } from '../../src/system.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+
+export async function runBridge(adapters: readonly AdapterDefinition<unknown>[]): Promise<void> {
+  const [, , file = ''] = process.argv.slice(2);
+  const checked = readConfig(readFileSync(file, 'utf8'), {
+    adapters,
+    env: process.env,
+    directory: dirname(file),
+    readFile: (path) => readFileSync(path, 'utf8'),
+  });
+  if ('faults' in checked) throw configError(checked.faults);
+  const deps = systemDeps();
+  const { logger, dropped } = await createLogger({ stream: process.stderr, level: 'info', pretty: false, wallMs: deps.wallMs });
+  const { stdout } = process;
+  const bridge = await startBridge({ config: checked.options, version: 'bench', deps, logger, logLinesDropped: dropped, stdout });
+  process.on('SIGTERM', () => void bridge[Symbol.asyncDispose]().then(() => process.exit(0)));
+}
