@@ -106,10 +106,13 @@ test('every configuration of a page is valid', () => {
   assert.ok(configurations.length >= 4);
 });
 
-/** An environment in which every variable is set, each to something else: a webhook's secret, or a URL that is long enough for a token. */
+/** An environment in which every variable is set, each to something else: a webhook's secret, a connection string, or a URL that is long enough for a token. */
 function anyVariable(): Readonly<Record<string, string>> {
   const secret = (name: string) => `whsec_${Buffer.alloc(32, name).toString('base64')}`;
-  const value = (name: string) => (/(^|_)SECRET$/.test(name) ? secret(name) : `https://example.com/${name}/0123456789`);
+  const value = (name: string) => {
+    if (/(^|_)CONNECTION_STRING$/.test(name)) return 'Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=n;SharedAccessKey=aw==';
+    return /(^|_)SECRET$/.test(name) ? secret(name) : `https://example.com/${name}/0123456789`;
+  };
   return new Proxy({}, { get: (_, name) => value(String(name)) });
 }
 

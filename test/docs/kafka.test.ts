@@ -1,0 +1,212 @@
+// docs/kafka.md → its commands, configurations and its consumer, typed as they stand there against the test broker, a simulator and the built command.
+import assert from 'node:assert/strict';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createSink } from '../adapters/kafka/start-kafka.ts';
+import { KafkaShell } from '../support/kafka/kafka-shell.ts';
+import { type ReadRecord, readTopic } from '../support/kafka/records.ts';
+import { createTopic } from '../support/kafka/requests.ts';
+import { unsecuredToken } from '../support/kafka/security.ts';
+import { type Kafka, sharedKafka, withoutKafka, withoutOurKafka } from '../support/kafka/shared-kafka.ts';
+import { codeBlocksOf } from '../support/markdown-page.ts';
+import { poll } from '../support/poll.ts';
+import { folderOf, Program } from '../support/program.ts';
+import { localSimulator } from '../support/running-bridge.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const blocks = codeBlocksOf('docs/kafka.md');
+
+function block(heading: string, language: string, index = 0): string {
+  const found = blocks.filter((candidate) => candidate.heading === heading && candidate.language === language)[index];
+  return found?.text ?? assert.fail(`docs/kafka.md has no block ${index} in ${language} under "${heading}"`);
+}
+
+/** One for each line that is not continued. */
+function commandsIn(text: string): readonly string[] {
+  return text.replaceAll('\\\n', '').trimEnd().split('\n');
+}
+
+/** The configuration that a block writes by `cat`, on a port that nobody else listens at. */
+function configurationIn(text: string): string {
+  const [, yaml] = /<<'YAML'\n([\s\S]*?)^YAML$/m.exec(text) ?? [];
+  return `${yaml ?? assert.fail('there is no configuration')}http: { listen: 127.0.0.1:0 }\n`;
+}
+
+/** Starts the page's simulator on a port of its own. @returns its origin */
+async function simulate(shell: KafkaShell): Promise<string> {
+  const line = block('Try it', 'sh', 2);
+  const simulator = shell.start(`exec ${line.replace('127.0.0.1:8080', '127.0.0.1:0')}`);
+  const { endpoint } = JSON.parse((await simulator.lines(1))[0] ?? '') as { endpoint: string };
+  const { host, origin } = new URL(endpoint);
+  shell.means('127.0.0.1:8080', host);
+  return origin;
+}
+
+test('docs/kafka.md, "Try it": a disk, a topic, a bridge and a scenario, whose CloudEvents both readers show', {
+  skip: withoutOurKafka,
+}, async (t) => {
+  const kafka = await sharedKafka(t);
+  const shell = await KafkaShell.open(t, kafka);
+  const [format = '', serve] = commandsIn(block('Try it', 'sh', 0));
+  assert.equal(serve, 'bin/kafka-server-start.sh config/server.properties');
+  assert.match((await shell.type(format)).stdout, /Formatting .*data/);
+  assert.match((await shell.type(block('Try it', 'sh', 1))).stdout, new RegExp(`^Created topic ${shell.topic}\\.$`, 'm'));
+
+  const service = await simulate(shell);
+  const bridging = block('Try it', 'sh', 3);
+  shell.writes(configurationIn(bridging));
+  const [check = '', run = ''] = commandsIn(bridging).slice(-2);
+  const said = shell.here(block('Try it', 'text', 0)).trim();
+  assert.deepEqual((await shell.type(check)).stdout.split('\n'), ['metadata: can be reached', said, '']);
+  const bridge = shell.start(`exec ${run}`);
+  await bridge.logs('"watching"');
+
+  const [play = '', read = ''] = commandsIn(block('Try it', 'sh', 4));
+  await shell.type(play);
+  for (const [change, advance] of [
+    ['scheduled', '15m'],
+    ['started', '10m'],
+    ['ended', '0s'],
+  ] as const) {
+    await bridge.logs(`"change":"${change}"`);
+    await fetch(`${service}/simulator/clock`, { method: 'PUT', body: JSON.stringify({ advance }) });
+  }
+  const shown = await shell.start(`exec ${read}`).lines(3);
+  const changes = shown.map((line) => /\bce_id:([^,]+):(\w+),/.exec(line)?.slice(1) ?? [line]);
+  const [[id] = []] = changes;
+  assert.deepEqual(changes, [
+    [id, 'scheduled'],
+    [id, 'started'],
+    [id, 'ended'],
+  ]);
+  for (const line of shown) assert.match(line, new RegExp(`Partition:\\d\\t.*\\t${id}\\t\\{"eventId"`));
+
+  const records = (await shell.type(block('Try it', 'sh', 5))).stdout.split(/^(?=partition)/m);
+  assert.equal(records.length, 3);
+  const [first = ''] = block('Try it', 'text', 1).split('\n', 1);
+  const shape = first.replaceAll(
+    /\d+, offset \d+, key .*/g,
+    `\\d, offset 0, key ${id}\\n  content-type=application/json,.*\\n  \\{"eventId".*\\}\\n$`,
+  );
+  assert.match(records[0] ?? '', new RegExp(`^${shape}`));
+});
+
+test('docs/kafka.md, "Approvals from a topic": one starts the event, one comes too late, one is none', {
+  skip: withoutOurKafka,
+}, async (t) => {
+  const kafka = await sharedKafka(t);
+  const shell = await KafkaShell.open(t, kafka);
+  const service = await simulate(shell);
+  for (const text of [block('Try it', 'sh', 1), block('Approvals from a topic', 'sh', 0)]) await shell.type(text);
+  shell.writes(`${configurationIn(block('Try it', 'sh', 3))}${block('Approvals from a topic', 'yaml')}`);
+  const bridge = shell.start(`exec ${commandsIn(block('Try it', 'sh', 3)).at(-1)}`);
+  await bridge.logs('it starts at the end of the topic');
+  await fetch(`${service}/simulator/clock`, { method: 'PUT', body: JSON.stringify({ speed: 0 }) });
+
+  await shell.type(block('Approvals from a topic', 'sh', 1));
+  await written(kafka, shell.topic, 'started');
+  assert.deepEqual(changesIn(await readTopic(kafka.brokers, shell.topic)), [
+    'scheduled',
+    'approval.recorded',
+    'approval.submitted',
+    'started',
+  ]);
+  await shell.type(block('Approvals from a topic', 'sh', 2));
+  const failed = await written(kafka, shell.topic, 'approval.failed');
+  assert.equal((JSON.parse(failed.value ?? '') as { reason: string }).reason, 'started');
+  await shell.type('echo hello | kcat -P -b localhost:9092 -t approvals');
+  await bridge.logs('is no approval');
+  assert.match(bridge.stderr, new RegExp(`"place":\\{"topic":"${shell.approvals}","partition":0,"offset":2\\}`));
+});
+
+function changesIn(records: readonly ReadRecord[]): readonly string[] {
+  const types = records.map(({ headers }) => headers.find(([name]) => name === 'ce_type')?.[1] ?? '');
+  return types.map((type) => type.replace(/^.*events-bridge\.|\.v1$/g, ''));
+}
+
+/** Resolves with the first record of that change. */
+async function written(kafka: Kafka, topic: string, change: string): Promise<ReadRecord> {
+  let found: ReadRecord | undefined;
+  const look = async () => {
+    const records = await readTopic(kafka.brokers, topic);
+    found = records[changesIn(records).indexOf(change)];
+    return found !== undefined;
+  };
+  await poll(look, `${change} in the topic`);
+  return found ?? assert.fail();
+}
+
+interface Secured {
+  readonly what: string;
+  readonly listener: 'MTLS' | 'SASL_TLS';
+  /** Whether its user is made and given its right as the page says. */
+  readonly isMade?: boolean;
+}
+
+const SECURED: readonly Secured[] = [
+  { what: 'a client certificate', listener: 'MTLS' },
+  { what: 'user and password', listener: 'SASL_TLS', isMade: true },
+  { what: 'a token', listener: 'SASL_TLS' },
+];
+
+for (const [index, { what, listener, isMade }] of SECURED.entries()) {
+  test(`docs/kafka.md, "Security": the configuration with ${what} reaches a broker that asks for it`, {
+    skip: withoutOurKafka,
+  }, async (t) => {
+    const kafka = await sharedKafka(t);
+    const shell = await KafkaShell.open(t, kafka);
+    await createTopic(kafka.address, shell.topic);
+    const { ca, client } = kafka.certificates;
+    const user = kafka.uniqueName('bridge');
+    const token = join(shell.folder, 'token');
+    writeFileSync(token, unsecuredToken(user));
+    const files = { 'bridge.pem': client.certFile, 'bridge-key.pem': client.keyFile, 'ca.pem': ca, '/run/kafka/token': token };
+    for (const [name, file] of Object.entries(files)) shell.means(name, file);
+    for (const before of ['username: ', 'User:', '--entity-name ']) shell.means(`${before}bridge`, `${before}${user}`);
+    shell.means('kafka.inside.example.com:9093', kafka.listener(listener)[0] ?? '');
+    const { url } = await localSimulator(t);
+    shell.writes(`version: 1\nmetadata: { endpoint: "${url}" }\n${block('Security', 'yaml', index)}`);
+    const check = commandsIn(block('Try it', 'sh', 3)).at(-2) ?? '';
+    const env = { KAFKA_PASSWORD: 'change-me' };
+
+    const [addUser = '', allow = ''] = isMade ? commandsIn(block('Security', 'sh')) : [];
+    if (isMade) {
+      await shell.type(addUser);
+      await shell.type(allow.replace('User:bridge', 'User:somebody-else'));
+      const refused = await shell.start(check, env).ended();
+      assert.deepEqual([refused.code, /lacks the right \w+/.exec(refused.stdout)?.[0]], [1, 'lacks the right DESCRIBE']);
+      await shell.type(allow);
+    }
+    assert.match((await shell.type(check, env)).stdout, /^sinks\.stream: can be reached/m);
+  });
+}
+
+test('docs/kafka.md: the consumer in Node reads both modes, and drops repeats', { skip: withoutKafka }, async (t) => {
+  const kafka = await sharedKafka(t);
+  const topic = await kafka.createTopic({ partitions: 3 });
+  const [binary, structured] = ['binary', 'structured'].map((mode) =>
+    createSink(t, { options: { brokers: [...kafka.brokers], topic, mode } }),
+  );
+  assert.ok(binary && structured);
+  for (const [sink, seq] of [
+    [binary, 1],
+    [binary, 1],
+    [structured, 2],
+    [structured, 1],
+    [binary, 3],
+  ] as const)
+    assert.deepEqual(await sink.deliver({ seq }), ['accepted']);
+
+  const folder = folderOf(t);
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const main = join(folder, 'consumer.mjs');
+  writeFileSync(main, block('A consumer', 'js'));
+  const consumer = new Program([], { main, env: { BROKER: kafka.address, TOPIC: topic, GROUP: kafka.uniqueName('group') } });
+  t.after(() => consumer.end('SIGKILL'));
+  const lines = await consumer.lines(3);
+  assert.deepEqual(
+    lines.map((line) => /:updated:0*(\d) io\.github\.scheduled-events-bridge\.updated\.v1$/.exec(line)?.[1]),
+    ['1', '2', '3'],
+  );
+});
