@@ -8,7 +8,7 @@ import { formatDuration } from './durations.ts';
 import { BridgeError, codeOf } from './errors.ts';
 import type { Instant } from './model.ts';
 import type { Secret } from './secret.ts';
-import { type Deps, deadline, now } from './time.ts';
+import { type Deps, deadline, now, orAbort } from './time.ts';
 
 /** Less than the five minutes for which the library itself no longer hands out what it keeps. */
 const MARGIN_MS = 240_000;
@@ -84,7 +84,7 @@ export class AzureCredential {
     }
     account.asking ??= this.#ask(scope, account);
     try {
-      return (await abortable(account.asking, signal)).token;
+      return (await orAbort(account.asking, signal)).token;
     } catch (error) {
       if (usable !== null && error instanceof BridgeError && !signal.aborted) return usable;
       throw error;
@@ -127,7 +127,7 @@ export class AzureCredential {
     try {
       // Not every credential heeds the signal.
       const answer = this.#open().then((credential) => credential.getToken(scope, { abortSignal: limit.signal }));
-      const given = await abortable(answer, limit.signal);
+      const given = await orAbort(answer, limit.signal);
       if (given === null) throw new Error('no credential is set up');
       const lifetimeMs = given.expiresOnTimestamp - since.wallMs;
       const renewAfterMs = Math.max(lifetimeMs - Math.min(MARGIN_MS, lifetimeMs / 10), Math.min(LEAST_KEPT_MS, lifetimeMs / 2));
@@ -161,8 +161,9 @@ export class AzureCredential {
 /** No retries inside, and no asking around whether Microsoft knows the authority that the environment names. */
 async function createCredential(options: AzureCredentialOptions, pem: string): Promise<TokenCredential> {
   const azure = await import('./azure-identity.ts');
-  const { credential = 'default', clientId, tenantId, clientSecret } = options;
-  const common = { retryOptions: { maxRetries: 0 }, disableInstanceDiscovery: true };
+  const { credential = 'default', clientId, tenantId, clientSecret, authorityHost } = options;
+  const authority = authorityHost !== undefined && { authorityHost };
+  const common = { retryOptions: { maxRetries: 0 }, disableInstanceDiscovery: true, ...authority };
   const identity = { ...(clientId !== undefined && { clientId }), ...(tenantId !== undefined && { tenantId }) };
   switch (credential) {
     case 'managed-identity':
@@ -196,18 +197,5 @@ function pemOf(certificate: Secret, place: string): string {
     if (held !== '') return held;
     const message = `${place}.certificate cannot be read (${codeOf(error) ?? 'unreadable'}): mend ${certificate.file}`;
     throw new BridgeError('BRIDGE_AZURE_REFUSED', message, { disposition: 'misconfigured', scope: 'sink' });
-  }
-}
-
-/** The same, or the signal's reason as soon as it aborts. */
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: left, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([promise, left]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }

@@ -56,6 +56,19 @@ export interface AzureCredentialOptions {
   readonly tenantId?: string;
   readonly clientSecret?: Secret;
   readonly certificate?: Secret;
+  /** Of a national cloud; absent: as AZURE_AUTHORITY_HOST says, else the public cloud's. No key of the configuration. */
+  readonly authorityHost?: string;
+}
+
+const AUTHORITIES: readonly (readonly [host: RegExp, authorityHost: string])[] = [
+  [/\.servicebus\.chinacloudapi\.cn\.?$/i, 'https://login.chinacloudapi.cn'],
+  [/\.servicebus\.usgovcloudapi\.net\.?$/i, 'https://login.microsoftonline.us'],
+];
+
+/** Who gives the tokens for a namespace of Service Bus or Event Hubs, by its host; empty for the public cloud and hosts of no cloud. */
+export function azureAuthorityOf(host: string): Pick<AzureCredentialOptions, 'authorityHost'> {
+  const authorityHost = AUTHORITIES.find(([suffix]) => suffix.test(host))?.[1];
+  return authorityHost === undefined ? {} : { authorityHost };
 }
 
 type Key = 'clientId' | 'tenantId' | 'clientSecret' | 'certificate';

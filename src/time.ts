@@ -61,3 +61,13 @@ export function deadline(
   };
   return { signal: controller.signal, cancel };
 }
+
+/** What comes of `work` or, sooner, a rejection with the signal's reason; what becomes of `work` afterwards is nobody's concern. */
+export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -276,3 +276,13 @@ test('each kind of credential names what it lacks and what it has no use for', (
   assert.deepEqual(keys({ credential: 'environment', clientId: 'c' }), ['clientId']);
   assert.deepEqual(keys({ credential: 'workload-identity', clientId: 'c', tenantId: 't' }), []);
 });
+
+test('the authority of a national cloud is asked, whatever the environment says', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const authorityHost = process.env['AZURE_AUTHORITY_HOST'] ?? '';
+  setEnvironment(t, { AZURE_AUTHORITY_HOST: 'https://localhost:1' });
+  const clientSecret = secretOf(SECRET);
+  const { ask } = start(t, { credential: 'client-secret', tenantId: 'tenant', clientId: 'app', clientSecret, authorityHost });
+  assert.equal(await ask(), 'token-1');
+  assert.equal(entra.requests[0]?.at, 'entra');
+});

@@ -2,14 +2,13 @@
 import type { Cluster, Kafka, PartitionMetadata } from 'kafkajs';
 import { formatDuration } from '../../src/durations.ts';
 import { BridgeError } from '../../src/errors.ts';
-import { type Deps, deadline } from '../../src/time.ts';
+import { type Deps, deadline, orAbort } from '../../src/time.ts';
 import { kafkaFault, timeoutFault } from './kafka-fault.ts';
 import type { LinkOptions } from './producer-link.ts';
 import type { Doing } from './protocol-meanings.ts';
 import { SocketGate } from './socket-gate.ts';
 import { tryCreateTopic } from './topic.ts';
 import { mayWrite } from './topic-rights.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 const TOPIC_RESOURCE = 2;
 const IN_SYNC = 'min.insync.replicas';
@@ -29,7 +28,7 @@ export async function checkKafka(options: CheckOptions, deps: Pick<Deps, 'after'
   const check = new Check(options);
   const limit = deadline(deps, options.timeoutMs, () => check.tooSlow(), signal);
   try {
-    return await unlessAborted(limit.signal, check.run());
+    return await orAbort(check.run(), limit.signal);
   } finally {
     limit.cancel();
     check.end();

@@ -1,6 +1,8 @@
 // A Kafka topic → the approvals in it, message by message, read by a consumer group of each bridge or of all together.
+
 import type { Logger } from 'pino';
 import { BridgeError } from '../../src/errors.ts';
+import { orAbort } from '../../src/time.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../adapter.ts';
 import { showBroker } from './broker-address.ts';
 import { connectionFaults, connectionSettings } from './connection-options.ts';
@@ -11,7 +13,6 @@ import { kafkaClient, kafkaClients } from './kafka-client.ts';
 import { checkSource } from './kafka-source-check.ts';
 import { type KafkaSourceOptions, kafkaSourceOptions } from './kafka-source-options.ts';
 import { SocketGate } from './socket-gate.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** Before the name of the VM, where the configuration names no group. */
 const GROUP_PREFIX = 'scheduled-events-bridge-';
@@ -60,7 +61,7 @@ class KafkaSource implements ApprovalSource {
       // What it asks for is meant to fail; what fails besides is thrown.
       const silent = this.#deps.logger.child({}, { level: 'silent' });
       const client = await kafkaClient(this.#options, { ...this.#deps, logger: silent }, this.#place, gate.wrap);
-      return await unlessAborted(stop, checkSource(client, this.#group, { ...this.#deps, connected: this.#connected }));
+      return await orAbort(checkSource(client, this.#group, { ...this.#deps, connected: this.#connected }), stop);
     } catch (error) {
       stop.throwIfAborted();
       throw this.#faultOf(error, gate);
@@ -83,12 +84,12 @@ class KafkaSource implements ApprovalSource {
 
   async #receive(take: Take, stop: AbortSignal, ready: () => void): Promise<void> {
     // The member before keeps its partitions until it has left.
-    await unlessAborted(stop, this.#leaving);
+    await orAbort(this.#leaving, stop);
     this.#clientLogger.level = this.#deps.logger.level;
     const gate = new SocketGate();
     const member = this.#member(take, ready, gate);
     try {
-      await unlessAborted(stop, member.run(this.#clients(gate.wrap)));
+      await orAbort(member.run(this.#clients(gate.wrap)), stop);
     } finally {
       this.#leaving = member.leave();
     }

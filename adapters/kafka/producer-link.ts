@@ -2,7 +2,7 @@
 import type { Kafka, Producer, RecordMetadata } from 'kafkajs';
 import { formatDuration } from '../../src/durations.ts';
 import { BridgeError, type ErrorCode } from '../../src/errors.ts';
-import { type Deps, sleep } from '../../src/time.ts';
+import { type Deps, orAbort, sleep } from '../../src/time.ts';
 import { BrokerPauses } from './broker-pauses.ts';
 import type { WrapSockets } from './kafka-client.ts';
 import { type FaultContext, kafkaFault } from './kafka-fault.ts';
@@ -11,7 +11,6 @@ import type { EncodedRecord } from './record-encoder.ts';
 import { SocketGate } from './socket-gate.ts';
 import { createTopic, type NewTopic } from './topic.ts';
 import { TopicPartitions } from './topic-partitions.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** The brokers answer before we stop waiting, so that what they did is known. */
 const BROKER_SHARE = 0.8;
@@ -103,7 +102,7 @@ export class ProducerLink {
   async send(partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
     this.#running += 1;
     try {
-      await unlessAborted(signal, this.#produce(partition, records));
+      await orAbort(this.#produce(partition, records), signal);
       this.#hasWorked = true;
     } catch (error) {
       // An idempotent producer may have lost count (kafkajs rolls its sequence back), whatever the last thing was that failed.

@@ -1,13 +1,12 @@
 // Records for partitions → requests over one link, a single one under way for each partition; a new link where one was given up.
 import { BridgeError } from '../../src/errors.ts';
-import type { CancelTimer, Deps } from '../../src/time.ts';
+import { type CancelTimer, type Deps, orAbort } from '../../src/time.ts';
 import { timeoutFault } from './kafka-fault.ts';
 import { patience } from './patience.ts';
 import { type LinkOptions, ProducerLink } from './producer-link.ts';
 import type { Doing } from './protocol-meanings.ts';
 import type { EncodedRecord } from './record-encoder.ts';
 import { Turns } from './turns.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 export interface SenderOptions extends LinkOptions {
   /** A link that nothing was sent over for so long is closed. */
@@ -71,7 +70,7 @@ export class Sender {
   }
 
   async #sendNow(lane: Lane, partition: number, records: readonly EncodedRecord[], signal: AbortSignal): Promise<void> {
-    await unlessAborted(signal, lane.clear);
+    await orAbort(lane.clear, signal);
     const link = await this.#open(signal);
     const limit = this.#limit(link, 'produce', signal);
     try {
@@ -95,7 +94,7 @@ export class Sender {
     const link = this.#link;
     const limit = this.#limit(link, 'connect', signal);
     try {
-      await unlessAborted(limit.signal, link.open());
+      await orAbort(link.open(), limit.signal);
       return link;
     } catch (error) {
       if (!signal.aborted) link.retire();

@@ -1,6 +1,7 @@
 // `sasl` with mechanism oauthbearer → the token that a connection shows: of Microsoft Entra ID, or what a file or variable holds.
 import { readFileSync } from 'node:fs';
 import { AzureCredential, type AzureCredentialDeps } from '../../src/azure-credential.ts';
+import { azureAuthorityOf } from '../../src/azure-options.ts';
 import { BridgeError, codeOf } from '../../src/errors.ts';
 import type { Secret } from '../../src/secret.ts';
 import { isToken, type SaslOptions } from './sasl-options.ts';
@@ -13,7 +14,7 @@ const never = new AbortController().signal;
 export function tokenSource(sasl: OauthBearerOptions, host: string, deps: AzureCredentialDeps, place: string): () => Promise<string> {
   const { token } = sasl;
   if (token !== undefined) return async () => readToken(token, place);
-  const credential = new AzureCredential(sasl, deps, `${place}.sasl`);
+  const credential = new AzureCredential({ ...sasl, ...azureAuthorityOf(host) }, deps, `${place}.sasl`);
   // A connection that is given up ends its wait by itself; the answer serves the next one.
   return async () => (await credential.token(`https://${host.replace(/\.$/, '')}/.default`, never)).token;
 }
