@@ -2,13 +2,15 @@
 import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { SecureContext } from 'node:tls';
+import type { ProxyServer } from '../../src/http-connect.ts';
+import { judgeProxy, proxyUrl } from '../../src/proxy-url.ts';
 import type { Deps } from '../../src/time.ts';
 import { TlsFiles } from '../../src/tls-files.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { checkedLookup, type Resolve } from './checked-lookup.ts';
-import { type ConnectionOptions, judgeProxy, proxyUrl } from './connection-options.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import { hostOf, type RequestExtras, serverNameOf } from './exchange.ts';
-import { openTunnel, type ProxyServer } from './proxy-tunnel.ts';
+import { openTunnel } from './proxy-tunnel.ts';
 import { touch } from './touch.ts';
 
 /** Shorter than servers keep an idle connection (5 s with node, more elsewhere), so that hardly ever a request meets one just closed. */

@@ -1,0 +1,52 @@
+// What the configuration says of an HTTP proxy → its key, and what is wrong with its value, without repeating any of it.
+import * as v from 'valibot';
+import { secret } from './options.ts';
+import { addressJudge } from './private-addresses.ts';
+import { reveal, Secret } from './secret.ts';
+
+const PROXY_FAULT = 'must be http://host:port or https://host:port, and nothing behind it';
+const PROXY_CREDENTIALS = 'holds a user or password: give the whole URL as { env: NAME } or { file: PATH }';
+const PROXY_ENCODING = 'holds a user or password with a % that is none of percent-encoding: write it as %25';
+const PROXY_METADATA = 'is an address of the metadata service, which is no proxy';
+
+/** The operator named the proxy, so it may be anywhere but at the metadata service. */
+export const judgeProxy = addressJudge(['0.0.0.0/0', '::/0']);
+
+/** An optional key `proxy`: a URL or, with a user and password, a secret that holds one. */
+export function proxyEntry(description: string) {
+  const literal = v.pipe(
+    v.string(),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed ? proxyFault(dataset.value) : null;
+      if (message !== null) addIssue({ message });
+    }),
+  );
+  return v.exactOptional(
+    v.pipe(v.union([literal, secret()], 'must be a URL, { env: NAME } or { file: PATH }'), v.description(description)),
+  );
+}
+
+/** Of the text or, once it is open, of the secret; null where nothing is wrong. */
+export function proxyFault(proxy: string | Secret): string | null {
+  const text = reveal(proxy);
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  if (url === null) return PROXY_FAULT;
+  if (!(proxy instanceof Secret) && (url.username !== '' || url.password !== '')) return PROXY_CREDENTIALS;
+  if (!isEncoded(url.username + url.password)) return PROXY_ENCODING;
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '') return PROXY_FAULT;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return process.getBuiltinModule('node:net').isIP(host) !== 0 && judgeProxy(host) === 'metadata' ? PROXY_METADATA : null;
+}
+
+/** The checked proxy with its user and password. */
+export function proxyUrl(proxy: string | Secret): URL {
+  return new URL(reveal(proxy));
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== null;
+  } catch {
+    return false;
+  }
+}
