@@ -37,8 +37,11 @@ async function bundle(): Promise<void> {
     platform: 'node',
     target: 'node24',
     minifySyntax: true,
-    // Under Node rxjs resolves to CommonJS, of which nothing can be left out: 270 KB instead of 55, 2 MB of memory.
-    alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
+    // Under Node both resolve to CommonJS, of which nothing can be left out: rxjs has 270 KB instead of 55, the Service Bus SDK 1250 instead of 580.
+    alias: {
+      rxjs: './node_modules/rxjs/dist/esm/index.js',
+      '@azure/service-bus': './node_modules/@azure/service-bus/dist-esm/src/index.js',
+    },
     sourcemap: 'linked',
     logLevel: 'warning',
     // CommonJS packages inside the bundle ask for Node's own modules by require.

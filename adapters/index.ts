@@ -1,6 +1,7 @@
 // The kinds of sink that the bridge knows; a new one is added here and nowhere else.
 import type { AdapterDefinition } from './adapter.ts';
 import { kafka } from './kafka/kafka.ts';
+import { serviceBus } from './service-bus/service-bus.ts';
 import { stdout } from './stdout/stdout.ts';
 import { webhook } from './webhook/webhook.ts';
 
@@ -8,4 +9,4 @@ import { webhook } from './webhook/webhook.ts';
  * By `type`. A definition itself is light: its options and a `create` without I/O. An adapter that needs a heavy client imports it
  * at its first use (`await import(…)` in `check` and `deliver`), so that nobody pays for a sink that is not configured.
  */
-export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [stdout, webhook, kafka];
+export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [stdout, webhook, kafka, serviceBus];

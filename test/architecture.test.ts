@@ -57,6 +57,8 @@ const NOUNS = [
   'canonical-json',
   'api-versions',
   'private-addresses',
+  'proxy-url',
+  'http-connect',
   'tls-advice',
 ];
 const STAGES = ['metadata', 'changes', 'cloudevents', 'outbox', 'delivery', 'approvals'];

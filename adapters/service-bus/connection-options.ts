@@ -1,0 +1,124 @@
+// What the configuration says of the way to a Service Bus namespace → its keys, for sinks and sources, and what is wrong with them.
+import * as v from 'valibot';
+import { type AzureCredentialOptions, azureCredentialEntries, azureCredentialFaults } from '../../src/azure-options.ts';
+import { duration, secret } from '../../src/options.ts';
+import { proxyEntry, proxyFault } from '../../src/proxy-url.ts';
+import type { Secret } from '../../src/secret.ts';
+import { pemFile, tlsFaults } from '../../src/tls-options.ts';
+import type { OptionFault } from '../adapter.ts';
+import { parseConnectionString, parseEndpoint } from './connection-string.ts';
+
+/** Below the five minutes after which a lane gives any adapter up. */
+const LONGEST_MS = 240_000;
+const NAMESPACE_FAULT = 'must be the host name of a namespace, such as my-ns.servicebus.windows.net, without sb:// or a path';
+const CREDENTIAL_KEYS = ['credential', 'clientId', 'tenantId', 'clientSecret', 'certificate'] as const;
+
+export const connectionEntries = {
+  namespace: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.check((text) => isNamespace(text), NAMESPACE_FAULT),
+      v.description('The host name of the namespace, for an identity in Microsoft Entra ID. Either this or connectionString.'),
+    ),
+  ),
+  ...azureCredentialEntries,
+  connectionString: v.exactOptional(
+    v.pipe(
+      secret(),
+      v.description(
+        'A connection string with a key or a shared access signature, { env: NAME } or { file: PATH }; a file is read again when it changes.',
+      ),
+    ),
+  ),
+  transport: v.pipe(
+    v.optional(v.picklist(['amqp', 'websocket']), 'amqp'),
+    v.description('amqp: TLS to port 5671. websocket: AMQP in a WebSocket to port 443. Default amqp.'),
+  ),
+  proxy: proxyEntry(
+    'An HTTP proxy for transport websocket, asked by CONNECT: http://host:port. With a user and password only as a secret.',
+  ),
+  tls: v.exactOptional(
+    v.pipe(
+      v.strictObject({
+        ca: pemFile('PEM file of the certificate authorities to trust, in place of those of the machine.'),
+      }),
+      v.description('TLS of the connection. The file is read again when it changes.'),
+    ),
+  ),
+  timeout: v.pipe(
+    v.optional(v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(LONGEST_MS, 'must be at most 4m')), '10s'),
+    v.description('How long one operation may take until it is answered, its connection included. Default 10s.'),
+  ),
+};
+
+/** How to reach a namespace, and as whom. */
+export interface ServiceBusConnectionOptions extends AzureCredentialOptions {
+  readonly namespace?: string;
+  readonly connectionString?: Secret;
+  readonly transport: 'amqp' | 'websocket';
+  readonly proxy?: string | Secret;
+  readonly tls?: { readonly ca: Secret };
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** What shows before any secret is open. */
+export function connectionFaults(options: ServiceBusConnectionOptions): readonly OptionFault[] {
+  const { namespace, connectionString, transport, proxy } = options;
+  const faults: OptionFault[] = [];
+  if (namespace === undefined && connectionString === undefined)
+    faults.push({ key: 'namespace', message: 'is missing: give namespace, or connectionString' });
+  if (namespace !== undefined && connectionString !== undefined)
+    faults.push({ key: 'connectionString', message: 'stands beside namespace: give one of them' });
+  if (connectionString !== undefined && namespace === undefined) {
+    const useless = CREDENTIAL_KEYS.filter((key) => options[key] !== undefined);
+    faults.push(...useless.map((key) => ({ key, message: 'means nothing beside connectionString, which says who we are: leave it out' })));
+  } else faults.push(...azureCredentialFaults(options));
+  if (proxy !== undefined && transport !== 'websocket')
+    faults.push({ key: 'proxy', message: 'needs transport: websocket, as proxies let port 443 through' });
+  return faults;
+}
+
+/** What shows once the secrets are open. `entity`: the queue or topic that is used. */
+export function connectionSecretFaults(
+  { connectionString, transport, proxy, tls }: ServiceBusConnectionOptions,
+  entity: string,
+): readonly OptionFault[] {
+  const faults: OptionFault[] = [];
+  if (connectionString !== undefined) {
+    const message = connectionStringFault(connectionString.reveal(), { entity, transport });
+    if (message !== null) faults.push({ key: 'connectionString', message });
+  }
+  const wrong = proxy === undefined ? null : proxyFault(proxy);
+  if (wrong !== null) faults.push({ key: 'proxy', message: wrong });
+  return tls === undefined ? faults : [...faults, ...tlsFaults(tls, 'tls')];
+}
+
+/** Without a word of what it holds; null where nothing is wrong. */
+export function connectionStringFault(
+  text: string,
+  { entity, transport }: { readonly entity: string; readonly transport: 'amqp' | 'websocket' },
+): string | null {
+  const parsed = parseConnectionString(text);
+  if ('fault' in parsed) return parsed.fault;
+  const { entityPath, isEmulator } = parsed;
+  if (entityPath !== null && entityPath.toLowerCase() !== entity.toLowerCase())
+    return `holds an EntityPath that is not ${entity}: take the string of this queue or topic, or that of the namespace`;
+  if (isEmulator && transport === 'websocket') return 'is that of the emulator, which has no WebSockets: set transport: amqp';
+  return null;
+}
+
+/** Puts each fault at its key. */
+export function checkKeys<Options extends object>(faultsOf: (options: Options) => readonly OptionFault[]) {
+  return v.rawCheck<Options>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const input = dataset.value as Record<string, unknown>;
+    for (const { key, message } of faultsOf(dataset.value))
+      addIssue({ message, path: [{ type: 'object', origin: 'value', input, key, value: input[key] }] });
+  });
+}
+
+function isNamespace(text: string): boolean {
+  const endpoint = parseEndpoint(text);
+  return endpoint !== null && (endpoint.host.includes('.') || endpoint.host.includes(':') || endpoint.host === 'localhost');
+}

@@ -1,0 +1,91 @@
+// The connection string of a Service Bus namespace → where to connect and with which key or signature, or what is wrong with it, without its values.
+import { isLoopback } from '../../src/private-addresses.ts';
+
+/** Where a namespace listens. */
+export interface Endpoint {
+  /** A name, or an address without brackets. */
+  readonly host: string;
+  /** Null: the usual one of the transport. */
+  readonly port: number | null;
+}
+
+export interface ConnectionString {
+  readonly endpoint: Endpoint;
+  /** A key by its name, or a shared access signature as it is sent. */
+  readonly access: { readonly name: string; readonly key: string } | { readonly signature: string };
+  /** The one queue or topic that it is for; null: the whole namespace. */
+  readonly entityPath: string | null;
+  /** `UseDevelopmentEmulator=true`: without TLS, to this machine alone. */
+  readonly isEmulator: boolean;
+}
+
+const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+const ENDPOINT = /^(?:sb|amqps?):\/\/(\[[0-9a-f:]+\]|[^/:@?#[\]\\]+)(?::(\d{1,5}))?\/?$/i;
+const SIGNATURE = /^SharedAccessSignature sr=[!-~]+$/;
+
+/** `host` or `host:port`; null where `text` is none. */
+export function parseEndpoint(text: string): Endpoint | null {
+  const match = /^(\[[0-9a-f:]+\]|[^:]+)(?::(\d{1,5}))?$/i.exec(text);
+  return match ? endpointOf(match) : null;
+}
+
+/** How messages and the SDK name it. */
+export function showEndpoint({ host, port }: Endpoint): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return port === null ? name : `${name}:${port}`;
+}
+
+/** `fault` says what is wrong without repeating a value. Names count without case, as in the SDKs for .NET and Java; unknown ones are ignored. */
+export function parseConnectionString(text: string): ConnectionString | { readonly fault: string } {
+  const parts = partsOf(text);
+  if (typeof parts === 'string') return { fault: parts };
+  const endpoint = endpointOf(ENDPOINT.exec(parts.get('endpoint') ?? ''));
+  if (endpoint === null) return { fault: 'must hold one Endpoint such as sb://my-ns.servicebus.windows.net/, and nothing behind the host' };
+  const access = accessOf(parts);
+  if (typeof access === 'string') return { fault: access };
+  const emulator = parts.get('usedevelopmentemulator');
+  // Other spellings mean TLS to the SDK, and clear text to who wrote them.
+  if (emulator !== undefined && emulator !== 'true' && emulator !== 'false')
+    return { fault: 'must say UseDevelopmentEmulator=true exactly, in lower case, or leave it out' };
+  const isEmulator = emulator === 'true';
+  if (isEmulator && !isLoopback(endpoint.host))
+    return {
+      fault: 'says UseDevelopmentEmulator=true for another machine, to which the token would go in the clear: only loopback is allowed',
+    };
+  return { endpoint, access, entityPath: parts.get('entitypath') ?? null, isEmulator };
+}
+
+/** By name in lower case, or a fault. */
+function partsOf(text: string): ReadonlyMap<string, string> | string {
+  const parts = new Map<string, string>();
+  for (const part of text.split(';').map((written) => written.trim())) {
+    if (part === '') continue;
+    const at = part.indexOf('=');
+    const name = part.slice(0, at).trim().toLowerCase();
+    const value = part.slice(at + 1).trim();
+    if (at < 1 || name === '') return 'must be made of Name=value parts with semicolons between them';
+    if (parts.has(name)) return 'names a part twice';
+    if (value !== '') parts.set(name, value);
+  }
+  return parts;
+}
+
+function accessOf(parts: ReadonlyMap<string, string>): ConnectionString['access'] | string {
+  const [name, key, signature] = ['sharedaccesskeyname', 'sharedaccesskey', 'sharedaccesssignature'].map((part) => parts.get(part));
+  if (signature !== undefined) {
+    if (key !== undefined) return 'must hold either SharedAccessKey or SharedAccessSignature, not both';
+    return SIGNATURE.test(signature) ? { signature } : 'must hold a SharedAccessSignature that begins with "SharedAccessSignature sr="';
+  }
+  if (name === undefined || key === undefined) return 'must hold SharedAccessKeyName and SharedAccessKey, or SharedAccessSignature';
+  return { name, key };
+}
+
+function endpointOf(match: RegExpExecArray | null): Endpoint | null {
+  const [, name, port] = match ?? [];
+  if (name === undefined) return null;
+  const host = name.replace(/^\[|\]$/g, '');
+  const isAddress = process.getBuiltinModule('node:net').isIP(host) !== 0;
+  const number = port === undefined ? null : Number(port);
+  const isPort = number === null || (number >= 1 && number <= 65_535);
+  return isPort && (isAddress || HOST.test(host)) ? { host, port: number } : null;
+}

@@ -1,0 +1,86 @@
+// Where a namespace is and how to reach it → connections to it: TCP or TLS, straight or through a proxy, as they are or as a WebSocket.
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { SecureContext } from 'node:tls';
+import type { ProxyServer } from '../../src/http-connect.ts';
+import type { Deps } from '../../src/time.ts';
+import { type Endpoint, showEndpoint } from './connection-string.ts';
+import { openTunnel } from './proxy-tunnel.ts';
+import { openWebSocket } from './websocket-stream.ts';
+
+/** One connection on which nothing was said yet. @throws what node throws, a BridgeError, or the signal's reason. */
+export type Connect = (signal: AbortSignal) => Promise<Duplex>;
+
+export type Transport = 'amqp' | 'websocket';
+
+export interface ConnectorOptions {
+  readonly endpoint: Endpoint;
+  readonly transport: Transport;
+  /** False for the emulator alone. */
+  readonly isSecure: boolean;
+  /** What to trust; null: what the machine trusts. */
+  readonly trust: () => SecureContext | null;
+  readonly proxy: ProxyServer | null;
+  /** How messages name the namespace. */
+  readonly who: string;
+}
+
+/** What the SDK's own WebSockets are asked for. */
+const WEBSOCKET = { path: '/$servicebus/websocket', protocol: 'AMQPWSB10' };
+
+export function connector(options: ConnectorOptions, deps: Pick<Deps, 'random'>): Connect {
+  const { endpoint, transport, isSecure, trust, proxy, who } = options;
+  const { host } = endpoint;
+  const port = endpoint.port ?? (transport === 'websocket' ? 443 : isSecure ? 5671 : 5672);
+  return async (signal) => {
+    signal.throwIfAborted();
+    const tunnel = proxy === null ? null : await openTunnel(proxy, showEndpoint({ host, port }), signal);
+    const socket = isSecure ? await secure(tunnel, { host, port }, trust(), signal) : await plain(host, port, signal);
+    if (transport === 'amqp') return socket;
+    return await openWebSocket(socket, { authority: showEndpoint(endpoint), ...WEBSOCKET, who }, deps, signal);
+  };
+}
+
+function plain(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  return opened(process.getBuiltinModule('node:net').connect({ host, port, noDelay: true, keepAlive: true }), 'connect', signal);
+}
+
+function secure(
+  tunnel: Socket | null,
+  { host, port }: { readonly host: string; readonly port: number },
+  trusted: SecureContext | null,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const isName = process.getBuiltinModule('node:net').isIP(host) === 0;
+  const socket = process.getBuiltinModule('node:tls').connect({
+    ...(tunnel === null ? { port } : { socket: tunnel }),
+    host,
+    ...(isName && { servername: host }),
+    // NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
+    rejectUnauthorized: true,
+    ...(trusted && { secureContext: trusted }),
+  });
+  socket.setNoDelay(true).setKeepAlive(true);
+  return opened(socket, 'secureConnect', signal);
+}
+
+/** Destroys the socket where it is not open in the end. */
+function opened(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const settle = (error?: unknown) => {
+      signal.removeEventListener('abort', abort);
+      socket.off('error', settle).off('close', closed);
+      if (error === undefined) return resolve(socket);
+      socket.on('error', () => undefined);
+      socket.destroy();
+      reject(error);
+    };
+    const abort = () => settle(signal.reason);
+    const closed = () => settle(new Error('closed before it was open'));
+    signal.addEventListener('abort', abort, { once: true });
+    socket
+      .once(event, () => settle())
+      .on('error', settle)
+      .on('close', closed);
+  });
+}

@@ -1,0 +1,101 @@
+// A delivery → the Service Bus message that carries it (CloudEvents AMQP binding 1.0.2 and working draft), the same at every attempt but for its time to live.
+import type { ServiceBusMessage } from '@azure/service-bus';
+import { sha256Hex } from '../../src/canonical-json.ts';
+import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../src/cloudevents/binary.ts';
+import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
+import { BridgeError } from '../../src/errors.ts';
+import type { Delivery } from '../../src/model.ts';
+import type { Deps } from '../../src/time.ts';
+
+export interface MessageOptions {
+  readonly mode: 'binary' | 'structured';
+  /** Whether the entity wants a session for each message. */
+  readonly sessions: boolean;
+  /** Of application properties, in binary mode. */
+  readonly attributePrefix: 'underscore' | 'colon';
+  /** Milliseconds, or until the event's NotBefore; absent: as the entity says. */
+  readonly ttl?: number | 'untilNotBefore';
+}
+
+/** What is wrong is thrown as a BridgeError with disposition `refused`. */
+export type EncodeMessage = (delivery: Delivery) => ServiceBusMessage;
+
+const PREFIXES = { underscore: 'cloudEvents_', colon: 'cloudEvents:' } as const;
+/** Message, session and partition ids. */
+const LONGEST_ID = 128;
+/** Service Bus quotas: one application property, and all of them. */
+const LARGEST_PROPERTY_BYTES = 32 * 1024;
+const LARGEST_PROPERTIES_BYTES = 64 * 1024;
+/** A message whose time is over still goes out: who waits for it gets it, and the entity may keep it as a dead letter. */
+const LEAST_TTL_MS = 1000;
+
+/** `sink` is the sink's name, for messages. */
+export function messageEncoder(options: MessageOptions, sink: string, deps: Pick<Deps, 'wallMs'>): EncodeMessage {
+  return (delivery) => {
+    const event = toBinary(delivery.bytes);
+    const content = options.mode === 'binary' ? binaryContent(event, options, sink) : structuredContent(delivery);
+    const { type, correlationid, expirytime } = 'fault' in event ? {} : event.attributes;
+    const key = shortened(delivery.partitionKey);
+    const timeToLive = ttlMs(options.ttl, expirytime, deps.wallMs());
+    return {
+      ...content,
+      messageId: shortened(delivery.id),
+      ...(options.sessions ? { sessionId: key } : { partitionKey: key }),
+      ...(type !== undefined && { subject: type }),
+      ...(correlationid !== undefined && { correlationId: correlationid }),
+      ...(timeToLive !== null && { timeToLive }),
+    };
+  };
+}
+
+/** No message of these can be smaller: what the broker counts besides is framing. */
+export function leastBytes({ body, applicationProperties = {} }: ServiceBusMessage): number {
+  return (body as Uint8Array).length + propertyBytes(applicationProperties);
+}
+
+/** A data section with the JSON of `data` (A-4), and every attribute as its canonical string, which A-3 allows in place of AMQP's types. */
+function binaryContent(event: ReturnType<typeof toBinary>, { attributePrefix }: MessageOptions, sink: string): ServiceBusMessage {
+  if ('fault' in event) throw unencodable(sink, event.fault);
+  const applicationProperties = prefixed(event, PREFIXES[attributePrefix]);
+  const total = propertyBytes(applicationProperties);
+  const largest = Math.max(...Object.values(applicationProperties).map((value) => Buffer.byteLength(value)));
+  if (total > LARGEST_PROPERTIES_BYTES || largest > LARGEST_PROPERTY_BYTES)
+    throw unencodable(
+      sink,
+      `its attributes make ${total} bytes of application properties, one of them ${largest}: 64 KiB and 32 KiB is the most`,
+    );
+  return { body: bufferOf(event.data), contentType: DATA_CONTENT_TYPE, applicationProperties };
+}
+
+function structuredContent({ bytes }: Delivery): ServiceBusMessage {
+  return { body: bufferOf(bytes), contentType: `${STRUCTURED_CONTENT_TYPE}; charset=utf-8` };
+}
+
+function prefixed({ attributes }: BinaryEvent, prefix: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [prefix + name, value]));
+}
+
+function propertyBytes(properties: NonNullable<ServiceBusMessage['applicationProperties']>): number {
+  return Object.entries(properties).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + Buffer.byteLength(String(value)), 0);
+}
+
+/** The SDK encodes all but a Buffer as JSON once more (A-T4). */
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/** Ids of ours are shorter; one that is not stays itself in the CloudEvent, and is told apart by its hash. */
+function shortened(id: string): string {
+  return id.length <= LONGEST_ID ? id : `sha256:${sha256Hex(id)}`;
+}
+
+/** Null: as the entity says. */
+function ttlMs(ttl: MessageOptions['ttl'], expiry: string | undefined, wallMs: number): number | null {
+  if (ttl !== 'untilNotBefore') return ttl ?? null;
+  return expiry === undefined ? null : Math.max(Date.parse(expiry) - wallMs, LEAST_TTL_MS);
+}
+
+function unencodable(sink: string, why: string): BridgeError {
+  const message = `sink ${sink} cannot send this CloudEvent in binary mode, as ${why}: it goes to the dead letters; mode: structured can send it`;
+  return new BridgeError('BRIDGE_DELIVERY_UNENCODABLE', message, { disposition: 'refused' });
+}

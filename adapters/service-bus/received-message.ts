@@ -1,0 +1,36 @@
+// A message as the SDK gives it → what the bridge is told of it: an id that stays, its place, its bytes, its time. Pure.
+import type { ServiceBusReceivedMessage } from '@azure/service-bus';
+import type { ApprovalMessage } from '../adapter.ts';
+import type { SourceEntity } from './service-bus-source-options.ts';
+
+/** The service takes no longer ones. */
+const LONGEST_ID = 128;
+
+/** `nowMs` stands in for the time of a message without one. */
+export function approvalMessage(message: ServiceBusReceivedMessage, { place }: SourceEntity, nowMs: number): ApprovalMessage {
+  const { sequenceNumber, enqueuedTimeUtc } = message;
+  // Text, as those of partitioned entities are too large for a number.
+  const number = sequenceNumber?.toString() ?? '';
+  const sentMs = enqueuedTimeUtc?.getTime();
+  const messageId = textOf(message.messageId).slice(0, LONGEST_ID);
+  return {
+    // A queue that is made anew counts from 1 again, so the number alone does not do.
+    id: `${number}:${sentMs ?? ''}:${messageId}`,
+    place: { ...place, sequenceNumber: number },
+    body: bytesOf(message.body),
+    sentMs: sentMs ?? nowMs,
+  };
+}
+
+/** The SDKs send data sections; portals and other AMQP clients a text or binary value too. */
+function bytesOf(body: unknown): Uint8Array | null {
+  if (body instanceof Uint8Array) return body;
+  if (typeof body === 'string') return Buffer.from(body);
+  if (Array.isArray(body) && body.length > 0 && body.every((section) => section instanceof Uint8Array)) return Buffer.concat(body);
+  return null;
+}
+
+function textOf(id: ServiceBusReceivedMessage['messageId']): string {
+  if (id === undefined || typeof id === 'string') return id ?? '';
+  return typeof id === 'number' ? String(id) : id.toString('hex');
+}

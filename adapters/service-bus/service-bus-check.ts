@@ -1,0 +1,65 @@
+// A sink's connection, step by step → whether a message could be sent, and what is worth telling of the queue or topic; without sending one.
+import { BridgeError } from '../../src/errors.ts';
+import type { Deps } from '../../src/time.ts';
+import type { Access } from './access.ts';
+import { checkStep } from './check-step.ts';
+import { describeEntity, type EntityDescription } from './entity-description.ts';
+import type { Sender } from './sender.ts';
+import { SCOPE } from './service-bus-client.ts';
+import { connectionFault, type FaultPlace } from './service-bus-fault.ts';
+import type { Entity } from './service-bus-options.ts';
+
+export interface SinkToCheck {
+  readonly access: Access;
+  readonly sender: Sender;
+  readonly place: FaultPlace;
+  readonly entity: Entity;
+  readonly sessions: boolean;
+  /** Milliseconds for each step. */
+  readonly timeout: number;
+}
+
+type CheckDeps = Pick<Deps, 'after' | 'wallMs'>;
+
+/** For what is only worth telling: its port may be closed where AMQP's is open. */
+const LOOK_MS = 3000;
+
+/** @returns what is worth telling. @throws BridgeError that says which step failed and what to do, or the signal's reason. */
+export async function checkSink(sink: SinkToCheck, deps: CheckDeps, signal: AbortSignal): Promise<string | null> {
+  const { access, sender, entity, sessions, place, timeout } = sink;
+  const target = access.target();
+  const limits = { place, timeout, faultOf: connectionFault };
+  const step = <T>(work: (until: AbortSignal) => Promise<T>) => checkStep(work, limits, deps, signal);
+  // First by themselves, as the SDK says less of name, TLS and token.
+  await step(async (until) => (await access.connector(target)(until)).destroy());
+  const { credential } = target;
+  if ('token' in credential) await step((until) => credential.token(SCOPE, until));
+  await sender.attach(signal);
+  // The emulator has another interface for it.
+  if (!target.isSecure) return null;
+  const described = await checkStep(
+    (until) => describeEntity(access, target, entity.path, deps, until),
+    { ...limits, timeout: Math.min(timeout, LOOK_MS) },
+    deps,
+    signal,
+  ).catch(() => null);
+  signal.throwIfAborted();
+  if (described?.requiresSession === true && !sessions) throw wantsSessions(place);
+  return tell(entity, described);
+}
+
+function tell({ kind, path }: Entity, described: EntityDescription | null): string {
+  if (described === null)
+    return `a message could be sent; whether ${kind} ${path} drops repeats cannot be read with these rights: look at its requiresDuplicateDetection`;
+  const { hasDuplicateDetection, duplicateWindow } = described;
+  return hasDuplicateDetection
+    ? `a message could be sent; ${kind} ${path} drops repeats of the last ${duplicateWindow ?? 'minutes'}`
+    : `a message could be sent; ${kind} ${path} has no duplicate detection, so a repeat after a lost answer arrives twice (it can only be chosen when it is created)`;
+}
+
+function wantsSessions({ who, entity }: FaultPlace): BridgeError {
+  return new BridgeError('BRIDGE_SERVICE_BUS_ENTITY', `${who} wants a session for each message to the ${entity}: set sessions: true`, {
+    disposition: 'misconfigured',
+    scope: 'sink',
+  });
+}

@@ -1,0 +1,75 @@
+// Where a namespace is and who we are → a client of the SDK with sockets of ours, one connection long.
+import type { ServiceBusClient, ServiceBusClientOptions } from '@azure/service-bus';
+import type { AzureToken } from '../../src/azure-credential.ts';
+import { type Deps, sleep } from '../../src/time.ts';
+import type { Target } from './access.ts';
+import { AmqpSockets } from './amqp-socket.ts';
+import { showEndpoint } from './connection-string.ts';
+import type { Connect } from './connector.ts';
+
+/** Our own time limit comes first: what the SDK makes of its own says less. */
+const SDK_SLACK_MS = 5000;
+/** For saying goodbye: a server that no longer answers keeps the SDK's `close` waiting for ever. */
+const CLOSE_MS = 2000;
+/** The SDK renews a token two minutes before its end, and at once, over and over, one that ends sooner; and a timer counts 24 days. */
+const LEAST_RENEWAL_MS = 150_000;
+const MOST_RENEWAL_MS = 20 * 86_400_000;
+
+/** What a token must be for, in every cloud. */
+export const SCOPE = 'https://servicebus.azure.net/.default';
+
+export type BusClientDeps = Pick<Deps, 'after' | 'wallMs'>;
+
+export class BusClient {
+  readonly client: ServiceBusClient;
+  /** Aborts with the socket's error once a connection is gone or could not be opened: this client is of no use any more. */
+  readonly lost: AbortSignal;
+  readonly #sockets: AmqpSockets;
+  readonly #deps: BusClientDeps;
+  #closing: Promise<void> | null = null;
+
+  private constructor(client: ServiceBusClient, sockets: AmqpSockets, lost: AbortSignal, deps: BusClientDeps) {
+    this.client = client;
+    this.lost = lost;
+    this.#sockets = sockets;
+    this.#deps = deps;
+  }
+
+  /** Loads the SDK and connects to nothing yet. `timeoutMs` is what the caller allows one operation. */
+  static async create(target: Target, connect: Connect, timeoutMs: number, deps: BusClientDeps): Promise<BusClient> {
+    const { ServiceBusClient: Client } = await import('./sdk.ts');
+    const lost = new AbortController();
+    const sockets = new AmqpSockets(connect, { lost: (error) => lost.abort(error) });
+    const options: ServiceBusClientOptions = {
+      // The lane retries. The delays are those of a receiver that reconnects.
+      retryOptions: { maxRetries: 0, timeoutInMs: timeoutMs + SDK_SLACK_MS, retryDelayInMs: 1000, maxRetryDelayInMs: 1000 },
+      webSocketOptions: { webSocket: sockets.Socket },
+      userAgentOptions: { userAgentPrefix: 'scheduled-events-bridge' },
+    };
+    const { credential } = target;
+    const own = 'token' in credential ? { getToken: async () => renewable(await credential.token(SCOPE, lost.signal), deps) } : credential;
+    return new BusClient(new Client(showEndpoint(target.endpoint), own, options), sockets, lost.signal, deps);
+  }
+
+  /** Ends links and connection; what does not answer is cut off. Never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    this.lost.addEventListener('abort', end);
+    if (this.lost.aborted) end();
+    this.client.close().then(end, end);
+    await sleep(this.#deps, CLOSE_MS, ended.signal).catch(() => undefined);
+    this.#sockets.cut();
+  }
+}
+
+/** The token, with an end by which the SDK renews it sensibly. */
+function renewable({ token, expiresAtMs }: AzureToken, { wallMs }: Pick<Deps, 'wallMs'>): { token: string; expiresOnTimestamp: number } {
+  const now = wallMs();
+  return { token, expiresOnTimestamp: Math.min(Math.max(expiresAtMs, now + LEAST_RENEWAL_MS), now + MOST_RENEWAL_MS) };
+}

@@ -1,0 +1,191 @@
+// Whatever the SDK, TLS, DNS and sockets throw → BridgeErrors by a table of our own; the SDK's `retryable` flag is not asked.
+import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
+
+/** How messages name the parts. */
+export interface FaultPlace {
+  /** `sink bus: my-ns.servicebus.windows.net`, with the host alone. */
+  readonly who: string;
+  /** `queue maintenance` */
+  readonly entity: string;
+  readonly doing: 'send' | 'receive';
+  /** The role that it needs. */
+  readonly role: string;
+}
+
+interface Row extends Pick<BridgeErrorDetails, 'disposition' | 'scope' | 'retryAfterMs'> {
+  readonly code: ErrorCode;
+  /** `said`: the service's own words, to tell apart what one code covers. */
+  readonly what: (place: FaultPlace, said: string) => string;
+}
+
+/** What Service Bus asks of a client that it throttles, unless it names another pause. */
+const BUSY_MS = 10_000;
+const PAUSE = /\bwait (\d{1,4}) seconds\b/;
+const BAD_TOKEN = /^(Invalid|Expired|Malformed)[A-Za-z]+:|\btoken (has|is)\b/i;
+const MISCONFIGURED = { disposition: 'misconfigured', scope: 'sink' } as const;
+const RETRY = { disposition: 'retry', scope: 'delivery' } as const;
+const AWAY = { disposition: 'retry', scope: 'sink' } as const;
+
+const UNAVAILABLE: Row = {
+  code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE',
+  ...RETRY,
+  what: ({ doing, entity }) =>
+    `${doing === 'send' ? 'did not take the message' : `gives no messages of the ${entity}`}: it is tried again; if this lasts, look at the health of the namespace`,
+};
+const BUSY: Row = {
+  code: 'BRIDGE_SERVICE_BUS_BUSY',
+  ...AWAY,
+  retryAfterMs: BUSY_MS,
+  what: () => 'is busy and asks for a pause: it is tried again; if this lasts, see who else uses the namespace, or give it more units',
+};
+const TIMEOUT: Row = { code: 'BRIDGE_SERVICE_BUS_TIMEOUT', ...RETRY, what: () => 'gave no answer in time: it is tried again' };
+const NO_ENTITY: Row = {
+  code: 'BRIDGE_SERVICE_BUS_ENTITY',
+  ...MISCONFIGURED,
+  what: ({ entity }) => `has no ${entity}: correct the name, or create it`,
+};
+
+/** By the SDK's codes (ServiceBusErrorCode). */
+const CODES: Readonly<Record<string, Row>> = {
+  MessagingEntityNotFound: NO_ENTITY,
+  MessagingEntityDisabled: {
+    code: 'BRIDGE_SERVICE_BUS_ENTITY',
+    ...MISCONFIGURED,
+    what: ({ entity }) => `has disabled the ${entity}: enable it`,
+  },
+  UnauthorizedAccess: {
+    code: 'BRIDGE_SERVICE_BUS_UNAUTHORIZED',
+    ...MISCONFIGURED,
+    what: ({ entity, role }, said) =>
+      BAD_TOKEN.test(said)
+        ? 'does not accept the token: check the key or signature of the connectionString and its end, or tenant and identity; and the clock of this machine'
+        : `does not allow that at the ${entity}: give the identity the role "${role}" on this scope (it can take minutes to count), or the key that right`,
+  },
+  QuotaExceeded: {
+    code: 'BRIDGE_SERVICE_BUS_QUOTA',
+    ...MISCONFIGURED,
+    what: ({ entity }) => `has no room left for the ${entity}: see that somebody receives from it and its dead letters, or raise its size`,
+  },
+  MessageSizeExceeded: {
+    code: 'BRIDGE_SERVICE_BUS_TOO_LARGE',
+    disposition: 'refused',
+    scope: 'delivery',
+    what: ({ entity }) => `does not take so large a message for the ${entity}: it goes to the dead letters`,
+  },
+  ServiceBusy: BUSY,
+  ServiceTimeout: TIMEOUT,
+};
+
+/** By the codes of @azure/core-amqp, which the SDK puts before the message of what it calls a GeneralError. */
+const GENERAL: readonly (readonly [prefix: RegExp, row: Row])[] = [
+  [/^ResourceDeletedError: /, NO_ENTITY],
+  [
+    /^InvalidOperationError: [\s\S]*SessionId/i,
+    {
+      code: 'BRIDGE_SERVICE_BUS_ENTITY',
+      ...MISCONFIGURED,
+      what: ({ entity }) => `wants a session for each message to the ${entity}: set sessions: true`,
+    },
+  ],
+];
+
+const CLOSED: Row = {
+  code: 'BRIDGE_SERVICE_BUS_BROKEN',
+  ...AWAY,
+  what: () => 'closed the connection without an answer: it is tried again',
+};
+
+/** Codes of OpenSSL's verification and of node:tls. */
+const TLS: readonly (readonly [code: RegExp, advice: string])[] = [
+  [/^CERT_HAS_EXPIRED$/, 'shows a certificate that has expired; if it is a new one, set the clock of this machine'],
+  [/^CERT_NOT_YET_VALID$/, 'shows a certificate that is not valid yet: set the clock of this machine'],
+  [
+    /^(ERR_TLS_CERT_ALTNAME_|HOSTNAME_MISMATCH$)/,
+    'shows a certificate for another name: correct the host, or see who answers in its place',
+  ],
+  [
+    /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED$|CERT_SIGNATURE_FAILURE$|INVALID_CA$)/,
+    'shows a certificate of an authority that this machine does not trust: where a proxy opens TLS, give its authority in tls.ca',
+  ],
+  [/^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|INVALID_PURPOSE$|CRL_|PATH_LENGTH_)/, 'does not speak TLS as it should: check host and port'],
+];
+/** Faults of the way there. */
+const NAME = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
+const ROUTE = new Set([
+  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'ETIMEDOUT'],
+]);
+
+/** A BridgeError passes unchanged. */
+export function serviceBusFault(error: unknown, place: FaultPlace): BridgeError {
+  const told = lastOf(error);
+  if (told instanceof BridgeError) return told;
+  const code = codeOf(told);
+  const row = code === undefined ? undefined : CODES[code];
+  if (row) return fault(row, told, place, code);
+  if (!isOfTheSdk(told)) return connectionFault(told, place);
+  const said = messageOf(told);
+  const system = /\b(E[A-Z]{3,}[A-Z_]*)\b/.exec(said)?.[1];
+  if (system !== undefined && (NAME.has(system) || ROUTE.has(system))) return unreachable(system, place);
+  const general = GENERAL.find(([prefix]) => prefix.test(said))?.[1];
+  return fault(general ?? UNAVAILABLE, told, place, /^([A-Za-z]+Error): /.exec(said)?.[1] ?? code);
+}
+
+/** A connection that could not be opened, or is gone: what a socket, TLS, DNS or a proxy threw. */
+export function connectionFault(error: unknown, place: FaultPlace): BridgeError {
+  const told = lastOf(error);
+  if (told instanceof BridgeError) return told;
+  // Several addresses that fail come as one AggregateError, with the code of the first.
+  const code = codeOf(error) ?? codeOf(told);
+  const tls = code && TLS.find(([pattern]) => pattern.test(code))?.[1];
+  if (tls) return broken('BRIDGE_SERVICE_BUS_TLS', `${place.who} ${tls} (${code})`, code);
+  if (code && (NAME.has(code) || ROUTE.has(code))) return unreachable(code, place);
+  return fault(CLOSED, told, place, code);
+}
+
+/** Our own time limit ran out; `limit` as the configuration writes it. */
+export function timeoutFault({ who, entity }: FaultPlace, limit: string): BridgeError {
+  const message = `${who} gave no answer for the ${entity} within ${limit}: it is tried again; if this lasts, check the network, or raise timeout`;
+  return new BridgeError('BRIDGE_SERVICE_BUS_TIMEOUT', message, { ...RETRY, status: 'timeout' });
+}
+
+/** A message that the link's own limit leaves no room for; nothing was sent. */
+export function tooLargeFault({ who, entity }: FaultPlace, bytes: number, limit: number): BridgeError {
+  const message = `${who} takes messages of ${limit} bytes for the ${entity}, and this one has ${bytes} at least: it goes to the dead letters`;
+  return new BridgeError('BRIDGE_SERVICE_BUS_TOO_LARGE', message, { disposition: 'refused', status: 'MessageSizeExceeded' });
+}
+
+/** The last try is the one that counts. */
+function lastOf(error: unknown): unknown {
+  return error instanceof AggregateError && error.errors.length > 0 ? lastOf(error.errors.at(-1)) : error;
+}
+
+function isOfTheSdk(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'ServiceBusError' || error.name === 'MessagingError');
+}
+
+function unreachable(code: string, { who }: FaultPlace): BridgeError {
+  const what = NAME.has(code)
+    ? 'cannot be found by its name: correct the host, or look at the DNS of this machine'
+    : 'cannot be reached: check firewalls and, for a private endpoint, the network; where only port 443 is open, set transport: websocket';
+  return broken('BRIDGE_SERVICE_BUS_UNREACHABLE', `${who} ${what} (${code})`, code);
+}
+
+function broken(code: ErrorCode, message: string, status: string): BridgeError {
+  return new BridgeError(code, message, { ...AWAY, status });
+}
+
+/** What the service said in words may hold anything: its code and its tracking id are told, for Microsoft's support. */
+function fault(row: Row, error: unknown, place: FaultPlace, status: string | undefined): BridgeError {
+  const words = messageOf(error);
+  const tracking = /\bTrackingId:([0-9A-Za-z_-]{8,80})/.exec(words)?.[1];
+  const said = [status, tracking && `TrackingId ${tracking}`].filter((part) => part !== undefined && part !== '').join(', ');
+  const pauseSeconds = row.retryAfterMs === undefined ? undefined : PAUSE.exec(words)?.[1];
+  const retryAfterMs = pauseSeconds === undefined ? row.retryAfterMs : Number(pauseSeconds) * 1000;
+  const message = `${place.who} ${row.what(place, words)}${said === '' ? '' : ` (${said})`}`;
+  return new BridgeError(row.code, message, {
+    ...(row.disposition && { disposition: row.disposition }),
+    ...(row.scope && { scope: row.scope }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(status === undefined ? {} : { status }),
+  });
+}

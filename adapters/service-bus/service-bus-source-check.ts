@@ -1,0 +1,31 @@
+// A source's connection, step by step → whether messages could be received; without receiving one.
+import { orAbort } from '../../src/time.ts';
+import type { ApprovalSourceDeps } from '../adapter.ts';
+import type { Access } from './access.ts';
+import { checkStep } from './check-step.ts';
+import { type Probed, probeLink } from './link-probe.ts';
+import { BusClient, SCOPE } from './service-bus-client.ts';
+import { sourceFault } from './source-fault.ts';
+
+export interface SourceToCheck extends Probed {
+  readonly access: Access;
+  /** Milliseconds for each step. */
+  readonly timeout: number;
+}
+
+/** @throws BridgeError that says which step failed and what to do, or the signal's reason. */
+export async function checkSource(source: SourceToCheck, deps: ApprovalSourceDeps, signal: AbortSignal): Promise<void> {
+  const { access, place, timeout } = source;
+  const step = <T>(work: (until: AbortSignal) => Promise<T>) => checkStep(work, { place, timeout, faultOf: sourceFault }, deps, signal);
+  const target = access.target();
+  // First by themselves, as the SDK says less of name, TLS and token.
+  await step(async (until) => (await access.connector(target)(until)).destroy());
+  const { credential } = target;
+  if ('token' in credential) await step((until) => credential.token(SCOPE, until));
+  const bus = await BusClient.create(target, access.connector(target), timeout, deps);
+  try {
+    await step((until) => orAbort(probeLink(bus, source, deps), AbortSignal.any([until, bus.lost])));
+  } finally {
+    await bus.close();
+  }
+}

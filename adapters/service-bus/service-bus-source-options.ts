@@ -1,0 +1,95 @@
+// What the configuration says of a queue or subscription that approvals come from → checked options.
+import * as v from 'valibot';
+import type { OptionFault, Readers } from '../adapter.ts';
+import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
+import { parseConnectionString, parseEndpoint, showEndpoint } from './connection-string.ts';
+import { entityName } from './service-bus-options.ts';
+
+/** Of a subscription's name (naming rules of Microsoft.ServiceBus), and what none holds. */
+const LONGEST_NAME = 50;
+const NAME = /^[^/\\?#@*\s\p{Cc}]+$/u;
+
+const keys = v.strictObject({
+  ...connectionEntries,
+  queue: entityName('The queue that approvals are read from. Either this, or topic and subscription.'),
+  topic: entityName('The topic of the subscription that approvals are read from. Either this or queue.'),
+  subscription: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.maxLength(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`),
+      v.regex(NAME, 'must be the name of a subscription'),
+      v.description('The subscription of the topic. With readers: each, every bridge needs one of its own.'),
+    ),
+  ),
+  sessions: v.pipe(
+    v.optional(v.boolean(), false),
+    v.description('Whether the queue or subscription requires sessions: each is read in its order. Default false.'),
+  ),
+  readers: v.exactOptional(
+    v.pipe(
+      v.picklist(['each', 'one'], 'must be each or one'),
+      v.description(
+        'each: every bridge reads every message, from a subscription of its own. one: the bridges share the messages. Default one for a queue, each for a subscription.',
+      ),
+    ),
+  ),
+});
+
+/** The options of `approvals.sources.NAME` with type service-bus, beside `type` and `approver` (contract, sections 2 and 8). */
+export const serviceBusSourceOptions = v.pipe(
+  keys,
+  checkKeys<v.InferOutput<typeof keys>>((options) => [...connectionFaults(options), ...entityFaults(options)]),
+);
+
+export type ServiceBusSourceOptions = v.InferOutput<typeof serviceBusSourceOptions>;
+
+/** Where approvals lie. */
+export interface SourceEntity {
+  /** As links name it: `approvals`, `maintenance/Subscriptions/web_0`. */
+  readonly path: string;
+  /** As messages name it: `queue approvals`, `subscription web_0 of topic maintenance`. */
+  readonly label: string;
+  /** As logs name it. */
+  readonly place: Readonly<Record<string, string>>;
+}
+
+/** Of options that were checked. */
+export function sourceEntityOf({ queue, topic = '', subscription = '' }: ServiceBusSourceOptions): SourceEntity {
+  if (queue !== undefined) return { path: queue, label: `queue ${queue}`, place: { queue } };
+  const path = `${topic}/Subscriptions/${subscription}`;
+  return { path, label: `subscription ${subscription} of topic ${topic}`, place: { topic, subscription } };
+}
+
+export function readersOf({ queue, readers }: ServiceBusSourceOptions): Readers {
+  return readers ?? (queue === undefined ? 'each' : 'one');
+}
+
+/** The one place that messages are taken from; names of entities count without case. Of options whose secrets are open, without faults. */
+export function streamsOf(options: ServiceBusSourceOptions): readonly string[] {
+  const { namespace = '', connectionString } = options;
+  const parsed = connectionString === undefined ? { endpoint: parseEndpoint(namespace) } : parseConnectionString(connectionString.reveal());
+  const endpoint = 'endpoint' in parsed ? parsed.endpoint : null;
+  return endpoint === null ? [] : [`${showEndpoint(endpoint)} ${sourceEntityOf(options).path}`.toLowerCase()];
+}
+
+/** What is wrong with the values of its secrets. */
+export function sourceSecretFaults(options: ServiceBusSourceOptions): readonly OptionFault[] {
+  return connectionSecretFaults(options, options.queue ?? options.topic ?? '');
+}
+
+function entityFaults({ queue, topic, subscription, readers }: v.InferOutput<typeof keys>): readonly OptionFault[] {
+  const faults: OptionFault[] = [];
+  if (queue === undefined && topic === undefined)
+    faults.push({ key: 'queue', message: 'is missing: give queue, or topic and subscription' });
+  if (queue !== undefined && topic !== undefined) faults.push({ key: 'topic', message: 'stands beside queue: give one of them' });
+  if (topic !== undefined && queue === undefined && subscription === undefined)
+    faults.push({ key: 'subscription', message: 'is missing: what is sent to a topic is read from a subscription of it' });
+  if (queue !== undefined && subscription !== undefined)
+    faults.push({ key: 'subscription', message: 'means nothing beside queue: leave it out' });
+  if (queue !== undefined && readers === 'each')
+    faults.push({
+      key: 'readers',
+      message: 'cannot be each for a queue, whose readers share the messages: give each bridge a subscription of a topic, or leave it out',
+    });
+  return faults;
+}

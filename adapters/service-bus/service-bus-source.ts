@@ -1,0 +1,101 @@
+// A Service Bus queue or subscription → the approvals in it, each message settled only once its verdict is there.
+
+import { BridgeError } from '../../src/errors.ts';
+import { orAbort } from '../../src/time.ts';
+import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../adapter.ts';
+import { Access, type CredentialOf } from './access.ts';
+import type { Take } from './link-messages.ts';
+import { Reception } from './reception.ts';
+import type { FaultPlace } from './service-bus-fault.ts';
+import { checkSource } from './service-bus-source-check.ts';
+import {
+  readersOf,
+  type ServiceBusSourceOptions,
+  type SourceEntity,
+  serviceBusSourceOptions,
+  sourceEntityOf,
+  sourceSecretFaults,
+  streamsOf,
+} from './service-bus-source-options.ts';
+
+export const RECEIVER_ROLE = 'Azure Service Bus Data Receiver';
+
+/** Approvals from a queue or subscription (contract, section 8). */
+export const serviceBusSource: ApprovalSourceDefinition<ServiceBusSourceOptions> = {
+  options: serviceBusSourceOptions,
+  secretFaults: sourceSecretFaults,
+  readersOf,
+  streamsOf,
+  create: (options, deps) => new ServiceBusSource(options, deps),
+};
+
+/** Loads the SDK and connects at each call. */
+export class ServiceBusSource implements ApprovalSource {
+  readonly canGiveBack = true;
+  readonly #options: ServiceBusSourceOptions;
+  readonly #deps: ApprovalSourceDeps;
+  readonly #entity: SourceEntity;
+  readonly #access: Access;
+  readonly #place: FaultPlace;
+  readonly #closing = new AbortController();
+  readonly #endings = new Set<Promise<unknown>>();
+
+  /** The secrets are open. @throws BridgeError BRIDGE_CONFIG_INVALID that names the key and no value */
+  constructor(options: ServiceBusSourceOptions, deps: ApprovalSourceDeps, credentialOf?: CredentialOf) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#entity = sourceEntityOf(options);
+    const { queue, topic = '' } = options;
+    const place = { owner: `approvals.sources.${deps.name}`, name: `source ${deps.name}`, entity: queue ?? topic };
+    this.#access = new Access(options, place, deps, credentialOf);
+    this.#place = { who: `${place.name}: ${this.#access.host}`, entity: this.#entity.label, doing: 'receive', role: RECEIVER_ROLE };
+  }
+
+  /** Resolves the name, opens TLS, asks for a token, shows it and attaches a link that gets no credit. */
+  async check(signal: AbortSignal): Promise<string | null> {
+    const stop = this.#stop(signal);
+    stop.throwIfAborted();
+    await orAbort(this.#untilDisposal(checkSource(this.#parts(), this.#deps, stop)), stop);
+    return null;
+  }
+
+  async receive(take: Take, signal: AbortSignal, ready: () => void): Promise<void> {
+    const stop = this.#stop(signal);
+    stop.throwIfAborted();
+    const reception = new Reception({ ...this.#parts(), take, ready, stop }, this.#deps);
+    try {
+      await orAbort(reception.run(), stop);
+    } finally {
+      void this.#untilDisposal(reception.leave());
+    }
+  }
+
+  /** What is being received ends: what is being taken is settled first, where that takes a second at most. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(this.#closed());
+    await Promise.allSettled(this.#endings);
+  }
+
+  #parts() {
+    const { sessions, timeout } = this.#options;
+    return { access: this.#access, entity: this.#entity, place: this.#place, sessions, timeout };
+  }
+
+  async #untilDisposal<T>(ending: Promise<T>): Promise<T> {
+    this.#endings.add(ending);
+    try {
+      return await ending;
+    } finally {
+      this.#endings.delete(ending);
+    }
+  }
+
+  #stop(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, this.#closing.signal]);
+  }
+
+  #closed(): BridgeError {
+    const message = `source ${this.#deps.name} is closed: the bridge is stopping`;
+    return new BridgeError('BRIDGE_ADAPTER_CLOSED', message, { disposition: 'retry', scope: 'sink' });
+  }
+}

@@ -1,0 +1,14 @@
+// The `service-bus` kind of sink: options → an adapter that sends CloudEvents to a queue or topic of Azure Service Bus.
+import type { AdapterDefinition } from '../adapter.ts';
+import { ServiceBusAdapter } from './service-bus-adapter.ts';
+import { type ServiceBusOptions, secretFaults, serviceBusOptions } from './service-bus-options.ts';
+import { serviceBusSource } from './service-bus-source.ts';
+
+/** CloudEvents as AMQP messages, each accepted once the service has settled it. */
+export const serviceBus: AdapterDefinition<ServiceBusOptions> = {
+  type: 'service-bus',
+  options: serviceBusOptions,
+  secretFaults,
+  create: (options, deps) => new ServiceBusAdapter(options, deps),
+  source: serviceBusSource,
+};

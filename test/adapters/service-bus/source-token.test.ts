@@ -1,0 +1,27 @@
+// A source with an identity → the token that it shows, or the error that it got instead.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BridgeError } from '../../../src/errors.ts';
+import { CertificateAuthority } from '../../support/certificate-authority.ts';
+import { openServer, openSource, Reading } from './source-bench.ts';
+
+test('a token that cannot be had ends the call with its own error; one that can is shown', async (t) => {
+  const authority = await CertificateAuthority.create(t);
+  const server = await openServer(t, { tls: await authority.issue('IP:127.0.0.1') });
+  const refused = new BridgeError('BRIDGE_AZURE_UNAVAILABLE', 'no token', { disposition: 'retry', scope: 'sink' });
+  let asked = 0;
+  const token = async () => {
+    asked += 1;
+    if (asked === 1) throw refused;
+    return { token: 'of the VM', expiresAtMs: Date.now() + 3_600_000 };
+  };
+  const credentialOf = () => ({ token });
+  const options = { namespace: server.address, tls: { ca: authority.file } };
+  const { source } = openSource(server, { options, credentialOf });
+  assert.equal(await new Reading(source).done, refused);
+  await new Reading(source).ready();
+  assert.deepEqual(
+    server.contacts('put-token').map(({ token, status }) => [token, status]),
+    [['of the VM', 202]],
+  );
+});
