@@ -5,6 +5,7 @@ import { idle } from './idle.ts';
 import { kafka } from './kafka.ts';
 import { latency } from './latency.ts';
 import { recovery } from './recovery.ts';
+import { serviceBus } from './service-bus.ts';
 import { simulator } from './simulator.ts';
 import { start } from './start.ts';
 import { unchanged } from './unchanged.ts';
@@ -19,6 +20,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   unchanged,
   webhook,
   kafka,
+  'service-bus': serviceBus,
   simulator,
 };
 

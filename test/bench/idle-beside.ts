@@ -1,0 +1,38 @@
+// Bridges with nothing to tell, after some deliveries → what each costs in one and the same minute.
+import { setTimeout as pause } from 'node:timers/promises';
+import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
+import type { Sections } from '../support/running-bridge.ts';
+import { cpuMs, type Row, rssMb } from './figures.ts';
+import { pidOf, Rig } from './rig.ts';
+
+/** That many were delivered to each sink of each bridge. */
+export const CHANGES = 10;
+/** What the start and the deliveries leave behind has been dealt with by then. */
+const SETTLE_MS = 20_000;
+const MEASURE_MS = 60_000;
+
+export interface IdleCase {
+  readonly name: string;
+  readonly sections: Sections;
+  readonly goals?: { readonly cpu?: string; readonly rss?: string };
+}
+
+export async function idleBeside(cases: readonly IdleCase[]): Promise<readonly Row[]> {
+  return (await Promise.all(cases.map(measure))).flat();
+}
+
+async function measure({ name, sections, goals = {} }: IdleCase): Promise<readonly Row[]> {
+  await using rig = await Rig.start();
+  const bridge = await rig.startBridge('1s', sections);
+  for (let change = 1; change <= CHANGES; change++) await rig.metadata.list([{ ...EXAMPLE_EVENT, Description: `change ${change}` }]);
+  await pause(SETTLE_MS);
+  const pid = pidOf(bridge);
+  const before = { cpu: cpuMs(pid), polls: rig.metadata.polls };
+  await pause(MEASURE_MS);
+  const cpu = (cpuMs(pid) - before.cpu) / (rig.metadata.polls - before.polls);
+  const what = `idle, 1s polls, ${name}`;
+  return [
+    { what: `${what}: CPU a poll`, figure: `${cpu.toFixed(2)} ms`, goal: goals.cpu ?? '' },
+    { what: `${what}: RSS`, figure: `${rssMb(pid).toFixed(1)} MB`, goal: goals.rss ?? '' },
+  ];
+}

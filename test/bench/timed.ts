@@ -1,0 +1,27 @@
+// A kind of sink → the same, whose sinks tell on standard error what each call took, as `deliveries COUNT from MS to MS`, by the clock that the
+// processes of a machine share (clock.ts).
+import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
+import { sharedMs } from './clock.ts';
+
+export function timed<Options>(definition: AdapterDefinition<Options>): AdapterDefinition<Options> {
+  return { ...definition, create: (options, deps) => telling(definition.create(options, deps)) };
+}
+
+/** One line for each call. */
+export function tell(count: number, fromMs: number): void {
+  process.stderr.write(`deliveries ${count} from ${fromMs} to ${sharedMs()}\n`);
+}
+
+function telling(adapter: Adapter): Adapter {
+  return {
+    limits: adapter.limits,
+    check: (signal) => adapter.check(signal),
+    deliver: async (batch, signal) => {
+      const fromMs = sharedMs();
+      const outcomes = await adapter.deliver(batch, signal);
+      tell(outcomes.filter((outcome) => outcome === 'accepted').length, fromMs);
+      return outcomes;
+    },
+    [Symbol.asyncDispose]: () => adapter[Symbol.asyncDispose](),
+  };
+}
