@@ -84,8 +84,11 @@ test('every command of a page asks for a verb that there is, with options that i
   assert.ok(commands > 10, `only ${commands} commands were found`);
 });
 
-/** A certificate, its key, or a secret. */
+const CONNECTION_STRING = 'Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=n;SharedAccessKey=aw==';
+
+/** A certificate, its key, a connection string, or a secret. */
 function anyFile(path: string): string {
+  if (path.endsWith('connection-string')) return CONNECTION_STRING;
   if (path.endsWith('-key.pem')) return PRIVATE_KEY;
   return path.endsWith('.pem') ? CERTIFICATE : `secret-of-${path}`;
 }
