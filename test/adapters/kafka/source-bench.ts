@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import kafkajs, { type Admin, type Message } from 'kafkajs';
 import * as v from 'valibot';
-import type { ApprovalMessage, ApprovalSource, MessageVerdict } from '../../../adapters/adapter.ts';
+import type { ApprovalMessage, ApprovalSource } from '../../../adapters/adapter.ts';
 import { kafkaSource } from '../../../adapters/kafka/kafka-source.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { systemDeps } from '../../../src/system.ts';
@@ -10,12 +10,7 @@ import type { Deps } from '../../../src/time.ts';
 import { poll } from '../../support/poll.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
-
-export interface OpenedSource {
-  readonly source: ApprovalSource;
-  /** Everything it logged so far. */
-  readonly logged: () => string;
-}
+import { type OpenedSource, Reading, textOf, type Verdict } from '../source-reading.ts';
 
 export interface SourceSurroundings {
   /** The VM's name; `web_0` by default. */
@@ -40,56 +35,6 @@ export function openSource(
   return { source, logged };
 }
 
-/** What becomes of a message, `settle` by default. */
-export type Verdict = (message: ApprovalMessage) => MessageVerdict | Promise<MessageVerdict>;
-
-/** One call of `receive`. */
-export class Reading {
-  /** In the order in which they were taken, each with every time. */
-  readonly messages: ApprovalMessage[] = [];
-  /** What `receive` rejected with; undefined while it receives. */
-  ended: unknown;
-  isReady = false;
-  readonly done: Promise<unknown>;
-  readonly #abort = new AbortController();
-
-  constructor(source: ApprovalSource, verdict: Verdict = () => 'settle') {
-    const take = async (message: ApprovalMessage) => {
-      this.messages.push(message);
-      return await verdict(message);
-    };
-    const ready = () => {
-      this.isReady = true;
-    };
-    this.done = source.receive(take, this.#abort.signal, ready).catch((error: unknown) => {
-      this.ended = error;
-      return error;
-    });
-  }
-
-  get texts(): string[] {
-    return this.messages.map(({ body }) => (body === null ? 'null' : Buffer.from(body).toString()));
-  }
-
-  /** @throws what `receive` rejected with before */
-  async ready(): Promise<void> {
-    await poll(() => this.isReady || this.ended !== undefined, 'a source that is ready');
-    if (!this.isReady) throw this.ended;
-  }
-
-  /** Resolves once so many messages were taken. */
-  async until(count: number, withinMs?: number): Promise<void> {
-    await poll(() => this.messages.length >= count || this.ended !== undefined, `${count} messages, not ${this.messages.length}`, withinMs);
-    if (this.messages.length < count) throw this.ended;
-  }
-
-  /** @returns what `receive` rejects with */
-  async abort(reason?: unknown): Promise<unknown> {
-    this.#abort.abort(reason);
-    return await this.done;
-  }
-}
-
 /** Receives again and again, as the bridge does, until the test ends. */
 export class SteadyReading {
   readonly messages: ApprovalMessage[] = [];
@@ -103,7 +48,7 @@ export class SteadyReading {
   }
 
   get texts(): string[] {
-    return this.messages.map(({ body }) => String(body));
+    return this.messages.map(textOf);
   }
 
   async ready(): Promise<void> {

@@ -10,7 +10,8 @@ import { unpackSnappy } from '../../../adapters/kafka/snappy.ts';
 import type { BridgeError } from '../../../src/errors.ts';
 import { javaArguments } from '../../support/kafka/distribution.ts';
 import { sharedKafka, withoutKafka, withoutOurKafka } from '../../support/kafka/shared-kafka.ts';
-import { openSource, Reading } from './source-bench.ts';
+import { Reading } from '../source-reading.ts';
+import { openSource } from './source-bench.ts';
 
 /** So many that a batch has several blocks of 64 KiB, with much to refer back to and something that is always new. */
 const LINES = Array.from({ length: 3_000 }, (_, index) =>

@@ -10,7 +10,8 @@ import { KafkaProxy } from '../../support/kafka/kafka-proxy.ts';
 import { USERS } from '../../support/kafka/security.ts';
 import { sharedKafka, withoutKafka, withoutOurKafka } from '../../support/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
-import { FarEnd, openSource, Reading, SteadyReading } from './source-bench.ts';
+import { Reading } from '../source-reading.ts';
+import { FarEnd, openSource, SteadyReading } from './source-bench.ts';
 
 const SECRETS = { READER: USERS.reader };
 

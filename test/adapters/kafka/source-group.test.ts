@@ -16,7 +16,8 @@ import { systemDeps } from '../../../src/system.ts';
 import { sharedKafka, withoutKafka } from '../../support/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
 import { adapterDeps } from '../adapter-deps.ts';
-import { FarEnd, openSource, Reading } from './source-bench.ts';
+import { Reading } from '../source-reading.ts';
+import { FarEnd, openSource } from './source-bench.ts';
 
 async function setUp(t: TestContext, partitions = 1) {
   const kafka = await sharedKafka(t);

@@ -1,61 +1,30 @@
 // A namespace on loopback, a service-bus sink and its lane on virtual time → order, pauses and states, seen from both ends.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Lane } from '../../../src/delivery/lane.ts';
-import type { LaneStatus } from '../../../src/delivery/lane-report.ts';
-import { MemoryLaneStore } from '../../support/memory-lane-store.ts';
-import { poll } from '../../support/poll.ts';
 import { VirtualTime } from '../../support/virtual-time.ts';
-import { type Sample, sampleDelivery } from '../sample-deliveries.ts';
+import { adapterLane } from '../adapter-lane.ts';
 import { QUEUE, startServiceBus } from './start-service-bus.ts';
-
-const SINK = 'under-test';
 
 async function serviceBusLane(t: TestContext) {
   const time = new VirtualTime();
   const { server, adapter, deps } = await startServiceBus(t, { time, options: { queue: 'lane' } });
-  const queue = server.queue('lane', { duplicateDetection: '10m' });
-  const store = new MemoryLaneStore(time.wallMs);
-  const states: LaneStatus[] = [];
-  // Every back-off waits as long as it may.
-  const lane = new Lane({
-    name: SINK,
-    adapter,
-    store,
-    deps: { ...deps, random: () => 1 },
-    logger: deps.logger,
-    onState: (status) => states.push(status),
-  });
-  server.closeFirst(() => lane.close());
-  lane.start();
-  const settled = async () => {
-    await time.advance(0);
-    return lane.status().inFlight === 0;
-  };
+  const held = server.queue('lane', { duplicateDetection: '10m' });
+  const bench = adapterLane({ adapter, deps, time, atEnd: (close) => server.closeFirst(close) });
   return {
+    ...bench,
     server,
-    store,
-    states,
-    heldIds: () => queue.messages().map(({ messageId }) => messageId),
-    push: (sample: Sample) => {
-      const { id, bytes, partitionKey } = sampleDelivery(sample);
-      store.queue(SINK, partitionKey, { id, bytes });
-      lane.wake();
-      return id;
-    },
+    heldIds: () => held.messages().map(({ messageId }) => messageId),
     pass: async (ms: number) => {
-      await time.advance(ms);
       server.clock.advance(ms);
-      await poll(settled, 'the running deliveries to end');
-      await time.advance(0);
+      await bench.pass(ms);
     },
   };
 }
 
 test('a server that is busy for a minute is asked once in each pause, and then gets everything in order', async (t) => {
-  const { server, push, pass, heldIds, states, store } = await serviceBusLane(t);
+  const { server, queue, pass, heldIds, states, store } = await serviceBusLane(t);
   server.faults.busyFor('1m');
-  const ids = [1, 2, 3].flatMap((seq) => ['a', 'b', 'c', 'd'].map((partitionKey) => push({ seq, partitionKey })));
+  const ids = [1, 2, 3].flatMap((seq) => ['a', 'b', 'c', 'd'].map((partitionKey) => queue({ seq, partitionKey })));
   for (let second = 0; second < 90; second++) await pass(1000);
   assert.deepEqual([...heldIds()].sort(), [...ids].sort());
   for (const key of ['a', 'b', 'c', 'd'])
@@ -71,11 +40,11 @@ test('a server that is busy for a minute is asked once in each pause, and then g
 });
 
 test('a connection that is cut in the middle of a backlog leaves order and number as they were', async (t) => {
-  const { server, push, pass, heldIds } = await serviceBusLane(t);
+  const { server, queue, pass, heldIds } = await serviceBusLane(t);
   server.faults.onSend({ do: 'drop', stored: true }, { times: 3 });
   const ids: string[] = [];
   for (let seq = 1; seq <= 5; seq++) {
-    ids.push(push({ seq, partitionKey: 'a' }));
+    ids.push(queue({ seq, partitionKey: 'a' }));
     await pass(0);
   }
   for (let second = 0; second < 30; second++) await pass(1000);
@@ -83,11 +52,11 @@ test('a connection that is cut in the middle of a backlog leaves order and numbe
 });
 
 test('a message that the entity has no room for is a dead letter alone, and the others of its batch arrive', async (t) => {
-  const { server, push, pass, heldIds, store } = await serviceBusLane(t);
+  const { server, queue, pass, heldIds, store } = await serviceBusLane(t);
   server.maxMessageSize = 66_000;
-  const before = push({ seq: 1, partitionKey: 'a' });
-  const large = push({ seq: 2, partitionKey: 'a', padding: 70_000 });
-  const after = push({ seq: 3, partitionKey: 'a' });
+  const before = queue({ seq: 1, partitionKey: 'a' });
+  const large = queue({ seq: 2, partitionKey: 'a', padding: 70_000 });
+  const after = queue({ seq: 3, partitionKey: 'a' });
   for (let second = 0; second < 3; second++) await pass(1000);
   assert.deepEqual(heldIds(), [before, after]);
   assert.deepEqual(
@@ -97,9 +66,9 @@ test('a message that the entity has no room for is a dead letter alone, and the 
 });
 
 test('a queue without room is asked again slowly, reported as misconfigured, and nothing is given up', async (t) => {
-  const { server, push, pass, heldIds, states, store } = await serviceBusLane(t);
+  const { server, queue, pass, heldIds, states, store } = await serviceBusLane(t);
   server.queue('lane').full = true;
-  const ids = [1, 2].map((seq) => push({ seq }));
+  const ids = [1, 2].map((seq) => queue({ seq }));
   for (let second = 0; second < 60; second++) await pass(1000);
   assert.ok(server.contacts('send').length <= 8);
   assert.ok(states.some(({ state, reason }) => state === 'misconfigured' && reason?.includes('no room left')));

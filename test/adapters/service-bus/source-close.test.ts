@@ -5,7 +5,8 @@ import type { MessageVerdict } from '../../../adapters/adapter.ts';
 import type { BridgeError } from '../../../src/errors.ts';
 import { serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
 import { VirtualTime } from '../../support/virtual-time.ts';
-import { openServer, openSource, QUEUE, Reading, send } from './source-bench.ts';
+import { Reading } from '../source-reading.ts';
+import { openServer, openSource, QUEUE, send } from './source-bench.ts';
 
 const never = new AbortController().signal;
 

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import type { ServiceBusServer } from '../../support/service-bus/service-bus-server.ts';
-import { type OpenedSource, openServer, openSource, QUEUE, Reading, type SourceSetup, send } from './source-bench.ts';
+import { type OpenedSource, Reading } from '../source-reading.ts';
+import { openServer, openSource, QUEUE, type SourceSetup, send } from './source-bench.ts';
 
 interface Told {
   readonly code: string;

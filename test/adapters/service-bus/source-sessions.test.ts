@@ -5,7 +5,8 @@ import type { MessageVerdict } from '../../../adapters/adapter.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { sdkClient } from '../../support/service-bus/sdk-client.ts';
 import { type ServiceBusServer, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
-import { openSource, Reading, type SourceSetup, send, textOf } from './source-bench.ts';
+import { Reading, textOf } from '../source-reading.ts';
+import { openSource, type SourceSetup, send } from './source-bench.ts';
 
 const ORDERED = 'ordered';
 

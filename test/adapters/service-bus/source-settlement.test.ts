@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import { openServer, openSource, QUEUE, Reading, send } from './source-bench.ts';
+import { Reading } from '../source-reading.ts';
+import { openServer, openSource, QUEUE, send } from './source-bench.ts';
 
 test('a settlement without an answer ends the call in time, and the message comes again by the same id', async (t) => {
   const server = await openServer(t);

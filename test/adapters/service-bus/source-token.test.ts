@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import { CertificateAuthority } from '../../support/certificate-authority.ts';
-import { openServer, openSource, Reading } from './source-bench.ts';
+import { Reading } from '../source-reading.ts';
+import { openServer, openSource } from './source-bench.ts';
 
 test('a token that cannot be had ends the call with its own error; one that can is shown', async (t) => {
   const authority = await CertificateAuthority.create(t);

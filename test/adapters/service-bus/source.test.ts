@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import type { MessageVerdict } from '../../../adapters/adapter.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { sdkClient } from '../../support/service-bus/sdk-client.ts';
-import { openServer, openSource, QUEUE, Reading, send, textOf } from './source-bench.ts';
+import { Reading, textOf } from '../source-reading.ts';
+import { openServer, openSource, QUEUE, send } from './source-bench.ts';
 
 test('a message arrives as it is, with its id, place and time, and is gone once it is settled', async (t) => {
   const server = await openServer(t);

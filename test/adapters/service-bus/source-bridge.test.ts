@@ -1,0 +1,42 @@
+// The built command with a source on a Service Bus queue, and the simulator: what the SDK sends there → StartRequests, CloudEvents and dead letters.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { poll } from '../../support/poll.ts';
+import { bridgeFolder, localSimulator, polled, startRun } from '../../support/running-bridge.ts';
+import { sdkClient } from '../../support/service-bus/sdk-client.ts';
+import { serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
+
+test('what the SDK sends to a queue starts its event, over a kill too; what is refused or no approval becomes a dead letter', async (t) => {
+  const server = await serviceBusServer(t);
+  const queue = server.queue('approvals');
+  const azure = await localSimulator(t);
+  const source = { type: 'service-bus', connectionString: { env: 'BUS' }, queue: 'approvals', approver: 'ops' };
+  const approvals = { approvers: { ops: {} }, sources: { 'ops-queue': source } };
+  const folder = bridgeFolder(t, azure.url, { sinks: { audit: { type: 'stdout' } }, approvals });
+  const env = { BUS: server.connectionString };
+  const sender = sdkClient(server).createSender('approvals');
+  const approve = (EventId: string) => sender.sendMessages({ body: { StartRequests: [{ EventId }] } });
+
+  const first = await startRun(t, folder, { env });
+  const [running, waiting, later] = [azure.schedule(), azure.schedule(), azure.schedule()];
+  azure.start(running.EventId);
+  await polled(azure);
+  await approve(waiting.EventId);
+  await azure.until(() => azure.approvals().includes(waiting.EventId), { timeoutMs: 20_000 });
+  await approve(running.EventId);
+  await sender.sendMessages({ body: 'yes, please' });
+  await poll(() => queue.deadLetters().length === 2, 'two dead letters');
+  assert.deepEqual(
+    queue.deadLetters().map(({ deadLetter }) => deadLetter?.reason),
+    ['started', 'bad-request'],
+  );
+  await poll(() => first.stdout.includes('approval.failed.v1'), 'the refusal on standard output');
+
+  await first.end('SIGKILL');
+  await approve(later.EventId);
+  const second = await startRun(t, folder, { env });
+  await azure.until(() => azure.approvals().includes(later.EventId), { timeoutMs: 20_000 });
+  assert.deepEqual(azure.approvals(), [waiting.EventId, later.EventId]);
+  await poll(() => queue.messages().length === 0, 'an empty queue');
+  assert.equal((await second.end('SIGTERM')).code, 0);
+});
