@@ -1,30 +1,36 @@
-// A bridge that tells its deliveries (timed.ts) and a document with so many new events → how long until all of them are accepted.
+// Bridges that tell their deliveries (timed.ts), one for each round, and a document with 1,000 new events → how long until all of them are accepted.
 import { setTimeout as pause } from 'node:timers/promises';
-import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
-import type { Program } from '../support/program.ts';
+import type { Sections } from '../support/running-bridge.ts';
 import { sharedMs } from './clock.ts';
 import { callsOf } from './deliveries.ts';
-import type { Rig } from './rig.ts';
+import { median, type Row } from './figures.ts';
+import { manyEvents } from './many-events.ts';
+import { Rig } from './rig.ts';
 
+export const EVENTS = 1000;
 /** What the start leaves behind has been dealt with by then. */
 const SETTLE_MS = 3000;
 
+/** `timed` is the bridge's script; `rounds` has the sections of each. */
+export async function allAccepted(what: string, timed: string, rounds: readonly Sections[]): Promise<Row> {
+  const samples: number[] = [];
+  for (const sections of rounds) samples.push(await untilAccepted(timed, sections));
+  return { what, figure: `${median(samples).toFixed(0)} ms, median of ${rounds.length}`, goal: '≤ 1000 ms' };
+}
+
 /** Milliseconds from the answer to the poll that listed them. */
-export async function untilAccepted(count: number, { metadata }: Rig, bridge: Program): Promise<number> {
+async function untilAccepted(timed: string, sections: Sections): Promise<number> {
+  await using rig = await Rig.start();
+  const bridge = rig.spawnBridge('1s', sections, timed);
   const calls = callsOf(bridge);
   await bridge.logs('"watching"');
   await pause(SETTLE_MS);
-  const events = Array.from({ length: count }, (_, place) => ({ ...EXAMPLE_EVENT, EventId: eventId(place) }));
-  const answeredMs = sharedMs(await metadata.list(events));
+  const answeredMs = sharedMs(await rig.metadata.list(manyEvents(EVENTS)));
   let lastMs = answeredMs;
-  for (let accepted = 0; accepted < count; ) {
+  for (let accepted = 0; accepted < EVENTS; ) {
     const call = await calls.next();
     accepted += call.accepted;
     lastMs = Math.max(lastMs, call.toMs);
   }
   return lastMs - answeredMs;
-}
-
-function eventId(place: number): string {
-  return `C7061BAC-AFDC-4513-B24B-${place.toString(16).toUpperCase().padStart(12, '0')}`;
 }

@@ -1,6 +1,6 @@
 // A document with 1,000 new events → how long until the receiver has accepted all of them.
-import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
 import type { Row } from './figures.ts';
+import { manyEvents } from './many-events.ts';
 import { Rig } from './rig.ts';
 
 const EVENTS = 1000;
@@ -9,7 +9,7 @@ export async function burst(): Promise<readonly Row[]> {
   await using rig = await Rig.start();
   await rig.startBridge('100ms');
   const accepted = acceptedBy(rig, EVENTS);
-  const answered = rig.metadata.list(Array.from({ length: EVENTS }, (_, place) => ({ ...EXAMPLE_EVENT, EventId: eventId(place) })));
+  const answered = rig.metadata.list(manyEvents(EVENTS));
   const tookMs = (await accepted) - (await answered);
   return [{ what: `${EVENTS} new events in one document → all accepted`, figure: `${tookMs.toFixed(0)} ms`, goal: '≤ 1000 ms' }];
 }
@@ -25,8 +25,4 @@ function acceptedBy({ receiver }: Rig, count: number): Promise<number> {
       });
     };
   });
-}
-
-function eventId(place: number): string {
-  return `C7061BAC-AFDC-4513-B24B-${place.toString(16).toUpperCase().padStart(12, '0')}`;
 }

@@ -1,4 +1,4 @@
-// The standard error of kafka-timed.ts → each call of its sink, as it is told.
+// The standard error of a program that tells its deliveries (timed.ts) → each call of its sink, as it is told.
 import { createInterface } from 'node:readline';
 import type { Program } from '../support/program.ts';
 

@@ -1,15 +1,66 @@
 // A local broker → how long a change takes until every replica has it beside a bare send, what 1,000 at once take, and what a Kafka sink costs while it has nothing to do.
+import { join } from 'node:path';
 import { Cluster } from '../support/kafka/cluster.ts';
 import { noDistribution } from '../support/kafka/distribution.ts';
-import { noReader } from '../support/kafka/records.ts';
+import { noReader, readTopic } from '../support/kafka/records.ts';
+import type { Sections } from '../support/running-bridge.ts';
+import { allAccepted, EVENTS } from './accepted.ts';
 import type { Row } from './figures.ts';
-import { kafkaBurst } from './kafka-burst.ts';
-import { kafkaIdle } from './kafka-idle.ts';
-import { kafkaLatency } from './kafka-latency.ts';
+import { CHANGES, idleBeside } from './idle-beside.ts';
+import { besideBare } from './trials.ts';
+
+const ROUNDS = 5;
+const TIMED = join(import.meta.dirname, 'kafka-timed.ts');
+const BARE = join(import.meta.dirname, 'bare-kafka.ts');
 
 export async function kafka(): Promise<readonly Row[]> {
   const reason = noDistribution() || noReader();
   if (reason) return [{ what: 'Kafka', figure: `not measured: ${reason}`, goal: '' }];
   await using cluster = await Cluster.launch();
-  return [...(await kafkaLatency(cluster)), ...(await kafkaBurst(cluster)), ...(await kafkaIdle(cluster))];
+  return [...(await latency(cluster)), ...(await burst(cluster)), ...(await idle(cluster))];
+}
+
+async function latency(cluster: Cluster): Promise<readonly Row[]> {
+  const sections = await sinkTo(cluster, 'changes');
+  await cluster.createTopic('bare');
+  return await besideBare(
+    'Kafka',
+    'acks=all',
+    { timed: TIMED, sections },
+    { script: BARE, words: [cluster.addresses().join(','), 'bare'] },
+  );
+}
+
+async function burst(cluster: Cluster): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const [partitions, name] of [
+    [1, 'one partition'],
+    [6, '6 partitions'],
+  ] as const) {
+    const rounds: Sections[] = [];
+    for (let round = 0; round < ROUNDS; round++) rounds.push(await sinkTo(cluster, `burst-${partitions}-${round}`, partitions));
+    rows.push(await allAccepted(`Kafka, ${EVENTS} events in one document, ${name}: all accepted`, TIMED, rounds));
+  }
+  return rows;
+}
+
+async function idle(cluster: Cluster): Promise<readonly Row[]> {
+  const brokers = cluster.addresses();
+  const sink = await sinkTo(cluster, 'idle');
+  await cluster.createTopic('approvals');
+  const sources = { ops: { type: 'kafka', brokers, topic: 'approvals', approver: 'ops' } };
+  const rows = await idleBeside([
+    { name: 'webhook, no Kafka', sections: {} },
+    { name: 'Kafka sink', sections: sink, goals: { cpu: 'as without Kafka', rss: '≤ 85 MB' } },
+    { name: 'Kafka sink and source', sections: { ...sink, approvals: { approvers: { ops: {} }, sources } } },
+  ]);
+  const records = await readTopic(brokers, 'idle');
+  if (records.length < CHANGES) throw new Error(`only ${records.length} records were delivered`);
+  return rows;
+}
+
+/** A new topic, and the section `sinks` with one that sends there. */
+async function sinkTo(cluster: Cluster, topic: string, partitions = 1): Promise<Sections> {
+  await cluster.createTopic(topic, { partitions });
+  return { sinks: { stream: { type: 'kafka', brokers: cluster.addresses(), topic } } };
 }

@@ -1,33 +1,49 @@
-// Programs that tell their deliveries (timed.ts), each beside a metadata service of its own → one change after the other, in turn, and how long each took.
+// A bridge and a bare loop that tell their deliveries (timed.ts), each with a metadata service of its own → one change after the other, in turn, and how long each took.
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
 import type { Program } from '../support/program.ts';
+import type { Sections } from '../support/running-bridge.ts';
 import { sharedMs } from './clock.ts';
 import { callsOf } from './deliveries.ts';
 import { percentile, type Row } from './figures.ts';
-import type { Rig } from './rig.ts';
+import { Rig, withFlags } from './rig.ts';
 
 const CHANGES = 300;
 const WARM_UP = 100;
+const POLL_INTERVAL_MS = 50;
 
 /** Milliseconds until the other side has it for good. */
-export interface Samples {
+interface Samples {
   /** From the poll's answer. */
   readonly change: readonly number[];
   /** From the call of the sink, or of the client. */
   readonly delivery: readonly number[];
 }
 
-/** Of each program, in their order. */
-export async function inTurn(trials: readonly { readonly rig: Rig; readonly program: Program }[]): Promise<readonly Samples[]> {
-  const running = trials.map(({ rig, program }) => trial(rig, program));
-  await Promise.all(trials.map(({ rig }) => rig.metadata.answered()));
-  for (let change = 0; change < WARM_UP + CHANGES; change++) for (const { step } of running) await step(change);
-  return running.map(({ samples }) => samples);
+/** `end` names what a delivery waits for. `timed` is the bridge's script; `words` come behind those of bare-turns.ts. */
+export async function besideBare(
+  name: string,
+  end: string,
+  own: { readonly timed: string; readonly sections: Sections },
+  bare: { readonly script: string; readonly words: readonly string[] },
+): Promise<readonly Row[]> {
+  await using rig = await Rig.start();
+  await using bareRig = await Rig.start();
+  const words = [bareRig.metadata.url, join(bareRig.folder, 'written'), String(POLL_INTERVAL_MS), ...bare.words];
+  const bridge = trial(rig, rig.spawnBridge(`${POLL_INTERVAL_MS}ms`, own.sections, own.timed));
+  const loop = trial(bareRig, bareRig.spawn(withFlags([bare.script, ...words], ['ignore', 'ignore', 'pipe'])));
+  await Promise.all([rig, bareRig].map(({ metadata }) => metadata.answered()));
+  for (let change = 0; change < WARM_UP + CHANGES; change++) for (const { step } of [bridge, loop]) await step(change);
+  const send = ['bare send', loop.samples.delivery] as const;
+  return [
+    ...compared(`${name}, change → ${end}`, bridge.samples.change, [send, ['bare loop', loop.samples.change]], '≤ 1.5 × the send'),
+    ...compared(`${name}, delivery → ${end}`, bridge.samples.delivery, [send], ''),
+  ];
 }
 
 /** Rows for p50 and p99; `goal` is that of p50. */
-export function compared(
+function compared(
   what: string,
   own: readonly number[],
   others: readonly (readonly [name: string, samples: readonly number[]])[],

@@ -1,11 +1,11 @@
 // 1,000 events in one document → how long until a receiver has them, beside a plain loop that posts as many, and what encoding and signing cost.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
 import { Program } from '../support/program.ts';
 import { hook } from '../support/running-bridge.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { median, type Row, rssMb } from './figures.ts';
+import { manyEvents } from './many-events.ts';
 import { pidOf, Rig } from './rig.ts';
 import { webhookCosts } from './webhook-costs.ts';
 
@@ -74,7 +74,7 @@ async function burst(options: Readonly<Record<string, unknown>>, inFlight: 1 | 1
   await pause(SETTLE_MS);
   const memory = watchMemory(pidOf(bridge));
   const accepted = acceptedBy(rig.receiver);
-  const answeredMs = await rig.metadata.list(Array.from({ length: EVENTS }, (_, place) => ({ ...EXAMPLE_EVENT, EventId: eventId(place) })));
+  const answeredMs = await rig.metadata.list(manyEvents(EVENTS));
   const { firstMs, lastMs } = await accepted;
   await pause(SETTLE_MS / 5);
   return { allMs: lastMs - answeredMs, sendingMs: lastMs - firstMs, grownMb: memory() };
@@ -119,8 +119,4 @@ async function plainLoop(inFlight: number): Promise<number> {
 
 function perSecond(ms: number): string {
   return ((EVENTS * 1000) / ms).toFixed(0);
-}
-
-function eventId(place: number): string {
-  return `C7061BAC-AFDC-4513-B24B-${place.toString(16).toUpperCase().padStart(12, '0')}`;
 }
