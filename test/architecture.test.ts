@@ -59,6 +59,7 @@ const NOUNS = [
   'private-addresses',
   'proxy-url',
   'http-connect',
+  'network-codes',
   'tls-advice',
 ];
 const STAGES = ['metadata', 'changes', 'cloudevents', 'outbox', 'delivery', 'approvals'];

@@ -1,5 +1,6 @@
 // What kafkajs, TLS and DNS throw → BridgeErrors that say whom it hit and what to do.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
+import { isUnreachableFault } from '../../src/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/tls-advice.ts';
 import { type Doing, meaningOf } from './protocol-meanings.ts';
 
@@ -20,11 +21,6 @@ export interface FaultContext {
   readonly limit?: string;
 }
 
-/** Faults of the way to a broker, whatever was sent. */
-const UNREACHABLE = new Set([
-  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'ETIMEDOUT'],
-  ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'],
-]);
 const WORDS: TlsWords = { target: 'brokers (or in advertised.listeners there)', section: 'ssl', plain: 'that port is one without TLS' };
 /** What our connections found in place of an answer. */
 const STRANGERS: Readonly<Record<string, readonly [code: ErrorCode, advice: string]>> = {
@@ -96,7 +92,7 @@ function connectionFault({ code, address, isClosed }: Broken, error: unknown, co
   // While other brokers are connected, one that is away takes its own partitions along alone.
   const isOnlyOne = others.length > 0 && (hasWorked || (address !== undefined && brokers.includes(address)));
   const scope = isOnlyOne ? 'delivery' : 'sink';
-  const isUnreachable = code === undefined ? !isClosed : UNREACHABLE.has(code);
+  const isUnreachable = code === undefined ? !isClosed : isUnreachableFault(code);
   if (isUnreachable && address !== undefined && !brokers.includes(address) && others.length > 0) {
     const message =
       `${who}: ${others.join(', ')} answered, but says that a partition of the topic is at ${address} (advertised.listeners), ` +

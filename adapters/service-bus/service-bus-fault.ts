@@ -1,5 +1,6 @@
 // Whatever the SDK, TLS, DNS and sockets throw → BridgeErrors by a table of our own; the SDK's `retryable` flag is not asked.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
+import { isNameFault, isUnreachableFault } from '../../src/network-codes.ts';
 
 /** How messages name the parts. */
 export interface FaultPlace {
@@ -109,11 +110,6 @@ const TLS: readonly (readonly [code: RegExp, advice: string])[] = [
   ],
   [/^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|INVALID_PURPOSE$|CRL_|PATH_LENGTH_)/, 'does not speak TLS as it should: check host and port'],
 ];
-/** Faults of the way there. */
-const NAME = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
-const ROUTE = new Set([
-  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'ETIMEDOUT'],
-]);
 
 /** A BridgeError passes unchanged. */
 export function serviceBusFault(error: unknown, place: FaultPlace): BridgeError {
@@ -125,7 +121,7 @@ export function serviceBusFault(error: unknown, place: FaultPlace): BridgeError 
   if (!isOfTheSdk(told)) return connectionFault(told, place);
   const said = messageOf(told);
   const system = /\b(E[A-Z]{3,}[A-Z_]*)\b/.exec(said)?.[1];
-  if (system !== undefined && (NAME.has(system) || ROUTE.has(system))) return unreachable(system, place);
+  if (system !== undefined && isUnreachableFault(system)) return unreachable(system, place);
   const general = GENERAL.find(([prefix]) => prefix.test(said))?.[1];
   return fault(general ?? UNAVAILABLE, told, place, /^([A-Za-z]+Error): /.exec(said)?.[1] ?? code);
 }
@@ -138,7 +134,7 @@ export function connectionFault(error: unknown, place: FaultPlace): BridgeError 
   const code = codeOf(error) ?? codeOf(told);
   const tls = code && TLS.find(([pattern]) => pattern.test(code))?.[1];
   if (tls) return broken('BRIDGE_SERVICE_BUS_TLS', `${place.who} ${tls} (${code})`, code);
-  if (code && (NAME.has(code) || ROUTE.has(code))) return unreachable(code, place);
+  if (code && isUnreachableFault(code)) return unreachable(code, place);
   return fault(CLOSED, told, place, code);
 }
 
@@ -164,7 +160,7 @@ function isOfTheSdk(error: unknown): boolean {
 }
 
 function unreachable(code: string, { who }: FaultPlace): BridgeError {
-  const what = NAME.has(code)
+  const what = isNameFault(code)
     ? 'cannot be found by its name: correct the host, or look at the DNS of this machine'
     : 'cannot be reached: check firewalls and, for a private endpoint, the network; where only port 443 is open, set transport: websocket';
   return broken('BRIDGE_SERVICE_BUS_UNREACHABLE', `${who} ${what} (${code})`, code);

@@ -1,13 +1,9 @@
 // What node:http, TLS and DNS throw → BridgeErrors that say whom it hit and what to do.
 import { BridgeError, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
+import { isUnreachableFault } from '../../src/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/tls-advice.ts';
 
 const WORDS: TlsWords = { target: 'the url', section: 'tls', plain: 'the url is http://' };
-/** Faults of the way to the sink, whatever was sent. */
-const UNREACHABLE = new Set([
-  ...['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'EACCES', 'EPERM', 'ETIMEDOUT'],
-  ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'],
-]);
 
 /** `who` names the sink and shows scheme and host. A BridgeError passes unchanged. */
 export function networkFault(error: unknown, who: string): BridgeError {
@@ -17,7 +13,7 @@ export function networkFault(error: unknown, who: string): BridgeError {
   const said = code ?? messageOf(error);
   const advice = code && tlsAdvice(code, WORDS);
   if (advice) return fault('BRIDGE_WEBHOOK_TLS', `${who} ${advice} (${said})`, 'sink', error);
-  if (code && UNREACHABLE.has(code)) {
+  if (code && isUnreachableFault(code)) {
     return fault(
       'BRIDGE_WEBHOOK_UNREACHABLE',
       `${who} cannot be reached (${said}): check that it runs, its name and the firewall`,

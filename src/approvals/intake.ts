@@ -70,12 +70,12 @@ export class Intake implements Disposable {
     const requests = requestsIn(body);
     if (typeof requests === 'string') return this.#invalid(source, place, requests);
     const received = { source, approver, id, place, sentMs, body, receivedAt: now(this.#parts.deps) };
-    const verdict = this.#handle(received);
+    const verdict = this.#handle(received, requests);
     if (verdict !== null) return verdict;
     if (!canGiveBack) return this.#park(received);
     await this.#pause();
     // This bridge has caught up by now, and what it knows goes back to nobody.
-    return this.#handle(received, ['event']) ?? this.#told(source, 'given_back', 'giveBack');
+    return this.#handle(received, requests, ['event']) ?? this.#told(source, 'given_back', 'giveBack');
   }
 
   /** A document has been handled: tries again what waits. Never throws. */
@@ -94,7 +94,7 @@ export class Intake implements Disposable {
     for (const message of waiting) {
       try {
         const waitsFor = this.#parking.isExpired(message) ? [] : WHATEVER_MAY_COME;
-        if (this.#decide(message, waitsFor) !== null) this.#parking.remove(message);
+        if (this.#decide(message, requestsIn(message.body), waitsFor) !== null) this.#parking.remove(message);
       } catch (error) {
         // It fails for the others too, and whoever keeps the store tells it.
         if (isStoreFault(error)) return;
@@ -105,20 +105,19 @@ export class Intake implements Disposable {
   }
 
   /** Null: not now, what it waits for may still come. */
-  #handle(message: ReceivedMessage, waitsFor = WHATEVER_MAY_COME): MessageVerdict | null {
+  #handle(message: ReceivedMessage, requests: readonly StartRequest[], waitsFor = WHATEVER_MAY_COME): MessageVerdict | null {
     if (this.#stop.signal.aborted)
       throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; the message comes again.');
     const { store, ports } = this.#parts;
     const earlier = store.messages.find(message.source, message.id);
     if (earlier !== null) return this.#told(message.source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
-    return ports.lastReadAt() === null ? null : this.#decide(message, waitsFor);
+    return ports.lastReadAt() === null ? null : this.#decide(message, requests, waitsFor);
   }
 
   /** Null where something may still come that it waits for. */
-  #decide(message: ReceivedMessage, waitsFor: readonly MayCome[]): MessageVerdict | null {
+  #decide(message: ReceivedMessage, requests: readonly StartRequest[] | string, waitsFor: readonly MayCome[]): MessageVerdict | null {
     const { store, deps, check, record } = this.#parts;
     const { source, approver, sentMs } = message;
-    const requests = requestsIn(message.body);
     if (typeof requests === 'string') return this.#refuse(message, refusal('bad-request', requests));
     const checked = check(approver, requests, sentMs);
     if ('kind' in checked) {

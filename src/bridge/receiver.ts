@@ -6,7 +6,7 @@ import type { MessageOrigin } from '../approvals/intake.ts';
 import { backoffMs } from '../delivery/backoff.ts';
 import { disposeInTime } from '../delivery/dispose.ts';
 import { BridgeError, isStoreFault, messageOf } from '../errors.ts';
-import { type Deps, sleep } from '../time.ts';
+import { type Deps, orAbort, sleep } from '../time.ts';
 
 /** Who received for so long before it failed begins its back-off anew. */
 const STEADY_MS = 10_000;
@@ -49,7 +49,7 @@ export class Receiver {
 
   async #run(): Promise<void> {
     const { origin, approvals, stop } = this.#parts;
-    if (origin.canGiveBack) await Promise.race([approvals.ready, aborted(stop)]);
+    if (origin.canGiveBack) await orAbort(approvals.ready, stop).catch(() => {});
     while (!stop.aborted) await this.#untilFailure();
   }
 
@@ -89,11 +89,4 @@ export class Receiver {
 
 function endedByItself(): BridgeError {
   return new BridgeError('BRIDGE_INTERNAL', 'the source ended without an error');
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,24 +1,11 @@
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import type { ApprovalAnswer } from '../../src/approvals/answer.ts';
-import type { Approvals, ApprovalsParts } from '../../src/approvals/approvals.ts';
 import { BridgeError } from '../../src/errors.ts';
-import { ApprovalBench, again, REFUSED, startRequests } from '../support/approval-bench.ts';
+import { type ApprovalBench, again, approvalsOverOneEvent, REFUSED, startRequests } from '../support/approval-bench.ts';
 import { EVENT_ID, scheduledEvent } from '../support/events.ts';
 
 const KEY = EVENT_ID.toLowerCase();
-
-type Settings = Partial<Pick<ApprovalsParts, 'approvers' | 'required' | 'dryRun'>>;
-
-/** Approvals in a world with one Scheduled event that was just read. */
-function setUp(t: TestContext, settings: Settings = {}): { bench: ApprovalBench; approvals: Approvals } {
-  const bench = new ApprovalBench();
-  const approvals = bench.open(settings);
-  t.after(() => bench.close(approvals));
-  bench.list(EVENT_ID);
-  bench.poll();
-  return { bench, approvals };
-}
 
 /** The answer, with virtual time passing until it is there. */
 async function answer(bench: ApprovalBench, asked: Promise<ApprovalAnswer>, ms = 2000): Promise<ApprovalAnswer> {
@@ -33,7 +20,7 @@ function states(answered: ApprovalAnswer): string {
 }
 
 test('an approval is recorded, posted in the letter case of the service, and answered as submitted', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const answered = await answer(bench, approvals.request('orders', startRequests(KEY)), 0);
   assert.deepEqual(answered, {
     kind: 'results',
@@ -49,7 +36,7 @@ test('an approval is recorded, posted in the letter case of the service, and ans
 });
 
 test('the ids of approval CloudEvents follow the recipe, and a repeated one gets :r2', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   bench.list(EVENT_ID, { eventType: 'Reboot' });
   bench.poll();
@@ -61,7 +48,7 @@ test('the ids of approval CloudEvents follow the recipe, and a repeated one gets
 });
 
 test('approving twice is harmless, is recorded once and posts once', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const both = [approvals.request('orders', startRequests(EVENT_ID)), approvals.request('orders', startRequests(EVENT_ID, KEY))];
   await bench.time.advance(2000);
   assert.deepEqual((await Promise.all(both)).map(states), ['200 submitted', '200 submitted']);
@@ -71,7 +58,7 @@ test('approving twice is harmless, is recorded once and posts once', async (t) =
 });
 
 test('a second approver of a submitted event is recorded, and nothing is posted again', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   const answered = await answer(bench, approvals.request('billing', startRequests(EVENT_ID)));
   assert.ok(answered.kind === 'results');
@@ -81,7 +68,7 @@ test('a second approver of a submitted event is recorded, and nothing is posted 
 });
 
 test('where more approvers are required the first is told for whom the bridge waits, and the last one submits', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const first = await answer(bench, approvals.request('billing', startRequests(EVENT_ID)), 0);
   assert.deepEqual(first, {
     ...{ kind: 'results', status: 202 },
@@ -96,7 +83,10 @@ test('where more approvers are required the first is told for whom the bridge wa
 });
 
 test('several events in one request are posted one by one, and one that waits makes the answer 202', async (t) => {
-  const { bench, approvals } = setUp(t, { approvers: { orders: {}, billing: { scope: { impacts: ['Reboot'] } } }, required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, {
+    approvers: { orders: {}, billing: { scope: { impacts: ['Reboot'] } } },
+    required: 'all',
+  });
   bench.list('B', { eventType: 'Reboot' });
   bench.list('C');
   bench.poll();
@@ -111,7 +101,7 @@ test('several events in one request are posted one by one, and one that waits ma
 });
 
 test('the first refused id decides, and then nothing is recorded or posted', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const before = bench.store.transactions;
   const answered = await answer(bench, approvals.request('orders', startRequests(EVENT_ID, 'Nobody', 'no one')), 0);
   assert.ok(answered.kind === 'refusal');
@@ -122,19 +112,19 @@ test('the first refused id decides, and then nothing is recorded or posted', asy
 });
 
 test('a body that is no approval is a bad request', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   assert.equal(states(await answer(bench, approvals.request('orders', { StartRequests: [] }), 0)), '400 bad-request');
 });
 
 test('an event that has ended is gone for good', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.end(EVENT_ID);
   bench.poll();
   assert.equal(states(await answer(bench, approvals.request('orders', startRequests(EVENT_ID)), 0)), '410 ended');
 });
 
 test('an event that has started is refused, except to who approved it before', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   bench.list(EVENT_ID, { eventStatus: 'Started', notBefore: null });
   bench.poll();
@@ -143,7 +133,7 @@ test('an event that has started is refused, except to who approved it before', a
 });
 
 test('who approved an event that then started without a full quorum is told so', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   bench.list(EVENT_ID, { eventStatus: 'Started', notBefore: null });
   bench.poll();
@@ -153,24 +143,24 @@ test('who approved an event that then started without a full quorum is told so',
 });
 
 test('a scope refuses an event of which it covers only some names', async (t) => {
-  const { bench, approvals } = setUp(t, { approvers: { orders: { scope: { resources: ['westno_0'] } } } });
+  const { bench, approvals } = approvalsOverOneEvent(t, { approvers: { orders: { scope: { resources: ['westno_0'] } } } });
   assert.equal(states(await answer(bench, approvals.request('orders', startRequests(EVENT_ID)), 0)), '403 scope');
 });
 
 test('one who is not in the list of required names is refused', async (t) => {
-  const { bench, approvals } = setUp(t, { required: ['billing'] });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: ['billing'] });
   assert.equal(states(await answer(bench, approvals.request('orders', startRequests(EVENT_ID)), 0)), '403 forbidden');
 });
 
 test('a SpotRebalanceRecommendation is never approved', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.list('spot', { eventType: 'SpotRebalanceRecommendation' });
   bench.poll();
   assert.equal(states(await answer(bench, approvals.request('orders', startRequests('spot')), 0)), '403 forbidden');
 });
 
 test('Seen: an event that has got worse since is refused, one that has not is approved', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const told = (change: string, occurrence: number, fields = {}) => ({ change, key: KEY, occurrence, event: scheduledEvent(fields) });
   bench.store.seenEvents.set('mild', told('scheduled', 1, { durationInSeconds: 1 }));
   bench.store.seenEvents.set('same', told('updated', 1));
@@ -189,7 +179,7 @@ test('Seen: an event that has got worse since is refused, one that has not is ap
 });
 
 test('Seen: of two that one request names for the same event each is checked', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.store.seenEvents.set('same', { change: 'scheduled', key: KEY, occurrence: 1, event: scheduledEvent() });
   const body = {
     StartRequests: [
@@ -201,7 +191,7 @@ test('Seen: of two that one request names for the same event each is checked', a
 });
 
 test('a recorded approval becomes void when the event gets worse, and each approver is named', async (t) => {
-  const { bench, approvals } = setUp(t, { approvers: { orders: {}, billing: {}, ops: {} }, required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { approvers: { orders: {}, billing: {}, ops: {} }, required: 'all' });
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   await answer(bench, approvals.request('billing', startRequests(EVENT_ID)));
   bench.list(EVENT_ID, { resources: ['WestNO_0', 'WestNO_1', 'WestNO_2'] });
@@ -212,7 +202,10 @@ test('a recorded approval becomes void when the event gets worse, and each appro
 });
 
 test('a recorded approval becomes void when the scope no longer allows the event', async (t) => {
-  const { bench, approvals } = setUp(t, { approvers: { orders: { scope: { resources: ['west*'] } }, billing: {} }, required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, {
+    approvers: { orders: { scope: { resources: ['west*'] } }, billing: {} },
+    required: 'all',
+  });
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   bench.list(EVENT_ID, { resources: [] });
   bench.poll();
@@ -220,7 +213,10 @@ test('a recorded approval becomes void when the scope no longer allows the event
 });
 
 test('a change that is not for the worse keeps a recorded approval, and one that drops an approver can fill the quorum', async (t) => {
-  const { bench, approvals } = setUp(t, { approvers: { orders: {}, one: { scope: { resources: ['westno_1'] } } }, required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, {
+    approvers: { orders: {}, one: { scope: { resources: ['westno_1'] } } },
+    required: 'all',
+  });
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   bench.list(EVENT_ID, { description: 'in other words' });
   bench.poll();
@@ -233,7 +229,7 @@ test('a change that is not for the worse keeps a recorded approval, and one that
 });
 
 test('what was submitted does not become void any more', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   bench.list(EVENT_ID, { eventType: 'Terminate' });
   bench.poll();
@@ -241,7 +237,7 @@ test('what was submitted does not become void any more', async (t) => {
 });
 
 test('an approval does not outlive its occurrence', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   bench.end(EVENT_ID);
   bench.poll();
@@ -254,7 +250,7 @@ test('an approval does not outlive its occurrence', async (t) => {
 });
 
 test('where the transaction of a document fails, the memory keeps what was', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   bench.list(EVENT_ID, { eventType: 'Reboot' });
   bench.store.fault = new Error('the disk is full');
@@ -266,7 +262,7 @@ test('where the transaction of a document fails, the memory keeps what was', asy
 });
 
 test('while nothing can be stored an approval is neither kept nor posted', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.store.fault = new BridgeError('BRIDGE_INTERNAL', 'the disk is full');
   await assert.rejects(approvals.request('orders', startRequests(EVENT_ID)), /disk is full/);
   await bench.time.advance(10_000);
@@ -275,7 +271,7 @@ test('while nothing can be stored an approval is neither kept nor posted', async
 });
 
 test('dry run: everything is recorded and answered, nothing is posted, also not after a restart without it', async (t) => {
-  const { bench, approvals } = setUp(t, { dryRun: true, required: 2 });
+  const { bench, approvals } = approvalsOverOneEvent(t, { dryRun: true, required: 2 });
   assert.equal(states(await answer(bench, approvals.request('orders', startRequests(EVENT_ID)))), '202 waiting');
   assert.equal(approvals.summary(KEY)?.state, 'waiting');
   assert.equal(states(await answer(bench, approvals.request('billing', startRequests(EVENT_ID)))), '200 dry-run');
@@ -291,7 +287,7 @@ test('dry run: everything is recorded and answered, nothing is posted, also not 
 });
 
 test('dry run: what was decided before it is not posted', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [again(3_600_000)];
   assert.equal(states(await answer(bench, approvals.request('orders', startRequests(EVENT_ID)))), '202 submitting');
   const restarted = bench.open({ dryRun: true });
@@ -302,7 +298,7 @@ test('dry run: what was decided before it is not posted', async (t) => {
 });
 
 test('the summary tells when the state was reached, and holds are an empty list', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await answer(bench, approvals.request('orders', startRequests(EVENT_ID)));
   assert.deepEqual(approvals.summary(KEY), {
     ...{ state: 'waiting', approvedBy: ['orders'], policy: null, waitingFor: ['billing'], holds: [] },
@@ -311,7 +307,7 @@ test('the summary tells when the state was reached, and holds are an empty list'
 });
 
 test('approvals that are closing take no request', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await approvals[Symbol.asyncDispose]();
   await approvals[Symbol.asyncDispose]();
   await assert.rejects(approvals.request('orders', startRequests(EVENT_ID)), { code: 'BRIDGE_APPROVALS_CLOSED' });
@@ -319,7 +315,7 @@ test('approvals that are closing take no request', async (t) => {
 });
 
 test('a refused approval is told once, and the approver may try again', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [REFUSED];
   const answered = await answer(bench, approvals.request('orders', startRequests(KEY)));
   assert.ok(answered.kind === 'refusal');

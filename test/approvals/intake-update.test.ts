@@ -1,8 +1,7 @@
 // Messages that answer an update which this bridge has not read yet → kept until it is read, or refused where it does not come.
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
-import type { Approvals } from '../../src/approvals/approvals.ts';
-import { ApprovalBench } from '../support/approval-bench.ts';
+import test from 'node:test';
+import { type ApprovalBench, approvalsOverOneEvent } from '../support/approval-bench.ts';
 import { EVENT_ID } from '../support/events.ts';
 import { letter, take, verdictOf } from '../support/intake-bench.ts';
 
@@ -10,16 +9,6 @@ const KEY = EVENT_ID.toLowerCase();
 const QUEUE = { source: 'queue', approver: 'orders', canGiveBack: true };
 const UPDATE = `${KEY}:updated:0123456789abcdef`;
 const answering = (...seen: readonly string[]) => ({ StartRequests: seen.map((Seen) => ({ EventId: EVENT_ID, Seen })) });
-
-/** Approvals in a world with one event that was just read. */
-function setUp(t: TestContext): { bench: ApprovalBench; approvals: Approvals } {
-  const bench = new ApprovalBench();
-  const approvals = bench.open();
-  t.after(() => bench.close(approvals));
-  bench.list(EVENT_ID);
-  bench.poll();
-  return { bench, approvals };
-}
 
 /** The next document brings the update that has this id. */
 function update(bench: ApprovalBench, id = UPDATE): void {
@@ -32,7 +21,7 @@ function update(bench: ApprovalBench, id = UPDATE): void {
 
 test('a message that answers an update which this bridge has not read yet waits for it', async (t) => {
   for (const id of [UPDATE, `${UPDATE}:r2`]) {
-    const { bench, approvals } = setUp(t);
+    const { bench, approvals } = approvalsOverOneEvent(t);
     assert.equal(await take(bench, approvals, letter(bench, answering(id))), 'settle');
     await bench.time.advance(59_000);
     bench.poll();
@@ -43,7 +32,7 @@ test('a message that answers an update which this bridge has not read yet waits 
 });
 
 test('where that update does not come within 60 s the message is refused as seen-unknown, once', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await take(bench, approvals, letter(bench, answering(UPDATE)));
   await bench.time.advance(59_999);
   assert.deepEqual(bench.store.told, []);
@@ -52,7 +41,7 @@ test('where that update does not come within 60 s the message is refused as seen
 });
 
 test('an answer to what no update of this event can be is refused at once', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const foreign = UPDATE.replace(KEY, 'other');
   bench.store.seenEvents.set(`${UPDATE}:r3`, {
     change: 'started',
@@ -65,14 +54,14 @@ test('an answer to what no update of this event can be is refused at once', asyn
 });
 
 test('a request that answers such an update is refused at once: who asks is told, and can ask again', async (t) => {
-  const { approvals } = setUp(t);
+  const { approvals } = approvalsOverOneEvent(t);
   const answer = await approvals.request('orders', answering(UPDATE));
   assert.deepEqual('type' in answer && [answer.status, answer.type], [404, 'seen-unknown']);
 });
 
 test('a message of a queue waits for such an update as long as for an event, and is then refused, since the event is known here', async (t) => {
   for (const comes of [true, false]) {
-    const { bench, approvals } = setUp(t);
+    const { bench, approvals } = approvalsOverOneEvent(t);
     const taken = approvals.take(QUEUE, letter(bench, answering(UPDATE)));
     await bench.time.advance(999);
     assert.deepEqual(bench.messages, []);

@@ -1,29 +1,15 @@
 // Messages of a source → what is recorded, posted and refused, once each, whatever happens between the store and the broker.
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
-import type { Approvals, ApprovalsParts } from '../../src/approvals/approvals.ts';
+import test from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
-import { ApprovalBench, again, startRequests } from '../support/approval-bench.ts';
+import { type ApprovalBench, again, approvalsOverOneEvent, startRequests } from '../support/approval-bench.ts';
 import { EVENT_ID, scheduledEvent } from '../support/events.ts';
 import { letter, ORIGIN, take, verdictOf } from '../support/intake-bench.ts';
 
 const KEY = EVENT_ID.toLowerCase();
 
-/** Approvals in a world with one Scheduled event that was just read. */
-function setUp(
-  t: TestContext,
-  settings: Partial<Pick<ApprovalsParts, 'approvers' | 'required' | 'dryRun'>> = {},
-): { bench: ApprovalBench; approvals: Approvals } {
-  const bench = new ApprovalBench();
-  const approvals = bench.open(settings);
-  t.after(() => bench.close(approvals));
-  bench.list(EVENT_ID);
-  bench.poll();
-  return { bench, approvals };
-}
-
 test('an approval is settled once it is recorded, and posted', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   assert.equal(await take(bench, approvals, letter(bench, startRequests(KEY))), 'settle');
   assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
   assert.deepEqual(
@@ -34,7 +20,7 @@ test('an approval is settled once it is recorded, and posted', async (t) => {
 });
 
 test('it does not wait for the metadata service', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [new Promise(() => {})];
   assert.equal(await take(bench, approvals, letter(bench, startRequests(KEY))), 'settle');
   assert.equal(bench.posts.length, 1);
@@ -42,14 +28,14 @@ test('it does not wait for the metadata service', async (t) => {
 });
 
 test('a CloudEvent whose data is the body approves as the body does', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const event = { specversion: '1.0', id: '1', source: '/workflow', type: 'com.example.approved', data: startRequests(EVENT_ID) };
   assert.equal(await take(bench, approvals, letter(bench, event)), 'settle');
   assert.equal(bench.posts.length, 1);
 });
 
 test('a thousand ids in one message, in odd letter case and some of them twice, are recorded in one transaction', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const ids = Array.from({ length: 1000 }, (_, index) => `Event-${index}`);
   for (const id of ids) bench.list(id);
   bench.poll();
@@ -63,7 +49,7 @@ test('a thousand ids in one message, in odd letter case and some of them twice, 
 
 const REFUSED: readonly [
   reason: string,
-  settings: Parameters<typeof setUp>[1],
+  settings: Parameters<typeof approvalsOverOneEvent>[1],
   fields: Parameters<ApprovalBench['list']>[1],
   body: object,
 ][] = [
@@ -75,7 +61,7 @@ const REFUSED: readonly [
 ];
 for (const [reason, settings, fields, body] of REFUSED) {
   test(`a message is refused as ${reason}: a CloudEvent, a line in the log and a metric tell it, once`, async (t) => {
-    const { bench, approvals } = setUp(t, settings);
+    const { bench, approvals } = approvalsOverOneEvent(t, settings);
     bench.store.seenEvents.set('mild', { change: 'scheduled', key: KEY, occurrence: 1, event: scheduledEvent({ durationInSeconds: 1 }) });
     bench.list(EVENT_ID, fields);
     bench.poll();
@@ -101,7 +87,7 @@ for (const [reason, settings, fields, body] of REFUSED) {
 }
 
 test('the first refused id decides, and nothing of the message is recorded', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.list('B', { eventStatus: 'Started' });
   bench.list('C', { eventStatus: 'Started' });
   bench.poll();
@@ -112,7 +98,7 @@ test('the first refused id decides, and nothing of the message is recorded', asy
 });
 
 test('a message for an event that this approver approved before it started is settled', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   assert.equal(await take(bench, approvals, letter(bench, startRequests(KEY))), 'settle');
   bench.list(EVENT_ID, { eventStatus: 'Started' });
   bench.poll();
@@ -130,7 +116,7 @@ const INVALID: readonly [fault: RegExp, body: unknown][] = [
 ];
 for (const [fault, body] of INVALID) {
   test(`${JSON.stringify(body)} is no approval: one warning names source, place and reason, and nothing else happens`, async (t) => {
-    const { bench, approvals } = setUp(t);
+    const { bench, approvals } = approvalsOverOneEvent(t);
     const before = bench.store.transactions;
     const message = letter(bench, body);
     const verdict = await approvals.take(ORIGIN, message);
@@ -147,7 +133,7 @@ for (const [fault, body] of INVALID) {
 }
 
 test('a message that comes again after a crash between the store and the broker is settled and records nothing', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const message = letter(bench, startRequests(EVENT_ID));
   assert.equal(await take(bench, approvals, message), 'settle');
   const restarted = bench.open({ required: 'all' });
@@ -159,7 +145,7 @@ test('a message that comes again after a crash between the store and the broker 
 });
 
 test('a message that comes again does not approve the event that has got worse since', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const message = letter(bench, startRequests(EVENT_ID));
   await take(bench, approvals, message);
   bench.list(EVENT_ID, { eventType: 'Terminate' });
@@ -172,7 +158,7 @@ test('a message that comes again does not approve the event that has got worse s
 });
 
 test('so does a message that recorded nothing, as its approver had said yes already', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await take(bench, approvals, letter(bench, startRequests(EVENT_ID)));
   const message = letter(bench, startRequests(EVENT_ID));
   await take(bench, approvals, message);
@@ -183,7 +169,7 @@ test('so does a message that recorded nothing, as its approver had said yes alre
 });
 
 test('while nothing can be stored a message is not settled, has no effect, and is recorded when it comes again', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const message = letter(bench, startRequests(EVENT_ID));
   const [refused, parked] = [letter(bench, startRequests('started')), letter(bench, startRequests('nobody'))];
   bench.list('started', { eventStatus: 'Started' });
@@ -199,7 +185,7 @@ test('while nothing can be stored a message is not settled, has no effect, and i
 });
 
 test('two sources at once: both approvers are counted, and the event is posted once', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const other = { source: 'queue', approver: 'billing', canGiveBack: true };
   const message = letter(bench, startRequests(EVENT_ID));
   const verdicts = [approvals.take(ORIGIN, message), approvals.take(other, message)];
@@ -210,7 +196,7 @@ test('two sources at once: both approvers are counted, and the event is posted o
 });
 
 test('the same approval by a source and by a request at once is recorded and posted once', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const both = [approvals.request('orders', startRequests(EVENT_ID)), approvals.take(ORIGIN, letter(bench, startRequests(KEY)))];
   await bench.time.advance(2000);
   await Promise.all(both);
@@ -219,7 +205,7 @@ test('the same approval by a source and by a request at once is recorded and pos
 });
 
 test('an event that came back is not approved by a message from before its end, but by a newer one', async (t) => {
-  const { bench, approvals } = setUp(t, { required: 'all' });
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const early = letter(bench, startRequests(EVENT_ID));
   await bench.time.advance(5000);
   bench.end(EVENT_ID);
@@ -235,7 +221,7 @@ test('an event that came back is not approved by a message from before its end, 
 });
 
 test('a request is asked for now, and an earlier end of its event does not matter', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.end(EVENT_ID);
   bench.poll();
   bench.list(EVENT_ID, {});
@@ -246,7 +232,7 @@ test('a request is asked for now, and an earlier end of its event does not matte
 });
 
 test('approvals that are closing take no message, and what they hold goes on after the next start', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [again(3_600_000)];
   const message = letter(bench, startRequests(EVENT_ID));
   await take(bench, approvals, message);

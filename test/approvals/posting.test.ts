@@ -1,25 +1,16 @@
 // When a decided approval is posted, and what becomes of it: time, faults of the metadata service, and crashes in between.
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import fc from 'fast-check';
 import type { ApprovalAnswer } from '../../src/approvals/answer.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import type { PostResult } from '../../src/model.ts';
-import { ACCEPTED, ApprovalBench, again, REFUSED, startRequests } from '../support/approval-bench.ts';
+import { ACCEPTED, ApprovalBench, again, approvalsOverOneEvent, REFUSED, startRequests } from '../support/approval-bench.ts';
 import { EVENT_ID } from '../support/events.ts';
 import { settle } from '../support/virtual-time.ts';
 
 const KEY = EVENT_ID.toLowerCase();
 const STARTED = { eventStatus: 'Started', notBefore: null } as const;
-
-function setUp(t: TestContext): { bench: ApprovalBench; approvals: Approvals } {
-  const bench = new ApprovalBench();
-  const approvals = bench.open();
-  t.after(() => bench.close(approvals));
-  bench.list(EVENT_ID);
-  bench.poll();
-  return { bench, approvals };
-}
 
 function approve(approvals: Approvals): Promise<ApprovalAnswer> {
   return approvals.request('orders', startRequests(EVENT_ID));
@@ -31,14 +22,14 @@ async function stateOf(asked: Promise<ApprovalAnswer>): Promise<string> {
 }
 
 test('a document of at most 10 s is good enough, and nothing is read again', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await bench.time.advance(10_000);
   assert.equal(await stateOf(approve(approvals)), '200 submitted');
   assert.equal(bench.reads, 0);
 });
 
 test('an older document is read again first', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await bench.time.advance(10_001);
   assert.equal(await stateOf(approve(approvals)), '200 submitted');
   assert.equal(bench.reads, 1);
@@ -46,7 +37,7 @@ test('an older document is read again first', async (t) => {
 });
 
 test('a fresh look that shows the event worse makes the approval void, and the approver hears of it', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await bench.time.advance(10_001);
   bench.list(EVENT_ID, { durationInSeconds: 60 });
   assert.equal(await stateOf(approve(approvals)), '409 changed');
@@ -55,7 +46,7 @@ test('a fresh look that shows the event worse makes the approval void, and the a
 });
 
 test('a fresh look that shows the event started makes the approval moot', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await bench.time.advance(10_001);
   bench.list(EVENT_ID, STARTED);
   assert.equal(await stateOf(approve(approvals)), '200 moot');
@@ -64,7 +55,7 @@ test('a fresh look that shows the event started makes the approval moot', async 
 });
 
 test('a fresh look that shows the event gone makes the approval moot', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await bench.time.advance(10_001);
   bench.end(EVENT_ID);
   assert.equal(await stateOf(approve(approvals)), '200 moot');
@@ -72,7 +63,7 @@ test('a fresh look that shows the event gone makes the approval moot', async (t)
 });
 
 test('without sight of the service nothing is posted until a good document lists the event as Scheduled', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.isAway = true;
   await bench.time.advance(10_001);
   assert.equal(await stateOf(approve(approvals)), '202 submitting');
@@ -85,7 +76,7 @@ test('without sight of the service nothing is posted until a good document lists
 });
 
 test('the answer comes after 2 s where the metadata service has not answered by then', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
   bench.answers = [promise];
   const asked = approve(approvals);
@@ -102,7 +93,7 @@ test('the answer comes after 2 s where the metadata service has not answered by 
 });
 
 test('a failed attempt is answered at once, and posted again after the pause that the rhythm asks for', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [again(1000), again(2000)];
   assert.equal(await stateOf(approve(approvals)), '202 submitting');
   await bench.time.advance(5000);
@@ -115,7 +106,7 @@ test('a failed attempt is answered at once, and posted again after the pause tha
 });
 
 test('what got worse between two attempts is not posted again', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [again(4000)];
   await approve(approvals);
   bench.list(EVENT_ID, { eventType: 'Redeploy' });
@@ -126,7 +117,7 @@ test('what got worse between two attempts is not posted again', async (t) => {
 });
 
 test('a StartRequest that is accepted after its approval became void is told as submitted', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
   bench.answers = [promise];
   const asked = approve(approvals);
@@ -139,7 +130,7 @@ test('a StartRequest that is accepted after its approval became void is told as 
 });
 
 test('a StartRequest that is accepted after its event was seen Started is told as submitted', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
   bench.answers = [promise];
   const asked = approve(approvals);
@@ -152,7 +143,7 @@ test('a StartRequest that is accepted after its event was seen Started is told a
 });
 
 test('refused, and still Scheduled in a document read after that: failed', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [REFUSED];
   assert.equal(await stateOf(approve(approvals)), '502 refused');
   assert.equal(bench.reads, 1);
@@ -162,7 +153,7 @@ test('refused, and still Scheduled in a document read after that: failed', async
 
 test('refused, and started or gone in a document read after that: moot', async (t) => {
   for (const change of [(bench: ApprovalBench) => bench.list(EVENT_ID, STARTED), (bench: ApprovalBench) => bench.end(EVENT_ID)]) {
-    const { bench, approvals } = setUp(t);
+    const { bench, approvals } = approvalsOverOneEvent(t);
     bench.answers = [REFUSED];
     change(bench);
     assert.equal(await stateOf(approve(approvals)), '200 moot');
@@ -171,7 +162,7 @@ test('refused, and started or gone in a document read after that: moot', async (
 });
 
 test('refused, and no document to be had: decided by the next good one, without another POST', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [REFUSED];
   bench.isAway = true;
   assert.equal(await stateOf(approve(approvals)), '202 submitting');
@@ -184,7 +175,7 @@ test('refused, and no document to be had: decided by the next good one, without 
 });
 
 test('an acceptance that cannot be stored is stored later, and not posted again', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
   bench.answers = [promise];
   const asked = approve(approvals);
@@ -200,7 +191,7 @@ test('an acceptance that cannot be stored is stored later, and not posted again'
 });
 
 test('killed after an approval was stored and before it was posted: it is posted after the start, on a document of that process', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const asked = approve(approvals);
   asked.catch(() => {});
   const restarted = bench.open();
@@ -217,7 +208,7 @@ test('killed after an approval was stored and before it was posted: it is posted
 
 test('killed before it was posted, and the event started meanwhile: no StartRequest', async (t) => {
   for (const change of [(bench: ApprovalBench) => bench.list(EVENT_ID, STARTED), (bench: ApprovalBench) => bench.end(EVENT_ID)]) {
-    const { bench, approvals } = setUp(t);
+    const { bench, approvals } = approvalsOverOneEvent(t);
     approve(approvals).catch(() => {});
     change(bench);
     const restarted = bench.open();
@@ -229,7 +220,7 @@ test('killed before it was posted, and the event started meanwhile: no StartRequ
 });
 
 test('killed after the metadata service accepted and before that was stored: posted again while it is Scheduled, told once', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [new Promise(() => {})];
   approve(approvals).catch(() => {});
   await settle();
@@ -241,7 +232,7 @@ test('killed after the metadata service accepted and before that was stored: pos
 });
 
 test('what was submitted is not posted again after a restart', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   await approve(approvals);
   const restarted = bench.open();
   t.after(() => bench.close(restarted));
@@ -251,7 +242,7 @@ test('what was submitted is not posted again after a restart', async (t) => {
 });
 
 test('a restart with another configuration judges anew: who may no longer approve is void, a smaller quorum may be full', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [again(3_600_000)];
   await approve(approvals);
   const narrower = bench.open({ approvers: { orders: { scope: { impacts: ['Reboot'] } }, billing: {} } });
@@ -264,7 +255,7 @@ test('a restart with another configuration judges anew: who may no longer approv
 });
 
 test('closing lets a POST under way end and keeps what it brought', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
   bench.answers = [promise];
   const asked = approve(approvals);
@@ -277,7 +268,7 @@ test('closing lets a POST under way end and keeps what it brought', async (t) =>
 });
 
 test('closing aborts a POST that hangs, and leaves no timer behind', async (t) => {
-  const { bench, approvals } = setUp(t);
+  const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [new Promise(() => {})];
   const asked = approve(approvals);
   await settle();

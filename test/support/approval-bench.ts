@@ -1,9 +1,10 @@
 // A metadata service of a few events, a store and Approvals over them, in virtual time: for tests of what is recorded and posted.
+import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { Approvals, type ApprovalsParts } from '../../src/approvals/approvals.ts';
 import type { EventChange, Instant, KnownEvent, Phase, PostResult, ScheduledEvent } from '../../src/model.ts';
 import { now } from '../../src/time.ts';
-import { scheduledEvent } from './events.ts';
+import { EVENT_ID, scheduledEvent } from './events.ts';
 import { MemoryApprovalStore } from './memory-approval-store.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -24,6 +25,8 @@ export interface Post {
   /** Votes in the store when it was posted. */
   readonly votes: number;
 }
+
+export type ApprovalSettings = Partial<Pick<ApprovalsParts, 'approvers' | 'required' | 'dryRun'>>;
 
 export class ApprovalBench {
   readonly time = new VirtualTime();
@@ -46,7 +49,7 @@ export class ApprovalBench {
   #approvals: Approvals | null = null;
 
   /** Approvals over the same store, as a process makes them; those before it are forgotten, as by kill -9. */
-  open(parts: Partial<Pick<ApprovalsParts, 'approvers' | 'required' | 'dryRun'>> = {}): Approvals {
+  open(parts: ApprovalSettings = {}): Approvals {
     const write = (line: string) => this.log.push(line);
     const approvals: Approvals = new Approvals({
       approvers: { orders: {}, billing: {} },
@@ -162,4 +165,17 @@ function phaseOf({ eventStatus }: ScheduledEvent): Phase {
 /** The body of an approval of these events. */
 export function startRequests(...eventIds: readonly string[]): object {
   return { StartRequests: eventIds.map((EventId) => ({ EventId })) };
+}
+
+/** Approvals in a world with one Scheduled event, EVENT_ID, that was just read. */
+export function approvalsOverOneEvent(
+  t: TestContext,
+  settings: ApprovalSettings = {},
+): { readonly bench: ApprovalBench; readonly approvals: Approvals } {
+  const bench = new ApprovalBench();
+  const approvals = bench.open(settings);
+  t.after(() => bench.close(approvals));
+  bench.list(EVENT_ID);
+  bench.poll();
+  return { bench, approvals };
 }
