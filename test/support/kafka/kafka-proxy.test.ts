@@ -22,11 +22,12 @@ interface Rig {
   stored(): Promise<(string | null)[]>;
 }
 
-async function rigged(t: TestContext): Promise<Rig> {
+/** `requestTimeout`: short, for who waits for it in vain. */
+async function rigged(t: TestContext, requestTimeout = 400): Promise<Rig> {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const proxy = await KafkaProxy.start(t, kafka.brokers);
-  const client = new Client({ brokers: [...proxy.brokers], logLevel: logLevel.NOTHING, retry: { retries: 0 }, requestTimeout: 400 });
+  const client = new Client({ brokers: [...proxy.brokers], logLevel: logLevel.NOTHING, retry: { retries: 0 }, requestTimeout });
   const producer = client.producer({ allowAutoTopicCreation: false, createPartitioner: Partitioners.DefaultPartitioner });
   t.after(() => producer.disconnect());
   await producer.connect();
@@ -99,7 +100,7 @@ test('drop and swallow: no answer comes, and the broker has the record only of t
 });
 
 test('a hold keeps the answer until it is released', { skip: withoutKafka }, async (t) => {
-  const { proxy, send, stored } = await rigged(t);
+  const { proxy, send, stored } = await rigged(t, 30_000);
   const hold = new Hold();
   proxy.next('produce', hold);
   let answered = false;
