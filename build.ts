@@ -1,5 +1,5 @@
-// src/main.ts and src/simulator.ts → dist/: one ESM bundle in chunks, so that what a verb or sink does not use is not read at start; the
-// simulator's scenarios and page and the webhook's templates as they are; and the types of src/simulator.ts, which tests of other projects import.
+// src/main.ts, src/simulator.ts and src/consumer.ts → dist/: one ESM bundle in chunks, so that what a verb or sink does not use is not read at
+// start; the simulator's scenarios and page and the webhook's templates as they are; and the types of the two libraries, which others import.
 import { execFile } from 'node:child_process';
 import { chmod, cp, glob, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -8,6 +8,8 @@ import { build } from 'esbuild';
 
 const TYPES = 'dist/types';
 const COMMAND = 'dist/main.js';
+/** What other projects import. */
+const LIBRARIES = ['simulator', 'consumer'];
 const SOURCES = ['src/**', 'adapters/**', 'build.ts', 'package*.json', 'tsconfig*.json'];
 
 if (!process.argv.includes('--if-stale') || (await isStale())) {
@@ -29,7 +31,7 @@ async function isStale(): Promise<boolean> {
 
 async function bundle(): Promise<void> {
   await build({
-    entryPoints: ['src/main.ts', 'src/simulator.ts'],
+    entryPoints: ['src/main.ts', ...LIBRARIES.map((name) => `src/${name}.ts`)],
     outdir: 'dist',
     bundle: true,
     splitting: true,
@@ -58,15 +60,15 @@ async function copyData(): Promise<void> {
 /** Without checks, which are the business of `npm run types`: 0.2 s. */
 async function emitTypes(): Promise<void> {
   await promisify(execFile)(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.types.json']);
-  const needed = await reachableFrom(join(TYPES, 'simulator.d.ts'));
+  const needed = new Set<string>();
+  for (const name of LIBRARIES) await reachableFrom(join(TYPES, `${name}.d.ts`), needed);
   for await (const path of glob(`${TYPES}/**/*.d.ts`)) if (!needed.has(path)) await rm(path);
 }
 
-/** The declarations that a user of this one reads: tsc also writes those of everything that the code imports. */
-async function reachableFrom(path: string, found = new Set<string>()): Promise<Set<string>> {
-  if (found.has(path)) return found;
+/** Adds to `found` the declarations that a user of this one reads: tsc also writes those of everything that the code imports. */
+async function reachableFrom(path: string, found: Set<string>): Promise<void> {
+  if (found.has(path)) return;
   found.add(path);
   const text = await readFile(path, 'utf8');
   for (const [, target = ''] of text.matchAll(/\bfrom '(\.[^']+)\.ts'/g)) await reachableFrom(join(dirname(path), `${target}.d.ts`), found);
-  return found;
 }

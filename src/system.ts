@@ -1,21 +1,8 @@
-// The machine's own clocks, timers and random source as Deps; of the program only cli.ts and simulator.ts import it.
+// The machine's own clock and chance as Deps, with the scheduler that RxJS needs; of the program only cli.ts and simulator.ts import it.
 import { randomBytes } from 'node:crypto';
-import { performance } from 'node:perf_hooks';
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
+import { machineClock } from './clock.ts';
 import type { Deps } from './time.ts';
-
-/** setTimeout counts in 32 bits; a longer delay would fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-function after(delayMs: number, run: () => void): () => void {
-  let timer: NodeJS.Timeout;
-  const arm = (leftMs: number) => {
-    const stepMs = Math.min(Math.max(leftMs, 0), LONGEST_TIMER_MS);
-    timer = setTimeout(() => (leftMs > stepMs ? arm(leftMs - stepMs) : run()), stepMs);
-  };
-  arm(delayMs);
-  return () => clearTimeout(timer);
-}
 
 /** One timer as RxJS sees it. */
 class Action<T> extends Subscription {
@@ -46,8 +33,8 @@ export function schedulerOn(clocks: Pick<Deps, 'elapsedMs' | 'after'>): Schedule
 
 /** Real time and chance. */
 export function systemDeps(): Deps {
-  const clocks = { wallMs: () => Date.now(), elapsedMs: () => performance.now(), after };
-  return { ...clocks, random: Math.random, scheduler: schedulerOn(clocks) };
+  const clock = machineClock();
+  return { ...clock, scheduler: schedulerOn(clock) };
 }
 
 /** So many bytes that nobody can guess, for secrets; `random` of Deps is for jitter alone. */

@@ -62,10 +62,19 @@ export class Project {
     return this.run('node', args);
   }
 
+  /** Packages of this repository's own installation, for a project that has them beside ours. */
+  link(...names: readonly string[]): void {
+    for (const name of names) {
+      const place = join(this.folder, 'node_modules', name);
+      mkdirSync(dirname(place), { recursive: true });
+      symlinkSync(join(ROOT, 'node_modules', name), place);
+    }
+  }
+
   /** Checks this file's types with nothing but the options that matter here. */
-  types(path: string, moduleResolution: 'nodenext' | 'bundler'): Promise<Ended> {
+  types(path: string, moduleResolution: 'nodenext' | 'bundler', more: Readonly<Record<string, unknown>> = {}): Promise<Ended> {
     const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext';
-    const options = { module, moduleResolution, target: 'es2024', lib: ['es2024'], types: [], strict: true, noEmit: true };
+    const options = { module, moduleResolution, target: 'es2024', lib: ['es2024'], types: [], strict: true, noEmit: true, ...more };
     this.write('tsconfig.json', JSON.stringify({ compilerOptions: options, files: [path] }));
     return this.run('node', [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json']);
   }

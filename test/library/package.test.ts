@@ -9,6 +9,7 @@ test('the package holds the program, scenarios, page, templates, types and docum
   const names = (folder: string, as: string) => readdirSync(join(ROOT, folder)).map((name) => `${as}/${name}`);
   const needed = [
     ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/main.js', 'dist/simulator.js', 'dist/types/simulator.d.ts'],
+    ...['dist/consumer.js', 'dist/types/consumer.d.ts', 'docs/consumer.md'],
     ...names('src/simulator/scenarios', 'dist/scenarios'),
     ...names('src/simulator/page', 'dist/page'),
     ...names('adapters/webhook/templates', 'dist/templates'),

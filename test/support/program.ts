@@ -20,6 +20,8 @@ export interface ProgramOptions {
   readonly node?: string;
   /** The script that it runs; the built command by default. */
   readonly main?: string;
+  /** Where it runs; here by default. */
+  readonly cwd?: string;
 }
 
 /** How a process ended, and all that it printed. */
@@ -37,9 +39,10 @@ export class Program {
   stdout = '';
   stderr = '';
 
-  constructor(args: readonly string[], { env = {}, input = '', stdio, node = process.execPath, main = MAIN }: ProgramOptions = {}) {
+  constructor(args: readonly string[], options: ProgramOptions = {}) {
+    const { env = {}, input = '', stdio, node = process.execPath, main = MAIN, cwd } = options;
     const path = { PATH: process.env['PATH'] ?? '' };
-    this.child = spawn(node, [main, ...args], { env: { ...path, ...env }, stdio: stdio ?? 'pipe' });
+    this.child = spawn(node, [main, ...args], { env: { ...path, ...env }, stdio: stdio ?? 'pipe', cwd });
     this.#ended = once(this.child, 'close');
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;

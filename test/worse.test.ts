@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { worse } from '../../src/approvals/worse.ts';
-import type { ScheduledEvent } from '../../src/model.ts';
-import { scheduledEvent } from '../support/events.ts';
+import type { ScheduledEvent } from '../src/model.ts';
+import { worse } from '../src/worse.ts';
+import { scheduledEvent } from './support/events.ts';
 
 const CASES: readonly [title: string, before: Partial<ScheduledEvent>, now: Partial<ScheduledEvent>, isWorse: boolean][] = [
   ['the same content is not worse', {}, {}, false],

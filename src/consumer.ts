@@ -1,0 +1,75 @@
+// `scheduled-events-bridge/consumer`, for those who receive and approve: webhooks and messages → handlers, and approvals back, on the machine's clock.
+import { machineClock } from './clock.ts';
+import { type HttpOptions, httpOn } from './consumer/approval-http.ts';
+import type { ApprovalChannel } from './consumer/approver.ts';
+import { type Dispatcher, type DispatcherOptions, dispatcherOn } from './consumer/dispatcher.ts';
+import { type HandledStore, type MemoryStoreOptions, memoryHandledStore } from './consumer/handled-store.ts';
+import type { Handlers } from './consumer/handlers.ts';
+import { type Receiver, type ReceiverOptions, receiverOn } from './consumer/receiver.ts';
+
+export type { ChangeName } from './change-name.ts';
+export { type KafkaProducer, kafka, type ServiceBusSender, serviceBus } from './consumer/approval-brokers.ts';
+export type { HttpOptions } from './consumer/approval-http.ts';
+export {
+  type ApprovalChannel,
+  type ApprovalOrder,
+  type ApprovalResult,
+  type ApproveOptions,
+  type Approver,
+  type CallOptions,
+  createApprover,
+  type ReleaseOptions,
+} from './consumer/approver.ts';
+export { ConsumerError, type ConsumerErrorCode } from './consumer/consumer-error.ts';
+export type { Dispatcher, DispatcherOptions, Handled } from './consumer/dispatcher.ts';
+export {
+  type BridgeEvent,
+  type CloudEvent,
+  changeOf,
+  type DataOf,
+  type EventOf,
+  isChange,
+  type LifeEvent,
+} from './consumer/event.ts';
+export { type FileState, fileState } from './consumer/file-state.ts';
+export type { HandledStore, MemoryStoreOptions } from './consumer/handled-store.ts';
+export type { Handler, HandlerContext, Handlers } from './consumer/handlers.ts';
+export { type KafkaMessage, parseKafkaMessage } from './consumer/kafka-message.ts';
+export { toNodeHandler } from './consumer/node-handler.ts';
+export {
+  type NoticeEvent,
+  type PreparationHandlers,
+  type PreparationOptions,
+  type PrepareContext,
+  preparation,
+} from './consumer/preparation.ts';
+export { memoryState, type Prepared, type PreparedState } from './consumer/prepared-state.ts';
+export type { ReadOptions } from './consumer/read-event.ts';
+export type { Receiver, ReceiverOptions } from './consumer/receiver.ts';
+export type { ApprovalData, ChangeData, SourceData } from './consumer/schema-types.ts';
+export { parseServiceBusMessage, type ServiceBusMessage } from './consumer/service-bus-message.ts';
+export type { NodeRequest, NodeResponse } from './consumer/web-types.ts';
+
+/**
+ * A function from a web-standard `Request` to its `Response`, for the webhook sink of a bridge: it verifies, drops repeats, keeps order, calls
+ * handlers, and answers 2xx once they have ended. `toNodeHandler` makes a listener of `node:http` of it.
+ * @throws ConsumerError `usage` for options that cannot be used, such as neither `secrets` nor `unsigned: true`
+ */
+export function createReceiver(options: ReceiverOptions): Receiver {
+  return receiverOn(options, machineClock());
+}
+
+/** For events that come another way, as from Kafka: the same handlers, repeats and order. Several receivers and consumers can share one. */
+export function createDispatcher(handlers: Handlers, options: DispatcherOptions = {}): Dispatcher {
+  return dispatcherOn(handlers, options.store ?? memoryStore(), options.typePrefix);
+}
+
+/** Handled ids in this process's memory, within bounds. @throws ConsumerError `usage` for impossible ones */
+export function memoryStore(options: MemoryStoreOptions = {}): HandledStore {
+  return memoryHandledStore(options, machineClock());
+}
+
+/** Approvals to the HTTP interface of one bridge. @throws ConsumerError `usage` for a URL that is none, or one that would show the token */
+export function http(options: HttpOptions): ApprovalChannel {
+  return httpOn(options, machineClock());
+}

@@ -1,0 +1,41 @@
+// The one error class of the consumer's library and the closed list of its codes; docs/consumer.md tells what to do about each (a test compares the two).
+
+export const CONSUMER_ERROR_CODES = [
+  'usage',
+  'unauthorized',
+  'not-a-cloudevent',
+  'unsupported-media-type',
+  'too-large',
+  'body-read',
+  'handled-elsewhere',
+  'closed',
+  'state',
+  'refused',
+  'unreachable',
+  'not-sent',
+] as const;
+
+export type ConsumerErrorCode = (typeof CONSUMER_ERROR_CODES)[number];
+
+export interface ConsumerErrorDetails {
+  readonly cause?: unknown;
+  readonly type?: string;
+  readonly status?: number;
+}
+
+/** What the library throws. Its message says what failed and what to do; it holds no secret and nothing of a message. */
+export class ConsumerError extends Error {
+  override readonly name = 'ConsumerError';
+  readonly code: ConsumerErrorCode;
+  /** Of `refused`: the bridge's own word, such as `changed` or `scope` (docs/approvals.md lists them). */
+  readonly type: string | undefined;
+  /** Of `refused` and `unreachable`: the status that the bridge answered, where it did. */
+  readonly status: number | undefined;
+
+  constructor(code: ConsumerErrorCode, message: string, details: ConsumerErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.type = details.type;
+    this.status = details.status;
+  }
+}

@@ -1,0 +1,63 @@
+// The CloudEvents of a bridge as types, one for each change, and the guard that tells which one it is.
+import { CHANGE_NAMES, type ChangeName } from '../change-name.ts';
+import type { ApprovalData, ChangeData, SourceData } from './schema-types.ts';
+
+export const DEFAULT_TYPE_PREFIX = 'io.github.scheduled-events-bridge';
+
+/** A CloudEvent 1.0, in whatever mode it came; an attribute that is not set is absent. */
+export interface CloudEvent<Data = unknown> {
+  readonly specversion: '1.0';
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly subject?: string;
+  /** RFC 3339: when the bridge saw the change. */
+  readonly time?: string;
+  readonly datacontenttype?: string;
+  readonly dataschema?: string;
+  /** What order is kept by: one scheduled event, or for `source.*` one bridge. */
+  readonly partitionkey?: string;
+  readonly correlationid?: string;
+  /** EventType in lower case. */
+  readonly impact?: string;
+  /** EventSource in lower case. */
+  readonly initiator?: string;
+  readonly outcome?: string;
+  /** NotBefore, while it lies ahead. */
+  readonly expirytime?: string;
+  readonly severitynumber?: number;
+  readonly severitytext?: string;
+  readonly traceparent?: string;
+  readonly data: Data;
+  readonly [extension: string]: unknown;
+}
+
+/** The `data` of each change. */
+export interface DataOf {
+  readonly scheduled: ChangeData;
+  readonly updated: ChangeData & Required<Pick<ChangeData, 'changedFields'>>;
+  readonly started: ChangeData;
+  readonly ended: ChangeData & Required<Pick<ChangeData, 'outcome'>>;
+  readonly 'approval.recorded': ApprovalData;
+  readonly 'approval.submitted': ApprovalData;
+  readonly 'approval.failed': ApprovalData;
+  readonly 'source.blind': SourceData;
+  readonly 'source.restored': SourceData;
+}
+
+/** The CloudEvent of a change: `EventOf<'scheduled'>`. */
+export type EventOf<Name extends ChangeName> = CloudEvent<DataOf[Name]>;
+/** What tells of a scheduled event's life. */
+export type LifeEvent = EventOf<'scheduled' | 'updated' | 'started' | 'ended'>;
+/** Any CloudEvent of a bridge. */
+export type BridgeEvent = { [Name in ChangeName]: EventOf<Name> }[ChangeName];
+
+/** Which change a CloudEvent tells of; null for a type that is none of the bridge's. */
+export function changeOf(event: Pick<CloudEvent, 'type'>, typePrefix = DEFAULT_TYPE_PREFIX): ChangeName | null {
+  return CHANGE_NAMES.find((name) => event.type === `${typePrefix}.${name}.v1`) ?? null;
+}
+
+/** Whether a CloudEvent that this library parsed tells of that change; its `data` is typed then. */
+export function isChange<Name extends ChangeName>(event: CloudEvent, name: Name, typePrefix?: string): event is EventOf<Name> {
+  return changeOf(event, typePrefix) === name;
+}

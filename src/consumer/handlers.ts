@@ -1,0 +1,55 @@
+// What a consumer says about each change → the handler of one CloudEvent.
+import type { ChangeName } from '../change-name.ts';
+import { ConsumerError } from './consumer-error.ts';
+import { type CloudEvent, changeOf, type EventOf } from './event.ts';
+import type { WebAbortSignal } from './web-types.ts';
+
+/** What a handler gets beside the event. */
+export interface HandlerContext {
+  /** Aborts when the dispatcher is closed: end soon, or throw, and the event comes again. */
+  readonly signal: WebAbortSignal;
+}
+
+/** The event counts as handled once what it gives has resolved; where it throws or rejects, the event comes again. */
+export type Handler<Event> = (event: Event, context: HandlerContext) => unknown;
+
+/** All may be left out: what nobody handles is acknowledged and forgotten. */
+export interface Handlers {
+  readonly onScheduled?: Handler<EventOf<'scheduled'>>;
+  readonly onUpdated?: Handler<EventOf<'updated'>>;
+  readonly onStarted?: Handler<EventOf<'started'>>;
+  readonly onEnded?: Handler<EventOf<'ended'>>;
+  readonly onApprovalRecorded?: Handler<EventOf<'approval.recorded'>>;
+  readonly onApprovalSubmitted?: Handler<EventOf<'approval.submitted'>>;
+  readonly onApprovalFailed?: Handler<EventOf<'approval.failed'>>;
+  readonly onSourceBlind?: Handler<EventOf<'source.blind'>>;
+  readonly onSourceRestored?: Handler<EventOf<'source.restored'>>;
+  /** CloudEvents of all other types. */
+  readonly onOther?: Handler<CloudEvent>;
+}
+
+const HANDLER_OF = {
+  scheduled: 'onScheduled',
+  updated: 'onUpdated',
+  started: 'onStarted',
+  ended: 'onEnded',
+  'approval.recorded': 'onApprovalRecorded',
+  'approval.submitted': 'onApprovalSubmitted',
+  'approval.failed': 'onApprovalFailed',
+  'source.blind': 'onSourceBlind',
+  'source.restored': 'onSourceRestored',
+} as const satisfies Record<ChangeName, keyof Handlers>;
+
+/** @throws ConsumerError `usage` for a handler that no event would ever come to, such as a misspelt one */
+export function checkHandlers(handlers: Handlers): void {
+  const known: readonly string[] = [...Object.values(HANDLER_OF), 'onOther'];
+  const stray = Object.keys(handlers).find((name) => !known.includes(name));
+  if (stray !== undefined) throw new ConsumerError('usage', `there is no handler ${stray}; there are ${known.join(', ')}`);
+}
+
+/** Undefined where nobody handles it. */
+export function handlerOf(handlers: Handlers, event: CloudEvent, typePrefix: string): Handler<CloudEvent> | undefined {
+  const name = changeOf(event, typePrefix);
+  // The door has checked that `data` is what the type promises.
+  return (name === null ? handlers.onOther : handlers[HANDLER_OF[name]]) as Handler<CloudEvent> | undefined;
+}

@@ -1,0 +1,46 @@
+// Headers and body of a webhook → the CloudEvents in it: structured, binary or batch mode (CloudEvents HTTP binding 1.0.2).
+import { ConsumerError } from './consumer-error.ts';
+import type { CloudEvent } from './event.ts';
+import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from './read-event.ts';
+
+export interface HttpEvents {
+  readonly mode: 'structured' | 'batch' | 'binary';
+  readonly events: readonly CloudEvent[];
+}
+
+const PREFIX = 'ce-';
+
+/** @throws ConsumerError `unsupported-media-type` for what is no CloudEvent at all, `not-a-cloudevent` for a faulty one */
+export function readHttp(headers: Iterable<readonly [string, string]>, body: Uint8Array, options: ReadOptions): HttpEvents {
+  const all = new Map([...headers].map(([name, value]) => [name.toLowerCase(), value]));
+  const contentType = all.get('content-type');
+  const mode = modeOf(contentType);
+  if (mode === 'binary') return { mode, events: [readBinary({ ...binaryParts(all, body), contentType }, options)] };
+  expectJsonFormat(contentType);
+  const content = parseJson(body);
+  if (mode === 'structured') return { mode, events: [readStructured(content, options)] };
+  if (!Array.isArray(content)) throw notAnEvent('a batch must be a JSON array');
+  return { mode, events: content.map((member: unknown) => readStructured(member, options)) };
+}
+
+function binaryParts(headers: ReadonlyMap<string, string>, body: Uint8Array) {
+  const own = [...headers].filter(([name]) => name.startsWith(PREFIX));
+  if (own.length === 0)
+    throw new ConsumerError(
+      'unsupported-media-type',
+      'this is no CloudEvent: its Content-Type is none of theirs, and it has no ce- headers',
+    );
+  const attributes = Object.fromEntries(own.map(([name, value]) => [name.slice(PREFIX.length), decoded(name, value)]));
+  if ('datacontenttype' in attributes) throw notAnEvent('ce-datacontenttype must not be there, as Content-Type says it');
+  return { attributes, data: body.byteLength === 0 ? undefined : { bytes: body } };
+}
+
+/** Section 3.1.3.2: quoting is undone first, then percent-encoding, once. */
+function decoded(name: string, value: string): string {
+  const text = /^".*"$/s.test(value) ? value.slice(1, -1).replaceAll(/\\(.)/gs, '$1') : value;
+  try {
+    return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (encoded) => decodeURIComponent(encoded));
+  } catch {
+    throw notAnEvent(`the header ${name} is not percent-encoded UTF-8`);
+  }
+}

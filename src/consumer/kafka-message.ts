@@ -1,0 +1,51 @@
+// A Kafka message as kafkajs hands it over → its CloudEvent (CloudEvents Kafka protocol binding 1.0.2, both modes).
+import type { CloudEvent } from './event.ts';
+import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from './read-event.ts';
+
+type Text = string | Uint8Array;
+
+/** As far as it is read: what `eachMessage` of kafkajs gives, and what other clients call by these names. */
+export interface KafkaMessage {
+  readonly value: Text | null;
+  readonly headers?: Readonly<Record<string, Text | readonly Text[] | undefined>> | undefined;
+}
+
+const PREFIX = 'ce_';
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** @throws ConsumerError `not-a-cloudevent`, `unsupported-media-type`: step over the message, it will not get better */
+export function parseKafkaMessage({ value, headers = {} }: KafkaMessage, options: ReadOptions = {}): CloudEvent {
+  const texts = new Map(
+    Object.entries(headers).flatMap(([name, given]) => (given === undefined ? [] : [[name.toLowerCase(), textOf(given)]])),
+  );
+  const contentType = texts.get('content-type');
+  const mode = modeOf(contentType);
+  if (mode === 'binary') {
+    const own = [...texts].filter(([name]) => name.startsWith(PREFIX)).map(([name, text]) => [name.slice(PREFIX.length), text]);
+    return readBinary(
+      { attributes: Object.fromEntries(own), contentType, data: value === null ? undefined : { bytes: bytesOf(value) } },
+      options,
+    );
+  }
+  if (mode === 'batch') throw notAnEvent('a Kafka message holds no batch');
+  expectJsonFormat(contentType);
+  if (value === null) throw notAnEvent('it has no value');
+  return readStructured(parseJson(bytesOf(value), 'its value'), options);
+}
+
+function bytesOf(text: Text): Uint8Array {
+  return typeof text === 'string' ? Buffer.from(text) : text;
+}
+
+function textOf(given: Text | readonly Text[]): string {
+  const [first = ''] = isText(given) ? [given] : given;
+  try {
+    return typeof first === 'string' ? first : decoder.decode(first);
+  } catch {
+    throw notAnEvent('a header is not UTF-8');
+  }
+}
+
+function isText(given: Text | readonly Text[]): given is Text {
+  return typeof given === 'string' || given instanceof Uint8Array;
+}

@@ -1,0 +1,26 @@
+// What a receiver refuses or fails at → an answer in application/problem+json (RFC 9457); the bridge goes by its status.
+import { ConsumerError, type ConsumerErrorCode } from './consumer-error.ts';
+
+/** What each code answers; all else is a handler that failed. */
+const STATUS_OF: Partial<Record<ConsumerErrorCode, readonly [status: number, title: string]>> = {
+  unauthorized: [401, 'The signature does not fit'],
+  'not-a-cloudevent': [400, 'Not a CloudEvent of a bridge'],
+  'unsupported-media-type': [415, 'Not a CloudEvent in JSON'],
+  'too-large': [413, 'The body is too large'],
+  'body-read': [500, 'The body was read before'],
+  'handled-elsewhere': [503, 'Another process is at it'],
+  closed: [503, 'The receiver is closing'],
+};
+
+/** 4xx where another attempt would be in vain, 5xx where the bridge shall try again. Tells nothing of what a handler threw. */
+export function problemFor(error: unknown): Response {
+  const code = error instanceof ConsumerError ? error.code : undefined;
+  const found = code && STATUS_OF[code];
+  if (found === undefined) return problem(500, 'handler-failed', 'A handler failed', 'let it come again');
+  return problem(found[0], code as string, found[1], (error as ConsumerError).message);
+}
+
+export function problem(status: number, type: string, title: string, detail: string, headers: Record<string, string> = {}): Response {
+  const body = JSON.stringify({ type, title, status, detail });
+  return new Response(body, { status, headers: { ...headers, 'content-type': 'application/problem+json' } });
+}

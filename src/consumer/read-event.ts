@@ -1,0 +1,124 @@
+// JSON, or attributes and a body → a CloudEvent whose attributes are sound and whose `data` is what its type promises; or a ConsumerError.
+import { ConsumerError } from './consumer-error.ts';
+import { type CloudEvent, changeOf, DEFAULT_TYPE_PREFIX } from './event.ts';
+import { SHAPES } from './schema-types.ts';
+
+export interface ReadOptions {
+  /** `cloudevents.typePrefix` of the bridge, where it is not the default. */
+  readonly typePrefix?: string;
+}
+
+/** An event in binary mode: attributes by their names without prefix, as texts, and the data as bytes, or as a value where somebody has parsed it. */
+export interface BinaryParts {
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** The media type of the data, where it was given. */
+  readonly contentType: string | undefined;
+  readonly data: { readonly bytes: Uint8Array } | { readonly value: unknown } | undefined;
+}
+
+const REQUIRED = ['id', 'source', 'type'] as const;
+const NAME = /^[a-z0-9]+$/;
+/** The integers among the bridge's attributes, which binary modes carry as texts. */
+const INTEGERS = ['severitynumber'];
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** A member of a batch, or the one event of structured mode. @throws ConsumerError `not-a-cloudevent` */
+export function readStructured(value: unknown, options: ReadOptions = {}): CloudEvent {
+  if (!isObject(value)) throw notAnEvent('it is no JSON object');
+  const { data, data_base64: base64, ...attributes } = value;
+  if (base64 === undefined || base64 === null) return checked({ ...attributesOf(attributes), data }, options);
+  if (data !== undefined || typeof base64 !== 'string') throw notAnEvent('it has both data and data_base64, or data_base64 is no text');
+  const bytes = Buffer.from(base64, 'base64');
+  const { datacontenttype } = value;
+  const isJson = typeof datacontenttype === 'string' && isJsonType(datacontenttype);
+  return checked({ ...attributesOf(attributes), data: isJson ? parseJson(bytes, 'its data') : bytes }, options);
+}
+
+/** @throws ConsumerError `not-a-cloudevent` */
+export function readBinary({ attributes, contentType, data }: BinaryParts, options: ReadOptions = {}): CloudEvent {
+  const known = attributesOf(attributes);
+  for (const name of INTEGERS) if (/^-?\d+$/.test(String(known[name]))) known[name] = Number(known[name]);
+  const type = contentType === undefined ? {} : { datacontenttype: contentType };
+  return checked({ ...known, ...type, data: dataOf(data, contentType) }, options);
+}
+
+/** @throws ConsumerError `not-a-cloudevent` */
+export function parseJson(bytes: Uint8Array, what = 'its body'): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes)) as unknown;
+  } catch {
+    // Not the parser's message, which quotes what was sent.
+    throw notAnEvent(`${what} is not valid JSON in UTF-8`);
+  }
+}
+
+/** `structured`, `batch` or, of all else, `binary`: without case and parameters. */
+export function modeOf(contentType: string | undefined): 'structured' | 'batch' | 'binary' {
+  const type = (contentType ?? '').trim().toLowerCase();
+  if (type.startsWith('application/cloudevents-batch')) return 'batch';
+  return type.startsWith('application/cloudevents') ? 'structured' : 'binary';
+}
+
+/** @throws ConsumerError `unsupported-media-type` for an event format other than JSON */
+export function expectJsonFormat(contentType: string | undefined): void {
+  if (!/^application\/cloudevents(-batch)?\+json\s*(;|$)/i.test((contentType ?? '').trim()))
+    throw new ConsumerError('unsupported-media-type', 'CloudEvents are read in the JSON format alone: application/cloudevents+json');
+}
+
+export function notAnEvent(why: string): ConsumerError {
+  return new ConsumerError('not-a-cloudevent', `this is no CloudEvent of a bridge: ${why}`);
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Without those that are null, which means not set. */
+function attributesOf(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
+}
+
+function dataOf(data: BinaryParts['data'], contentType: string | undefined): unknown {
+  if (data === undefined) return undefined;
+  if ('value' in data) return data.value;
+  if (contentType !== undefined && isJsonType(contentType)) return parseJson(data.bytes, 'its data');
+  return data.bytes;
+}
+
+function isJsonType(contentType: string): boolean {
+  return /^[^;\s]+[/+]json\s*(;|$)/i.test(contentType.trim());
+}
+
+function checked(event: Readonly<Record<string, unknown>>, { typePrefix = DEFAULT_TYPE_PREFIX }: ReadOptions): CloudEvent {
+  if (event['specversion'] !== '1.0') throw notAnEvent('its specversion is not 1.0');
+  for (const name of REQUIRED) if (typeof event[name] !== 'string' || event[name] === '') throw notAnEvent(`it has no ${name}`);
+  for (const [name, value] of Object.entries(event)) if (name !== 'data') checkAttribute(name, value);
+  const read = event as unknown as CloudEvent;
+  checkData(read, typePrefix);
+  return read;
+}
+
+function checkAttribute(name: string, value: unknown): void {
+  if (!NAME.test(name)) throw notAnEvent('it has an attribute whose name CloudEvents does not allow');
+  const isValue = typeof value === 'string' || typeof value === 'boolean' || Number.isInteger(value);
+  if (!isValue || value === '') throw notAnEvent(`CloudEvents does not allow the value of its attribute ${name}`);
+  if (name === 'time' && Number.isNaN(Date.parse(String(value)))) throw notAnEvent('its time is no date');
+}
+
+/** The members that a bridge always sends, by their JSON types; an event of somebody else's type may hold what it likes. */
+function checkData(event: CloudEvent, typePrefix: string): void {
+  const name = changeOf(event, typePrefix);
+  if (name === null) return;
+  const kind = name.startsWith('approval.') ? 'approval' : name.startsWith('source.') ? 'source' : 'change';
+  const { data } = event;
+  if (!isObject(data)) throw notAnEvent(`the data of ${name} must be a JSON object`);
+  for (const [member, types] of Object.entries<readonly string[]>(SHAPES[kind]))
+    if (!types.includes(jsonTypeOf(data[member]))) throw notAnEvent(`the data of ${name} must have ${member}: ${types.join(' or ')}`);
+  if (name === 'ended' && typeof data['outcome'] !== 'string') throw notAnEvent('the data of ended must have outcome: string');
+  if (name === 'updated' && !Array.isArray(data['changedFields'])) throw notAnEvent('the data of updated must have changedFields: array');
+}
+
+function jsonTypeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}

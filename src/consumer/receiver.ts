@@ -1,0 +1,110 @@
+// A web-standard Request from a bridge's webhook → handlers called, and the Response that tells the bridge whether to try again.
+import type { Clock } from './clock.ts';
+import { ConsumerError } from './consumer-error.ts';
+import { type Dispatcher, type DispatcherOptions, dispatcherOn } from './dispatcher.ts';
+import type { CloudEvent } from './event.ts';
+import { memoryHandledStore } from './handled-store.ts';
+import type { Handlers } from './handlers.ts';
+import { consentFor, type HandshakeOptions } from './handshake.ts';
+import { readHttp } from './http-event.ts';
+import { problem, problemFor } from './problem.ts';
+import { readBody } from './request-body.ts';
+import { signatureVerifier, type Verify } from './signature.ts';
+import type { WebRequest, WebResponse } from './web-types.ts';
+
+interface Checks extends HandshakeOptions {
+  /** `whsec_…` (and `whpk_…`) of the sink; several while one is being replaced. Needed, unless `unsigned` is true. */
+  readonly secrets?: string | readonly string[];
+  /** True: whoever knows the URL may deliver. */
+  readonly unsigned?: boolean;
+  /** How far a delivery's timestamp may lie from this machine's clock; 5 minutes where absent. */
+  readonly toleranceMs?: number;
+  /** 1 MiB where absent. */
+  readonly maxBodyBytes?: number;
+  /**
+   * `handled`, the default: 2xx once the handlers have ended, so that the bridge tries again what failed. `received`: at once; what fails or is
+   * cut off by a crash then does not come again.
+   */
+  readonly answer?: 'handled' | 'received';
+  /** Told of each event that failed and, with null, of each request that was refused; a warning of the process where absent. Must not throw. */
+  readonly onError?: (error: unknown, event: CloudEvent | null) => void;
+}
+
+/** Handlers of its own, or a dispatcher that it shares with a Kafka or Service Bus consumer. */
+export type ReceiverOptions = Checks &
+  (
+    | (DispatcherOptions & { readonly handlers: Handlers; readonly dispatcher?: never })
+    | { readonly dispatcher: Dispatcher; readonly handlers?: never }
+  );
+
+/** Answers every request and never rejects. */
+export type Receiver = (request: WebRequest) => Promise<WebResponse>;
+
+const MIB = 1024 * 1024;
+const TOLERANCE_MS = 300_000;
+
+/** @throws ConsumerError `usage` where neither `secrets` nor `unsigned: true` is given, or a secret is none */
+export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
+  const { maxBodyBytes = MIB, allowedOrigins, answer = 'handled', onError = warn } = options;
+  const verify = verifierFor(options, clock);
+  const dispatcher = options.dispatcher ?? dispatcherFor(options, clock);
+
+  const read = async (request: Request): Promise<readonly CloudEvent[]> => {
+    const body = await readBody(request, maxBodyBytes);
+    const webhookId = verify?.((name) => request.headers.get(name), body);
+    const { mode, events } = readHttp(request.headers, body, dispatcher);
+    if (webhookId !== undefined && mode === 'binary') expectSameId(events, webhookId);
+    return events;
+  };
+
+  const answerFor = async (events: readonly CloudEvent[]): Promise<Response> => {
+    const handled = dispatcher.handleAll(events, onError).then(() => done(), problemFor);
+    return answer === 'received' ? done() : await handled;
+  };
+
+  return async (given) => {
+    const request = given as Request;
+    if (request.method === 'OPTIONS' && allowedOrigins !== undefined) return answerHandshake(request, options);
+    if (request.method !== 'POST') return problem(405, 'method-not-allowed', 'Deliveries are POST', 'send a POST', { Allow: 'POST' });
+    try {
+      const events = await read(request);
+      return await answerFor(events);
+    } catch (error) {
+      onError(error, null);
+      return problemFor(error);
+    }
+  };
+}
+
+function done(): Response {
+  return new Response(null, { status: 204 });
+}
+
+function verifierFor({ secrets = [], unsigned = false, toleranceMs = TOLERANCE_MS }: Checks, clock: Clock): Verify | undefined {
+  const given = typeof secrets === 'string' ? [secrets] : secrets;
+  if (unsigned && given.length > 0) throw new ConsumerError('usage', 'give either secrets or unsigned: true');
+  if (unsigned) return undefined;
+  if (given.length > 0) return signatureVerifier({ secrets: given, toleranceMs }, clock);
+  throw new ConsumerError('usage', 'a receiver needs the secrets of the sink; unsigned: true lets whoever knows the URL deliver');
+}
+
+function dispatcherFor({ handlers, store, typePrefix }: DispatcherOptions & { readonly handlers: Handlers }, clock: Clock): Dispatcher {
+  return dispatcherOn(handlers, store ?? memoryHandledStore({}, clock), typePrefix);
+}
+
+/** The signature covers the body and `webhook-id`, but no `ce-` header: at least the id is the one that was signed. */
+function expectSameId([event]: readonly CloudEvent[], webhookId: string): void {
+  if (event?.id !== webhookId)
+    throw new ConsumerError('unauthorized', 'the delivery is not verified: ce-id is not the webhook-id that was signed');
+}
+
+function answerHandshake(request: Request, options: HandshakeOptions): Response {
+  const headers = consentFor(request.headers.get('webhook-request-origin'), options);
+  if (headers !== null) return new Response(null, { status: 204, headers });
+  return problem(403, 'origin', 'This origin may not deliver', 'name it in allowedOrigins of the receiver', { Allow: 'POST' });
+}
+
+function warn(error: unknown, event: CloudEvent | null): void {
+  const message = error instanceof Error ? error.message : String(error);
+  process.emitWarning(`${event === null ? 'a delivery' : `the event ${event.id}`} was not taken: ${message}`, 'ScheduledEventsConsumer');
+}

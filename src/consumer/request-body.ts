@@ -1,0 +1,31 @@
+// A request → the bytes of its body as they came, up to a limit.
+import { ConsumerError } from './consumer-error.ts';
+
+/** @throws ConsumerError `too-large`, `body-read` where somebody has read it before */
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (request.bodyUsed)
+    throw new ConsumerError('body-read', 'the body was read before: mount the receiver where no parser stands before it');
+  if (request.body === null) return new Uint8Array();
+  const reader = request.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(chunks);
+    chunks.push(value);
+    size += value.byteLength;
+    if (size > maxBytes) {
+      // Not cancelled: that would cut the connection before the answer has left.
+      reader.releaseLock();
+      throw tooLarge(maxBytes);
+    }
+  }
+}
+
+function tooLarge(maxBytes: number): ConsumerError {
+  return new ConsumerError(
+    'too-large',
+    `a delivery may have ${maxBytes} bytes: lower maxBatch of the sink, or raise maxBodyBytes of the receiver`,
+  );
+}

@@ -1,0 +1,58 @@
+// docs/schemas/*.json → src/consumer/schema-types.ts, the types of `data` and what of it a receiver checks; `npm run schema-types` writes it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compile } from 'json-schema-to-typescript';
+
+const ROOT = join(import.meta.dirname, '../..');
+export const SCHEMA_TYPES = join(ROOT, 'src/consumer/schema-types.ts');
+
+const NAMES = { change: 'ChangeData', approval: 'ApprovalData', source: 'SourceData' } as const;
+
+type Schema = Parameters<typeof compile>[0] & {
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, { readonly type?: string | readonly string[]; readonly enum?: readonly unknown[] }>>;
+};
+
+/** The file's text, as it has to stand. */
+export async function schemaTypes(): Promise<string> {
+  const kinds = Object.keys(NAMES) as (keyof typeof NAMES)[];
+  const types = await Promise.all(kinds.map((kind) => typesOf(kind)));
+  const shapes = kinds.map((kind) => `  ${kind}: ${JSON.stringify(shapeOf(schema(kind)))},`);
+  const head =
+    '// docs/schemas/*.json → the types of `data`, and the members that it always has; written by `npm run schema-types`, not by hand.';
+  const table = `/** The members that \`data\` always has, each with the JSON types that it may be of. */\nexport const SHAPES = {\n${shapes.join('\n')}\n} as const;`;
+  return `${head}\n\n/* biome-ignore-all format: generated */\n\n${types.join('\n')}\n${table}\n`;
+}
+
+async function typesOf(kind: keyof typeof NAMES): Promise<string> {
+  const { $id, ...rest } = schema(kind);
+  const named = { ...rest, title: NAMES[kind] };
+  // Members may be added within v1, but a misspelt one is more likely.
+  const options = {
+    additionalProperties: false,
+    bannerComment: '',
+    ignoreMinAndMaxItems: true,
+    style: { singleQuote: true, printWidth: 140 },
+  };
+  const text = await compile(named as Schema, NAMES[kind], options);
+  return text.replaceAll(
+    /^( +)(\w+\??: )(.*\[\];$|\($)?/gm,
+    (_, indent, name, array) => `${indent}readonly ${name}${array ? `readonly ${array}` : ''}`,
+  );
+}
+
+/** Of the members that are required, with their JSON types. */
+function shapeOf({ required, properties }: Schema): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(required.map((name) => [name, jsonTypes(properties[name] ?? {})]));
+}
+
+function jsonTypes({ type, enum: values = [] }: Schema['properties'][string]): readonly string[] {
+  if (type !== undefined) return [type].flat().map((name) => (name === 'integer' ? 'number' : name));
+  return [...new Set(values.map((value) => (value === null ? 'null' : typeof value)))];
+}
+
+function schema(kind: keyof typeof NAMES): Schema {
+  return JSON.parse(readFileSync(join(ROOT, `docs/schemas/${kind}.v1.json`), 'utf8'));
+}
+
+if (import.meta.main) writeFileSync(SCHEMA_TYPES, await schemaTypes());
