@@ -1,8 +1,8 @@
 // A broker's host and port → a socket to it: TLS as configured, and only to places where the bridge may go.
-import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
+import { type AddressGuard, checkedLookup, checkLiteral } from '../../src/checked-lookup.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { isLoopback } from '../../src/private-addresses.ts';
 import { isMetadataAddress } from './broker-address.ts';
@@ -25,10 +25,16 @@ export interface BrokerSocketParts {
 
 /** Throws BridgeErrors (misconfigured) where a connection must not be made; else the socket tells by its events. */
 export function brokerSockets({ place, tls, needsTls }: BrokerSocketParts): ISocketFactory {
+  // Names can point anywhere, those too that a cluster tells us of its brokers.
+  const guard: AddressGuard = {
+    isAllowed: (address) => !isMetadataAddress(address),
+    forbidden: (address, host) => forbidden(place, host, address),
+  };
+  const lookup = checkedLookup(guard);
   return ({ host, port, onConnect }) => {
-    if (isMetadataAddress(host)) throw forbidden(place, host, host);
+    checkLiteral(guard, host);
     if (tls === null && needsTls && !isLoopback(host)) throw insecure(place, host);
-    const to = { host, port, lookup: guardedLookup(place) };
+    const to = { host, port, lookup };
     const socket = tls === null ? plain(to, onConnect) : secure(to, tls, onConnect);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
@@ -61,20 +67,6 @@ function secure(to: Destination, { context, serverName }: NonNullable<BrokerSock
     },
     onConnect,
   );
-}
-
-/** Names can point anywhere, those too that a cluster tells us of its brokers. */
-function guardedLookup(place: string): LookupFunction {
-  return (hostname, options, done) => {
-    process.getBuiltinModule('node:dns').lookup(hostname, { ...options, all: true }, (error, found: LookupAddress[]) => {
-      if (error) return done(error, '');
-      const passing = found.filter(({ address }) => !isMetadataAddress(address));
-      const [first] = passing;
-      if (!first) return done(forbidden(place, hostname, found[0]?.address ?? 'no address'), '');
-      if (options.all) done(null, passing);
-      else done(null, first.address, first.family);
-    });
-  };
 }
 
 function forbidden(place: string, host: string, address: string): BridgeError {

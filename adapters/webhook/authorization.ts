@@ -1,5 +1,6 @@
 // Who sends → the `Authorization` of a request: none of ours, or a bearer token by OAuth 2.0 client credentials, kept until shortly before it ends.
 import type { LookupFunction } from 'node:net';
+import { checkedLookup, checkLiteral, type Resolve } from '../../src/checked-lookup.ts';
 import { formatDuration } from '../../src/durations.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Instant } from '../../src/model.ts';
@@ -7,11 +8,11 @@ import { reveal } from '../../src/secret.ts';
 import { type Deps, deadline, now } from '../../src/time.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { AuthorizationOptions } from './authorization-options.ts';
-import { checkedLookup, checkLiteral, type Guard, type Resolve } from './checked-lookup.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { type Connections, configuredConnections } from './connections.ts';
 import { hostOf, USER_AGENT } from './exchange.ts';
 import { networkFault } from './network-fault.ts';
+import { type TargetGuard, targetGuard } from './target-guard.ts';
 import { readToken, unavailable } from './token-answer.ts';
 import { requestToken } from './token-request.ts';
 
@@ -31,7 +32,7 @@ interface AuthorizationParts {
   readonly oauth2: NonNullable<AuthorizationOptions['oauth2']>;
   /** To the token endpoint. */
   readonly connections: Connections;
-  readonly guard: Guard;
+  readonly guard: TargetGuard;
   readonly lookup: LookupFunction;
   readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'>;
   /** For one request of a token. */
@@ -41,11 +42,11 @@ interface AuthorizationParts {
 /** What a sink's `oauth2` says; the token endpoint is reached through its proxy and trusts its authorities, but is shown no certificate. */
 export function authorizationOf(
   { oauth2, tls, proxy, timeout }: AuthorizationOptions & ConnectionOptions & { readonly timeout: number },
-  { deps, judge, resolve }: { readonly deps: AdapterDeps; readonly judge: Guard['judge']; readonly resolve?: Resolve | undefined },
+  { deps, judge, resolve }: { readonly deps: AdapterDeps; readonly judge: TargetGuard['judge']; readonly resolve?: Resolve | undefined },
 ): Authorization {
   if (oauth2 === undefined) return noAuthorization;
   const url = new URL(oauth2.tokenUrl);
-  const guard = { sink: deps.name, origin: `the token endpoint ${url.origin}`, judge, key: 'oauth2.tokenUrl' };
+  const guard = targetGuard({ sink: deps.name, origin: `the token endpoint ${url.origin}`, judge, key: 'oauth2.tokenUrl' });
   const lookup = checkedLookup(guard, resolve);
   const reach = { ...(tls?.ca && { tls: { ca: tls.ca } }), ...(proxy !== undefined && { proxy }) };
   const connections = configuredConnections(reach, { url, lookup, sockets: 1, deps, resolve });

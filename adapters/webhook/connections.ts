@@ -2,15 +2,16 @@
 import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { SecureContext } from 'node:tls';
+import { checkedLookup, type Resolve } from '../../src/checked-lookup.ts';
 import type { ProxyServer } from '../../src/http-connect.ts';
 import { judgeProxy, proxyUrl } from '../../src/proxy-url.ts';
 import type { Deps } from '../../src/time.ts';
 import { TlsFiles } from '../../src/tls-files.ts';
 import type { AdapterDeps } from '../adapter.ts';
-import { checkedLookup, type Resolve } from './checked-lookup.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { hostOf, type RequestExtras, serverNameOf } from './exchange.ts';
 import { openTunnel } from './proxy-tunnel.ts';
+import { targetGuard } from './target-guard.ts';
 import { touch } from './touch.ts';
 
 /** Shorter than servers keep an idle connection (5 s with node, more elsewhere), so that hardly ever a request meets one just closed. */
@@ -80,7 +81,7 @@ export function configuredConnections(
 }
 
 function configuredProxy(url: URL, sink: string, trust: ProxyServer['trust'], resolve: Resolve | undefined): ProxyServer {
-  const guard = { sink, origin: `the proxy ${url.origin}`, judge: judgeProxy, key: 'proxy' };
+  const guard = targetGuard({ sink, origin: `the proxy ${url.origin}`, judge: judgeProxy, key: 'proxy' });
   return { url, who: `sink ${sink}: the proxy ${url.origin}`, lookup: checkedLookup(guard, resolve), trust };
 }
 

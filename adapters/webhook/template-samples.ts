@@ -1,7 +1,8 @@
 // CloudEvents of every type, in full dress and bare → what a template is tried on before there is an event.
+import type { EventApproval } from '../../src/approval.ts';
 import { changeName } from '../../src/change-name.ts';
 import { toCloudEvent } from '../../src/cloudevents/event.ts';
-import type { Change, EventApproval, EventChange, Observer, ScheduledEvent } from '../../src/model.ts';
+import type { Change, EventChange, Observer, ScheduledEvent } from '../../src/model.ts';
 
 export interface Sample {
   /** CloudEvent type without prefix and version. */
@@ -40,7 +41,8 @@ function samplesOf(event: ScheduledEvent, observer: Observer): Sample[] {
   const text = isFull ? 'a "reason"\nof\\two lines' : null;
   const ended: EventApproval = {
     ...{ key: KEY, occurrence: 1, state: 'submitted', policy: isFull ? 'policy[0]' : null, at: AT },
-    votes: isFull ? [{ approver: 'orders', at: AT, event }] : [],
+    votes: isFull ? [{ approver: 'orders', via: 'token', isShared: false, at: AT, event }] : [],
+    ...{ holds: [], decision: { by: 'quorum', at: AT, atOnce: true, dueMs: null, isSpent: false }, isDryRun: false },
   };
   const change = (phase: EventChange['phase']): EventChange => ({
     ...{ kind: 'event', phase, id: `${KEY}:${phase}`, key: KEY, occurrence: 1, event, at: AT, incarnation: isFull ? 3 : null },

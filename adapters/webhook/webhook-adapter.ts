@@ -1,5 +1,6 @@
 // Deliveries → POSTs to one URL, each accepted by a 2xx alone.
 import type { LookupFunction } from 'node:net';
+import { checkedLookup, checkLiteral, type Resolve } from '../../src/checked-lookup.ts';
 import { formatDuration } from '../../src/durations.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model.ts';
@@ -7,7 +8,6 @@ import { addressJudge } from '../../src/private-addresses.ts';
 import { deadline } from '../../src/time.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';
 import { type Authorization, authorizationOf } from './authorization.ts';
-import { checkedLookup, checkLiteral, type Guard, type Resolve } from './checked-lookup.ts';
 import { type Connections, configuredConnections } from './connections.ts';
 import { type Consent, consentOf, handshakeFault, type OptionsAnswer } from './consent.ts';
 import type { ConsentOptions } from './consent-options.ts';
@@ -17,6 +17,7 @@ import { networkFault, timeoutFault } from './network-fault.ts';
 import { type Sign, signer } from './signer.ts';
 import { signingKeys } from './signing-options.ts';
 import { outcomeOf } from './status-outcome.ts';
+import { type TargetGuard, targetGuard } from './target-guard.ts';
 import { templateEncoder } from './template-encoder.ts';
 import type { Target, WebhookOptions } from './webhook-options.ts';
 
@@ -48,7 +49,7 @@ export class WebhookAdapter implements Adapter {
   readonly #limits: AdapterLimits;
   readonly #options: WebhookAdapterOptions;
   readonly #deps: AdapterDeps;
-  readonly #guard: Guard;
+  readonly #guard: TargetGuard;
   readonly #lookup: LookupFunction;
   readonly #parts: WebhookParts;
   /** How messages name the sink: never more of the URL than scheme and host. */
@@ -65,7 +66,7 @@ export class WebhookAdapter implements Adapter {
     const { origin, url, headers } = options.target;
     this.#headers = { ...defaultsFor(url), ...lowerCased(headers) };
     this.#who = `sink ${deps.name}: ${origin}`;
-    this.#guard = { sink: deps.name, origin, judge: addressJudge(options.allowPrivate) };
+    this.#guard = targetGuard({ sink: deps.name, origin, judge: addressJudge(options.allowPrivate) });
     this.#lookup = checkedLookup(this.#guard, resolve);
     this.#parts = {
       encode: options.body === undefined ? encoder(options, deps.name) : templateEncoder(options.body, deps.name),

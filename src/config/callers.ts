@@ -4,6 +4,9 @@ import { secret } from '../options.ts';
 import type { Secret } from '../secret.ts';
 import { pemFile } from '../tls-options.ts';
 import { address, name, texts } from './fields.ts';
+import { group } from './group.ts';
+import { jwtSection } from './jwt-section.ts';
+import { policy, required } from './policy.ts';
 
 const tokenEntries = {
   token: v.exactOptional(
@@ -38,10 +41,30 @@ const reader = v.pipe(
   v.transform((given) => tokensOf(given)),
 );
 
-/** Without a token: one that a source names, see sources.ts. */
+const proofEntries = {
+  certificate: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.minLength(1, 'must not be empty'),
+      v.description(
+        'A name in a client certificate that http.tls.clientCa signed: its common name, or an alternative name of type DNS, URI or e-mail.',
+      ),
+    ),
+  ),
+  subject: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.minLength(1, 'must not be empty'),
+      v.description('What stands in the claim of a token of approvals.jwt, or in its list.'),
+    ),
+  ),
+};
+
+/** Without a token: one with another proof, or that a source names. */
 const approver = v.pipe(
   v.strictObject({
     ...tokenEntries,
+    ...proofEntries,
     admin: v.optional(v.pipe(v.boolean(), v.description('true: may release the holds of others, too.')), false),
     scope: v.exactOptional(
       v.pipe(
@@ -54,7 +77,13 @@ const approver = v.pipe(
     ),
   }),
   v.check(({ token, tokens }) => token === undefined || tokens === undefined, 'needs either token or tokens, not both'),
-  v.transform(({ scope, admin, ...given }) => ({ ...tokensOf(given), scope: scope ?? {}, admin })),
+  v.transform(({ scope, admin, certificate, subject, ...given }) => ({
+    ...tokensOf(given),
+    certificate: certificate ?? null,
+    subject: subject ?? null,
+    scope: scope ?? {},
+    admin,
+  })),
 );
 
 export const httpSection = v.pipe(
@@ -67,8 +96,17 @@ export const httpSection = v.pipe(
     ),
     tls: v.exactOptional(
       v.pipe(
-        v.strictObject({ cert: pemFile('PEM file of the certificate and its chain.'), key: pemFile('PEM file of its private key.') }),
-        v.description('Serves HTTPS on listen. Default: plain HTTP.'),
+        v.strictObject({
+          cert: pemFile('PEM file of the certificate and its chain.'),
+          key: pemFile('PEM file of its private key.'),
+          clientCa: v.exactOptional(
+            pemFile(
+              'PEM file of the authorities whose client certificates prove an approver. Clients are asked for one and may have none.',
+            ),
+          ),
+        }),
+        v.transform(({ clientCa, ...rest }) => ({ ...rest, clientCa: clientCa ?? null })),
+        v.description('Serves HTTPS on listen. The files are read again when they change. Default: plain HTTP.'),
       ),
     ),
     readers: v.optional(v.pipe(v.record(name(), reader), v.description('By name: who may read /v1/*, not approve.')), {}),
@@ -86,33 +124,24 @@ export const approvalsSection = v.pipe(
     approvers: v.optional(
       v.pipe(
         v.record(name(), approver),
-        v.description('By name: who may approve, by a token through POST /v1/approvals, or through a source. Without one it answers 403.'),
+        v.description(
+          'By name: who may approve, by a token, a certificate or a JWT through POST /v1/approvals, or through a source. Without one it answers 403.',
+        ),
       ),
       {},
     ),
     required: v.optional(
-      v.pipe(
-        v.union(
-          [
-            v.picklist(['any', 'all']),
-            v.pipe(v.number(), v.integer(), v.minValue(1)),
-            v.pipe(
-              v.array(v.string()),
-              v.minLength(1),
-              v.check((names) => new Set(names).size === names.length, 'names an approver twice'),
-            ),
-          ],
-          'must be any, all, a whole number of at least 1, or a list of distinct names of approvers',
-        ),
-        v.description('Whose yes is needed: any one, all whose scope touches the event, so many, or all those in a list of names.'),
-      ),
+      required('Whose yes is needed: any one, all whose scope touches the event, so many, or all those in a list of names.'),
       'any',
     ),
+    policy: v.exactOptional(policy),
+    group: v.optional(group, {}),
     dryRun: v.optional(v.pipe(v.boolean(), v.description('true: everything but the StartRequest and approval.submitted.')), false),
+    jwt: v.exactOptional(jwtSection),
     // Which keys a source has depends on its type: sources.ts reads them.
     sources: v.exactOptional(v.unknown()),
   }),
-  v.transform(({ sources: _, ...rest }) => rest),
+  v.transform(({ sources: _, policy: rules, jwt, ...rest }) => ({ ...rest, policy: rules ?? null, jwt: jwt ?? null })),
   v.description('Who may approve, and how many must.'),
 );
 

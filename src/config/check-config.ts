@@ -6,8 +6,9 @@ import { type Fault, formatFault, formatPath, type Path, unknownKey } from '../v
 import { isMapping, validate } from '../validation/validate.ts';
 import { approvalsSection, httpSection } from './callers.ts';
 import type { Config } from './config.ts';
-import { httpFaults, quorumFaults, tlsFaults, tokenFaults } from './cross-checks.ts';
+import { httpFaults, quorumFaults, tlsFaults, tokenFaults, unreachableRules } from './cross-checks.ts';
 import { fingerprint } from './fingerprint.ts';
+import { proofFaults } from './proof-checks.ts';
 import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
 import { cloudeventsSection, metadataSection, publishSection, storeSection } from './sections.ts';
 import type { SinkConfig } from './sink-section.ts';
@@ -87,7 +88,8 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   faults.push(...secrets.faults, ...secretFaults(['sinks'], judgeable), ...sourceSecrets);
   if (sourceSecrets.length === 0) faults.push(...sharedStreams(sources.filter(isOpen)));
   if (http) faults.push(...httpFaults(http, file['http']), ...tlsFaults(http, secrets.opened));
-  if (approvals) faults.push(...quorumFaults(approvals, file['approvals']));
+  if (approvals) faults.push(...quorumFaults(approvals, file['approvals']), ...unreachableRules(approvals));
+  if (approvals) faults.push(...proofFaults(approvals, file, secrets.opened));
   faults.push(...tokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
 
   if (faults.length > 0 || !metadata || !cloudevents || !publish || !store || !http || !approvals)

@@ -1,12 +1,12 @@
 // What no single key shows: faults between the parts of a configuration that fit the schema each for itself.
+import { tokenFault } from '../bearer-token.ts';
 import { pemFaults } from '../certificates.ts';
+import { eventMatchers } from '../event-matchers.ts';
 import { isLoopback } from '../private-addresses.ts';
 import type { Secret } from '../secret.ts';
 import { type Fault, formatPath, nearest, type Path } from '../validation/faults.ts';
 import { isMapping } from '../validation/validate.ts';
 import type { ApprovalsSection, HttpSection } from './callers.ts';
-
-const SHORTEST_TOKEN = 16;
 
 /** `file` is the section as it was written: what of it is at fault itself must not make another fault here. */
 export function httpFaults(http: HttpSection, file: unknown): Fault[] {
@@ -30,23 +30,45 @@ export function httpFaults(http: HttpSection, file: unknown): Fault[] {
 
 /** Files that no TLS server could use. Those that could not be opened are left out. */
 export function tlsFaults({ tls }: HttpSection, opened: ReadonlyMap<Secret, string>): Fault[] {
-  const [cert, key] = tls ? [opened.get(tls.cert), opened.get(tls.key)] : [];
-  return pemFaults({ cert, key }, 'http.tls').map(({ key: path, message }) => ({ path, message }));
+  const [cert, key, ca] = tls ? [opened.get(tls.cert), opened.get(tls.key), tls.clientCa && opened.get(tls.clientCa)] : [];
+  return pemFaults({ cert, key, ca: ca ?? undefined }, 'http.tls').map(({ key: path, message }) => ({
+    path: path.replace(/\.ca$/, '.clientCa'),
+    message,
+  }));
 }
 
-/** A quorum that nobody could fill. `file` is the section as it was written. */
-export function quorumFaults({ required }: ApprovalsSection, file: unknown): Fault[] {
+/** Quorums that nobody could fill: of all approvals, and of single rules of the policy. `file` is the section as it was written. */
+export function quorumFaults({ required, policy }: ApprovalsSection, file: unknown): Fault[] {
   const approvers = isMapping(file) && isMapping(file['approvers']) ? Object.keys(file['approvers']) : [];
+  const rules = Array.isArray(policy) ? policy : [];
+  return [
+    ...unfillable(required, ['approvals', 'required'], approvers),
+    ...rules.flatMap((rule, index) => unfillable(rule.required ?? 'any', ['approvals', 'policy', index, 'required'], approvers)),
+  ];
+}
+
+function unfillable(required: ApprovalsSection['required'], at: Path, approvers: readonly string[]): Fault[] {
   if (typeof required === 'number' && required > approvers.length) {
-    return [{ path: 'approvals.required', message: `asks for more approvers than there are (${approvers.length} in approvals.approvers)` }];
+    return [{ path: formatPath(at), message: `asks for more approvers than there are (${approvers.length} in approvals.approvers)` }];
   }
   if (!Array.isArray(required)) return [];
   return required.flatMap((name, index) => {
     if (approvers.includes(name)) return [];
     const suggestion = nearest(name, approvers);
     const message = 'is none of the names in approvals.approvers';
-    return [{ path: formatPath(['approvals', 'required', index]), message, ...(suggestion === undefined ? {} : { suggestion }) }];
+    return [{ path: formatPath([...at, index]), message, ...(suggestion === undefined ? {} : { suggestion }) }];
   });
+}
+
+/** Rules of the policy behind one that matches every event. */
+export function unreachableRules({ policy }: ApprovalsSection): Fault[] {
+  const rules = Array.isArray(policy) ? policy : [];
+  const catchAll = rules.findIndex(({ when }) => eventMatchers(when, 'any').length === 0);
+  if (catchAll === -1) return [];
+  return rules.slice(catchAll + 1).map((_, index) => ({
+    path: formatPath(['approvals', 'policy', catchAll + 1 + index]),
+    message: `is never reached, as approvals.policy[${catchAll}] matches every event: put it before that one, or leave it out`,
+  }));
 }
 
 interface Caller {
@@ -64,10 +86,8 @@ export function tokenFaults(sections: { approvals?: ApprovalsSection; http?: Htt
   return callers.flatMap(({ at, path, token }, index) => {
     const fault = (message: string) => [{ path: formatPath(path), message }];
     const other = callers.slice(0, index).find((earlier) => earlier.token === token && earlier.at !== at);
-    if (token.length < SHORTEST_TOKEN)
-      return fault(`is shorter than ${SHORTEST_TOKEN} characters: \`openssl rand -hex 32\` makes a good one`);
-    if (!/^[\x21-\x7e]+$/.test(token))
-      return fault('holds a space, a line end or a character beyond ASCII, which no Authorization header can carry');
+    const unfit = tokenFault(token);
+    if (unfit !== null) return fault(unfit);
     return other ? fault(`is the same token as ${formatPath(other.path)}: each caller needs its own`) : [];
   });
 }

@@ -14,6 +14,8 @@ interface JsonSchema {
   description?: string;
   properties?: Record<string, JsonSchema>;
   additionalProperties?: JsonSchema | boolean;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
   [keyword: string]: unknown;
 }
 
@@ -88,4 +90,7 @@ function describe(converted: JsonSchema, schema: v.GenericSchema): void {
   }
   if ('value' in inner && typeof converted.additionalProperties === 'object')
     describe(converted.additionalProperties, inner.value as v.GenericSchema);
+  if ('item' in inner && converted.items) describe(converted.items, inner.item as v.GenericSchema);
+  const options = inner.type === 'union' && 'options' in inner ? (inner.options as v.GenericSchema[]) : [];
+  for (const [index, option] of options.entries()) describe(converted.anyOf?.[index] ?? {}, option);
 }

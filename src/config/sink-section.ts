@@ -2,23 +2,8 @@
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { CHANGE_NAMES } from '../change-name.ts';
+import { kindConditions, notice } from './event-conditions.ts';
 import { durationBetween, texts } from './fields.ts';
-
-const notice = v.pipe(
-  v.strictObject({
-    above: v.exactOptional(durationBetween('0s', '365d', 'More time than this lies before NotBefore.')),
-    below: v.exactOptional(durationBetween('0s', '365d', 'Less time than this lies before NotBefore.')),
-  }),
-  v.check(
-    ({ above, below }) => above === undefined || below === undefined || above < below,
-    'lets nothing pass: above must be less than below',
-  ),
-  v.transform(({ above, below }) => ({
-    ...(above === undefined ? {} : { aboveMs: above }),
-    ...(below === undefined ? {} : { belowMs: below }),
-  })),
-  v.description('How far ahead NotBefore lies when the change is seen.'),
-);
 
 const filter = v.pipe(
   v.strictObject({
@@ -29,10 +14,9 @@ const filter = v.pipe(
         v.description('CloudEvent types without prefix and version, such as scheduled or approval.failed.'),
       ),
     ),
-    impacts: v.exactOptional(texts('EventTypes, such as Reboot, without case.')),
-    initiators: v.exactOptional(texts('EventSources, such as Platform, without case.')),
+    ...kindConditions,
     resources: v.exactOptional(texts('Globs; one name in Resources that matches one of them is enough. Without case.')),
-    notice: v.exactOptional(notice),
+    notice: v.exactOptional(notice('How far ahead NotBefore lies when the change is seen.')),
   }),
   v.description('What this sink is sent: all conditions given must match. Default: everything.'),
 );

@@ -59,14 +59,16 @@ export function sharedStreams(sources: readonly ReadSource[]): Fault[] {
   });
 }
 
-/** Approvers who could never approve: without a token, and without a source that names them. */
+const PROOFS = ['token', 'tokens', 'certificate', 'subject'];
+
+/** Approvers who could never approve: without anything that proves who they are, and without a source that names them. */
 export function silentApprovers(approvals: unknown): Fault[] {
   const sources = sourcesIn(approvals);
   const speakers = isMapping(sources) ? Object.values(sources).map((source) => isMapping(source) && source['approver']) : [];
   return Object.entries(approversIn(approvals)).flatMap(([name, approver]) => {
-    if (!isMapping(approver) || 'token' in approver || 'tokens' in approver || speakers.includes(name)) return [];
+    if (!isMapping(approver) || PROOFS.some((key) => key in approver) || speakers.includes(name)) return [];
     const path = formatPath(['approvals', 'approvers', name]);
-    return [{ path, message: `needs a token, or a source in approvals.sources with approver: ${name}` }];
+    return [{ path, message: `needs a token, a certificate, a subject, or a source in approvals.sources with approver: ${name}` }];
   });
 }
 

@@ -87,11 +87,15 @@ interface Node {
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, Node>>;
   readonly additionalProperties?: Node | boolean;
+  readonly items?: Node;
+  readonly anyOf?: readonly Node[];
 }
 
-/** Every key that holds no others, by its path; names that the user chooses are NAME. */
+/** Every key that holds no others, and every list of mappings, by its path; names that the user chooses are NAME, places in a list N. */
 function leaves(node: Node, path = ''): [path: string, node: Node][] {
   if (typeof node.additionalProperties === 'object') return leaves(node.additionalProperties, `${path}.NAME`);
+  const list = [node, ...(node.anyOf ?? [])].find(({ items }) => items?.properties)?.items;
+  if (list) return [[path, node], ...leaves(list, `${path}[N]`)];
   if (!node.properties) return [[path, node]];
   return Object.entries(node.properties).flatMap(([key, member]) => leaves(member, path === '' ? key : `${path}.${key}`));
 }
@@ -110,7 +114,7 @@ test("a description behind a duration reaches the schema of an adapter's key", (
 });
 
 test('the documentation lists every key with its default, and no key that does not exist', () => {
-  const rows = [...DOC.matchAll(/^\| `([A-Za-z.]+)` \| `?([^|`]*)`? \|/gm)].map(([, path, value]) => [path, value?.trim()] as const);
+  const rows = [...DOC.matchAll(/^\| `([A-Za-z.[\]]+)` \| `?([^|`]*)`? \|/gm)].map(([, path, value]) => [path, value?.trim()] as const);
   const schema = leaves(jsonSchema([]));
   assert.deepEqual(rows.map(([path]) => path).sort(), schema.map(([path]) => path).sort());
   const documented = new Map(rows);

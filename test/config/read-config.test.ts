@@ -21,7 +21,15 @@ test('the shortest configuration has every default', () => {
     publish: { resources: 'all' },
     store: { path: '/etc/bridge/scheduled-events-bridge-data', retainMs: 2_592_000_000 },
     http: { listen: { host: '127.0.0.1', port: 8700 }, tls: null, readers: {}, health: null, allowInsecure: false },
-    approvals: { approvers: {}, required: 'any', dryRun: false, sources: {} },
+    approvals: {
+      approvers: {},
+      required: 'any',
+      policy: null,
+      jwt: null,
+      group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
+      dryRun: false,
+      sources: {},
+    },
   });
   assert.deepEqual(Object.keys(sinks), ['stdout']);
   const { type, options, retry, filter } = sinks['stdout'] ?? assert.fail('no sink');

@@ -1,0 +1,96 @@
+// The configuration's section that says which JSON Web Tokens prove an approver: approvals.jwt, schema and types.
+import * as v from 'valibot';
+import { isAddressRange } from '../private-addresses.ts';
+import { Secret } from '../secret.ts';
+import { tlsSection } from '../tls-options.ts';
+import { durationBetween } from './fields.ts';
+
+/** Those whose key proves and cannot make: a secret that both sides know is no identity. */
+const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+] as const satisfies readonly string[];
+
+const INSECURE_FAULT =
+  'must start with https:// (or with http:// and allowInsecure: true, where whoever is on the way can be any approver)';
+
+const text = (message = 'must not be empty') => v.pipe(v.string(), v.minLength(1, message));
+
+/** The path of a file is no secret; its text is handled as one. */
+const file = v.pipe(
+  v.strictObject({ file: text() }),
+  v.transform(({ file: path }) => new Secret({ file: path })),
+);
+
+const keySet = v.pipe(
+  v.union(
+    [
+      v.pipe(
+        v.string(),
+        v.rawCheck(({ dataset, addIssue }) => {
+          const message = dataset.typed ? urlFault(dataset.value) : null;
+          if (message !== null) addIssue({ message });
+        }),
+      ),
+      file,
+    ],
+    'must be an https:// URL or { file: PATH }',
+  ),
+  v.description('The key set of the issuer (RFC 7517): an https:// URL, or { file: PATH }, which is read again when it changes.'),
+);
+
+export const jwtSection = v.pipe(
+  v.strictObject({
+    issuer: v.pipe(text(), v.description('Who makes the tokens: their iss, letter by letter.')),
+    audience: v.pipe(
+      v.union([text(), v.pipe(v.array(text()), v.minLength(1, 'must name at least one'))], 'must be text or a list of texts'),
+      v.description('For whom they are made: one of these must be in their aud.'),
+    ),
+    jwks: keySet,
+    claim: v.optional(v.pipe(text(), v.description('The claim that is compared with the subject of each approver.')), 'sub'),
+    algorithms: v.exactOptional(
+      v.pipe(
+        v.array(v.picklist(ALGORITHMS)),
+        v.minLength(1, 'must name at least one'),
+        v.description('The signatures that are taken. Default: all of these.'),
+      ),
+    ),
+    clockTolerance: v.optional(durationBetween('0s', '5m', 'How far the clocks of issuer and bridge may be apart.'), '30s'),
+    allowPrivate: v.exactOptional(
+      v.pipe(
+        v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be an address or a range such as 10.0.0.0/8'))),
+        v.description('Ranges of private, loopback or link-local addresses that the key set may be fetched from. Default none.'),
+      ),
+    ),
+    allowInsecure: v.optional(v.pipe(v.boolean(), v.description('true: jwks may be an http:// URL.')), false),
+    tls: v.exactOptional(
+      v.pipe(
+        tlsSection({ shownTo: 'the server of the key set', host: 'the host of jwks' }),
+        v.description('TLS towards the URL of jwks. The files are read again when they change.'),
+      ),
+    ),
+  }),
+  v.forward(
+    v.check(({ jwks, allowInsecure }) => allowInsecure || typeof jwks !== 'string' || !/^http:/i.test(jwks), INSECURE_FAULT),
+    ['jwks'],
+  ),
+  v.transform(({ audience, algorithms, allowPrivate, clockTolerance, tls, allowInsecure: _, ...rest }) => ({
+    ...rest,
+    algorithms: algorithms ?? ALGORITHMS,
+    allowPrivate: allowPrivate ?? [],
+    audiences: typeof audience === 'string' ? [audience] : audience,
+    clockToleranceMs: clockTolerance,
+    tls: tls ?? null,
+  })),
+  v.description(
+    'JSON Web Tokens of an identity provider, such as Microsoft Entra ID, as a proof of who approves. Default: none are taken.',
+  ),
+);
+
+function urlFault(url: string): string | null {
+  if (!/^https?:\/\//i.test(url)) return INSECURE_FAULT;
+  const parsed = URL.parse(url);
+  if (parsed === null) return 'must be a whole URL such as https://login.example.com/keys';
+  if (parsed.username !== '' || parsed.password !== '') return 'must hold no user:password@: a key set is public';
+  return url.includes('#') ? 'must hold no #fragment' : null;
+}
