@@ -1,36 +1,72 @@
-// The configured tokens and one that a caller brought → who the caller is, in a time that tells nothing about any of them.
-import { createHash, timingSafeEqual } from 'node:crypto';
+// The configured callers, and what one brought to prove himself → who it is. Tokens are compared in a time that tells nothing about any.
+import type { Logger } from 'pino';
+import type { Authentication, ClientCertificate, Credentials } from '../caller.ts';
+import { BridgeError } from '../errors.ts';
 import type { Secret } from '../secret.ts';
+import { type JwtDeps, JwtJudge, looksLikeJwt } from './jwt.ts';
+import type { JwtOptions } from './jwt-options.ts';
+import { TokenBook, type TokenOwners } from './token-book.ts';
 
-/** Who may call: an approver may read too. */
-export interface Principal {
-  readonly kind: 'approver' | 'reader';
-  readonly name: string;
+/** What an approver can prove itself by. */
+export interface ApproverProofs {
+  readonly tokens: readonly Secret[];
+  /** A name in a client certificate. */
+  readonly certificate: string | null;
+  /** What stands in the claim of a JWT. */
+  readonly subject: string | null;
 }
 
-export type Callers = Readonly<Record<string, { readonly tokens: readonly Secret[] }>>;
+export interface AuthenticatorParts {
+  readonly approvers: Readonly<Record<string, ApproverProofs>>;
+  readonly readers: TokenOwners;
+  /** Null: no JWT is taken. */
+  readonly jwt: JwtOptions | null;
+  readonly deps: JwtDeps;
+  readonly logger: Logger;
+}
 
-/** Reveals the tokens once and keeps their hashes alone. The returned function answers null for a token that nobody has. */
-export function createAuthenticator(callers: {
-  readonly approvers: Callers;
-  readonly readers: Callers;
-}): (token: string) => Principal | null {
-  const known = [...entries('approver', callers.approvers), ...entries('reader', callers.readers)];
-  return (token) => {
-    const given = digest(token);
-    let found: Principal | null = null;
-    // Every token is compared, also after a match: how long it takes depends on their number alone.
-    for (const { hash, principal } of known) if (timingSafeEqual(hash, given)) found = principal;
-    return found;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Tokens of the configuration come first, so that nobody who has one depends on an identity provider. */
+export function createAuthenticator(parts: AuthenticatorParts): (credentials: Credentials) => Promise<Authentication> {
+  const { approvers, jwt, deps, logger } = parts;
+  const tokens = new TokenBook(parts, deps, logger);
+  const judge = jwt && new JwtJudge(jwt, subjectsOf(approvers), deps, logger);
+  return async ({ token, certificate, network }) => {
+    if (token === null) return certificate === null ? nobody('Send Authorization: Bearer TOKEN.') : byCertificate(certificate, approvers);
+    const owner = tokens.ownerOf(token);
+    if (owner !== null) return { outcome: 'known', caller: { ...owner, via: 'token' } };
+    if (judge !== null && looksLikeJwt(token)) return await byJwt(judge, token, network);
+    return nobody('Nobody has this token; check it against the configuration of the bridge.');
   };
 }
 
-function entries(kind: Principal['kind'], callers: Callers): { readonly hash: Buffer; readonly principal: Principal }[] {
-  return Object.entries(callers).flatMap(([name, { tokens }]) =>
-    tokens.map((token) => ({ hash: digest(token.reveal()), principal: { kind, name } })),
+function byCertificate({ exact, dns }: ClientCertificate, approvers: AuthenticatorParts['approvers']): Authentication {
+  const isNamed = (name: string) => exact.includes(name) || dns.includes(name.toLowerCase());
+  const [name, ...others] = Object.entries(approvers).flatMap(([owner, { certificate }]) =>
+    certificate !== null && isNamed(certificate) ? [owner] : [],
   );
+  if (name === undefined) return nobody('No approver has a name of this client certificate, and there is no Authorization: Bearer TOKEN.');
+  if (others.length > 0) return nobody('This client certificate has the names of more than one approver; use one with a single name.');
+  return { outcome: 'known', caller: { kind: 'approver', name, via: 'certificate' } };
 }
 
-function digest(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+async function byJwt(judge: JwtJudge, token: string, network: string): Promise<Authentication> {
+  try {
+    const verdict = await judge.judge(token, network);
+    if (verdict.kind === 'approver') return { outcome: 'known', caller: { kind: 'approver', name: verdict.name, via: 'jwt' } };
+    return nobody(`This token is not taken: ${verdict.reason}.`);
+  } catch (error) {
+    if (!(error instanceof BridgeError)) throw error;
+    const detail = `${error.code}: the keys of the identity provider cannot be had now, so this token cannot be judged; the log of the bridge says why. Ask again.`;
+    return { outcome: 'unavailable', detail, retryAfterSeconds: RETRY_AFTER_SECONDS };
+  }
+}
+
+function nobody(detail: string): Authentication {
+  return { outcome: 'nobody', detail };
+}
+
+function subjectsOf(approvers: AuthenticatorParts['approvers']): ReadonlyMap<string, string> {
+  return new Map(Object.entries(approvers).flatMap(([name, { subject }]) => (subject === null ? [] : [[subject, name] as const])));
 }

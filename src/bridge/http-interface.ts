@@ -1,16 +1,15 @@
 // The configuration and what the bridge can tell → its HTTP interface: the main listener and, where configured, one for health alone.
 import type { Logger } from 'pino';
-import { type ApprovalAnswer, refusal } from '../approvals/answer.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import { createAuthenticator } from '../approvals/authenticate.ts';
-import { parseStartRequests } from '../approvals/start-requests.ts';
 import type { Config } from '../config/config.ts';
-import { BridgeError } from '../errors.ts';
-import { type BridgePorts, bridgeRoutes } from '../http/bridge-routes.ts';
+import type { BridgePorts } from '../http/bridge-ports.ts';
+import { bridgeRoutes } from '../http/bridge-routes.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
 import { createHttpServer, type HttpServerParts } from '../http/server.ts';
 import { isLoopback } from '../private-addresses.ts';
 import type { Deps } from '../time.ts';
+import { approversDoor } from './approvers-door.ts';
 
 export interface HttpInterfaceParts extends HealthPorts {
   readonly config: Pick<Config, 'http' | 'approvals'>;
@@ -39,6 +38,8 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
     if (health !== null) await start({ setting: 'http.health', listen: health, tls: null, routes: healthOnly });
     const url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
     logger.info({ url }, 'listening');
+    if (tls === null && !isLoopback(listen.host))
+      logger.warn('http.listen lies beyond loopback without TLS, as http.allowInsecure says: tokens pass in clear text');
     return { url, [Symbol.asyncDispose]: () => open.disposeAsync() };
   } catch (error) {
     await open.disposeAsync();
@@ -46,20 +47,12 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   }
 }
 
-function mainRoutes({ config, events, approvals, deps }: HttpInterfaceParts) {
+function mainRoutes({ config, events, approvals, deps, logger }: HttpInterfaceParts) {
   const { listen, readers } = config.http;
-  const { approvers } = config.approvals;
-  const authenticate = createAuthenticator({ approvers, readers });
-  const request = async (approver: string, body: unknown) => approvals()?.request(approver, body) ?? unready(body);
+  const { approvers, jwt } = config.approvals;
+  const authenticate = createAuthenticator({ approvers, readers, jwt, deps, logger: logger.child({ area: 'http' }) });
   return bridgeRoutes(
-    { events, approvals: { configured: Object.keys(approvers).length > 0, request } },
+    { events, approvals: approversDoor(Object.keys(approvers).length > 0, approvals) },
     { authenticate, requireToken: !isLoopback(listen.host), host: listen.host, deps },
   );
-}
-
-/** Before a document was handled nothing can be approved, but what is wrong with a body can be told. @throws BridgeError BRIDGE_APPROVALS_NOT_READY */
-function unready(body: unknown): ApprovalAnswer {
-  const requests = parseStartRequests(body);
-  if (typeof requests === 'string') return refusal('bad-request', requests);
-  throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'no document has been handled yet; ask again when /readyz says ready');
 }

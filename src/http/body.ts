@@ -1,10 +1,15 @@
-// An HTTP request's body → bytes within a limit, and those that claim to be JSON → their value or the problem.
+// An HTTP request's body → bytes within a limit, and those that claim to be JSON or a CloudEvent → the value they carry, or the problem.
 import type { IncomingMessage } from 'node:http';
+import { type BodyValue, carriedData, parseJson } from '../cloud-event-body.ts';
 import { problem } from './problem.ts';
 import type { Reply, RouteRequest } from './route.ts';
 
 /** The largest body of an approval. */
 const LIMIT_BYTES = 64 * 1024;
+const STRUCTURED = 'application/cloudevents+json';
+const MEDIA_TYPES = ['application/json', STRUCTURED];
+const NOT_JSON =
+  'Send the body as JSON, not compressed, with Content-Type: application/json, or application/cloudevents+json for one CloudEvent in structured mode.';
 
 /** Null as soon as it is longer than `limitBytes`; what is still to come is then read and thrown away, so that the answer arrives. */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Uint8Array | null> {
@@ -23,19 +28,33 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   return null;
 }
 
-/** 415, 413, 400, in this order (contract, section 6). */
-export async function readJson({ headers, body }: RouteRequest): Promise<{ readonly value: unknown } | { readonly reply: Reply }> {
-  const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+/**
+ * What an approver says: plain JSON, which is the data of a CloudEvent in binary mode too, or what a CloudEvent in structured mode carries.
+ * 415, 413, 400, in this order (contract, section 6).
+ */
+export async function readSaid({ headers, body }: RouteRequest): Promise<{ readonly value: unknown } | { readonly reply: Reply }> {
+  const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (mediaType !== 'application/json' || coding !== 'identity') {
-    return { reply: problem(415, 'not-json', 'Send the body as JSON, not compressed, with Content-Type: application/json.') };
-  }
+  if (!MEDIA_TYPES.includes(mediaType) || coding !== 'identity') return { reply: problem(415, 'not-json', NOT_JSON) };
   const bytes = await body(LIMIT_BYTES);
   if (bytes === null) return { reply: problem(413, 'too-large', 'A body has 64 KiB at most; send the approvals in several requests.') };
-  try {
-    return { value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) };
-  } catch {
-    // Neither the parser's message nor the text: both would repeat what the caller sent.
-    return { reply: problem(400, 'bad-request', 'The body is not valid JSON in UTF-8.') };
-  }
+  const said = saidIn(bytes, mediaType, headers['ce-specversion']);
+  return 'fault' in said ? { reply: problem(400, 'bad-request', `The body cannot be used: ${said.fault}.`) } : said;
+}
+
+/** `specversion` makes it binary mode: then the other attributes stand in headers beside it. Structured mode may repeat them there. */
+function saidIn(bytes: Uint8Array, mediaType: string, specversion: string | string[] | undefined): BodyValue {
+  if (specversion !== undefined && specversion !== '1.0') return { fault: 'its ce-specversion is another than 1.0' };
+  const parsed = parseJson(bytes, 'it');
+  if ('fault' in parsed) return parsed;
+  const isStructured = mediaType === STRUCTURED;
+  if (typeof parsed.value !== 'object' || parsed.value === null) return isStructured ? { fault: 'it is no CloudEvent' } : parsed;
+  if (isStructured) return carriedData(parsed.value as Readonly<Record<string, unknown>>);
+  return isUnannounced(parsed.value) ? { fault: `it is a CloudEvent, so send it with Content-Type: ${STRUCTURED}` } : parsed;
+}
+
+/** A CloudEvent in structured mode that is called plain JSON, and no approval or hold beside. */
+function isUnannounced(value: object): boolean {
+  const isEvent = 'specversion' in value && ('data' in value || 'data_base64' in value);
+  return isEvent && !('StartRequests' in value) && !('EventId' in value);
 }

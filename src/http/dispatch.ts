@@ -1,31 +1,50 @@
 // An HTTP request → the reply of its route; what no route takes, and what a route throws, becomes a problem.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import findMyWay from 'find-my-way';
 import type { Logger } from 'pino';
+import type { ClientCertificate } from '../caller.ts';
 import { BridgeError } from '../errors.ts';
 import { readBody } from './body.ts';
 import { problem } from './problem.ts';
-import type { Reply, Route } from './route.ts';
+import { METHODS, type Method, type Reply, type Route } from './route.ts';
 
 const FIXED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
+/** As long as the server's headers may be, so that a long parameter is the route's to judge. */
+const MAX_PARAM_LENGTH = 16 * 1024;
 
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** `isClosing`: the connection ends with the answer, since one that stays open would keep a closing server waiting. */
-export function createDispatch(routes: readonly Route[], isClosing: () => boolean, logger: Logger): Dispatch {
-  const router = findMyWay();
-  for (const route of routes) router.on(route.method, route.path, () => {}, route);
-  const find = (method: Route['method'], url: string): Route | undefined => router.find(method, url)?.store;
+interface Match {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+type Find = (method: Method, url: string) => Match | 'malformed' | null;
+
+export interface DispatchParts {
+  readonly routes: readonly Route[];
+  /** True: the connection ends with the answer, since one that stays open would keep a closing server waiting. */
+  readonly isLast: (socket: Socket) => boolean;
+  readonly certificateOf: (socket: Socket) => ClientCertificate | null;
+  readonly logger: Logger;
+}
+
+export function createDispatch({ routes, isLast, certificateOf, logger }: DispatchParts): Dispatch {
+  const find = createFind(routes);
 
   /** Null where the caller went away. */
   const replyTo = async (request: IncomingMessage): Promise<Reply | null> => {
     const url = request.url ?? '/';
-    const method = request.method === 'HEAD' ? 'GET' : request.method;
-    const route = method === 'GET' || method === 'POST' ? find(method, url) : undefined;
-    if (!route) return noRoute(find('GET', url) !== undefined, find('POST', url) !== undefined);
+    const method = METHODS.find((own) => own === (request.method === 'HEAD' ? 'GET' : request.method));
+    const found = method === undefined ? null : find(method, url);
+    if (found === null || found === 'malformed') return noRoute(find, url);
+    const { route, params } = found;
     const { headers, socket } = request;
+    const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
+    const body = (limitBytes: number) => readBody(request, limitBytes);
     try {
-      return await route.handle({ headers, address: socket.remoteAddress ?? '', body: (limitBytes) => readBody(request, limitBytes) });
+      return await route.handle({ headers, address: socket.remoteAddress ?? '', certificate: certificateOf(socket), params, query, body });
     } catch (error) {
       return socket.destroyed ? null : failure(error, route, logger);
     }
@@ -35,23 +54,40 @@ export function createDispatch(routes: readonly Route[], isClosing: () => boolea
     const reply = await replyTo(request);
     if (reply === null || response.destroyed) return;
     logger.debug({ method: request.method, status: reply.status }, 'http request');
-    const connection = isClosing() ? { connection: 'close' } : {};
-    const length = { 'content-length': Buffer.byteLength(reply.body) };
+    const connection = isLast(request.socket) ? { connection: 'close' } : {};
+    const length = reply.body === null ? {} : { 'content-length': Buffer.byteLength(reply.body) };
     response.writeHead(reply.status, { ...FIXED_HEADERS, ...reply.headers, ...length, ...connection });
-    response.end(request.method === 'HEAD' ? '' : reply.body);
+    response.end(request.method === 'HEAD' ? '' : (reply.body ?? ''));
   };
 }
 
-function noRoute(canGet: boolean, canPost: boolean): Reply {
-  const allowed = [...(canGet ? ['GET', 'HEAD'] : []), ...(canPost ? ['POST'] : [])].join(', ');
+function createFind(routes: readonly Route[]): Find {
+  const router = findMyWay({ maxParamLength: MAX_PARAM_LENGTH, onBadUrl: () => {} });
+  for (const route of routes) router.on(route.method, route.path, () => {}, route);
+  return (method, url) => {
+    const found = router.find(method, url);
+    if (found === null) return null;
+    // A store of its own stands with each route alone.
+    if (found.store === null) return 'malformed';
+    // An empty parameter names nothing.
+    const params = found.params as Readonly<Record<string, string>>;
+    return Object.values(params).includes('') ? null : { route: found.store as Route, params };
+  };
+}
+
+function noRoute(find: Find, url: string): Reply {
+  const found = METHODS.map((method) => [method, find(method, url)] as const);
+  if (found.some(([, match]) => match === 'malformed')) return problem(400, 'bad-request', 'The path has an escape that is not UTF-8.');
+  const allowed = found.flatMap(([method, match]) => (match === null ? [] : method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
   if (allowed === '') return problem(404, 'not-found', 'This server has no such route.');
   return problem(405, 'method-not-allowed', `This route takes ${allowed}.`, { allow: allowed });
 }
 
 function failure(error: unknown, { method, path }: Route, logger: Logger): Reply {
   if (error instanceof BridgeError && (error.code.startsWith('BRIDGE_STORE_') || error.code.startsWith('BRIDGE_APPROVALS_'))) {
-    logger.error({ err: error, method, path }, 'a request could not be stored');
-    return problem(503, 'unavailable', `${error.code}: nothing was recorded; ask again.`);
+    const isReading = method === 'GET';
+    logger.error({ err: error, method, path }, isReading ? 'a request could not be answered' : 'a request could not be stored');
+    return problem(503, 'unavailable', `${error.code}: ${isReading ? 'it cannot be told now' : 'nothing was recorded'}; ask again.`);
   }
   logger.error({ err: error, method, path }, 'a request failed by a mistake in the bridge');
   return problem(500, 'internal', 'The bridge failed; its log says how.');

@@ -1,10 +1,11 @@
 // Failed log-ins by address → whether one more is told to wait. Bounded in memory; who brings a valid token never comes here.
 import type { Deps } from '../time.ts';
+import { networkOf } from './network-of.ts';
 
 const WINDOW_MS = 60_000;
 /** From this failure of an address within a minute. */
 const LIMIT = 20;
-/** Beyond so many addresses the one whose minute began first is forgotten. */
+/** Beyond so many, one with the fewest failures is forgotten: a flood from many addresses must not clear the record of a persistent one. */
 const ADDRESSES = 1024;
 
 interface Minute {
@@ -14,7 +15,7 @@ interface Minute {
 
 export class FailureLimit {
   readonly #deps: Pick<Deps, 'elapsedMs'>;
-  /** In the order in which their minutes began. */
+  /** By network, in the order in which their minutes began. */
   readonly #minutes = new Map<string, Minute>();
 
   constructor(deps: Pick<Deps, 'elapsedMs'>) {
@@ -24,19 +25,29 @@ export class FailureLimit {
   /** Counts one failure; after how many seconds to come again, or null where it is one of the first 19 within a minute. */
   count(address: string): number | null {
     const nowMs = this.#deps.elapsedMs();
-    const minute = this.#minuteOf(address, nowMs);
+    const minute = this.#minuteOf(networkOf(address), nowMs);
     minute.failures++;
     return minute.failures < LIMIT ? null : Math.max(1, Math.ceil((minute.startMs + WINDOW_MS - nowMs) / 1000));
   }
 
-  #minuteOf(address: string, nowMs: number): Minute {
-    const current = this.#minutes.get(address);
+  #minuteOf(network: string, nowMs: number): Minute {
+    const current = this.#minutes.get(network);
     if (current && nowMs - current.startMs < WINDOW_MS) return current;
-    this.#minutes.delete(address);
-    const oldest = this.#minutes.keys().next();
-    if (this.#minutes.size >= ADDRESSES && !oldest.done) this.#minutes.delete(oldest.value);
+    this.#minutes.delete(network);
+    if (this.#minutes.size >= ADDRESSES) this.#forgetOne(nowMs);
     const minute = { startMs: nowMs, failures: 0 };
-    this.#minutes.set(address, minute);
+    this.#minutes.set(network, minute);
     return minute;
+  }
+
+  #forgetOne(nowMs: number): void {
+    let least: { readonly network: string; readonly failures: number } | null = null;
+    for (const [network, { startMs, failures }] of this.#minutes) {
+      const counted = nowMs - startMs < WINDOW_MS ? failures : 0;
+      if (least === null || counted < least.failures) least = { network, failures: counted };
+      // Those whose minute is over come first.
+      if (least.failures <= 1) break;
+    }
+    if (least !== null) this.#minutes.delete(least.network);
   }
 }

@@ -1,10 +1,16 @@
 // What a route is: method and path, and a function from a request to a reply. Types, and replies in JSON.
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ClientCertificate } from '../caller.ts';
 
 export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;
+  /** Null where the caller showed none, or one that counts as none. */
+  readonly certificate: ClientCertificate | null;
   /** The caller's IP address; empty where the connection is gone. */
   readonly address: string;
+  /** What stands in the path in the place of `:NAME`, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
   /** The whole body; null as soon as it is longer than `limitBytes`. Rejects when the caller goes away. */
   readonly body: (limitBytes: number) => Promise<Uint8Array | null>;
 }
@@ -13,12 +19,17 @@ export interface Reply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Null only where the status allows none: then there is no length either. */
+  readonly body: string | null;
 }
 
+/** `GET` answers HEAD too. */
+export const METHODS = ['GET', 'POST', 'DELETE'] as const;
+export type Method = (typeof METHODS)[number];
+
 export interface Route {
-  /** `GET` answers HEAD too. */
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
+  /** `:NAME` takes one segment that is not empty. */
   readonly path: string;
   readonly handle: (request: RouteRequest) => Reply | Promise<Reply>;
 }
@@ -26,3 +37,6 @@ export interface Route {
 export function json(status: number, value: object): Reply {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
 }
+
+/** 204: done, and nothing to say. */
+export const NO_CONTENT: Reply = { status: 204, headers: {}, body: null };

@@ -3,6 +3,8 @@ import test from 'node:test';
 import { BridgeError, type ErrorCode } from '../../src/errors.ts';
 import { type Answer, APPROVER, READER, serve } from './http-bench.ts';
 
+const WAITING = { eventId: 'A', state: 'waiting', approvedBy: ['orders'], waitingFor: ['billing'] };
+
 /** A problem as RFC 9457 writes it, with plain words as its type. */
 function assertProblem(answer: Answer, status: number, type: string): void {
   assert.equal(answer.status, status);
@@ -18,16 +20,16 @@ test('an approver’s request is handed on with its name, and the results come b
   const answer = await bench.approve();
   assert.equal(answer.status, 200);
   assert.equal(answer.headers['content-type'], 'application/json');
-  assert.deepEqual(answer.json, { results: [{ eventId: 'A', state: 'submitted' }] });
+  assert.deepEqual(answer.json, { results: [{ eventId: 'A', state: 'submitted', approvedBy: ['orders'] }] });
   assert.deepEqual(bench.asked, [{ approver: 'orders', body: { StartRequests: [{ EventId: 'A' }] } }]);
 });
 
 test('202 where the approvals say so', async (t) => {
   const bench = await serve(t);
-  bench.answer = async () => ({ kind: 'results', status: 202, results: [{ eventId: 'A', state: 'waiting', waitingFor: ['billing'] }] });
+  bench.answer = async () => ({ kind: 'results', status: 202, results: [WAITING] });
   const answer = await bench.approve();
   assert.equal(answer.status, 202);
-  assert.deepEqual(answer.json['results'], [{ eventId: 'A', state: 'waiting', waitingFor: ['billing'] }]);
+  assert.deepEqual(answer.json['results'], [WAITING]);
 });
 
 test('the refusal of an id is a problem that names it', async (t) => {

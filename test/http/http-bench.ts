@@ -3,18 +3,26 @@ import http from 'node:http';
 import https from 'node:https';
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import { type ApprovalReply, bridgeRoutes } from '../../src/http/bridge-routes.ts';
+import type { Authentication, Caller, Credentials } from '../../src/caller.ts';
+import type { ApprovalPorts, ApprovalReply, HoldReply, LifeReply, ReleaseReply } from '../../src/http/bridge-ports.ts';
+import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
 import { createHttpServer, type HttpServerParts } from '../../src/http/server.ts';
 import { systemDeps } from '../../src/system.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
+import { assertConforms } from './openapi-conformance.ts';
 
 export const APPROVER = 'orders-token-0001';
 export const READER = 'grafana-token-001';
-const CALLERS: Readonly<Record<string, { readonly kind: 'approver' | 'reader'; readonly name: string }>> = {
-  [APPROVER]: { kind: 'approver', name: 'orders' },
-  [READER]: { kind: 'reader', name: 'grafana' },
+const CALLERS: Readonly<Record<string, Caller>> = {
+  [APPROVER]: { kind: 'approver', name: 'orders', via: 'token' },
+  [READER]: { kind: 'reader', name: 'grafana', via: 'token' },
 };
+
+async function authenticate({ token }: Credentials): Promise<Authentication> {
+  const caller = CALLERS[token ?? ''];
+  return caller ? { outcome: 'known', caller } : { outcome: 'nobody', detail: 'Nobody has this token.' };
+}
 
 export interface Answer {
   readonly status: number;
@@ -24,38 +32,51 @@ export interface Answer {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
+export interface SendOptions {
+  readonly headers?: http.OutgoingHttpHeaders;
+  readonly body?: string | Buffer;
+  readonly agent?: http.Agent;
+}
+
+/** An event that nobody has approved. */
+const LIFE = {
+  ...{ eventId: 'A', state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [], decidedBy: null, deadline: null },
+  ...{ rank: null, submitsAt: null, submittedAt: null, notStartedForSeconds: null, steps: [] },
+};
+
 export class HttpBench {
   readonly time = new VirtualTime();
   readonly asked: { readonly approver: string; readonly body: unknown }[] = [];
-  answer: () => Promise<ApprovalReply> = async () => ({ kind: 'results', status: 200, results: [{ eventId: 'A', state: 'submitted' }] });
+  /** Calls of the other ports, as `name argument…`. */
+  readonly told: string[] = [];
+  answer: () => Promise<ApprovalReply> = async () => ({
+    kind: 'results',
+    status: 200,
+    results: [{ eventId: 'A', state: 'submitted', approvedBy: ['orders'] }],
+  });
+  held: () => HoldReply = () => ({ kind: 'held', status: 201, hold: { eventId: 'A', holds: [] } });
+  released: () => ReleaseReply = () => ({ kind: 'released' });
+  life: () => LifeReply = () => LIFE;
   configured = true;
-  readiness: () => Readiness = () => ({ ready: true, reasons: [], details: {} });
+  readiness: () => Readiness = () => ({ ready: true, reasons: [], details: { sinks: {} } });
   readonly log: string[] = [];
   port = 0;
   readonly #isTls: boolean;
+  #isMain = false;
 
   constructor(isTls = false) {
     this.#isTls = isTls;
   }
 
   parts(settings: { requireToken?: boolean } = {}): HttpServerParts {
-    const configured = () => this.configured;
-    const approvals = {
-      get configured() {
-        return configured();
-      },
-      request: (approver: string, body: unknown) => {
-        this.asked.push({ approver, body });
-        return this.answer();
-      },
-    };
+    const approvals = this.#approvals();
     const health = healthRoutes({
       readiness: () => this.readiness(),
       metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'scheduled_events_bridge_polls_total 7\n' }),
     });
     const routes = bridgeRoutes(
       { approvals, events: () => ({ state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] }) },
-      { authenticate: (token) => CALLERS[token] ?? null, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time },
+      { authenticate, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time },
     );
     return {
       ...{ setting: 'http.listen', listen: { host: '127.0.0.1', port: 0 }, tls: null, routes: [...health, ...routes], deps: systemDeps() },
@@ -63,19 +84,48 @@ export class HttpBench {
     };
   }
 
+  #approvals(): ApprovalPorts {
+    const configured = () => this.configured;
+    const told = <T>(words: unknown[], reply: T): T => {
+      this.told.push(words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word))).join(' '));
+      return reply;
+    };
+    return {
+      get configured() {
+        return configured();
+      },
+      request: (caller, body) => {
+        this.asked.push({ approver: caller.name, body });
+        return this.answer();
+      },
+      hold: (caller, body) => told(['hold', caller.name, caller.via, body], this.held()),
+      release: (caller, eventId, holder) => told(['release', caller.name, eventId, holder], this.released()),
+      life: (eventId) => told(['life', eventId], this.life()),
+    };
+  }
+
   async start(t: TestContext, parts: HttpServerParts): Promise<void> {
     const server = createHttpServer(parts);
     t.after(() => server[Symbol.asyncDispose]());
     this.port = (await server.start()).port;
+    this.#isMain = parts.routes.some(({ path }) => path === '/v1/events');
   }
 
-  send(
-    method: string,
-    path: string,
-    options: { headers?: http.OutgoingHttpHeaders; body?: string | Buffer; agent?: http.Agent } = {},
-  ): Promise<Answer> {
+  /** What the bridge answers, which the OpenAPI document has to tell of. */
+  async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
+    const answer = await this.#send(method, path, options);
+    // The headers that Node refuses by itself, the document does not tell of.
+    if (this.#isMain && answer.status !== 431) assertConforms(method, path, answer);
+    return answer;
+  }
+
+  #send(method: string, path: string, options: SendOptions): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const { headers = {}, body, agent } = options;
+      const { body, agent } = options;
+      // Node gives a body of a GET or DELETE no length, and what follows would be another request.
+      const isChunked = options.headers?.['transfer-encoding'] !== undefined;
+      const length = body === undefined || isChunked ? {} : { 'content-length': Buffer.byteLength(body) };
+      const headers = { ...length, ...options.headers };
       const tls = { rejectUnauthorized: false };
       const target = { ...tls, host: '127.0.0.1', port: this.port, method, path, headers, agent: agent ?? false };
       const request = (this.#isTls ? https : http).request(target, (response) => {

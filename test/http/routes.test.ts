@@ -13,10 +13,10 @@ test('healthz answers while the process works', async (t) => {
 test('readyz is 200 or 503, and says why', async (t) => {
   const bench = await serve(t);
   assert.equal((await bench.send('GET', '/readyz')).status, 200);
-  bench.readiness = () => ({ ready: false, reasons: ['no good document for 75 s'], details: { documentAgeSeconds: 75 } });
+  bench.readiness = () => ({ ready: false, reasons: ['no good document for 75 s'], details: { sinks: {} } });
   const answer = await bench.send('GET', '/readyz');
   assert.equal(answer.status, 503);
-  assert.deepEqual(answer.json, { ready: false, reasons: ['no good document for 75 s'], documentAgeSeconds: 75 });
+  assert.deepEqual(answer.json, { ready: false, reasons: ['no good document for 75 s'], sinks: {} });
 });
 
 test('metrics come as the library writes them', async (t) => {
@@ -53,17 +53,30 @@ test('what stands open is not read under a foreign name, as a web page could mak
     assert.equal(await status(host), 200, host);
 });
 
+test('under a foreign name a reader’s token reads what stands open, as through a proxy that keeps the Host; a wrong one is 401', async (t) => {
+  const bench = await serve(t);
+  const status = async (token: string) =>
+    (await bench.send('GET', '/v1/events', { headers: { host: 'bridge.example.com', authorization: `Bearer ${token}` } })).status;
+  assert.equal(await status(READER), 200);
+  assert.equal(await status('wrong-token-0001'), 401);
+});
+
 test('an unknown path is a problem, 404; a known one with another method 405 with what is allowed', async (t) => {
   const bench = await serve(t);
-  for (const path of ['/', '/v1', '/v1/event', '/v1/events/', '/%zz', '/v1/holds', '//v1/events']) {
+  for (const path of ['/', '/v1', '/v1/event', '/v1/events/', '/v1/approvals/', '/v1/holds/', '/v1/holds/a/b', '//v1/events']) {
     const answer = await bench.send('GET', path);
     assert.equal(answer.status, 404, path);
     assert.equal(answer.headers['content-type'], 'application/problem+json');
   }
   const wrong = await bench.send('PUT', '/v1/approvals');
   assert.deepEqual([wrong.status, wrong.headers.allow, wrong.json['type']], [405, 'POST', 'method-not-allowed']);
-  assert.equal((await bench.send('GET', '/v1/approvals')).headers.allow, 'POST');
-  assert.equal((await bench.send('POST', '/v1/events')).headers.allow, 'GET, HEAD');
+  const allowed = async (method: string, path: string) => (await bench.send(method, path)).headers.allow;
+  assert.equal(await allowed('GET', '/v1/approvals'), 'POST');
+  assert.equal(await allowed('POST', '/v1/events'), 'GET, HEAD');
+  assert.equal(await allowed('DELETE', '/v1/events'), 'GET, HEAD');
+  assert.equal(await allowed('HEAD', '/v1/holds'), 'POST');
+  assert.equal(await allowed('GET', '/v1/holds/A'), 'DELETE');
+  assert.equal(await allowed('DELETE', '/v1/approvals/A'), 'GET, HEAD');
   assert.equal((await bench.send('OPTIONS', '/v1/events')).headers['access-control-allow-origin'], undefined);
 });
 
@@ -71,4 +84,17 @@ test('HEAD answers as GET does, without the body', async (t) => {
   const bench = await serve(t);
   const answer = await bench.send('HEAD', '/healthz');
   assert.deepEqual([answer.status, answer.headers['content-length'], answer.text], [200, '15', '']);
+});
+
+test('an escape in the path that is none, or not UTF-8, is a problem, 400', async (t) => {
+  const bench = await serve(t);
+  for (const [method, path] of [
+    ['GET', '/v1/approvals/%zz'],
+    ['DELETE', '/v1/holds/%ff'],
+    ['GET', '/v1/approvals/A%'],
+  ] as const) {
+    const answer = await bench.send(method, path, { headers: { authorization: `Bearer ${APPROVER}` } });
+    assert.deepEqual([answer.status, answer.json['type']], [400, 'bad-request'], path);
+  }
+  assert.deepEqual(bench.told, []);
 });

@@ -40,13 +40,13 @@ test('a server that was never started opens and closes nothing', async () => {
 
 test('with a certificate it speaks HTTPS', async (t) => {
   const bench = new HttpBench(true);
-  await bench.start(t, { ...bench.parts(), tls: { cert: pem(CERTIFICATE), key: pem(PRIVATE_KEY) } });
+  await bench.start(t, { ...bench.parts(), tls: { cert: pem(CERTIFICATE), key: pem(PRIVATE_KEY), clientCa: null } });
   assert.equal((await bench.send('GET', '/healthz')).status, 200);
 });
 
 test('a certificate that is none is told without its text', async (t) => {
   const bench = new HttpBench(true);
-  const server = createHttpServer({ ...bench.parts(), tls: { cert: pem('no certificate'), key: pem('a private word') } });
+  const server = createHttpServer({ ...bench.parts(), tls: { cert: pem('no certificate'), key: pem('a private word'), clientCa: null } });
   t.after(() => server[Symbol.asyncDispose]());
   await assert.rejects(server.start(), (error: Error & { code: string }) => {
     assert.equal(error.code, 'BRIDGE_HTTP_TLS');

@@ -44,13 +44,14 @@ export class CertificateAuthority {
     return new CertificateAuthority(folder, file);
   }
 
-  /** For a name such as `IP:127.0.0.1` or `DNS:named.test`; valid for two days, or until yesterday. */
-  async issue(name: string, { expired = false } = {}): Promise<Issued> {
+  /** For a name such as `IP:127.0.0.1` or `DNS:named.test`, or for several; valid for two days, or until yesterday. `usage`: `serverAuth` for servers alone. */
+  async issue(name: string | null, { expired = false, subject = '/CN=issued', usage = '' } = {}): Promise<Issued> {
     this.#issued += 1;
     const at = (suffix: string) => join(this.#folder, `${this.#issued}-${suffix}`);
     const [keyFile, request, extensions, certFile] = [at('key.pem'), at('request.pem'), at('extensions'), at('cert.pem')];
-    await run('openssl', ['req', ...EC_KEY, '-subj', '/CN=issued', '-keyout', keyFile, '-out', request]);
-    await writeFile(extensions, `subjectAltName=${name}\n`);
+    await run('openssl', ['req', ...EC_KEY, '-subj', subject, '-keyout', keyFile, '-out', request]);
+    const lines = [name === null ? '' : `subjectAltName=${name}`, usage === '' ? '' : `extendedKeyUsage=${usage}`];
+    await writeFile(extensions, `${lines.join('\n')}\n`);
     const signing = ['-CA', this.file, '-CAkey', join(this.#folder, 'ca-key.pem'), '-set_serial', String(this.#issued)];
     const days = ['-days', expired ? '-1' : '2', '-extfile', extensions];
     await run('openssl', ['x509', '-req', '-in', request, ...signing, ...days, '-out', certFile]);

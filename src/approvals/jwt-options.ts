@@ -1,0 +1,19 @@
+// What the configuration says of JSON Web Tokens, as their judge takes it. Types alone.
+import type { Secret } from '../secret.ts';
+import type { TlsOptions } from '../tls-options.ts';
+
+/** `approvals.jwt`; secrets are open. */
+export interface JwtOptions {
+  readonly issuer: string;
+  /** One of them must be in `aud`. */
+  readonly audiences: readonly string[];
+  /** A URL, or a file that holds the key set. */
+  readonly jwks: string | Secret;
+  /** Text, or a list of texts of which any counts. */
+  readonly claim: string;
+  readonly algorithms: readonly string[];
+  readonly clockToleranceMs: number;
+  /** Ranges that the URL may lead to in spite of being private. */
+  readonly allowPrivate: readonly string[];
+  readonly tls: TlsOptions | null;
+}

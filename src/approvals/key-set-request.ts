@@ -1,0 +1,120 @@
+// The URL of a key set → its text; goes to no address that it may not, follows no redirect, asks no proxy, and ends within 5 s.
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import { type AddressGuard, checkedLookup, checkLiteral } from '../checked-lookup.ts';
+import { BridgeError, codeOf, messageOf } from '../errors.ts';
+import { isUnreachableFault } from '../network-codes.ts';
+import { addressJudge } from '../private-addresses.ts';
+import { type Deps, deadline } from '../time.ts';
+import { type TlsWords, tlsAdvice } from '../tls-advice.ts';
+
+const TIMEOUT_MS = 5000;
+const LARGEST_BYTES = 1024 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
+const WORDS: TlsWords = { target: 'approvals.jwt.jwks', section: 'approvals.jwt.tls', plain: 'the url is http://' };
+
+export interface KeySetTarget {
+  readonly url: URL;
+  readonly allowPrivate: readonly string[];
+  /** What the server is verified against; null: what the machine trusts. @throws BridgeError */
+  readonly trust: () => SecureContext | null;
+  /** In place of the url's host. */
+  readonly serverName: string | null;
+}
+
+/** @throws BridgeError BRIDGE_JWT_KEYS or BRIDGE_JWT_FORBIDDEN_ADDRESS */
+export async function requestKeySet(target: KeySetTarget, deps: Pick<Deps, 'after'>): Promise<string> {
+  const who = `the key set of approvals.jwt at ${target.url.origin}`;
+  const limit = deadline(deps, TIMEOUT_MS, () => keysFault(`${who} did not come within 5s: look at the way there`));
+  try {
+    return await read(await answerOf(target, who, limit.signal), who, limit.signal);
+  } catch (error) {
+    throw networkFault(error, who);
+  } finally {
+    limit.cancel();
+  }
+}
+
+function answerOf({ url, allowPrivate, trust, serverName }: KeySetTarget, who: string, signal: AbortSignal): Promise<IncomingMessage> {
+  const guard = guardOf(allowPrivate, who);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  checkLiteral(guard, host);
+  const secure = url.protocol === 'https:';
+  const context = secure ? trust() : null;
+  return new Promise((resolve, reject) => {
+    const request = process.getBuiltinModule(secure ? 'node:https' : 'node:http').request(url, {
+      // One of its own, as the global one may have a proxy from the environment.
+      agent: false,
+      lookup: checkedLookup(guard),
+      headers: {
+        accept: 'application/jwk-set+json, application/json',
+        'accept-encoding': 'identity',
+        'user-agent': 'scheduled-events-bridge',
+      },
+      maxHeaderSize: MAX_HEADER_BYTES,
+      signal,
+      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      rejectUnauthorized: true,
+      ...(secure && { servername: serverName ?? (isIP(host) === 0 ? host.replace(/\.$/, '') : '') }),
+      ...(context && { secureContext: context }),
+    });
+    const fail = (error: unknown) => {
+      request.destroy();
+      reject(signal.aborted ? signal.reason : error);
+    };
+    request.on('error', fail);
+    request.on('upgrade', (_, socket) => {
+      socket.destroy();
+      fail(new Error('an upgrade that nobody asked for'));
+    });
+    request.on('response', resolve);
+    request.end();
+  });
+}
+
+async function read(answer: IncomingMessage, who: string, signal: AbortSignal): Promise<string> {
+  if (answer.statusCode !== 200) {
+    answer.destroy();
+    throw keysFault(`${who} answered ${answer.statusCode}, and only 200 is taken: correct approvals.jwt.jwks, redirects are not followed`);
+  }
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Uint8Array>) {
+      length += chunk.length;
+      if (length > LARGEST_BYTES) throw keysFault(`${who} is longer than 1 MiB: correct approvals.jwt.jwks`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function guardOf(allowPrivate: readonly string[], who: string): AddressGuard {
+  const judge = addressJudge(allowPrivate);
+  const forbidden = (address: string) => {
+    const isNever = isIP(address) !== 0 && judge(address) === 'metadata';
+    const advice = isNever
+      ? 'an address of the metadata service, which has no key set: correct approvals.jwt.jwks'
+      : 'not a public address: correct approvals.jwt.jwks, or list the range in approvals.jwt.allowPrivate if you trust it';
+    return new BridgeError('BRIDGE_JWT_FORBIDDEN_ADDRESS', `${who} is not fetched: it is ${address}, ${advice}`);
+  };
+  return { isAllowed: (address) => judge(address) === 'allowed', forbidden };
+}
+
+function networkFault(error: unknown, who: string): BridgeError {
+  if (error instanceof BridgeError) return error;
+  const code = codeOf(error);
+  const said = code ?? messageOf(error);
+  const advice = code && tlsAdvice(code, WORDS);
+  if (advice) return keysFault(`${who} ${advice} (${said})`);
+  if (code && isUnreachableFault(code)) return keysFault(`${who} cannot be reached (${said}): check its name and the firewall`);
+  return keysFault(`${who} broke off (${said}): look at its server`);
+}
+
+/** No key set that could be used. */
+export function keysFault(message: string): BridgeError {
+  return new BridgeError('BRIDGE_JWT_KEYS', message);
+}

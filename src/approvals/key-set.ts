@@ -1,0 +1,192 @@
+// Where an issuer's public keys are → the key that a token names, from keys that are fetched gently and kept while the issuer is away.
+import type { CryptoKey, JWSHeaderParameters } from 'jose';
+import type { Logger } from 'pino';
+import { BridgeError, codeOf, messageOf } from '../errors.ts';
+import type { Secret } from '../secret.ts';
+import type { Deps } from '../time.ts';
+import { TlsFiles } from '../tls-files.ts';
+import { WatchedFiles } from '../watched-files.ts';
+import type { JwtOptions } from './jwt-options.ts';
+import { keysFault, requestKeySet } from './key-set-request.ts';
+
+/** Keys older than that are fetched anew before they are used. */
+export const FRESH_MS = 600_000;
+/** Where that fails they serve on, so long: a key that was withdrawn must not count for ever. */
+const KEPT_MS = 86_400_000;
+/** A token that names a key which is not there has the keys fetched anew, so often at most. */
+const COOLDOWN_MS = 30_000;
+/** After a failure nobody asks for so long. */
+const PAUSE_MS = 5000;
+
+export type KeySetDeps = Pick<Deps, 'elapsedMs' | 'after'>;
+
+export interface KeySet {
+  /** Grows with each other set of keys: what was proved by the old ones must be proved anew. */
+  readonly generation: number;
+  /** Null where no key, or more than one, fits the header. @throws BridgeError BRIDGE_JWT_* where there are no keys to judge by. */
+  keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null>;
+  /** Has the keys fetched or read. @throws BridgeError BRIDGE_JWT_* */
+  check(): Promise<void>;
+}
+
+type Find = (header: JWSHeaderParameters) => Promise<CryptoKey>;
+
+/** Opens nothing before its first use. */
+export function openKeySet(options: JwtOptions, deps: KeySetDeps, logger: Logger): KeySet {
+  const { jwks } = options;
+  if (typeof jwks !== 'string') return new FileKeySet(jwks, deps, logger);
+  const files =
+    options.tls && new TlsFiles(options.tls, { owner: 'approvals.jwt', section: 'tls', code: 'BRIDGE_JWT_KEYS' }, { ...deps, logger });
+  const trust = () => files?.context() ?? null;
+  const target = { url: new URL(jwks), allowPrivate: options.allowPrivate, trust, serverName: options.tls?.serverName ?? null };
+  return new RemoteKeySet(() => requestKeySet(target, deps), target.url.origin, deps, logger);
+}
+
+class RemoteKeySet implements KeySet {
+  readonly #fetch: () => Promise<string>;
+  readonly #origin: string;
+  readonly #deps: KeySetDeps;
+  readonly #logger: Logger;
+  #held: { readonly find: Find; readonly text: string; readonly sinceMs: number } | null = null;
+  #fetching: Promise<void> | null = null;
+  #failure: { readonly error: BridgeError; readonly untilMs: number } | null = null;
+  generation = 0;
+
+  constructor(fetch: () => Promise<string>, origin: string, deps: KeySetDeps, logger: Logger) {
+    this.#fetch = fetch;
+    this.#origin = origin;
+    this.#deps = deps;
+    this.#logger = logger;
+  }
+
+  async keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null> {
+    if (this.#ageMs() >= FRESH_MS) await this.#renew();
+    if (this.#held === null || this.#ageMs() >= KEPT_MS) throw this.#failure?.error ?? keysFault('the keys of approvals.jwt are too old');
+    const known = await this.#find(header);
+    if (known !== 'unknown') return known;
+    if (this.#ageMs() >= COOLDOWN_MS) await this.#renew();
+    const found = await this.#find(header);
+    if (found !== 'unknown') return found;
+    // It may be a new key, of which nobody can tell now.
+    if (this.#failure !== null) throw this.#failure.error;
+    return null;
+  }
+
+  async check(): Promise<void> {
+    await this.#renew();
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  async #find(header: JWSHeaderParameters): Promise<CryptoKey | 'unknown' | null> {
+    return this.#held === null ? 'unknown' : await keyIn(this.#held.find, header);
+  }
+
+  #ageMs(): number {
+    return this.#held === null ? Number.POSITIVE_INFINITY : this.#deps.elapsedMs() - this.#held.sinceMs;
+  }
+
+  /** One request at a time, however many wait for it; none during the pause after a failure. Never rejects. */
+  async #renew(): Promise<void> {
+    if (this.#failure !== null && this.#deps.elapsedMs() < this.#failure.untilMs) return;
+    this.#fetching ??= this.#ask().finally(() => {
+      this.#fetching = null;
+    });
+    await this.#fetching;
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      const text = await this.#fetch();
+      const find = await readKeySet(text, `the key set of approvals.jwt at ${this.#origin}`);
+      if (this.#failure !== null) this.#logger.info('the key set of approvals.jwt can be fetched again');
+      this.#failure = null;
+      if (this.#held?.text !== text) this.generation++;
+      this.#held = { find, text, sinceMs: this.#deps.elapsedMs() };
+    } catch (error) {
+      const fault = error instanceof BridgeError ? error : keysFault(messageOf(error));
+      if (this.#failure?.error.message !== fault.message)
+        this.#logger.error({ err: fault }, 'the key set of approvals.jwt cannot be fetched');
+      this.#failure = { error: fault, untilMs: this.#deps.elapsedMs() + PAUSE_MS };
+    }
+  }
+}
+
+/** Read again when the file changes; one that cannot be used leaves the last good keys in use, which is logged once. */
+class FileKeySet implements KeySet {
+  readonly #secret: Secret;
+  readonly #files: WatchedFiles;
+  readonly #logger: Logger;
+  #find: Promise<Find> | null = null;
+  #complaint: string | null = null;
+  generation = 0;
+
+  constructor(secret: Secret, deps: KeySetDeps, logger: Logger) {
+    this.#secret = secret;
+    this.#files = new WatchedFiles(secret.file === null ? [] : [secret.file], deps);
+    this.#logger = logger;
+  }
+
+  async keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null> {
+    const found = await keyIn(await this.#current(), header);
+    return found === 'unknown' ? null : found;
+  }
+
+  async check(): Promise<void> {
+    await this.#current();
+  }
+
+  async #current(): Promise<Find> {
+    this.#find ??= readKeySet(this.#secret.reveal(), this.#place());
+    const before = this.#find;
+    // Where a good file takes its place, nobody waits for what was read first.
+    before.catch(() => {});
+    const [file] = this.#files.changed() ?? [];
+    if (file === undefined) return await before;
+    const fresh = 'fault' in file ? Promise.reject(keysFault(`${this.#place()} ${file.fault}`)) : readKeySet(file.text, this.#place());
+    // Whoever comes meanwhile waits for it, too.
+    this.#find = fresh.then(
+      (find) => {
+        this.generation++;
+        this.#complaint = null;
+        return find;
+      },
+      (error: unknown) => {
+        this.#complain(messageOf(error));
+        return before;
+      },
+    );
+    return await this.#find;
+  }
+
+  #complain(reason: string): void {
+    if (reason !== this.#complaint) this.#logger.error({ reason }, 'the key set of approvals.jwt cannot be used: the last good one stays');
+    this.#complaint = reason;
+  }
+
+  #place(): string {
+    return `the file ${this.#secret.file ?? this.#secret.origin} of approvals.jwt.jwks`;
+  }
+}
+
+/** @throws BridgeError BRIDGE_JWT_KEYS */
+async function readKeySet(text: string, what: string): Promise<Find> {
+  const { createLocalJWKSet } = await import('./jwt-library.ts');
+  try {
+    const set = JSON.parse(text);
+    if (!Array.isArray(set?.keys) || set.keys.length === 0) throw new Error('no keys');
+    const find = createLocalJWKSet(set);
+    return (header) => find(header);
+  } catch {
+    // Without the cause, which may quote the text.
+    throw keysFault(`${what} holds no key set in JSON: { "keys": [ … ] }`);
+  }
+}
+
+/** Null where a key cannot be used, or several could. */
+async function keyIn(find: Find, header: JWSHeaderParameters): Promise<CryptoKey | 'unknown' | null> {
+  try {
+    return await find(header);
+  } catch (error) {
+    return codeOf(error) === 'ERR_JWKS_NO_MATCHING_KEY' ? 'unknown' : null;
+  }
+}

@@ -1,0 +1,119 @@
+// The configured tokens, anew when their files change, and one that a caller brought → whose it is, in a time that tells nothing about any.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Logger } from 'pino';
+import { tokenFault } from '../bearer-token.ts';
+import type { Secret } from '../secret.ts';
+import type { Deps } from '../time.ts';
+import { type FileText, WatchedFiles } from '../watched-files.ts';
+
+/** Whose a token is. */
+export interface Owner {
+  readonly kind: 'approver' | 'reader';
+  readonly name: string;
+}
+
+export type TokenOwners = Readonly<Record<string, { readonly tokens: readonly Secret[] }>>;
+
+interface Entry {
+  readonly owner: Owner;
+  readonly secret: Secret;
+  hash: Buffer;
+  /** What was last logged of its file. */
+  complaint: string | null;
+}
+
+/** Reveals the tokens once and keeps their hashes alone. Files are looked at when a token comes, once a second at most, whatever token it is. */
+export class TokenBook {
+  readonly #entries: readonly Entry[];
+  readonly #inFiles: readonly Entry[];
+  readonly #files: WatchedFiles;
+  readonly #logger: Logger;
+
+  constructor(callers: { readonly approvers: TokenOwners; readonly readers: TokenOwners }, deps: Pick<Deps, 'elapsedMs'>, logger: Logger) {
+    this.#entries = [...entriesOf('approver', callers.approvers), ...entriesOf('reader', callers.readers)];
+    this.#inFiles = this.#entries.filter(({ secret }) => secret.file !== null);
+    this.#files = new WatchedFiles(
+      this.#inFiles.map(({ secret }) => secret.file ?? ''),
+      deps,
+    );
+    this.#logger = logger;
+  }
+
+  /** Null for a token that nobody has. One that was replaced in its file is nobody's within a second. */
+  ownerOf(token: string, isEqual: (one: Buffer, other: Buffer) => boolean = timingSafeEqual): Owner | null {
+    this.#readAgain();
+    const given = digest(token);
+    let found: Owner | null = null;
+    // Every token is compared, also after a match: how long it takes depends on their number alone.
+    for (const { hash, owner } of this.#entries) if (isEqual(hash, given)) found = owner;
+    return found;
+  }
+
+  /** A file that holds no good token leaves the last good one in use. */
+  #readAgain(): void {
+    const texts = this.#files.changed();
+    if (texts === null) return;
+    const fresh = new Map<Entry, Buffer>();
+    for (const [index, entry] of this.#inFiles.entries()) {
+      const text = texts[index];
+      if (text === undefined) continue;
+      const read = tokenIn(text);
+      if ('fault' in read) this.#keep(entry, read.fault);
+      else fresh.set(entry, digest(read.token));
+    }
+    this.#dropShared(fresh);
+    for (const [entry, hash] of fresh) this.#take(entry, hash);
+  }
+
+  /** Until no token is left that two callers would have. What all had before was each one's own, so this ends. */
+  #dropShared(fresh: Map<Entry, Buffer>): void {
+    const hashOf = (entry: Entry) => fresh.get(entry) ?? entry.hash;
+    const isShared = ([entry, hash]: [Entry, Buffer]) =>
+      !entry.hash.equals(hash) && this.#entries.some((other) => !isSameOwner(other.owner, entry.owner) && hashOf(other).equals(hash));
+    for (let shared = [...fresh].filter(isShared); shared.length > 0; shared = [...fresh].filter(isShared)) {
+      for (const [entry] of shared) {
+        fresh.delete(entry);
+        this.#keep(entry, 'holds a token that another caller has');
+      }
+    }
+  }
+
+  #take(entry: Entry, hash: Buffer): void {
+    entry.complaint = null;
+    if (entry.hash.equals(hash)) return;
+    entry.hash = hash;
+    this.#logger.info({ ...said(entry) }, 'the file of a token changed: the token in it counts from now on');
+  }
+
+  #keep(entry: Entry, reason: string): void {
+    if (entry.complaint !== reason)
+      this.#logger.error({ ...said(entry), reason }, 'the file of a token cannot be used: the last good token stays');
+    entry.complaint = reason;
+  }
+}
+
+function entriesOf(kind: Owner['kind'], owners: TokenOwners): Entry[] {
+  return Object.entries(owners).flatMap(([name, { tokens }]) =>
+    tokens.map((secret) => ({ owner: { kind, name }, secret, hash: digest(secret.reveal()), complaint: null })),
+  );
+}
+
+function isSameOwner(one: Owner, other: Owner): boolean {
+  return one.kind === other.kind && one.name === other.name;
+}
+
+/** As when the configuration is read: one line end is cut. */
+function tokenIn(file: FileText): { readonly token: string } | { readonly fault: string } {
+  if ('fault' in file) return file;
+  const token = file.text.replace(/\r?\n$/, '');
+  const fault = tokenFault(token);
+  return fault === null ? { token } : { fault };
+}
+
+function said({ owner: { kind, name }, secret }: Entry) {
+  return { [kind]: name, file: secret.file };
+}
+
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}

@@ -1,0 +1,11 @@
+// A token that somebody configured → why it cannot serve as one. Pure.
+
+const SHORTEST = 16;
+
+/** Null where it can; without a word of the token. */
+export function tokenFault(token: string): string | null {
+  if (token.length < SHORTEST) return `is shorter than ${SHORTEST} characters: \`openssl rand -hex 32\` makes a good one`;
+  if (!/^[\x21-\x7e]+$/.test(token))
+    return 'holds a space, a line end or a character beyond ASCII, which no Authorization header can carry';
+  return null;
+}

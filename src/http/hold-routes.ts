@@ -1,0 +1,30 @@
+// Approvers' requests → POST /v1/holds and DELETE /v1/holds/EVENT_ID (contract, section 8).
+import type { Access } from './access.ts';
+import { admitApprover, hearApprover, refusedReply } from './approver.ts';
+import type { ApprovalPorts } from './bridge-ports.ts';
+import { problem } from './problem.ts';
+import { json, NO_CONTENT, type Reply, type Route, type RouteRequest } from './route.ts';
+
+export function holdRoutes(ports: ApprovalPorts, access: Access): readonly Route[] {
+  return [
+    { method: 'POST', path: '/v1/holds', handle: (request) => hold(request, ports, access) },
+    { method: 'DELETE', path: '/v1/holds/:eventId', handle: (request) => release(request, ports, access) },
+  ];
+}
+
+async function hold(request: RouteRequest, ports: ApprovalPorts, access: Access): Promise<Reply> {
+  const heard = await hearApprover(request, ports, access);
+  if ('reply' in heard) return heard.reply;
+  const answer = await ports.hold(heard.caller, heard.value);
+  return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, answer.hold);
+}
+
+async function release(request: RouteRequest, ports: ApprovalPorts, access: Access): Promise<Reply> {
+  const admitted = await admitApprover(request, ports, access);
+  if ('reply' in admitted) return admitted.reply;
+  const holders = request.query.getAll('approver');
+  if (holders.length > 1 || holders[0] === '')
+    return problem(400, 'bad-request', 'Name one approver in ?approver=NAME, or leave it out: then it is your own hold.');
+  const answer = await ports.release(admitted.caller, request.params['eventId'] ?? '', holders[0] ?? null);
+  return answer.kind === 'refusal' ? refusedReply(answer) : NO_CONTENT;
+}

@@ -1,0 +1,16 @@
+// A caller's IP address → what failures are counted by: the address, or for IPv6 its /64, of which one host may use every address.
+import { isIPv6 } from 'node:net';
+
+/** An IPv4 address that came to an IPv6 socket counts as itself. What is no address is given back as it is. */
+export function networkOf(address: string): string {
+  const plain = address.replace(/%.*$/, '');
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(plain)) return address;
+  // The URL parser writes every form of an address in one way, with one `::` at most.
+  const [head = '', tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0');
+  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`;
+}

@@ -1,0 +1,78 @@
+// POST /v1/approvals and GET /v1/approvals/EVENT_ID → their paths in the OpenAPI document, and who may approve.
+import { BINARY_MODE, requestBody } from './bodies.ts';
+import { READING, READING_PROBLEMS } from './event-paths.ts';
+import { EVENT_ID_PARAMETER, EXAMPLE_ID, jsonResponse, type Node } from './node.ts';
+import { type DocumentedProblem, problemResponses } from './problems.ts';
+
+/** Either of them. */
+export const APPROVING: readonly Node[] = [{ bearer: [] }, { certificate: [] }];
+/** What keeps a caller out, whatever it asks. */
+export const ADMISSION: readonly DocumentedProblem[] = ['no-approvers', 'unauthorized', 'too-many-requests', 'reader'];
+/** What is wrong with a body, whatever it says. */
+export const BODY: readonly DocumentedProblem[] = ['not-json', 'too-large', 'bad-request'];
+
+const approve: Node = {
+  operationId: 'approve',
+  tags: ['approvals'],
+  summary: 'Approves events, so that they may start now.',
+  description:
+    'An approval cannot be taken back, and it starts the event for every machine in its `resources`. All of the events are recorded, or none. The answer comes when the metadata service has answered, at the first failed attempt, or after 2 s. Approving twice is harmless.',
+  security: APPROVING,
+  parameters: BINARY_MODE,
+  requestBody: requestBody('Approvals', { StartRequests: [{ EventId: EXAMPLE_ID }] }),
+  responses: {
+    200: jsonResponse('Nothing is open any more.', 'Results', {
+      results: [{ eventId: EXAMPLE_ID, state: 'submitted', approvedBy: ['orders'] }],
+    }),
+    202: jsonResponse('Recorded; at least one result is `waiting`, `held` or `submitting`.', 'Results', {
+      results: [{ eventId: EXAMPLE_ID, state: 'waiting', approvedBy: ['orders'], waitingFor: ['billing'] }],
+    }),
+    ...problemResponses(
+      ...ADMISSION,
+      ...BODY,
+      'unknown',
+      'ended',
+      'started',
+      'forbidden',
+      'scope',
+      'seen-unknown',
+      'changed',
+      'refused',
+      'unavailable',
+      'internal',
+    ),
+  },
+};
+
+const tell: Node = {
+  operationId: 'getApproval',
+  tags: ['approvals'],
+  summary: 'What became of the approval of an event, step by step, also after the event has ended.',
+  security: READING,
+  parameters: [EVENT_ID_PARAMETER],
+  responses: {
+    200: jsonResponse('Its record.', 'Life', {
+      eventId: EXAMPLE_ID,
+      state: 'submitted',
+      approvedBy: ['orders'],
+      policy: null,
+      at: '2026-01-01T00:00:00.200Z',
+      waitingFor: [],
+      holds: [],
+      decidedBy: 'quorum',
+      deadline: null,
+      rank: null,
+      submitsAt: null,
+      submittedAt: '2026-01-01T00:00:00.200Z',
+      notStartedForSeconds: 3,
+      steps: [
+        { at: '2026-01-01T00:00:00.100Z', step: 'recorded', approver: 'orders', via: 'token', policy: null, status: null, reason: null },
+        { at: '2026-01-01T00:00:00.100Z', step: 'decided', approver: null, via: null, policy: null, status: null, reason: 'quorum' },
+        { at: '2026-01-01T00:00:00.200Z', step: 'submitted', approver: null, via: null, policy: null, status: 200, reason: null },
+      ],
+    }),
+    ...problemResponses(...READING_PROBLEMS, 'bad-request', 'not-found', 'unknown', 'internal'),
+  },
+};
+
+export const APPROVAL_PATHS: Node = { '/v1/approvals': { post: approve }, '/v1/approvals/{eventId}': { get: tell } };

@@ -1,0 +1,43 @@
+// GET /healthz, /readyz and /metrics → their paths in the OpenAPI document.
+import { jsonResponse, type Node } from './node.ts';
+import { problemResponses } from './problems.ts';
+
+const READY = { ready: true, reasons: [], sinks: { audit: { state: 'up', reason: null, since: '2026-01-01T00:00:00Z' } } };
+const UNREADY = { ready: false, reasons: ['no good document of the metadata service yet'], sinks: {} };
+
+export const HEALTH_PATHS: Node = {
+  '/healthz': {
+    get: {
+      operationId: 'getHealth',
+      tags: ['health'],
+      summary: 'Whether the process works.',
+      security: [],
+      responses: { 200: jsonResponse('It does.', 'Health', { status: 'ok' }), ...problemResponses('internal') },
+    },
+  },
+  '/readyz': {
+    get: {
+      operationId: 'getReadiness',
+      tags: ['health'],
+      summary: 'Whether it sees events and stores them; the state of a sink does not enter.',
+      security: [],
+      responses: {
+        200: jsonResponse('Ready.', 'Readiness', READY),
+        503: jsonResponse('Not ready; `reasons` tells why.', 'Readiness', UNREADY),
+        ...problemResponses('internal'),
+      },
+    },
+  },
+  '/metrics': {
+    get: {
+      operationId: 'getMetrics',
+      tags: ['health'],
+      summary: 'Metrics for Prometheus.',
+      security: [],
+      responses: {
+        200: { description: 'The text format of Prometheus.', content: { 'text/plain': { schema: { type: 'string' } } } },
+        ...problemResponses('internal'),
+      },
+    },
+  },
+};

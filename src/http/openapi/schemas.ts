@@ -1,0 +1,173 @@
+// The shapes of requests and answers → `components.schemas` of the OpenAPI document. Answers may get new members, so none is closed.
+import type { ApprovalState, ApprovalStepName } from '../../approval.ts';
+import { EXAMPLE_ID, type Node } from './node.ts';
+
+const text: Node = { type: 'string' };
+const id: Node = { type: 'string', minLength: 1 };
+const names: Node = { type: 'array', items: id };
+const time: Node = { type: 'string', format: 'date-time' };
+const timeOrNull: Node = { type: ['string', 'null'], format: 'date-time' };
+const textOrNull: Node = { type: ['string', 'null'] };
+const rule: Node = { type: ['string', 'null'], description: '`documentation` or `policy[N]`, counted from 0; null where no rule matches.' };
+
+/** Objects, so that none can be forgotten. */
+const APPROVAL_STATES = Object.keys({
+  waiting: true,
+  held: true,
+  submitting: true,
+  submitted: true,
+  confirmed: true,
+  moot: true,
+  failed: true,
+  'dry-run': true,
+} satisfies Record<ApprovalState, true>);
+const STEPS = Object.keys({
+  recorded: true,
+  held: true,
+  released: true,
+  void: true,
+  decided: true,
+  dropped: true,
+  left: true,
+  answered: true,
+  submitted: true,
+  confirmed: true,
+  failed: true,
+  moot: true,
+} satisfies Record<ApprovalStepName, true>);
+
+/** All of its members are there, unless `optional` says otherwise. */
+function object(properties: Node, optional: readonly string[] = []): Node {
+  return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties };
+}
+
+function list(schema: string): Node {
+  return { type: 'array', items: { $ref: `#/components/schemas/${schema}` } };
+}
+
+const observer = object({ name: textOrNull, documentIncarnation: { type: ['integer', 'null'] }, affected: { type: ['boolean', 'null'] } });
+
+const SUMMARY: Node = {
+  state: { enum: APPROVAL_STATES },
+  approvedBy: names,
+  policy: rule,
+  at: time,
+  waitingFor: names,
+  holds: list('Hold'),
+};
+
+/** What comes from approvers. Other keys may stand beside, as some clients of the metadata service send them. */
+const REQUESTS: Node = {
+  Approvals: {
+    description: "The metadata service's own body.",
+    ...object({ StartRequests: { ...list('StartRequest'), minItems: 1 } }),
+    not: { anyOf: [{ required: ['Holds'] }, { required: ['Releases'] }] },
+  },
+  StartRequest: object(
+    {
+      EventId: id,
+      Seen: { ...text, description: 'The id of the CloudEvent that it answers: 409 `changed` if the event has since got worse.' },
+    },
+    ['Seen'],
+  ),
+  HoldRequest: object(
+    { EventId: id, reason: { ...textOrNull, maxLength: 1000, description: 'For people: it is shown beside the hold.' } },
+    ['reason'],
+  ),
+  ApprovalsEvent: cloudEvent('Approvals'),
+  HoldRequestEvent: cloudEvent('HoldRequest'),
+};
+
+const ANSWERS: Node = {
+  Health: object({ status: { const: 'ok' } }),
+  Readiness: object({
+    ready: { type: 'boolean' },
+    reasons: { type: 'array', items: text, description: 'Why not, in plain words.' },
+    sinks: {
+      type: 'object',
+      additionalProperties: { $ref: '#/components/schemas/SinkStatus' },
+      description: 'By name; they do not enter.',
+    },
+  }),
+  SinkStatus: object({ state: id, reason: textOrNull, since: time, until: time }, ['until']),
+  Events: object({
+    state: { enum: ['watching', 'enabling', 'blind'] },
+    documentIncarnation: { type: ['integer', 'null'] },
+    observedAt: timeOrNull,
+    events: list('Event'),
+  }),
+  Event: object({
+    eventId: id,
+    eventType: text,
+    eventStatus: { enum: ['Scheduled', 'Started'] },
+    previousStatus: { type: 'null' },
+    resourceType: text,
+    resources: { type: 'array', items: text, uniqueItems: true },
+    notBefore: timeOrNull,
+    description: text,
+    eventSource: text,
+    durationInSeconds: { type: 'integer', minimum: -1 },
+    observer,
+    approval: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/Approval' }] },
+  }),
+  Approval: object(SUMMARY),
+  Results: object({ results: list('Result') }),
+  Result: object(
+    {
+      eventId: { ...id, description: "In the service's letter case." },
+      state: { enum: ['submitted', 'started', 'dry-run', 'moot', 'waiting', 'held', 'submitting'] },
+      approvedBy: names,
+      waitingFor: { ...names, description: 'With `waiting`.' },
+      heldBy: { ...names, description: 'With `held`.' },
+    },
+    ['waitingFor', 'heldBy'],
+  ),
+  Holds: object({ eventId: id, holds: list('Hold') }),
+  Hold: object({ approver: id, reason: textOrNull, at: time }),
+  Life: object({
+    eventId: id,
+    ...SUMMARY,
+    state: { enum: ['none', ...APPROVAL_STATES], description: '`none`: nobody approved or held, and no rule says for whom to wait.' },
+    at: timeOrNull,
+    decidedBy: { enum: ['quorum', 'policy', 'deadline', null] },
+    deadline: { anyOf: [{ type: 'null' }, object({ at: time, then: { enum: ['approve', 'leave'] } })] },
+    rank: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: "The place of this machine in its group; null without a group's leader.",
+    },
+    submitsAt: timeOrNull,
+    submittedAt: timeOrNull,
+    notStartedForSeconds: { type: ['number', 'null'], minimum: 0, description: 'Since it was submitted, while it is not Started.' },
+    steps: list('Step'),
+  }),
+  Step: object({
+    at: time,
+    step: { enum: STEPS },
+    approver: textOrNull,
+    via: { ...textOrNull, description: '`token`, `certificate`, `jwt` or `source:NAME`.' },
+    policy: rule,
+    status: { type: ['integer', 'string', 'null'], description: 'What the metadata service answered.' },
+    reason: textOrNull,
+  }),
+  Problem: {
+    description: 'RFC 9457. Compare `type`; the words may change.',
+    ...object({ type: id, title: id, status: { type: 'integer' }, detail: id, eventId: text }, ['eventId']),
+    examples: [
+      { type: 'unknown', title: 'No such event', status: 404, detail: 'The metadata service lists no such event.', eventId: EXAMPLE_ID },
+    ],
+  },
+};
+
+export const SCHEMAS: Node = { ...REQUESTS, ...ANSWERS };
+
+/** In structured mode. Its other attributes are not asked for. */
+function cloudEvent(schema: string): Node {
+  const carried: Node = { $ref: `#/components/schemas/${schema}` };
+  const base64: Node = { type: 'string', contentEncoding: 'base64', contentMediaType: 'application/json', contentSchema: carried };
+  return {
+    description: 'A CloudEvent in structured mode that carries the same in `data`, or as Base64 in `data_base64`.',
+    ...object({ specversion: { const: '1.0' }, data: carried, data_base64: base64 }, ['data', 'data_base64']),
+    oneOf: [{ required: ['data'] }, { required: ['data_base64'] }],
+  };
+}

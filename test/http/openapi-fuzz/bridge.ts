@@ -1,0 +1,72 @@
+// A test → a bridge from source on a real socket, beside a simulator with the event of the OpenAPI document's examples; nothing is posted.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import type { TestContext } from 'node:test';
+import { pino } from 'pino';
+import { ADAPTERS } from '../../../adapters/index.ts';
+import { startBridge } from '../../../src/bridge.ts';
+import { checkConfig } from '../../../src/config/check-config.ts';
+import { configError } from '../../../src/config/config-error.ts';
+import { EXAMPLE_ID } from '../../../src/http/openapi/node.ts';
+import type { SimulatedAzure } from '../../../src/simulator.ts';
+import { systemDeps } from '../../../src/system.ts';
+import { poll } from '../../support/poll.ts';
+import { localSimulator } from '../../support/running-bridge.ts';
+
+export const APPROVER = 'orders-token-00001';
+const ENV = { ORDERS: APPROVER, BILLING: 'billing-token-0001' };
+
+export interface ServedBridge {
+  readonly url: string;
+  readonly azure: SimulatedAzure;
+  readonly started: string;
+  readonly ended: string;
+  /** Lines of the log at `error` or above. */
+  readonly errors: readonly string[];
+}
+
+/** Knows three events: the examples' one is scheduled, one has started, one has ended. */
+export async function serveBridge(t: TestContext): Promise<ServedBridge> {
+  const azure = await localSimulator(t);
+  azure.schedule({ EventId: EXAMPLE_ID, EventType: 'Freeze' });
+  const { EventId: started } = azure.schedule({ EventType: 'Reboot' });
+  azure.start(started);
+  const { EventId: ended } = azure.schedule({ EventType: 'Redeploy' });
+  const folder = mkdtempSync(join(tmpdir(), 'openapi-fuzz-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const errors: string[] = [];
+  const bridge = await startBridge({
+    config: configOf(azure.url, folder),
+    version: 'test',
+    deps: systemDeps(),
+    logger: pino({ level: 'error' }, { write: (line: string) => errors.push(line) }),
+    logLinesDropped: () => 0,
+    stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
+  });
+  t.after(() => bridge[Symbol.asyncDispose]());
+  const isKnown = (count: number) => poll(() => bridge.status.events().events.length === count, `${count} events to be known`);
+  await isKnown(3);
+  azure.cancel(ended);
+  await isKnown(2);
+  return { url: bridge.url, azure, started, ended, errors };
+}
+
+function configOf(endpoint: string, folder: string) {
+  const checked = checkConfig(
+    {
+      version: 1,
+      metadata: { endpoint, pollInterval: '200ms' },
+      store: { path: join(folder, 'store') },
+      http: { listen: '127.0.0.1:0' },
+      approvals: {
+        approvers: { orders: { token: { env: 'ORDERS' } }, billing: { token: { env: 'BILLING' } } },
+        dryRun: true,
+      },
+    },
+    { adapters: ADAPTERS, env: ENV, directory: folder, readFile: () => '' },
+  );
+  if ('faults' in checked) throw configError(checked.faults);
+  return checked.options;
+}
