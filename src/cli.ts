@@ -24,6 +24,10 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
     summary: 'approves events at the metadata service or through a bridge',
     load: async () => (await import('./verbs/approve.ts')).approve,
   },
+  policy: {
+    summary: 'policy test: which rule decides about an event, when, and why',
+    load: async () => (await import('./verbs/policy.ts')).policy,
+  },
   'dead-letters': {
     summary: 'what was given up, why, and another try',
     load: async () => (await import('./verbs/dead-letters.ts')).deadLetters,

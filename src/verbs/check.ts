@@ -8,7 +8,7 @@ import { EXIT, needed, type Verb } from './verb.ts';
 export const check: Verb = {
   usage: '--config FILE [--connect] | --schema',
   description: `Names every fault of the file in one run, each with its path, and exits with 78 if there is one.
---connect also asks the metadata service for its document, each sink whether it would take a delivery, and each source of approvals whether it could be read; it sends no event and takes no message. Exits with 1 if one cannot be reached.`,
+--connect also asks the metadata service for its document, the identity provider of approvals.jwt for its keys, each sink whether it would take a delivery, and each source of approvals whether it could be read; it sends no event and takes no message. Exits with 1 if one cannot be reached.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration' },
     connect: { type: 'boolean', help: 'also reaches the metadata service, each sink and each source of approvals' },

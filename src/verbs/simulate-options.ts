@@ -31,7 +31,7 @@ export function groupOptions(
   }
   return {
     also: texts(context, 'also').map(alsoAt),
-    ...machines(context),
+    ...machinesOption(context),
     ...(context.values['gpu'] ? { gpu: true } : {}),
     speed: speedOption(context),
     strict: context.values['strict'] === true,
@@ -56,7 +56,7 @@ export function recordingOption(context: VerbContext): RecordingWanted | null {
 }
 
 /** A name without a number is the one machine's own. */
-function machines(context: VerbContext): MachinesWanted {
+export function machinesOption(context: VerbContext): MachinesWanted {
   const given = text(context, 'vms');
   const name = text(context, 'name');
   if (given === undefined) return name === undefined ? {} : { vms: [name] };

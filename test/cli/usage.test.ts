@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { run } from '../support/program.ts';
 
-const VERBS = ['run', 'demo', 'simulate', 'check', 'events', 'approve', 'dead-letters', 'replay', 'resume', 'secret'];
+const VERBS = ['run', 'demo', 'simulate', 'check', 'events', 'approve', 'policy', 'dead-letters', 'replay', 'resume', 'secret'];
 /** Should a faulty command line run all the same, it must ask nobody but this port, where nobody listens. */
 const NOWHERE = ['--endpoint', 'http://127.0.0.1:1'];
 
@@ -60,6 +60,11 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['approve', 'A', '--bridge', 'ftp://127.0.0.1:1', '--token-env', 'TOKEN'], /--bridge takes an http or https URL/],
   [['approve', 'A', '--bridge', 'http://127.0.0.1:1'], /--token-env is missing/],
   [['approve', 'A', '--bridge', 'http://127.0.0.1:1', '--token-env', 'NOT_SET'], /variable NOT_SET.*empty or not set/],
+  [['policy', '--config', '/nowhere/bridge.yaml'], /policy takes the word test/],
+  [['policy', 'try', '--config', '/nowhere/bridge.yaml'], /policy takes the word test, not "try"/],
+  [['policy', 'test'], /--config is missing/],
+  [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--scenario', 'demo'], /either --event or --scenario/],
+  [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--vms', '2'], /--vms is for scenarios/],
   [['dead-letters', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard/],
   [['dead-letters', 'bury', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard, not "bury"/],
   [['dead-letters', 'discard', '--config', '/nowhere/bridge.yaml'], /name the IDs, or the sink/],

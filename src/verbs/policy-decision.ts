@@ -1,0 +1,87 @@
+// `policy test`: the configuration's approvals, and an event at a time → what the bridge would decide about it, by which rule, when and why.
+import { compileExplanation, type PassedRule } from '../approvals/explain.ts';
+import { compilePolicy, type PolicyOptions, type Ruling } from '../approvals/policy.ts';
+import { quorumOf, type Required } from '../approvals/quorum.ts';
+import { compileScope, type ScopeOptions } from '../approvals/scope.ts';
+import { toRfc3339Seconds } from '../dates.ts';
+import type { ScheduledEvent } from '../model.ts';
+
+/** What of `approvals` the decision depends on. */
+export interface DecisionOptions {
+  readonly policy: PolicyOptions | null;
+  readonly required: Required;
+  /** By name, in the order of the configuration. */
+  readonly approvers: Readonly<Record<string, { readonly scope: ScopeOptions }>>;
+}
+
+/** As it is printed, a line of JSON for each. */
+export interface Decision {
+  /** RFC 3339: the time for which it holds. */
+  readonly at: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly eventStatus: string;
+  readonly eventSource: string;
+  readonly resources: readonly string[];
+  readonly notBefore: string | null;
+  readonly durationInSeconds: number;
+  /** The rule that decides: `documentation`, `policy[N]`; null where none does. */
+  readonly policy: string | null;
+  /** Null where there is nothing to decide: it has started. */
+  readonly then: Ruling['then'] | null;
+  /** Of a wait: whose yes is needed, as `approvals.required`; null otherwise. */
+  readonly required: Required | null;
+  /** Of a wait: those whose yes counts. Empty: nobody may approve it. */
+  readonly waitingFor: readonly string[];
+  /** Of a wait: whether those who may approve are enough; false: without a deadline Azure starts it at NotBefore. */
+  readonly canBeApproved: boolean;
+  /** `approve` or `leave` at this time, if it still waits; null where nothing but NotBefore ends the wait. */
+  readonly deadline: DecisionDeadline | null;
+  /** The rules before the one that decides, each with the conditions that the event does not meet. */
+  readonly passedOver: readonly PassedRule[];
+}
+
+export interface DecisionDeadline {
+  /** RFC 3339. */
+  readonly at: string;
+  readonly then: 'approve' | 'leave';
+  /** Why it is `leave` though the rule says `approve`: it lay behind already, or the rule's resources do not cover every name. */
+  readonly because: 'past' | 'resources' | null;
+}
+
+export type Decide = (event: ScheduledEvent, nowMs: number) => Decision;
+
+/** Makes the configuration ready to be asked often. */
+export function compileDecision({ policy, required, approvers }: DecisionOptions): Decide {
+  const rule = compilePolicy(policy, required);
+  const explain = compileExplanation(policy);
+  const scopes = new Map(Object.entries(approvers).map(([name, { scope }]) => [name, compileScope(scope)]));
+  return (event, nowMs) => {
+    const facts = factsOf(event, nowMs);
+    if (event.eventStatus === 'Started') return { ...facts, policy: null, then: null, ...NO_WAIT, passedOver: [] };
+    const ruling = rule(event, nowMs);
+    const { passedOver, decisive } = explain(event, nowMs);
+    const decided = { ...facts, policy: ruling.policy, then: ruling.then, ...NO_WAIT, passedOver };
+    if (ruling.then !== 'wait') return decided;
+    const { waitingFor } = quorumOf({ scopes }, ruling, event, []);
+    const canBeApproved = quorumOf({ scopes }, ruling, event, waitingFor).isFull;
+    const isUncovered = decisive?.deadline?.then === 'approve' && ruling.deadline?.then === 'leave';
+    return { ...decided, required: ruling.required, waitingFor, canBeApproved, deadline: deadlineOf(ruling, event, nowMs, isUncovered) };
+  };
+}
+
+const NO_WAIT = { required: null, waitingFor: [], canBeApproved: false, deadline: null } as const;
+
+function factsOf(event: ScheduledEvent, nowMs: number) {
+  const { eventId, eventType, eventStatus, eventSource, resources, notBefore, durationInSeconds } = event;
+  return { at: toRfc3339Seconds(nowMs), eventId, eventType, eventStatus, eventSource, resources, notBefore, durationInSeconds };
+}
+
+/** One that lies behind when the bridge first hears of it leaves the event to Azure (contract, section 8). */
+function deadlineOf({ deadline }: Ruling, { notBefore }: ScheduledEvent, nowMs: number, isUncovered: boolean): DecisionDeadline | null {
+  if (deadline === null || notBefore === null) return null;
+  const dueMs = Date.parse(notBefore) - deadline.beforeMs;
+  const at = toRfc3339Seconds(dueMs);
+  if (deadline.then === 'approve' && dueMs <= nowMs) return { at, then: 'leave', because: 'past' };
+  return { at, then: deadline.then, because: isUncovered ? 'resources' : null };
+}

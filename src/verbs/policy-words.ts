@@ -1,0 +1,68 @@
+// `policy test`: decisions → lines for people.
+import type { PassedRule } from '../approvals/explain.ts';
+import type { Decision } from './policy-decision.ts';
+
+/** Of many machines, so many are named. */
+const NAMED = 4;
+
+/** For each decision its time and event in a line, then what is decided, then why no earlier rule decides; what is alike stands once. */
+export function reportLines(decisions: readonly Decision[]): readonly string[] {
+  const groups: { readonly first: Decision; readonly text: string; count: number }[] = [];
+  for (const decision of decisions) {
+    const text = [eventWords(decision), rulingWords(decision), ...decision.passedOver.map(passedWords)].join('\n    ');
+    const last = groups.at(-1);
+    if (last && last.text === text && last.first.at === decision.at) last.count++;
+    else groups.push({ first: decision, text, count: 1 });
+  }
+  return groups.flatMap(({ first, text, count }) =>
+    `  ${first.at}  ${count === 1 ? first.eventId : `${count} events`}  ${text}`.split('\n'),
+  );
+}
+
+function eventWords({ eventType, eventSource, resources, notBefore, durationInSeconds: seconds }: Decision): string {
+  const length = seconds < 0 ? 'of unknown length' : `${seconds}s`;
+  const when = notBefore === null ? 'without NotBefore' : `not before ${notBefore}`;
+  return `${eventType || 'an event of no type'} of ${namesOf(resources)} from ${eventSource || 'nobody'}, ${length}, ${when}`;
+}
+
+function namesOf(names: readonly string[]): string {
+  if (names.length === 0) return 'no machine';
+  const left = names.length - NAMED;
+  return names.slice(0, NAMED).join(', ') + (left > 0 ? ` and ${left} more` : '');
+}
+
+function rulingWords(decision: Decision): string {
+  const rule = decision.policy ?? 'no rule matches';
+  switch (decision.then) {
+    case 'approve':
+      return `${rule}: approve at once`;
+    case 'wait':
+      return `${rule}: wait ${waitWords(decision)}${deadlineWords(decision)}`;
+    case 'never':
+      return decision.policy === null ? 'never: it is only advice, and there is nothing to start' : `${rule}: never`;
+    default:
+      return 'nothing to decide: it has started';
+  }
+}
+
+function waitWords({ required, waitingFor, canBeApproved }: Decision): string {
+  if (waitingFor.length === 0) return 'for nobody, as no approver may approve it: Azure starts it at NotBefore';
+  const names = waitingFor.join(', ');
+  const isOne = waitingFor.length === 1;
+  const count = required === 'any' ? 'any of ' : typeof required === 'number' ? `${required} of ` : 'all of ';
+  const who = isOne && typeof required !== 'number' ? names : `${count}${names}`;
+  return canBeApproved ? `for ${who}` : `for ${who}, which cannot be, as too few of them may approve it: Azure starts it at NotBefore`;
+}
+
+function deadlineWords({ deadline }: Decision): string {
+  if (deadline === null) return '';
+  const { at, then, because } = deadline;
+  if (because === 'past') return `; its deadline, ${at}, lies behind, so it is left to Azure`;
+  if (because === 'resources') return `; at ${at} it is left to Azure, as the rule's resources do not cover every machine`;
+  return then === 'approve' ? `; approve at ${at} if it still waits` : `; at ${at} it is left to Azure`;
+}
+
+function passedWords({ rule, index, unmet }: PassedRule): string {
+  const name = rule === 'documentation' ? `${rule} (its rule ${index + 1})` : rule;
+  return `not ${name}: ${unmet.map(({ because }) => because).join('; ')}`;
+}

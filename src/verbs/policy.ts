@@ -1,0 +1,97 @@
+// `policy test`: a configuration and events, of a file or of scenarios → for each which rule decides, when, and why. Nothing is posted.
+import { open } from 'node:fs/promises';
+import { API_VERSIONS } from '../api-versions.ts';
+import type { Config } from '../config/config.ts';
+import { BridgeError, messageOf } from '../errors.ts';
+import type { Script } from '../simulator/script/script.ts';
+import { findScenario, shippedScenarios } from '../simulator/shipped-scenarios.ts';
+import { loadConfig } from './config.ts';
+import { compileDecision, type Decide } from './policy-decision.ts';
+import { readEvents } from './policy-event.ts';
+import { type Sighting, sightings } from './policy-play.ts';
+import { reportLines } from './policy-words.ts';
+import { machinesOption } from './simulate-options.ts';
+import { EXIT, needed, text, type Verb, type VerbContext } from './verb.ts';
+
+const LONGEST_BYTES = 4 * 1024 * 1024;
+
+export const policy: Verb = {
+  usage: 'test --config FILE [--event FILE | --scenario NAME|FILE]',
+  takesWords: true,
+  description: `Tells for each event which rule of approvals.policy decides, when, and why no earlier rule does. Asks and posts nothing.
+--event takes JSON: one event in the metadata service's form, its document, or a CloudEvent of this bridge, which is judged at its time.
+--scenario plays one of the simulator's in virtual time and tells the decision at each change, where nobody approves. Without either: all that are shipped.
+NDJSON when standard output is no terminal.`,
+  options: {
+    config: { type: 'string', value: 'FILE', help: 'the configuration, with its policy' },
+    event: { type: 'string', value: 'FILE', help: 'the event, or - for standard input' },
+    scenario: { type: 'string', value: 'NAME|FILE', help: 'what to play; `simulate --list` names those that are shipped' },
+    vms: { type: 'string', value: 'N', help: 'play it with so many machines (default what the scenario says)' },
+    name: { type: 'string', value: 'NAME', help: "they are NAME_0, NAME_1, …; without --vms the one machine's name" },
+  },
+  examples: [
+    ['scheduled-events-bridge policy test --config bridge.yaml', 'what the policy says to all scenarios'],
+    ['scheduled-events-bridge policy test --config bridge.yaml --scenario rescheduled', 'to one of them'],
+    ['scheduled-events-bridge policy test --config bridge.yaml --scenario redeploy --vms 3 --name web', 'on web_0, web_1 and web_2'],
+    ['scheduled-events-bridge events | scheduled-events-bridge policy test --config bridge.yaml --event -', 'to what is listed now'],
+  ],
+  async run(context) {
+    const [word, ...more] = context.positionals;
+    if (word !== 'test' || more.length > 0) {
+      const given = word === undefined ? '' : `, not "${context.positionals.join(' ')}"`;
+      throw new BridgeError('BRIDGE_USAGE', `policy takes the word test${given}`);
+    }
+    const file = text(context, 'event');
+    const scenario = text(context, 'scenario');
+    if (file !== undefined && scenario !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --event or --scenario');
+    const idle = ['vms', 'name'].find((name) => file !== undefined && text(context, name) !== undefined);
+    if (idle !== undefined) throw new BridgeError('BRIDGE_USAGE', `--${idle} is for scenarios and does not go with --event`);
+    const wanted = machinesOption(context);
+    const config = await loadConfig(context, needed(context, 'config'));
+    const decide = compileDecision(config.approvals);
+    if (file !== undefined) await judgeFile(context, config, decide, file);
+    else {
+      const scripts = scenario === undefined ? await shippedScenarios() : [await findScenario(scenario)];
+      for (const script of scripts) await judgeScenario(context, decide, script, sightings(script, wanted, apiVersionOf(config)));
+    }
+    return EXIT.fine;
+  },
+};
+
+/** `newest` is judged by the newest one, since nothing is asked. */
+function apiVersionOf({ metadata }: Config): string {
+  return metadata.apiVersion === 'newest' ? API_VERSIONS[0] : metadata.apiVersion;
+}
+
+async function judgeFile(context: VerbContext, config: Config, decide: Decide, file: string): Promise<void> {
+  const name = file === '-' ? 'standard input' : file;
+  const { events, atMs } = readEvents(await bytesOf(context, file, name), name, apiVersionOf(config));
+  const decisions = events.map((event) => decide(event, atMs ?? context.deps.wallMs()));
+  if (!context.stdout.isTTY) for (const decision of decisions) await context.print(JSON.stringify(decision));
+  else for (const line of decisions.length > 0 ? reportLines(decisions) : [`${name} lists no events`]) await context.print(line);
+}
+
+async function judgeScenario(context: VerbContext, decide: Decide, script: Script, seen: Iterable<Sighting>): Promise<void> {
+  const decisions = [...seen].map(({ event, atMs }) => decide(event, atMs));
+  if (!context.stdout.isTTY) for (const decision of decisions) await context.print(JSON.stringify({ scenario: script.name, ...decision }));
+  else for (const line of [`${script.name}: ${script.purpose}`, ...reportLines(decisions), '']) await context.print(line);
+}
+
+/** No more than is allowed, of a file that may be a pipe or without end. @throws BridgeError BRIDGE_USAGE */
+async function bytesOf({ stdin }: VerbContext, file: string, name: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    await using handle = file === '-' ? null : await open(file);
+    for await (const chunk of (handle?.createReadStream({ autoClose: false }) ?? stdin) as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > LONGEST_BYTES) break;
+    }
+  } catch (error) {
+    throw new BridgeError('BRIDGE_USAGE', `--event: ${name} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+  if (length > LONGEST_BYTES)
+    throw new BridgeError('BRIDGE_USAGE', `--event: ${name} is longer than 4 MiB, as no document of the service is`);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,47 @@
+// docs/policy.md → the output that it shows is what the program prints, and the long form of `documentation` decides as the short one.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { ADAPTERS } from '../../adapters/index.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+import { findScenario, shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
+import { compileDecision } from '../../src/verbs/policy-decision.ts';
+import { sightings } from '../../src/verbs/policy-play.ts';
+import { reportLines } from '../../src/verbs/policy-words.ts';
+import { OTHER_TOKEN, surroundings, TOKEN } from '../support/config.ts';
+import { codeBlocksOf } from '../support/markdown-page.ts';
+
+const BLOCKS = codeBlocksOf('docs/policy.md');
+const AROUND = { ...surroundings({ ORDERS_TOKEN: TOKEN, BILLING_TOKEN: OTHER_TOKEN }), adapters: ADAPTERS };
+const [first = '', short = '', long = ''] = BLOCKS.filter(({ language }) => language === 'yaml').map(({ text }) => text);
+
+function approvalsOf(yaml: string) {
+  const read = readConfig(`version: 1\n${yaml}`, AROUND);
+  return 'options' in read ? read.options.approvals : assert.fail(JSON.stringify(read.faults));
+}
+
+const shown = BLOCKS.filter(({ language }) => language === 'text').map(({ text }) => text.trimEnd());
+
+test('the page shows two scenarios', () => assert.equal(shown.length, 2));
+
+for (const text of shown) {
+  const [, name = ''] = /^([a-z-]+): /.exec(text) ?? [];
+  test(`the output of ${name} is what the program prints for the policy of the page`, async () => {
+    const script = await findScenario(name);
+    const decide = compileDecision(approvalsOf(first));
+    const decisions = [...sightings(script, { vms: ['web_0'] }, '2020-07-01')].map(({ event, atMs }) => decide(event, atMs));
+    assert.equal([`${script.name}: ${script.purpose}`, ...reportLines(decisions)].join('\n'), text);
+  });
+}
+
+test('documentation decides every event of the scenarios as its long form on the page does, but for its name', async () => {
+  assert.equal(parse(short).approvals.policy, 'documentation');
+  const [preset, rules] = [compileDecision(approvalsOf(short)), compileDecision(approvalsOf(long))];
+  for (const script of await shippedScenarios()) {
+    for (const { event, atMs } of sightings(script, {}, '2024-07-09')) {
+      const [one, other] = [preset(event, atMs), rules(event, atMs)];
+      assert.equal(one.then, other.then);
+      assert.equal(one.policy === null, other.policy === null);
+    }
+  }
+});
