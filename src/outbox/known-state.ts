@@ -12,6 +12,7 @@ export const KNOWN_STATE_SQL = {
   markOwn: 'UPDATE occurrences SET own = 1 WHERE occurrence = ? AND own = 0',
   isOwn: 'SELECT 1 AS found FROM occurrences WHERE occurrence = ? AND own = 1',
   lastEnded: 'SELECT ended_ms FROM occurrences WHERE key = ? AND ended_ms IS NOT NULL ORDER BY ended_ms DESC LIMIT 1',
+  lastOccurrence: 'SELECT occurrence, ended_ms FROM occurrences WHERE key = ? ORDER BY occurrence DESC LIMIT 1',
   blindness: 'SELECT since, last_document_at FROM blindness WHERE id = 1',
 } as const;
 
@@ -48,6 +49,7 @@ export class KnownStateTables {
   readonly #markOwn: Statement;
   readonly #isOwn: Statement<{ found: number }>;
   readonly #lastEnded: Statement<{ ended_ms: number }>;
+  readonly #lastOccurrence: Statement<{ occurrence: number; ended_ms: number | null }>;
   readonly #blindness: Statement<{ since: string; last_document_at: string | null }>;
   readonly #saveBlindness: Statement;
   readonly #clearBlindness: Statement;
@@ -64,6 +66,7 @@ export class KnownStateTables {
     this.#markOwn = database.prepare(KNOWN_STATE_SQL.markOwn);
     this.#isOwn = database.prepare(KNOWN_STATE_SQL.isOwn);
     this.#lastEnded = database.prepare(KNOWN_STATE_SQL.lastEnded);
+    this.#lastOccurrence = database.prepare(KNOWN_STATE_SQL.lastOccurrence);
     this.#blindness = database.prepare(KNOWN_STATE_SQL.blindness);
     this.#saveBlindness = database.prepare('INSERT OR REPLACE INTO blindness VALUES (1, ?, ?)');
     this.#clearBlindness = database.prepare('DELETE FROM blindness');
@@ -114,13 +117,20 @@ export class KnownStateTables {
     this.#markOwn.run(occurrence);
   }
 
+  /** Whether this occurrence named this VM at some time. */
   isOwn(occurrence: number): boolean {
     return this.#isOwn.get(occurrence) !== undefined;
   }
 
-  /** Null where no event of this key has ended. */
+  /** When an event of this key ended last, as far back as 400 days; null where none has. Milliseconds since 1970. */
   lastEndedMs(key: string): number | null {
     return this.#lastEnded.get(key)?.ended_ms ?? null;
+  }
+
+  /** The newest occurrence of this key, as far back as 400 days, with its end where it has ended; null where there was none. */
+  lastOccurrence(key: string): { readonly occurrence: number; readonly endedMs: number | null } | null {
+    const row = this.#lastOccurrence.get(key);
+    return row === undefined ? null : { occurrence: row.occurrence, endedMs: row.ended_ms };
   }
 
   blindness(): Blindness | null {

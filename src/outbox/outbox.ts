@@ -1,10 +1,12 @@
 // A folder → the durable store: known state, journal, one delivery row for each sink, approvals. One transaction for each thing that happens.
-import type { Blindness, Delivery, EventApproval, Instant, KnownState, Retirement, Settlement } from '../model.ts';
+import type { Blindness, Delivery, Instant, KnownState, Retirement, Settlement } from '../model.ts';
+import type { ApprovalTable } from './approvals.ts';
 import type { DeadLetterChoice, DeadLetterWithEvent } from './dead-letters.ts';
 import { DATABASE_FILE, makeFolder, makeStore, requireStore } from './folder.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { Identity } from './identity.ts';
 import type { SeenEvent } from './journal.ts';
+import type { KnownStateTables } from './known-state.ts';
 import { StoreLock } from './lock.ts';
 import type { MessageTables } from './messages.ts';
 import { type OpenStore, type OutboxOptions, openStore } from './open-store.ts';
@@ -93,14 +95,9 @@ export class Outbox implements Disposable {
     return this.#heartbeat.beat(at);
   }
 
-  /** When an event of this key ended last, as far back as 400 days; null where none has. Milliseconds since 1970. */
-  lastEndedMs(key: string): number | null {
-    return this.#open.tables.known.lastEndedMs(key);
-  }
-
-  /** Whether this occurrence named this VM at some time. */
-  isOwn(occurrence: number): boolean {
-    return this.#open.tables.known.isOwn(occurrence);
+  /** What is remembered of events, also of those that have ended. */
+  get occurrences(): Pick<KnownStateTables, 'isOwn' | 'lastEndedMs' | 'lastOccurrence'> {
+    return this.#open.tables.known;
   }
 
   /** Whether a CloudEvent id has been used in the last 400 days, or earlier for an event that has not ended. */
@@ -113,9 +110,9 @@ export class Outbox implements Disposable {
     return this.#open.tables.journal.seen(id);
   }
 
-  /** Approvals of the occurrences that have not ended. */
-  openApprovals(): readonly EventApproval[] {
-    return this.#open.tables.approvals.open();
+  /** Approvals of the occurrences, and the record of each. */
+  get approvals(): Pick<ApprovalTable, 'open' | 'of' | 'steps'> {
+    return this.#open.tables.approvals;
   }
 
   /** Messages of approval sources: what became of each, and those that wait for their event. */

@@ -21,7 +21,7 @@ export const RETENTION_SQL = {
     'SELECT occurrence FROM occurrences INDEXED BY occurrences_ended WHERE ended_ms IS NOT NULL AND ended_ms < ? ORDER BY ended_ms LIMIT ?',
   forgetSinks: 'DELETE FROM sink_occurrences WHERE occurrence = ?',
   forgetApprovals: 'DELETE FROM approvals WHERE occurrence = ?',
-  forgetHolds: 'DELETE FROM holds WHERE occurrence = ?',
+  forgetSteps: 'DELETE FROM approval_steps WHERE occurrence = ?',
   forgetOccurrence: 'DELETE FROM occurrences WHERE occurrence = ?',
 } as const;
 
@@ -59,8 +59,8 @@ export class Retention {
     this.#usedIds = database.prepare(RETENTION_SQL.usedIds);
     this.#messages = database.prepare(RETENTION_SQL.messages);
     this.#ended = database.prepare(RETENTION_SQL.ended);
-    const { forgetSinks, forgetApprovals, forgetHolds, forgetOccurrence } = RETENTION_SQL;
-    this.#forgetOccurrence = [forgetSinks, forgetApprovals, forgetHolds, forgetOccurrence].map((sql) => database.prepare(sql));
+    const { forgetSinks, forgetApprovals, forgetSteps, forgetOccurrence } = RETENTION_SQL;
+    this.#forgetOccurrence = [forgetSinks, forgetApprovals, forgetSteps, forgetOccurrence].map((sql) => database.prepare(sql));
   }
 
   /** One step, without an fsync; returns how many rows it deleted, or passed because they are still needed: 0 when it is through. */

@@ -168,8 +168,37 @@ CREATE TABLE handled_messages (
 CREATE INDEX handled_messages_age ON handled_messages (handled_ms);
 `;
 
+/** What holds, decisions and the record of an approval need; the first version's table of holds was never written to. */
+const VERSION_4 = `
+ALTER TABLE approvals ADD COLUMN holds TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE approvals ADD COLUMN decision TEXT;
+ALTER TABLE approvals ADD COLUMN dry_run INTEGER NOT NULL DEFAULT 0;
+UPDATE approvals SET dry_run = 1 WHERE state = 'dry-run';
+DROP TABLE holds;
+
+-- The record of each occurrence. A line stands as it was written until the occurrence is forgotten.
+CREATE TABLE approval_steps (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  occurrence INTEGER NOT NULL,
+  step TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  approver TEXT,
+  via TEXT,
+  policy TEXT,
+  status,
+  reason TEXT
+);
+CREATE INDEX approval_steps_occurrence ON approval_steps (occurrence, seq);
+CREATE TRIGGER approval_steps_stand BEFORE UPDATE ON approval_steps BEGIN
+  SELECT RAISE(ABORT, 'a line of the record of approvals never changes');
+END;
+
+-- By number, not by time: clocks are set back.
+CREATE INDEX occurrences_last ON occurrences (key, occurrence);
+`;
+
 /** The n-th one leads from version n-1 to version n. One that was released never changes. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3];
+export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
 
 /**
  * Brings the database to the newest version, each step in a transaction of its own; the version is kept in `user_version`.

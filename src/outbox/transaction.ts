@@ -1,5 +1,6 @@
 // An open store → what one transaction may write of what happened.
-import type { Blindness, EventApproval, JournalEntry, KnownState, MessageRefusal, ReceivedMessage } from '../model.ts';
+import type { ApprovalStep, EventApproval, MessageRefusal, ReceivedMessage } from '../approval.ts';
+import type { Blindness, JournalEntry, KnownState } from '../model.ts';
 import type { Deps } from '../time.ts';
 import type { OpenStore } from './open-store.ts';
 
@@ -14,6 +15,8 @@ export interface Transaction {
   append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): void;
   /** Writes the approvals of one occurrence, over what was stored of it. */
   saveApproval(approval: EventApproval): void;
+  /** Adds lines to the record of an occurrence, behind those that stand there. */
+  addSteps(occurrence: number, steps: readonly ApprovalStep[]): void;
   /** Keeps a message whose event is not known yet. */
   parkMessage(message: ReceivedMessage): void;
   /** Remembers that a message was dealt with for good; it waits no more. */
@@ -33,6 +36,7 @@ export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, 
     markOwn: (occurrence) => known.markOwn(occurrence),
     append: (entry, sinks, queuedAtMs) => journal.append(entry, sinks, queuedAtMs),
     saveApproval: (approval) => approvals.save(approval),
+    addSteps: (occurrence, steps) => approvals.addSteps(occurrence, steps),
     parkMessage: (message) => messages.park(message),
     handleMessage: (message, refusal, atMs) => messages.handle(message, refusal, atMs),
   };

@@ -1,7 +1,8 @@
 // argv: what to do, and a folder → a process that uses the store there until it is killed; says on stdout how far it is.
 import { writeSync } from 'node:fs';
 import { openOutbox } from '../../src/outbox/outbox.ts';
-import { entry, knownEvent, knownState, sinks } from '../support/outbox.ts';
+import { eventApproval } from '../cloudevents/changes.ts';
+import { approvalStep, entry, knownEvent, knownState, sinks } from '../support/outbox.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 
 const [work, folder = ''] = process.argv.slice(2);
@@ -23,6 +24,8 @@ function commitForEver(): void {
     outbox.transact((transaction) => {
       transaction.saveState(knownState([knownEvent(`e${n}`, n)], { incarnation: n, nextOccurrence: n + 1 }));
       transaction.append(entry(`e${n}:scheduled`, { occurrence: n }), ['audit', 'hooks'], n);
+      transaction.saveApproval(eventApproval({ key: `e${n}`, occurrence: n }));
+      transaction.addSteps(n, [approvalStep('recorded'), approvalStep('decided')]);
     });
     say(n);
   }
@@ -40,6 +43,8 @@ switch (work) {
     outbox.transact((transaction) => {
       transaction.saveState(knownState([knownEvent('a', 1)]));
       transaction.append(entry('a:scheduled'), ['audit', 'hooks'], 1);
+      transaction.saveApproval(eventApproval({ key: 'a' }));
+      transaction.addSteps(1, [approvalStep('recorded')]);
       say('inside');
       hang();
     });

@@ -82,7 +82,7 @@ test('a verb works beside the one that holds the lock', async (t) => {
   assert.deepEqual([...verb.deadLetters()], []);
 });
 
-test('every commit that was told of survives kill -9, whole: state, journal and a row for each sink', async (t) => {
+test('every commit that was told of survives kill -9, whole: state, journal, a row for each sink, approvals and their record', async (t) => {
   for (const most of [1, 20, 60]) {
     const folder = join(temporaryFolder(t), 'store');
     const { said, kill } = start(t, 'commit', folder);
@@ -101,6 +101,14 @@ test('every commit that was told of survives kill -9, whole: state, journal and 
     }
     assert.deepEqual([...outbox.state().events.keys()], [`e${stored}`]);
     assert.ok(ids.every((id) => outbox.isUsed(id)));
+    for (let occurrence = 1; occurrence <= stored; occurrence++) {
+      assert.equal(outbox.approvals.of(occurrence)?.key, `e${occurrence}`);
+      assert.deepEqual(
+        outbox.approvals.steps(occurrence).map(({ step }) => step),
+        ['recorded', 'decided'],
+      );
+    }
+    assert.deepEqual([outbox.approvals.of(stored + 1), outbox.approvals.steps(stored + 1)], [null, []]);
   }
 });
 
@@ -112,6 +120,7 @@ test('a transaction that kill -9 cut short has left nothing', async (t) => {
   using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
   assert.equal(outbox.hasState(), false);
   assert.equal(outbox.isUsed('a:scheduled'), false);
+  assert.deepEqual([outbox.approvals.of(1), outbox.approvals.steps(1)], [null, []]);
   assert.deepEqual(queuedIds(outbox), []);
 });
 

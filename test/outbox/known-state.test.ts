@@ -93,14 +93,29 @@ test('an event that is known already is not written again', (t) => {
 test('an event has ended once its occurrence is gone from the state, also when it comes back', (t) => {
   const store = testStore(t);
   save(store, knownState([knownEvent('a', 1)]));
-  assert.equal(store.outbox.lastEndedMs('a'), null);
+  assert.equal(store.outbox.occurrences.lastEndedMs('a'), null);
   save(store, knownState([], { lastGoodAt: at(1_000_100) }));
-  assert.equal(store.outbox.lastEndedMs('a'), 1_000_100);
+  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_100);
   save(store, knownState([knownEvent('a', 2)], { lastGoodAt: at(1_000_200) }));
-  assert.equal(store.outbox.lastEndedMs('a'), 1_000_100);
+  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_100);
   save(store, knownState([], { lastGoodAt: at(1_000_300) }));
-  assert.equal(store.outbox.lastEndedMs('a'), 1_000_300, 'its last end counts');
-  assert.equal(store.outbox.lastEndedMs('never'), null);
+  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_300, 'its last end counts');
+  assert.equal(store.outbox.occurrences.lastEndedMs('never'), null);
+});
+
+test('the last occurrence of an event is its newest, ended or not, also where the clock was set back', (t) => {
+  const store = testStore(t);
+  const last = () => store.outbox.occurrences.lastOccurrence('a');
+  save(store, knownState([knownEvent('b', 1)]));
+  assert.equal(last(), null);
+  save(store, knownState([knownEvent('a', 2)]));
+  assert.deepEqual(last(), { occurrence: 2, endedMs: null });
+  save(store, knownState([knownEvent('c', 3)], { lastGoodAt: at(1_000_300) }));
+  assert.deepEqual(last(), { occurrence: 2, endedMs: 1_000_300 });
+  save(store, knownState([knownEvent('a', 4)], { lastGoodAt: at(1_000_100) }));
+  assert.deepEqual(last(), { occurrence: 4, endedMs: null });
+  save(store, knownState([], { lastGoodAt: at(1_000_200) }));
+  assert.deepEqual(last(), { occurrence: 4, endedMs: 1_000_200 });
 });
 
 test('an occurrence that takes the place of another of the same event ends it', (t) => {
@@ -108,7 +123,7 @@ test('an occurrence that takes the place of another of the same event ends it', 
   save(store, knownState([knownEvent('a', 1)]));
   const next = knownState([knownEvent('a', 2)]);
   save(store, next);
-  assert.equal(store.outbox.lastEndedMs('a'), 1_000_000);
+  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_000);
   assert.deepEqual(reopened(store), next);
 });
 
@@ -185,25 +200,4 @@ test('the identity is kept, and the observer has one id for the life of the stor
   store.outbox.close();
   using again = openOutbox(store.folder, { deps: store.time, lock: true });
   assert.deepEqual(again.identity(), { vmId: 'vm', name: 'web_0', source: '/subscriptions/s', observerId });
-});
-
-test('approvals come back for the occurrences that have not ended, the last write of each', (t) => {
-  const store = testStore(t);
-  const vote = { approver: 'orders', at: at(5), event: scheduledEvent() };
-  const approval = { key: 'a', occurrence: 1, state: 'waiting', votes: [vote], policy: null, at: at(6) } as const;
-  store.outbox.transact((transaction) => {
-    transaction.saveState(knownState([knownEvent('a', 1), knownEvent('b', 2)]));
-    transaction.saveApproval({ ...approval, votes: [] });
-    transaction.saveApproval(approval);
-    transaction.saveApproval({ ...approval, key: 'b', occurrence: 2, state: 'submitted', policy: 'policy[0]' });
-  });
-  assert.deepEqual(store.outbox.openApprovals(), [
-    approval,
-    { ...approval, key: 'b', occurrence: 2, state: 'submitted', policy: 'policy[0]' },
-  ]);
-  save(store, knownState([knownEvent('b', 2)]));
-  assert.deepEqual(
-    store.outbox.openApprovals().map(({ key }) => key),
-    ['b'],
-  );
 });

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
-import { append, bury, entry, knownEvent, knownState, queuedIds, type TestStore, testStore } from '../support/outbox.ts';
+import { eventApproval } from '../cloudevents/changes.ts';
+import { append, approvalStep, bury, entry, knownEvent, knownState, queuedIds, type TestStore, testStore } from '../support/outbox.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const RETAIN_MS = 30 * DAY_MS;
@@ -104,25 +105,39 @@ test('used ids, and that an event has ended, are remembered for 400 days', (t) =
   journalEnded(store, ['a']);
   accept(store, 0);
   pruneAll(store, 400 * DAY_MS);
-  assert.deepEqual([store.outbox.isUsed('a:1'), store.outbox.lastEndedMs('a'), store.outbox.wasSent('audit', 1)], [true, 0, true]);
+  assert.deepEqual(
+    [store.outbox.isUsed('a:1'), store.outbox.occurrences.lastEndedMs('a'), store.outbox.wasSent('audit', 1)],
+    [true, 0, true],
+  );
   assert.equal(store.outbox.seen('a:1'), null, 'though its journal entry is gone');
   pruneAll(store, 400 * DAY_MS + 1);
-  assert.deepEqual([store.outbox.isUsed('a:1'), store.outbox.lastEndedMs('a'), store.outbox.wasSent('audit', 1)], [false, null, false]);
+  assert.deepEqual(
+    [store.outbox.isUsed('a:1'), store.outbox.occurrences.lastEndedMs('a'), store.outbox.wasSent('audit', 1)],
+    [false, null, false],
+  );
   assert.deepEqual(count('used_ids', 'occurrences', 'sink_occurrences', 'journal', 'deliveries'), [0, 0, 0, 0, 0]);
 });
 
-test('approvals go with what was remembered of their event', (t) => {
+test('approvals and their record go with what was remembered of their event, and no other does', (t) => {
   const store = testStore(t);
   const count = counts(t, store);
   store.outbox.transact((transaction) => {
-    transaction.saveState(knownState([knownEvent('a', 1)]));
-    transaction.saveApproval({ key: 'a', occurrence: 1, state: 'submitted', votes: [], policy: null, at: { wallMs: 0, elapsedMs: null } });
+    transaction.saveState(knownState([knownEvent('a', 1), knownEvent('b', 2)]));
+    for (const occurrence of [1, 2]) {
+      transaction.saveApproval(eventApproval({ occurrence }));
+      transaction.addSteps(occurrence, [approvalStep('recorded'), approvalStep('decided')]);
+    }
   });
   pruneAll(store, 500 * DAY_MS);
-  assert.deepEqual(count('approvals'), [1]);
-  store.outbox.transact((transaction) => transaction.saveState(knownState([], { lastGoodAt: { wallMs: 0, elapsedMs: null } })));
-  pruneAll(store, 500 * DAY_MS);
-  assert.deepEqual(count('approvals'), [0]);
+  assert.deepEqual(count('approvals', 'approval_steps'), [2, 4]);
+  const over = knownState([knownEvent('b', 2)], { lastGoodAt: { wallMs: 0, elapsedMs: null } });
+  store.outbox.transact((transaction) => transaction.saveState(over));
+  pruneAll(store, 400 * DAY_MS);
+  assert.deepEqual(count('approvals', 'approval_steps'), [2, 4]);
+  pruneAll(store, 400 * DAY_MS + 1);
+  assert.deepEqual(count('approvals', 'approval_steps'), [1, 2]);
+  assert.deepEqual([store.outbox.approvals.of(1), store.outbox.approvals.steps(1)], [null, []]);
+  assert.equal(store.outbox.approvals.steps(2).length, 2);
 });
 
 test('with a longer retain, ids are remembered as long as the journal', (t) => {

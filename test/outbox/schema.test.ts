@@ -7,7 +7,8 @@ import test from 'node:test';
 import { Database } from '../../src/outbox/database.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { MIGRATIONS, migrate } from '../../src/outbox/schema.ts';
-import { temporaryFolder, testStore } from '../support/outbox.ts';
+import { scheduledEvent } from '../support/events.ts';
+import { approvalStep, at, temporaryFolder, testStore } from '../support/outbox.ts';
 
 const SETTINGS = { synchronous: 'OFF' } as const;
 
@@ -50,8 +51,52 @@ test('a store of version 2 gets the tables of messages, and keeps what it has', 
     database.exec(`INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, 7)`);
   }
   using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
-  assert.equal(newer.lastEndedMs('a'), 7);
+  assert.equal(newer.occurrences.lastEndedMs('a'), 7);
   assert.deepEqual([newer.messages.parked(), newer.messages.find('topic', '1')], [[], null]);
+});
+
+test('a store of version 3 keeps its approvals, which say then that nobody holds them and how they were given', (t) => {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const file = join(folder, 'outbox.db');
+  rmSync(file);
+  const event = scheduledEvent();
+  {
+    using database = new Database(file, SETTINGS);
+    migrate(database, MIGRATIONS.slice(0, 3));
+    const votes = JSON.stringify([{ approver: 'orders', atMs: 5, event }]);
+    const add = database.prepare('INSERT INTO approvals (occurrence, key, state, policy, at_ms, votes) VALUES (?, ?, ?, ?, ?, ?)');
+    add.run(1, 'a', 'submitting', null, 6, votes);
+    add.run(2, 'b', 'dry-run', 'policy[0]', 7, '[]');
+    add.run(3, 'c', 'moot', null, 8, '[]');
+    for (const occurrence of [1, 2])
+      database.exec(
+        `INSERT INTO known_events VALUES (${occurrence}, 'k${occurrence}', '${JSON.stringify(event)}', 'v', 1, 1, null, null, null);`,
+      );
+    database.exec(
+      `INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, null), (2, 'b', 0, null), (3, 'c', 0, 8)`,
+    );
+  }
+  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  const votes = [{ approver: 'orders', via: 'token', isShared: false, at: at(5), event }];
+  const first = {
+    key: 'a',
+    occurrence: 1,
+    state: 'submitting',
+    policy: null,
+    at: at(6),
+    votes,
+    holds: [],
+    decision: null,
+    isDryRun: false,
+  };
+  const second = { ...first, key: 'b', occurrence: 2, state: 'dry-run', policy: 'policy[0]', at: at(7), votes: [], isDryRun: true };
+  assert.deepEqual(newer.approvals.open(), [first, second]);
+  assert.deepEqual(newer.approvals.of(3), { ...first, key: 'c', occurrence: 3, state: 'moot', at: at(8), votes: [] });
+  assert.deepEqual(newer.approvals.steps(1), []);
+  assert.deepEqual(newer.occurrences.lastOccurrence('c'), { occurrence: 3, endedMs: 8 });
+  newer.transact((transaction) => transaction.addSteps(1, [approvalStep('submitted')]));
+  assert.deepEqual(newer.approvals.steps(1), [approvalStep('submitted')]);
 });
 
 test('a step that fails leaves the version before it', (t) => {
