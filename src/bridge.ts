@@ -166,8 +166,14 @@ class RunningBridge implements Bridge {
       onApproval: (name) => this.#metrics.approval(name),
       onMessage: (source, result) => this.#metrics.message(source, result),
     });
+    try {
+      watch.start();
+    } catch (error) {
+      // Nobody has seen it, and the next try makes another: one that knows nothing of what is stored would give wrong answers.
+      void watch[Symbol.asyncDispose]();
+      throw error;
+    }
     this.#watch = watch;
-    watch.start();
     this.#options.logger.info({ source: this.#identity.source, name: this.#identity.observer.name }, 'watching');
   }
 

@@ -1,11 +1,14 @@
 // What approvals ask of the bridge around them: what is known, a fresh look, and the way to the metadata service.
-import type { Instant, KnownEvent, PostResult } from '../model.ts';
+import type { PostResult } from '../approval.ts';
+import type { Instant, KnownEvent } from '../model.ts';
 
 export interface ApprovalPorts {
   /** The last committed state, by EventId in lower case. */
   events(): ReadonlyMap<string, KnownEvent>;
   /** When the last good document whose changes are committed was read by this process: the same object until a newer one was; null before the first. */
   lastReadAt(): Instant | null;
+  /** Whether sight of the metadata service is lost, as `source.blind` tells. */
+  isBlind(): boolean;
   /**
    * Reads the document again, in the rhythm that the metadata service's status codes ask for. Resolves when the answer to a request begun
    * after this call has been handled: its changes committed, or failed. Rejects only on abort.
@@ -13,6 +16,8 @@ export interface ApprovalPorts {
   read(signal: AbortSignal): Promise<void>;
   /** Sends one StartRequest for each id, in the service's own letter case. Rejects only on abort. */
   post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult>;
+  /** The VM's own name; null while it is unknown. */
+  ownName(): string | null;
   /** Who speaks in the ids of approval CloudEvents: the VM's name in lower case, or an id kept in the store. */
   observerId(): string;
 }

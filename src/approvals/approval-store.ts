@@ -1,10 +1,13 @@
 // What approvals ask of the durable store; the outbox provides it.
-import type { ApprovalChange, EventApproval, MessageRefusal, MessageState, ReceivedMessage, ScheduledEvent } from '../model.ts';
+import type { ApprovalStep, EventApproval, MessageRefusal, MessageState, ReceivedMessage } from '../approval.ts';
+import type { ApprovalChange, ScheduledEvent } from '../model.ts';
 
 /** Inside one durable transaction. */
 export interface ApprovalTransaction {
   /** Writes the approvals of one occurrence, over what was stored of it. */
   saveApproval(approval: EventApproval): void;
+  /** Adds lines to the record of an occurrence. */
+  addSteps(occurrence: number, steps: readonly ApprovalStep[]): void;
   /** Makes the CloudEvents of these changes and queues them for every sink that wants them. */
   publish(changes: readonly ApprovalChange[]): void;
   /** Keeps a message whose event is not known yet. */
@@ -29,6 +32,12 @@ export interface ApprovalStore {
   openApprovals(): readonly EventApproval[];
   /** The journalled CloudEvent with this id; null where this bridge made none or it tells of no event. */
   seen(id: string): SeenEvent | null;
+  /** The last occurrence of this key in the last 400 days, ended or not; null where there was none. */
+  lastOccurrence(key: string): { readonly occurrence: number; readonly endedMs: number | null } | null;
+  /** The approvals of an occurrence that may have ended; null where there are none. */
+  approvalOf(occurrence: number): EventApproval | null;
+  /** The record of an occurrence, in the order in which it was written. */
+  steps(occurrence: number): readonly ApprovalStep[];
   /** When an event of this key ended last, in milliseconds since 1970; null where none has. */
   lastEndedMs(key: string): number | null;
   /** Whether a CloudEvent id has been used before. */

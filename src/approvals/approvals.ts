@@ -1,27 +1,53 @@
-// Approvers' requests and the changes of events → who approved what, StartRequests once the quorum is full, and answers to the approvers.
+// Approvers' requests, the policy and the changes of events → who approved what, StartRequests once it is decided, and answers to the approvers.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
-import { BridgeError } from '../errors.ts';
-import type { EventApproval, EventChange, ReceivedMessage } from '../model.ts';
-import { type ApprovalAnswer, type ApprovalResult, answerOf, type Refusal, refusal } from './answer.ts';
+import type { ApprovalOrigin, EventApproval, ReceivedMessage } from '../approval.ts';
+import { BridgeError, messageOf } from '../errors.ts';
+import type { EventChange, Instant } from '../model.ts';
+import { now } from '../time.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalResult,
+  answerOf,
+  type HoldAnswer,
+  type Refusal,
+  type ReleaseAnswer,
+  refusal,
+} from './answer.ts';
 import type { ApprovalTransaction } from './approval-store.ts';
-import { type Checked, check } from './check.ts';
+import { Deadlines } from './deadlines.ts';
+import { parseHold } from './hold-requests.ts';
 import { Intake, type MessageOrigin, type MessageResult } from './intake.ts';
+import { Judge, votesOf } from './judge.ts';
 import { Ledger, type LedgerParts } from './ledger.ts';
+import type { Life } from './life.ts';
+import { compilePolicy, type PolicyOptions } from './policy.ts';
 import type { Required, Rules } from './quorum.ts';
-import { resultOf, type Summary, summaryOf } from './result.ts';
+import { type GroupOptions, turnMs as turnOf } from './rank.ts';
+import { heldAnswer, resultOf, type Summary } from './result.ts';
 import { compileScope, type ScopeOptions } from './scope.ts';
-import { parseStartRequests, type StartRequest } from './start-requests.ts';
+import { keyOf, parseStartRequests } from './start-requests.ts';
 import { Submissions } from './submissions.ts';
+import { type Overview, Views } from './views.ts';
 
 /** How long an answer waits for the metadata service. */
 const ANSWER_MS = 2000;
 
+export interface ApproverOptions {
+  readonly scope?: ScopeOptions;
+  /** May release the holds of others, too. */
+  readonly admin?: boolean;
+}
+
 export interface ApprovalsParts extends LedgerParts {
   /** By name, in the order of the configuration. */
-  readonly approvers: Readonly<Record<string, { readonly scope?: ScopeOptions }>>;
+  readonly approvers: Readonly<Record<string, ApproverOptions>>;
   readonly required: Required;
+  readonly policy: PolicyOptions | null;
+  readonly group: GroupOptions;
   /** Everything but the StartRequest and approval.submitted. */
   readonly dryRun: boolean;
+  /** Whether each bridge of the group reads the messages of this source. */
+  readonly isShared: (source: string) => boolean;
   /** What became of each message of a source, for metrics. */
   readonly onMessage?: (source: string, result: MessageResult) => void;
 }
@@ -34,35 +60,49 @@ export class Approvals implements AsyncDisposable {
   readonly #parts: ApprovalsParts;
   readonly #rules: Rules;
   readonly #ledger: Ledger;
+  readonly #judge: Judge;
+  readonly #deadlines: Deadlines;
   readonly #submissions: Submissions;
   readonly #intake: Intake;
+  readonly #views: Views;
   readonly #ready = Promise.withResolvers<void>();
+  #startedAt: Instant | null = null;
   #isClosed = false;
 
   /** Does nothing yet. */
   constructor(parts: ApprovalsParts) {
     this.#parts = parts;
     const scopes = new Map(Object.entries(parts.approvers).map(([name, { scope }]) => [name, compileScope(scope ?? {})]));
-    this.#rules = { required: parts.required, scopes, dryRun: parts.dryRun };
-    this.#ledger = new Ledger(this.#rules, parts, (approval) => this.#submissions.start(approval));
+    this.#rules = { policy: compilePolicy(parts.policy, parts.required), scopes, dryRun: parts.dryRun };
+    this.#ledger = new Ledger(this.#rules, parts, {
+      onDecided: (approval) => this.#submissions.start(approval),
+      onDeadline: (key, dueMs) => this.#deadlines.set(key, dueMs),
+    });
+    this.#judge = new Judge({ ...parts, rules: this.#rules, ledger: this.#ledger });
+    this.#deadlines = new Deadlines(parts.deps, (key) => this.#fallDue(key));
+    const turnMs = (approval: EventApproval) => this.#turnMs(approval);
     this.#submissions = new Submissions({
       ports: parts.ports,
       deps: parts.deps,
       logger: parts.logger,
       approvalOf: (key, occurrence) => this.#ledger.approvalOf(key, occurrence),
-      conclude: (posted, verdict) => this.#ledger.conclude(posted, verdict),
+      turnMs,
+      answered: (posted, status) => this.#ledger.answered(posted, status),
+      conclude: (posted, verdict, status) => this.#ledger.conclude(posted, verdict, status),
     });
     this.#intake = new Intake({
       ...parts,
-      check: (approver, requests, sentMs) => this.#check(approver, requests, sentMs),
-      record: (approver, checked, also) => this.#ledger.record(approver, checked, also),
+      check: ({ approver }, requests, sentMs) => this.#judge.message(approver, requests, sentMs),
+      record: (origin, acts, also) => this.#ledger.act(origin, acts, also),
       denied: (approver, refused, from) => this.#denied(approver, refused, from),
       onMessage: (source, result) => parts.onMessage?.(source, result),
     });
+    this.#views = new Views({ ...parts, rules: this.#rules, ledger: this.#ledger, turnMs });
   }
 
-  /** Takes up what was open when the last process ended, and posts what was decided. @throws BridgeError BRIDGE_STORE_* */
+  /** Takes up what was open when the last process ended, decides anew what rules decide, and posts what is decided. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
+    this.#startedAt = now(this.#parts.deps);
     // The ledger begins to post, so what may fail comes before it.
     this.#intake.load();
     this.#ledger.load();
@@ -73,25 +113,52 @@ export class Approvals implements AsyncDisposable {
    * Answers when the metadata service has, at the first failed attempt, or after 2 s.
    * @throws BridgeError BRIDGE_STORE_* when nothing can be stored, BRIDGE_APPROVALS_CLOSED when the bridge is stopping
    */
-  async request(approver: string, body: unknown): Promise<ApprovalAnswer> {
-    if (this.#isClosed)
-      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; ask again after its start.');
+  async request(origin: ApprovalOrigin, body: unknown): Promise<ApprovalAnswer> {
+    this.#requireOpen();
+    const { approver } = origin;
     const requests = parseStartRequests(body);
     if (typeof requests === 'string') return this.#denied(approver, refusal('bad-request', requests));
-    const checked = this.#check(approver, requests, null);
+    const checked = this.#judge.votes(approver, requests);
     if ('kind' in checked) return this.#denied(approver, checked);
-    this.#ledger.record(approver, checked);
+    this.#ledger.act(origin, votesOf(checked));
     await this.#submissions.attempted(
       requests.map(({ key }) => key),
       ANSWER_MS,
     );
     const results: ApprovalResult[] = [];
     for (const found of checked) {
-      const result = resultOf(this.#rules, approver, found, this.#ledger.approvalOf(found.known.key, found.known.occurrence));
+      const { known } = found;
+      const approval = this.#ledger.approvalOf(known.key, known.occurrence);
+      const result = resultOf(this.#rules, approver, found, approval, this.#ledger.matterOf(known));
       if ('kind' in result) return this.#denied(approver, result);
       results.push(result);
     }
     return answerOf(results);
+  }
+
+  /** An approver's hold; `body` is the JSON value of `POST /v1/holds`. @throws as `request` */
+  hold(origin: ApprovalOrigin, body: unknown): HoldAnswer {
+    this.#requireOpen();
+    const request = parseHold(body);
+    if (typeof request === 'string') return this.#denied(origin.approver, refusal('bad-request', `The body${request}`));
+    const act = this.#judge.hold(origin.approver, request);
+    if (act.kind === 'refusal') return this.#denied(origin.approver, act);
+    this.#ledger.act(origin, [act]);
+    return heldAnswer(act.known, this.#ledger.approvalOf(act.known.key, act.known.occurrence));
+  }
+
+  /** Takes a hold away: the one of `holder`; null: the approver's own or, for an admin without one, all of the event. @throws as `request` */
+  release(origin: ApprovalOrigin, eventId: string, holder: string | null): ReleaseAnswer {
+    this.#requireOpen();
+    const act = this.#judge.release(origin.approver, { eventId, key: keyOf(eventId), holder });
+    if (act.kind === 'refusal') return this.#denied(origin.approver, act);
+    this.#ledger.act(origin, [act]);
+    return { kind: 'released' };
+  }
+
+  /** All that became of the approvals of an event, also of one that has ended. @throws BridgeError BRIDGE_STORE_* */
+  life(eventId: string): Life | Refusal {
+    return this.#views.life(eventId);
   }
 
   /**
@@ -107,55 +174,72 @@ export class Approvals implements AsyncDisposable {
     return this.#ready.promise;
   }
 
-  /** A good document has been handled: messages whose event was not known are tried again. */
+  /** A good document has been handled: messages whose event was not known are tried again, and so is what waits for its time. */
   documentHandled(): void {
     if (this.#parts.ports.lastReadAt() === null) return;
     this.#ready.resolve();
     this.#intake.lookAgain();
+    this.#deadlines.lookAgain();
+    this.#ledger.remind();
   }
 
   /**
-   * The changes of one document, inside the transaction that stores them: publishes what they do to approvals through `transaction`.
-   * Changes nothing in memory: call the returned function once the transaction is on disk and `ports.events()` gives the new state,
-   * and drop it where the transaction failed.
+   * The changes of one document, inside the transaction that stores them: what rules decide, and what the changes do to approvals, goes out
+   * through `transaction`. Changes nothing in memory: call the returned function once the transaction is on disk and `ports.events()` gives
+   * the new state, and drop it where the transaction failed.
    */
   observe(transaction: ApprovalTransaction, changes: readonly EventChange[]): () => void {
-    const commits = changes.flatMap(({ key, occurrence, event, phase, at }) => {
-      const approval = this.#ledger.approvalOf(key, occurrence);
-      if (approval === null) return [];
-      const review = this.#ledger.review([{ approval, event, isOver: phase === 'ended' }], at);
-      review.write(transaction);
-      return [review.commit];
-    });
-    return () => {
-      for (const commit of commits) commit();
-    };
+    const pending = this.#ledger.observe(changes);
+    pending.write(transaction);
+    return pending.commit;
   }
 
-  /** The approvals of an occurrence that has not ended; null where nobody approved, or no vote stands. */
+  /** The approvals of an occurrence that has not ended; null where nobody approved and no rule did. */
   approvalOf(key: string, occurrence: number): EventApproval | null {
     const approval = this.#ledger.approvalOf(key, occurrence);
-    return approval !== null && approval.votes.length > 0 ? approval : null;
+    return approval !== null && (approval.votes.length > 0 || approval.decision !== null) ? approval : null;
   }
 
-  /** For `GET /v1/events`, by EventId in lower case; null where nobody approved, or no vote stands. */
+  /** For `GET /v1/events`, by EventId in lower case; null where there is nothing to tell. */
   summary(key: string): Summary | null {
-    const known = this.#parts.ports.events().get(key);
-    const approval = known && this.approvalOf(key, known.occurrence);
-    return approval ? summaryOf(this.#rules, approval, known.event) : null;
+    return this.#views.summary(key);
+  }
+
+  /** For metrics. */
+  overview(): Overview {
+    return this.#views.overview();
   }
 
   /** Takes no more requests and messages; a POST under way may end (5 s at most), everything else goes on after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#intake[Symbol.dispose]();
+    this.#deadlines[Symbol.dispose]();
     await this.#submissions[Symbol.asyncDispose]();
   }
 
-  #check(approver: string, requests: readonly StartRequest[], sentMs: number | null): readonly Checked[] | Refusal {
-    const { store, ports } = this.#parts;
-    const approvalOf = (key: string, occurrence: number) => this.approvalOf(key, occurrence);
-    return check(approver, requests, { rules: this.#rules, store, events: ports.events(), approvalOf, sentMs });
+  #requireOpen(): void {
+    if (this.#isClosed)
+      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; ask again after its start.');
+  }
+
+  #turnMs(approval: EventApproval): number | null {
+    const { group, ports, deps } = this.#parts;
+    const event = ports.events().get(approval.key)?.event ?? null;
+    const at = now(deps);
+    return turnOf(approval, event, { group, ownName: ports.ownName(), startedAt: this.#startedAt ?? at, at });
+  }
+
+  #fallDue(key: string): void {
+    try {
+      this.#ledger.fallDue(key);
+    } catch (error) {
+      // Whoever keeps the store tells its faults; the next document tries again.
+      this.#parts.logger.error(
+        { eventId: key, reason: messageOf(error) },
+        'a deadline fell due and could not be stored; it is tried again',
+      );
+    }
   }
 
   #denied(approver: string, refused: Refusal, from?: Pick<ReceivedMessage, 'source' | 'place'>): Refusal {

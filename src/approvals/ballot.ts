@@ -1,78 +1,195 @@
-// The approvals of one occurrence + a yes, or the event's new content → its approvals then, and the votes that became void. Pure.
-import type { ApprovalState, ApprovalVote, EventApproval, Instant, KnownEvent, ScheduledEvent } from '../model.ts';
+// The approvals of one occurrence + a yes, a hold, a deadline or the event's new content → its approvals then, and the votes that became void. Pure.
+import type { ApprovalDecision, ApprovalHold, ApprovalOrigin, ApprovalState, ApprovalVote, EventApproval } from '../approval.ts';
+import type { Instant, KnownEvent, ScheduledEvent } from '../model.ts';
+import { worse } from '../worse.ts';
+import { type Governed, isPast } from './governed.ts';
+import type { Ruling } from './policy.ts';
 import { barOf, type Quorum, quorumOf, type Rules } from './quorum.ts';
-import { worse } from './worse.ts';
+
+/** The event as it is known, and what governs it: while it is Scheduled. */
+export interface Matter {
+  readonly known: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>;
+  readonly governed: Governed;
+}
 
 /** The quorum over `votes` for the event as it is. */
-export function quorumOver(rules: Rules, event: ScheduledEvent, votes: readonly ApprovalVote[]): Quorum {
+export function quorumOver(rules: Rules, ruling: Ruling, event: ScheduledEvent, votes: readonly ApprovalVote[]): Quorum {
   return quorumOf(
     rules,
+    ruling,
     event,
     votes.map(({ approver }) => approver),
   );
 }
 
-/** Whether a dry run has decided: the quorum was full when the last yes came, and stays so as a posted one would. */
-export function isDecidedDryRun(rules: Rules, { state, votes }: EventApproval): boolean {
-  const last = votes.at(-1);
-  return state === 'dry-run' && last !== undefined && (!rules.dryRun || quorumOver(rules, last.event, votes).isFull);
-}
-
 /** Records one more yes, or takes up a refused approval again; gives back the same object where there is nothing to record. */
-export function withVote(rules: Rules, approval: EventApproval | null, known: KnownEvent, approver: string, at: Instant): EventApproval {
-  const standing = approval !== null && isAlive(rules, approval) ? approval : emptyBallot(known, at);
-  const isNew = standing.votes.every((vote) => vote.approver !== approver);
-  if (!isNew && standing.state !== 'failed') return standing;
-  const votes = isNew ? [...standing.votes, { approver, at, event: known.event }] : standing.votes;
-  const isPosted = standing.state === 'submitted' || standing.state === 'submitting';
-  return moved(standing, votes, isPosted ? standing.state : stateOf(rules, known.event, votes), at);
+export function withVote(rules: Rules, approval: EventApproval | null, matter: Matter, origin: ApprovalOrigin, at: Instant): EventApproval {
+  const standing = standingOf(rules, approval, matter.known, at);
+  const earlier = standing.votes.find(({ approver }) => approver === origin.approver);
+  // Heard by this bridge alone now, though every bridge heard it before.
+  const isNearer = earlier?.isShared === true && !origin.isShared;
+  const hasFailed = standing.state === 'failed';
+  if (earlier && !isNearer && !hasFailed) return standing;
+  // Said once more of a refused approval, it answers the event as it is now.
+  const event = hasFailed || !earlier ? matter.known.event : earlier.event;
+  const vote = { ...origin, at: earlier?.at ?? at, event };
+  const votes = earlier ? standing.votes.map((each) => (each === earlier ? vote : each)) : [...standing.votes, vote];
+  if (isPosted(standing.state)) return { ...standing, votes };
+  return settled(rules, { ...standing, votes }, matter, at);
 }
 
-/** What moot approvals, and those of a dry run that is over, said counts no more: the next yes begins anew. */
-function isAlive(rules: Rules, { state }: EventApproval): boolean {
-  return state !== 'moot' && (state !== 'dry-run' || rules.dryRun);
+/** Sets a hold, or replaces the reason of the one that this approver has; the same object where it says the same again. */
+export function withHold(rules: Rules, approval: EventApproval | null, matter: Matter, hold: ApprovalHold): EventApproval {
+  const standing = standingOf(rules, approval, matter.known, hold.at);
+  const earlier = standing.holds.find(({ approver }) => approver === hold.approver);
+  if (standing === approval && earlier?.reason === hold.reason && earlier.via === hold.via) return approval;
+  const holds = earlier ? standing.holds.map((each) => (each === earlier ? hold : each)) : [...standing.holds, hold];
+  return withHolds(rules, { ...standing, holds }, matter, hold.at);
+}
+
+/** Takes these approvers' holds away. With the last one, a deadline that fell due decides only while NotBefore lies ahead. */
+export function withoutHolds(
+  rules: Rules,
+  approval: EventApproval,
+  matter: Matter,
+  holders: readonly string[],
+  at: Instant,
+): EventApproval {
+  const standing = standingOf(rules, approval, matter.known, at);
+  const holds = standing.holds.filter(({ approver }) => !holders.includes(approver));
+  const isTooLate = holds.length === 0 && standing.decision?.by === 'deadline' && isPast(matter.known.event, at.wallMs);
+  return withHolds(rules, { ...standing, holds, ...(isTooLate && { decision: null }) }, matter, at);
+}
+
+/** What the metadata service has refused comes up again by a yes or a rule alone, not by the release of a hold. */
+function withHolds(rules: Rules, approval: EventApproval, matter: Matter, at: Instant): EventApproval {
+  return approval.state === 'failed' ? approval : settled(rules, approval, matter, at);
+}
+
+/** The deadline fell due and says to approve; the same object, or null, where it decides nothing: no rule decides twice what a dry run has decided. */
+export function withDeadline(rules: Rules, approval: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {
+  const standing = standingOf(rules, approval, matter.known, at);
+  if (standing.decision !== null || (standing.state !== 'waiting' && standing.state !== 'held')) return approval;
+  return settled(rules, standing, matter, at, matter.governed.dueMs);
+}
+
+/** Whether a decision was made and stands, so that there is nothing left for a deadline to do. */
+export function stands(approval: EventApproval | null): boolean {
+  if (approval === null || approval.decision === null) return false;
+  return approval.state !== 'waiting' && approval.state !== 'moot' && approval.state !== 'failed';
 }
 
 export interface Review {
   /** The same object where nothing changed. */
-  readonly approval: EventApproval;
+  readonly approval: EventApproval | null;
   /** Void now, and nobody has been told so. */
   readonly voided: readonly ApprovalVote[];
 }
 
-/** Judges the approvals by the event's content now and by the rules now: what is not yet submitted may become void, moot or decided. */
-export function review(rules: Rules, approval: EventApproval, event: ScheduledEvent, at: Instant): Review {
-  const { state } = approval;
-  if (state === 'submitted' || state === 'moot' || !isAlive(rules, approval) || isDecidedDryRun(rules, approval))
-    return { approval, voided: [] };
-  if (event.eventStatus === 'Started')
-    return { approval: state === 'failed' ? approval : moved(approval, approval.votes, 'moot', at), voided: [] };
-  const votes = approval.votes.filter((vote) => !worse(vote.event, event) && barOf(rules, vote.approver, event) === null);
-  const voided = approval.votes.filter((vote) => !votes.includes(vote));
-  if (state === 'failed') {
-    // Whoever approved was told of the failure already.
-    return { approval: moved(approval, votes, votes.length > 0 ? 'failed' : 'waiting', at), voided: [] };
+/** Judges the approvals by the event's content and by the rules now: votes may become void, and what a rule decided is decided anew. */
+export function review(rules: Rules, approval: EventApproval | null, matter: Matter, at: Instant): Review {
+  const { known, governed } = matter;
+  if (approval?.state === 'confirmed') return { approval: moved(approval, 'submitted', at), voided: [] };
+  if (approval?.state === 'submitted') return { approval, voided: [] };
+  const isApproved = governed.ruling.then === 'approve';
+  if (approval === null || !isAlive(rules, approval)) {
+    const fresh = isApproved ? settled(rules, standingOf(rules, approval, known, at), matter, at) : null;
+    return { approval: fresh?.state === 'waiting' ? approval : (fresh ?? approval), voided: [] };
   }
-  return { approval: moved(approval, votes, stateOf(rules, event, votes), at), voided };
+  if (isDecidedDryRun(approval)) return { approval, voided: [] };
+  const isStanding = (vote: ApprovalVote) =>
+    !worse(vote.event, known.event) && barOf(rules, governed.ruling, vote.approver, known.event) === null;
+  const votes = approval.votes.filter(isStanding);
+  const hasFailed = approval.state === 'failed';
+  // Whoever approved was told of the failure already; a rule decides anew.
+  const voided = hasFailed ? [] : approval.votes.filter((vote) => !isStanding(vote));
+  const rest = votes.length === approval.votes.length ? approval : { ...approval, votes };
+  if (hasFailed && votes.length > 0 && approval.decision?.by === 'quorum' && !isApproved) return { approval: rest, voided };
+  return { approval: settled(rules, rest, matter, at), voided };
+}
+
+/** The event has started: what was submitted is confirmed, what was not never will be. */
+export function begun(approval: EventApproval, at: Instant): EventApproval {
+  return approval.state === 'submitted' ? moved(approval, 'confirmed', at) : closed(approval, at);
 }
 
 /** The event ended: what was not submitted never will be. */
 export function closed(approval: EventApproval, at: Instant): EventApproval {
-  const isOpen = approval.state === 'waiting' || approval.state === 'submitting';
-  return isOpen ? moved(approval, approval.votes, 'moot', at) : approval;
+  const isOpen = approval.state === 'waiting' || approval.state === 'held' || approval.state === 'submitting';
+  return isOpen ? moved(approval, 'moot', at) : approval;
 }
 
 /** In another state, or the same object. `at` is kept where the state stays. */
-export function moved(approval: EventApproval, votes: readonly ApprovalVote[], state: ApprovalState, at: Instant): EventApproval {
-  if (state === approval.state) return votes.length === approval.votes.length ? approval : { ...approval, votes };
-  return { ...approval, votes, state, at };
+export function moved(approval: EventApproval, state: ApprovalState, at: Instant): EventApproval {
+  return state === approval.state ? approval : { ...approval, state, at };
 }
 
-function stateOf(rules: Rules, event: ScheduledEvent, votes: readonly ApprovalVote[]): ApprovalState {
-  if (rules.dryRun) return 'dry-run';
-  return quorumOver(rules, event, votes).isFull ? 'submitting' : 'waiting';
+/** Accepted by the metadata service, or on its way there. */
+function isPosted(state: ApprovalState): boolean {
+  return state === 'submitted' || state === 'confirmed';
 }
 
-function emptyBallot({ key, occurrence }: KnownEvent, at: Instant): EventApproval {
-  return { key, occurrence, state: 'waiting', votes: [], policy: null, at };
+function isDecidedDryRun({ state }: EventApproval): boolean {
+  return state === 'dry-run';
+}
+
+/** What moot approvals, and those of a dry run that is over, said counts no more: the next yes begins anew. */
+function isAlive(rules: Rules, { state, isDryRun }: EventApproval): boolean {
+  return state !== 'moot' && (!isDryRun || rules.dryRun);
+}
+
+/** The approvals to add to; new ones keep the holds, and what a dry run decided. */
+function standingOf(rules: Rules, approval: EventApproval | null, { key, occurrence }: Matter['known'], at: Instant): EventApproval {
+  if (approval !== null && isAlive(rules, approval)) return approval;
+  const { holds = [], decision = null } = approval ?? {};
+  const spent = decision?.isSpent ? { ...decision, by: 'policy' as const } : null;
+  return { key, occurrence, state: 'waiting', votes: [], holds, decision: spent, policy: null, isDryRun: rules.dryRun, at };
+}
+
+/** Decides by what stands now; the same object where nothing changed. `fellDueMs`: the deadline that falls due at this moment. */
+function settled(rules: Rules, before: EventApproval, matter: Matter, at: Instant, fellDueMs: number | null = null): EventApproval {
+  const decision = decisionOf(rules, before, matter, at, fellDueMs);
+  const { policy } = matter.governed.ruling;
+  const state = isPosted(before.state) ? before.state : stateOf(rules, before.holds, decision);
+  const isSame = isSameDecision(decision, before.decision) && policy === before.policy && rules.dryRun === before.isDryRun;
+  return moved(isSame ? before : { ...before, decision, policy, isDryRun: rules.dryRun }, state, at);
+}
+
+function stateOf({ dryRun }: Rules, holds: readonly ApprovalHold[], decision: ApprovalDecision | null): ApprovalState {
+  if (holds.length > 0) return 'held';
+  if (decision === null || isOnlySpent(decision, dryRun)) return 'waiting';
+  return dryRun ? 'dry-run' : 'submitting';
+}
+
+function decisionOf(
+  rules: Rules,
+  { votes, decision: earlier, policy }: EventApproval,
+  { known: { event }, governed: { ruling, dueMs } }: Matter,
+  at: Instant,
+  fellDueMs: number | null,
+): ApprovalDecision | null {
+  const isSpent = !rules.dryRun && earlier?.isSpent === true;
+  const isStillDue = earlier?.dueMs === dueMs && policy === ruling.policy && ruling.deadline?.then === 'approve';
+  const due = fellDueMs ?? (isStillDue ? dueMs : null);
+  const by = decider(ruling, quorumOver(rules, ruling, event, votes).isFull, due !== null);
+  if (by === null || (isSpent && by !== 'quorum')) return isSpent ? { ...earlier, by: 'policy', atOnce: false } : null;
+  const atOnce = by === 'quorum' && votes.some(({ isShared }) => !isShared);
+  const isNew = earlier === null || isOnlySpent(earlier, rules.dryRun);
+  return { by, at: isNew ? at : earlier.at, atOnce, dueMs: due, isSpent: rules.dryRun || isSpent };
+}
+
+/** What is left of a dry run's decision once that is over. */
+export function isOnlySpent({ by, isSpent }: ApprovalDecision, dryRun: boolean): boolean {
+  return isSpent && !dryRun && by !== 'quorum';
+}
+
+function decider({ then }: Ruling, isFull: boolean, isDue: boolean): ApprovalDecision['by'] | null {
+  if (isFull) return 'quorum';
+  if (then === 'approve') return 'policy';
+  return isDue ? 'deadline' : null;
+}
+
+function isSameDecision(one: ApprovalDecision | null, other: ApprovalDecision | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.by === other.by && one.atOnce === other.atOnce && one.dueMs === other.dueMs && one.isSpent === other.isSpent;
 }

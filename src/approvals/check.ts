@@ -1,11 +1,14 @@
 // StartRequests and what is known → whether they may be recorded, or why not (contract, section 6). Pure; the first refusal decides.
+import type { EventApproval } from '../approval.ts';
 import { isUpdateId } from '../ids.ts';
-import type { EventApproval, KnownEvent } from '../model.ts';
+import type { KnownEvent } from '../model.ts';
+import { worse } from '../worse.ts';
 import { type Refusal, refusal } from './answer.ts';
 import type { ApprovalStore } from './approval-store.ts';
+import type { Matter } from './ballot.ts';
+import type { Governed } from './governed.ts';
 import { barOf, type Rules } from './quorum.ts';
 import { keyOf, type StartRequest } from './start-requests.ts';
-import { worse } from './worse.ts';
 
 export interface CheckContext {
   readonly rules: Rules;
@@ -13,6 +16,8 @@ export interface CheckContext {
   readonly events: ReadonlyMap<string, KnownEvent>;
   /** The approvals of this occurrence, null without any. */
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
+  /** What governs an event that is Scheduled. */
+  readonly matterOf: (known: KnownEvent) => Matter | null;
   /** When the approval was sent, in milliseconds since 1970; null for one that is asked for now. */
   readonly sentMs: number | null;
 }
@@ -52,7 +57,25 @@ export function whatMayCome(
 
 /** In the contract's order: unknown, ended, started, scope; then each `Seen`. */
 function checkOne(approver: string, request: StartRequest, context: CheckContext): Checked | Refusal {
-  const { eventId, key } = request;
+  const found = findScheduled(request, context);
+  if (found.kind === 'refusal') {
+    const known = context.events.get(request.key);
+    const votes = found.type === 'started' && known ? (context.approvalOf(known.key, known.occurrence)?.votes ?? []) : [];
+    return known && votes.some((vote) => vote.approver === approver) ? { kind: 'started', request, known } : found;
+  }
+  const { known } = found;
+  return barred(approver, request, found, context) ?? unseen(request, known, context) ?? { kind: 'recordable', request, known };
+}
+
+/** An event that is Scheduled, as the service lists it. */
+export interface FoundEvent {
+  readonly kind: 'found';
+  readonly known: KnownEvent;
+  readonly governed: Governed;
+}
+
+/** The event that a request names; unknown, ended, old or started ones are refused. */
+export function findScheduled({ eventId, key }: Pick<StartRequest, 'eventId' | 'key'>, context: CheckContext): FoundEvent | Refusal {
   const known = context.events.get(key);
   if (known === undefined) {
     return context.store.lastEndedMs(key) !== null
@@ -61,12 +84,9 @@ function checkOne(approver: string, request: StartRequest, context: CheckContext
   }
   if (isOld(key, context))
     return refusal('old', `The approval was sent before an earlier event ${eventId} ended; look at the event anew.`, eventId);
-  if (known.event.eventStatus === 'Started') {
-    const votes = context.approvalOf(key, known.occurrence)?.votes ?? [];
-    if (votes.some((vote) => vote.approver === approver)) return { kind: 'started', request, known };
-    return refusal('started', `The event ${eventId} has started already; there is nothing left to approve.`, eventId);
-  }
-  return barred(approver, request, known, context) ?? unseen(request, known, context) ?? { kind: 'recordable', request, known };
+  const matter = context.matterOf(known);
+  if (matter === null) return refusal('started', `The event ${eventId} has started already; there is nothing left to approve.`, eventId);
+  return { kind: 'found', known, governed: matter.governed };
 }
 
 /** Sent before the last end of this event: meant for an occurrence that is over. */
@@ -74,9 +94,9 @@ function isOld(key: string, { store, sentMs }: Pick<CheckContext, 'store' | 'sen
   return sentMs !== null && sentMs < (store.lastEndedMs(key) ?? Number.NEGATIVE_INFINITY);
 }
 
-function barred(approver: string, { eventId }: StartRequest, known: KnownEvent, { rules }: CheckContext): Refusal | null {
-  const bar = barOf(rules, approver, known.event);
-  if (bar === null) return null;
+function barred(approver: string, { eventId }: StartRequest, { known, governed }: FoundEvent, { rules }: CheckContext): Refusal | null {
+  const bar = barOf(rules, governed.ruling, approver, known.event);
+  if (bar === 'never') return neverRefusal(eventId, known, governed);
   if (bar === 'scope') {
     return refusal(
       'scope',
@@ -84,10 +104,21 @@ function barred(approver: string, { eventId }: StartRequest, known: KnownEvent, 
       eventId,
     );
   }
-  const isOnlyAdvice = typeof rules.required !== 'object' || rules.required.includes(approver);
-  return isOnlyAdvice
-    ? refusal('forbidden', `The event ${eventId} is a ${known.event.eventType}, which is never approved.`, eventId)
-    : refusal('forbidden', `${approver} is none of the approvers that approvals.required lists, so it cannot approve ${eventId}.`, eventId);
+  if (bar === null) return null;
+  return refusal(
+    'forbidden',
+    `${approver} is none of the approvers whose yes is required for ${eventId}, so it cannot approve it.`,
+    eventId,
+  );
+}
+
+/** This bridge posts nothing for this event, so there is nothing to hold either. */
+export function neverRefusal(eventId: string, { event }: KnownEvent, { ruling }: Governed): Refusal {
+  const why =
+    ruling.policy === null
+      ? `is a ${event.eventType}, which is never approved`
+      : `is never approved, as ${ruling.policy} of the bridge says`;
+  return refusal('forbidden', `The event ${eventId} ${why}.`, eventId);
 }
 
 function unseen({ eventId, key, seen }: StartRequest, known: KnownEvent, { store }: CheckContext): Refusal | null {

@@ -1,17 +1,20 @@
 // Messages of approval sources → recorded, refused, kept until their event is known, or given back; on disk before the broker is told.
 import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
+import type { ApprovalOrigin, MessageRefusal, ReceivedMessage } from '../approval.ts';
 import { BridgeError, isStoreFault } from '../errors.ts';
-import type { ApprovalChange, MessageRefusal, ReceivedMessage } from '../model.ts';
+import type { ApprovalChange } from '../model.ts';
 import { type Deps, now, sleep } from '../time.ts';
 import { type Refusal, refusal } from './answer.ts';
 import { approvalChange } from './approval-change.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';
-import { type Checked, type MayCome, whatMayCome } from './check.ts';
+import { type MayCome, whatMayCome } from './check.ts';
+import type { Act } from './ledger.ts';
 import { parseMessageBody } from './message-body.ts';
+import { type MessageRequests, parseMessageRequests } from './message-requests.ts';
 import { Parking } from './parking.ts';
-import { keyOf, parseStartRequests, type StartRequest } from './start-requests.ts';
+import { keyOf } from './start-requests.ts';
 
 /** Before a message goes back to the other readers, so that the broker's count of deliveries lasts (contract, section 8). */
 const LEAST_PAUSE_MS = 1000;
@@ -39,9 +42,11 @@ export interface IntakeParts {
   readonly deps: Deps;
   readonly logger: Logger;
   /** The checks of a request, for one that was sent at this time. */
-  readonly check: (approver: string, requests: readonly StartRequest[], sentMs: number) => readonly Checked[] | Refusal;
+  readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly Act[] | Refusal;
   /** Records in one transaction, with what `also` writes. @throws BridgeError BRIDGE_STORE_* */
-  readonly record: (approver: string, checked: readonly Checked[], also: (transaction: ApprovalTransaction) => void) => void;
+  readonly record: (origin: ApprovalOrigin, acts: readonly Act[], also: (transaction: ApprovalTransaction) => void) => void;
+  /** Whether each bridge of a group reads the messages of this source. */
+  readonly isShared: (source: string) => boolean;
   /** A message was refused. */
   readonly denied: (approver: string, refused: Refusal, from: Pick<ReceivedMessage, 'source' | 'place'>) => void;
   readonly onMessage: (source: string, result: MessageResult) => void;
@@ -105,7 +110,7 @@ export class Intake implements Disposable {
   }
 
   /** Null: not now, what it waits for may still come. */
-  #handle(message: ReceivedMessage, requests: readonly StartRequest[], waitsFor = WHATEVER_MAY_COME): MessageVerdict | null {
+  #handle(message: ReceivedMessage, requests: MessageRequests, waitsFor = WHATEVER_MAY_COME): MessageVerdict | null {
     if (this.#stop.signal.aborted)
       throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; the message comes again.');
     const { store, ports } = this.#parts;
@@ -115,16 +120,17 @@ export class Intake implements Disposable {
   }
 
   /** Null where something may still come that it waits for. */
-  #decide(message: ReceivedMessage, requests: readonly StartRequest[] | string, waitsFor: readonly MayCome[]): MessageVerdict | null {
-    const { store, deps, check, record } = this.#parts;
+  #decide(message: ReceivedMessage, requests: MessageRequests | string, waitsFor: readonly MayCome[]): MessageVerdict | null {
+    const { store, deps, check, record, isShared } = this.#parts;
     const { source, approver, sentMs } = message;
     if (typeof requests === 'string') return this.#refuse(message, refusal('bad-request', requests));
-    const checked = check(approver, requests, sentMs);
-    if ('kind' in checked) {
-      const mayCome = whatMayCome(checked, requests, { store, sentMs });
-      return mayCome !== null && waitsFor.includes(mayCome) ? null : this.#refuse(message, checked);
+    const origin = { approver, via: `source:${source}`, isShared: isShared(source) };
+    const acts = check(origin, requests, sentMs);
+    if ('kind' in acts) {
+      const mayCome = whatMayCome(acts, requests.starts, { store, sentMs });
+      return mayCome !== null && waitsFor.includes(mayCome) ? null : this.#refuse(message, acts);
     }
-    record(approver, checked, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
+    record(origin, acts, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
     return this.#told(source, 'settled', 'settle');
   }
 
@@ -176,7 +182,7 @@ export class Intake implements Disposable {
 }
 
 /** A text is what is wrong. */
-function requestsIn(body: Uint8Array): readonly StartRequest[] | string {
+function requestsIn(body: Uint8Array): MessageRequests | string {
   const parsed = parseMessageBody(body);
-  return 'fault' in parsed ? parsed.fault : parseStartRequests(parsed.value);
+  return 'fault' in parsed ? parsed.fault : parseMessageRequests(parsed.value);
 }

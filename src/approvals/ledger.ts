@@ -1,61 +1,69 @@
-// Votes, reviews and verdicts → approvals and their CloudEvents on disk, then the same in memory; says when one is decided.
-import type { Logger } from 'pino';
-import type { ApprovalChange, ApprovalPhase, ApprovalVote, EventApproval, Instant, ScheduledEvent } from '../model.ts';
+// Votes, holds, reviews, deadlines and verdicts → approvals, their record and their CloudEvents on disk, then the same in memory; says when one is decided.
+import type { ApprovalOrigin, ApprovalStep, ApprovalVote, EventApproval } from '../approval.ts';
+import type { EventChange, Instant, KnownEvent } from '../model.ts';
 import { type Deps, now } from '../time.ts';
-import { approvalChange } from './approval-change.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';
-import { closed, moved, review, withVote } from './ballot.ts';
-import type { Checked } from './check.ts';
+import { begun, closed, type Matter, moved, review, stands, withDeadline, withHold, withoutHolds, withVote } from './ballot.ts';
+import { Chronicle, type ChronicleParts, type Entry } from './chronicle.ts';
+import { type Governed, govern, isPast } from './governed.ts';
+import { type Pending, together } from './pending.ts';
 import type { Rules } from './quorum.ts';
 import type { Verdict } from './submissions.ts';
 
-/** What happens to approvals, as a metric counts it; `denied`: a request was answered with a refusal. */
-export type ApprovalEventName = 'recorded' | 'submitted' | 'failed' | 'void' | 'moot' | 'denied';
+/** Lines of the record of one event: a service that is away for hours must not fill the disk. */
+const MOST_ANSWERS = 100;
 
-export interface LedgerParts {
+export interface LedgerParts extends ChronicleParts {
   readonly store: ApprovalStore;
   readonly ports: ApprovalPorts;
   readonly deps: Deps;
-  readonly logger: Logger;
-  /** For metrics. */
-  readonly onEvent?: (name: ApprovalEventName) => void;
 }
 
-/** Approvals, and the event's content by which they are to be judged. */
-export interface Judged {
-  readonly approval: EventApproval;
-  readonly event: ScheduledEvent;
-  /** The event has ended. */
-  readonly isOver: boolean;
+export interface LedgerHooks {
+  /** Called with what has to be posted, each time it comes up. */
+  readonly onDecided: (approval: EventApproval) => void;
+  /** When the deadline of an event falls due, in milliseconds since 1970; null where none lies ahead. */
+  readonly onDeadline: (key: string, dueMs: number | null) => void;
 }
+
+/** What an approver asked for, checked. Of several for one event, holds come first. */
+export type Act =
+  | { readonly kind: 'hold'; readonly known: KnownEvent; readonly reason: string | null }
+  | { readonly kind: 'release'; readonly known: KnownEvent; readonly holders: readonly string[] }
+  | { readonly kind: 'vote'; readonly known: KnownEvent };
 
 /** The approvals of the occurrences that have not ended; what it holds is what is on disk. */
 export class Ledger {
   readonly #rules: Rules;
   readonly #parts: LedgerParts;
-  readonly #onDecided: (approval: EventApproval) => void;
+  readonly #hooks: LedgerHooks;
+  readonly #chronicle: Chronicle;
   /** By key. */
   readonly #open = new Map<string, EventApproval>();
+  /** By key: of the events that are Scheduled. */
+  readonly #governed = new Map<string, { readonly occurrence: number; readonly governed: Governed }>();
+  /** By key: what the metadata service said without accepting. */
+  readonly #answers = new Map<string, { readonly count: number; readonly last: number | string | null }>();
 
-  /** `onDecided` is called with what has to be posted, each time it comes up. */
-  constructor(rules: Rules, parts: LedgerParts, onDecided: (approval: EventApproval) => void) {
+  constructor(rules: Rules, parts: LedgerParts, hooks: LedgerHooks) {
     this.#rules = rules;
     this.#parts = parts;
-    this.#onDecided = onDecided;
+    this.#hooks = hooks;
+    this.#chronicle = new Chronicle(parts);
   }
 
   /** Takes over what is stored, judged by the rules of this process. @throws BridgeError BRIDGE_STORE_* */
   load(): void {
     const { ports, store, deps } = this.#parts;
-    const events = ports.events();
-    const found = store.openApprovals().flatMap((approval): Judged[] => {
-      const known = events.get(approval.key);
-      return known?.occurrence === approval.occurrence ? [{ approval, event: known.event, isOver: false }] : [];
-    });
-    const reviews = this.review(found, now(deps));
-    if (reviews.isNews) store.transact(reviews.write);
-    reviews.commit();
+    const stored = new Map(store.openApprovals().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
+    const at = now(deps);
+    const reviews = [...ports.events().values()].map((known) =>
+      this.#review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
+    );
+    const pending = together(reviews);
+    if (pending.isNews) store.transact(pending.write);
+    pending.commit();
   }
 
   /** Null without approvals, and once the occurrence has ended. */
@@ -64,100 +72,173 @@ export class Ledger {
     return approval?.occurrence === occurrence ? approval : null;
   }
 
+  /** The event with what governs it; null where it is not Scheduled. */
+  matterOf(known: Matter['known']): Matter | null {
+    const entry = this.#governed.get(known.key);
+    return entry?.occurrence === known.occurrence ? { known, governed: entry.governed } : null;
+  }
+
   /**
-   * One transaction for all, and for what `also` writes; none where all of it is known already and `also` is absent.
+   * What an approver asked for, all of it in one transaction, with what `also` writes; none where all of it is known already and `also` is absent.
    * @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded.
    */
-  record(approver: string, checked: readonly Checked[], also?: (transaction: ApprovalTransaction) => void): void {
+  act(origin: ApprovalOrigin, acts: readonly Act[], also?: (transaction: ApprovalTransaction) => void): void {
     const at = now(this.#parts.deps);
-    const recorded = checked.flatMap(({ kind, known }) => {
-      if (kind === 'started') return [];
-      const before = this.approvalOf(known.key, known.occurrence);
-      const after = withVote(this.#rules, before, known, approver, at);
-      return [{ after, event: known.event, isNew: after.votes.at(-1)?.at === at, isNews: after !== before }];
+    const current = new Map<string, EventApproval | null>();
+    const entries = acts.flatMap((act): Entry[] => {
+      const { key, occurrence } = act.known;
+      const matter = this.matterOf(act.known);
+      const before = current.has(key) ? (current.get(key) ?? null) : this.approvalOf(key, occurrence);
+      const after = matter && this.#acted(origin, act, before, matter, at);
+      if (after === null || after === before) return [];
+      current.set(key, after);
+      return [this.#chronicle.entry(act.known, before, after, { atMs: at.wallMs, by: origin }, at)];
     });
-    if (also !== undefined || recorded.some(({ isNews }) => isNews)) {
+    if (also !== undefined || entries.length > 0) {
       this.#parts.store.transact((transaction) => {
-        for (const { after, isNews } of recorded) if (isNews) transaction.saveApproval(after);
-        const votes = recorded.filter(({ isNew }) => isNew);
-        if (votes.length > 0)
-          transaction.publish(votes.map(({ after, event }) => this.#change('recorded', after, event, { approver, reason: null, at })));
+        this.#chronicle.write(transaction, entries);
         also?.(transaction);
       });
     }
-    for (const { after, event, isNew } of recorded) {
-      if (isNew) this.#tell('recorded', after, event, [approver]);
-      this.#keep(after);
-    }
+    for (const entry of entries) this.#chronicle.tell(entry);
+    for (const approval of current.values()) if (approval) this.#keep(approval);
   }
 
-  /** What the events' content makes of these approvals: `write` in a transaction, then, once that is on disk, `commit`. */
-  review(items: readonly Judged[], at: Instant) {
-    const reviews = items.map(({ approval, event, isOver }) => {
-      const { approval: after, voided } = isOver
-        ? { approval: closed(approval, at), voided: [] }
-        : review(this.#rules, approval, event, at);
-      return { before: approval, after, voided, event, isOver };
-    });
-    const write = (transaction: ApprovalTransaction): void => {
-      for (const { before, after } of reviews) if (after !== before) transaction.saveApproval(after);
-      const changes = reviews.flatMap(({ after, event, voided }) =>
-        voided.map(({ approver }) => this.#change('failed', after, event, { approver, reason: 'changed', at })),
-      );
-      if (changes.length > 0) transaction.publish(changes);
-    };
-    const commit = (): void => {
-      for (const { before, after, voided, event, isOver } of reviews) {
-        if (voided.length > 0) this.#tell('void', after, event, namesOf(voided));
-        if (after !== before && after.state === 'moot') this.#tell('moot', after, event, namesOf(after.votes));
-        if (isOver) this.#open.delete(after.key);
-        else this.#keep(after);
-      }
-    };
-    return { isNews: reviews.some(({ before, after }) => after !== before), write, commit };
+  /** What the changes of a document make of approvals. */
+  observe(changes: readonly EventChange[]): Pending {
+    return together(
+      changes.map((change) => {
+        const approval = this.approvalOf(change.key, change.occurrence);
+        return change.phase === 'ended' ? this.#over(change, approval, change.at) : this.#review(change, approval, change.at);
+      }),
+    );
+  }
+
+  /** The deadline of this event has fallen due: it approves where the rule says so and this process sees the event. @throws BridgeError BRIDGE_STORE_* */
+  fallDue(key: string): void {
+    const { ports, deps, store } = this.#parts;
+    const known = ports.events().get(key);
+    const matter = known ? this.matterOf(known) : null;
+    if (matter === null || matter.governed.isDone) {
+      this.#hooks.onDeadline(key, null);
+      return;
+    }
+    const at = now(deps);
+    const before = this.approvalOf(key, matter.known.occurrence);
+    const done = { ...matter.governed, isDone: true };
+    const isSeen = known !== undefined && this.#sees(known);
+    // It stays undecided when sight is back, though the disk may be full now and has no room for the record.
+    if (!isSeen) this.#govern(matter.known, done);
+    const approves = isSeen && matter.governed.ruling.deadline?.then === 'approve' && !isPast(matter.known.event, at.wallMs);
+    const after = approves ? withDeadline(this.#rules, before, matter, at) : before;
+    const isDecided = after !== null && after !== before;
+    const entry = isDecided
+      ? this.#chronicle.entry(matter.known, before, after, { atMs: at.wallMs }, at)
+      : { known: matter.known, before, after, changes: [], steps: stands(before) ? [] : [left(matter.governed, at)] };
+    store.transact((transaction) => this.#chronicle.write(transaction, [entry]));
+    this.#govern(matter.known, done);
+    this.#chronicle.tell(entry);
+    if (isDecided) this.#keep(after);
+  }
+
+  /** What the metadata service answered to a StartRequest, for the record: where it says something new, so many times. @throws BridgeError BRIDGE_STORE_* */
+  answered({ key, occurrence, policy }: EventApproval, status: number | string | null): void {
+    const { count, last } = this.#answers.get(key) ?? { count: 0, last: null };
+    if (count === MOST_ANSWERS || (count > 0 && last === status)) return;
+    const step = { step: 'answered', atMs: this.#parts.deps.wallMs(), approver: null, via: null, policy, status, reason: null } as const;
+    this.#parts.store.transact((transaction) => transaction.addSteps(occurrence, [step]));
+    this.#answers.set(key, { count: count + 1, last: status });
   }
 
   /** What became of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
-  conclude(posted: EventApproval, verdict: Verdict): void {
-    const current = this.approvalOf(posted.key, posted.occurrence);
-    const event = this.#parts.ports.events().get(posted.key)?.event;
-    // An answer that came after the end changes nothing; what became void or moot meanwhile can only still be accepted.
-    if (current === null || event === undefined || (verdict !== 'submitted' && current.state !== 'submitting')) return;
+  conclude(posted: EventApproval, verdict: Verdict, status: number): void {
+    const before = this.approvalOf(posted.key, posted.occurrence);
+    const known = this.#parts.ports.events().get(posted.key);
+    if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return;
     const at = now(this.#parts.deps);
-    const late = current.votes.filter((vote) => posted.votes.every(({ approver }) => approver !== vote.approver));
-    const after = moved(current, [...posted.votes, ...late], verdict, at);
-    const approver = posted.votes.length === 1 ? (posted.votes[0]?.approver ?? null) : null;
-    this.#parts.store.transact((transaction) => {
-      transaction.saveApproval(after);
-      if (verdict === 'submitted') transaction.publish([this.#change('submitted', after, event, { approver, reason: null, at })]);
-      if (verdict === 'failed') transaction.publish([this.#change('failed', after, event, { approver, reason: 'refused', at })]);
-    });
-    this.#tell(verdict, after, event, namesOf(posted.votes));
+    const late = before.votes.filter((vote) => posted.votes.every(({ approver }) => approver !== vote.approver));
+    const { decision, policy } = posted;
+    const told = moved({ ...before, decision, policy, votes: [...posted.votes, ...late] }, verdict, at);
+    // A document may show the start before the answer is there.
+    const after = known.event.eventStatus === 'Started' ? begun(told, at) : told;
+    const entry = this.#chronicle.verdict({ known, posted, before, after, status, at });
+    this.#parts.store.transact((transaction) => this.#chronicle.write(transaction, [entry]));
+    this.#chronicle.tell(entry);
     this.#keep(after);
+  }
+
+  /** Those of all events that have not ended. */
+  open(): readonly EventApproval[] {
+    return [...this.#open.values()];
+  }
+
+  /** Everything that is decided comes up again. */
+  remind(): void {
+    for (const approval of this.#open.values()) if (approval.state === 'submitting') this.#hooks.onDecided(approval);
+  }
+
+  #acted(origin: ApprovalOrigin, act: Act, before: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {
+    if (act.kind === 'vote') return withVote(this.#rules, before, matter, origin, at);
+    if (act.kind === 'hold') return withHold(this.#rules, before, matter, { ...origin, reason: act.reason, at });
+    return before && withoutHolds(this.#rules, before, matter, act.holders, at);
+  }
+
+  /** The event as it is now, and as this process's rules judge it. */
+  #review(known: Matter['known'], before: EventApproval | null, at: Instant): Pending {
+    if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && begun(before, at), null, [], at);
+    const governed = govern(this.#rules.policy, known.event, at, this.matterOf(known)?.governed ?? null);
+    const { approval, voided } = review(this.#rules, before, { known, governed }, at);
+    return this.#pending(known, before, approval, governed, voided, at);
+  }
+
+  #pending(
+    known: Matter['known'],
+    before: EventApproval | null,
+    after: EventApproval | null,
+    governed: Governed | null,
+    voided: readonly ApprovalVote[],
+    at: Instant,
+  ): Pending {
+    const entry = this.#chronicle.review(known, before, after, voided, at);
+    const commit = (): void => {
+      this.#govern(known, governed);
+      this.#chronicle.tell(entry);
+      if (after !== null) this.#keep(after);
+    };
+    return { isNews: after !== before, write: (transaction) => this.#chronicle.write(transaction, [entry]), commit };
+  }
+
+  #over(known: Matter['known'], before: EventApproval | null, at: Instant): Pending {
+    const { key, occurrence } = known;
+    const entry = this.#chronicle.review(known, before, before && closed(before, at), [], at);
+    const commit = (): void => {
+      this.#chronicle.tell(entry);
+      this.#open.delete(key);
+      this.#answers.delete(key);
+      if (this.#governed.get(key)?.occurrence === occurrence) this.#governed.delete(key);
+      this.#hooks.onDeadline(key, null);
+    };
+    return { isNews: entry.after !== before, write: (transaction) => this.#chronicle.write(transaction, [entry]), commit };
+  }
+
+  /** Whether this process sees the event as Scheduled. */
+  #sees({ listed, event }: KnownEvent): boolean {
+    const { ports } = this.#parts;
+    return listed && event.eventStatus === 'Scheduled' && ports.lastReadAt() !== null && !ports.isBlind();
+  }
+
+  #govern({ key, occurrence }: Matter['known'], governed: Governed | null): void {
+    if (governed === null) this.#governed.delete(key);
+    else this.#governed.set(key, { occurrence, governed });
+    this.#hooks.onDeadline(key, governed === null || governed.isDone ? null : governed.dueMs);
   }
 
   #keep(approval: EventApproval): void {
     this.#open.set(approval.key, approval);
-    if (approval.state === 'submitting') this.#onDecided(approval);
-  }
-
-  #change(
-    phase: ApprovalPhase,
-    { key, occurrence, policy }: EventApproval,
-    event: ScheduledEvent,
-    told: Pick<ApprovalChange, 'approver' | 'reason' | 'at'>,
-  ): ApprovalChange {
-    const { ports, store } = this.#parts;
-    const context = { observerId: ports.observerId(), isUsed: (id: string) => store.isUsed(id) };
-    return approvalChange(phase, { key, eventId: event.eventId, occurrence, event, policy, ...told }, context);
-  }
-
-  #tell(name: ApprovalEventName, { occurrence }: EventApproval, { eventId }: ScheduledEvent, approvers: readonly string[]): void {
-    this.#parts.onEvent?.(name);
-    this.#parts.logger.info({ eventId, occurrence, approvers }, `approval ${name}`);
+    if (approval.state === 'submitting') this.#hooks.onDecided(approval);
   }
 }
 
-function namesOf(votes: readonly ApprovalVote[]): readonly string[] {
-  return votes.map(({ approver }) => approver);
+function left({ ruling: { policy } }: Governed, { wallMs }: Instant): ApprovalStep {
+  return { step: 'left', atMs: wallMs, approver: null, via: null, policy, status: null, reason: 'deadline' };
 }

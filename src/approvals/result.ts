@@ -1,7 +1,7 @@
 // The approvals of an event as they stand → what the approver is answered, and what GET /v1/events shows (contract, section 6). Pure.
-import type { ApprovalState, EventApproval, ScheduledEvent } from '../model.ts';
-import { type ApprovalResult, type Refusal, refusal } from './answer.ts';
-import { isDecidedDryRun, quorumOver } from './ballot.ts';
+import type { ApprovalHold, ApprovalState, EventApproval } from '../approval.ts';
+import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from './answer.ts';
+import { isOnlySpent, type Matter, quorumOver } from './ballot.ts';
 import type { Checked } from './check.ts';
 import type { Rules } from './quorum.ts';
 
@@ -12,21 +12,58 @@ export interface Summary {
   readonly policy: string | null;
   /** RFC 3339: when `state` was reached. */
   readonly at: string;
-  /** Empty unless `state` is `waiting`. */
+  /** Empty unless `state` is `waiting` or `held`. */
   readonly waitingFor: readonly string[];
-  readonly holds: readonly [];
+  readonly holds: readonly HoldView[];
 }
 
-export function summaryOf(rules: Rules, approval: EventApproval, event: ScheduledEvent): Summary {
-  const state = shownState(rules, approval);
+/** Null where there is nothing to tell: nobody approved or held, no rule governs it, or one says never. `matter` is null once it has started. */
+export function summaryOf(rules: Rules, approval: EventApproval | null, matter: Matter | null): Summary | null {
+  if (approval === null || isBlank(approval)) return ruledSummary(rules, matter);
+  const { state, votes, policy, holds, at } = approval;
   return {
     state,
-    approvedBy: approval.votes.map(({ approver }) => approver),
-    policy: approval.policy,
-    at: new Date(approval.at.wallMs).toISOString(),
-    waitingFor: state === 'waiting' ? quorumOver(rules, event, approval.votes).waitingFor : [],
-    holds: [],
+    approvedBy: votes.map(({ approver }) => approver),
+    policy,
+    at: timeOf(at.wallMs),
+    waitingFor: waitingForOf(rules, approval, matter),
+    holds: matter === null ? [] : holdViews(holds),
   };
+}
+
+function ruledSummary(rules: Rules, matter: Matter | null): Summary | null {
+  if (matter === null) return null;
+  const { ruling, since } = matter.governed;
+  if (ruling.policy === null || ruling.then === 'never') return null;
+  const { waitingFor } = quorumOver(rules, ruling, matter.known.event, []);
+  return { state: 'waiting', approvedBy: [], policy: ruling.policy, at: timeOf(since.wallMs), waitingFor, holds: [] };
+}
+
+/** Nobody's yes or hold stands, and nothing is decided. */
+function isBlank({ votes, holds, decision }: EventApproval): boolean {
+  return votes.length === 0 && holds.length === 0 && decision === null;
+}
+
+function waitingForOf(rules: Rules, approval: EventApproval, matter: Matter | null): readonly string[] {
+  const { state, votes, decision } = approval;
+  if (matter === null || (state !== 'waiting' && state !== 'held')) return [];
+  // Held, but decided: nobody's yes is missing.
+  if (decision !== null && !isOnlySpent(decision, rules.dryRun)) return [];
+  return quorumOver(rules, matter.governed.ruling, matter.known.event, votes).waitingFor;
+}
+
+/** All holds that stand for the event now. */
+export function heldAnswer({ event: { eventId } }: Checked['known'], approval: EventApproval | null): HoldRecorded {
+  return { kind: 'held', status: 201, hold: { eventId, holds: holdViews(approval?.holds ?? []) } };
+}
+
+function holdViews(holds: readonly ApprovalHold[]): readonly HoldView[] {
+  return holds.map(({ approver, reason, at }) => ({ approver, reason, at: timeOf(at.wallMs) }));
+}
+
+/** RFC 3339 UTC with milliseconds. */
+export function timeOf(wallMs: number): string {
+  return new Date(wallMs).toISOString();
 }
 
 /** The answer for one StartRequest that was recorded; `approval` is null once the occurrence has ended. */
@@ -35,12 +72,13 @@ export function resultOf(
   approver: string,
   { kind, request: { eventId: asWritten }, known }: Checked,
   approval: EventApproval | null,
+  matter: Matter | null,
 ): ApprovalResult | Refusal {
   const { eventId } = known.event;
   const approvedBy = approval?.votes.map((vote) => vote.approver) ?? [approver];
-  if (kind === 'started') return { eventId, state: 'started', approvedBy };
+  if (kind === 'started' || approval?.state === 'confirmed') return { eventId, state: 'started', approvedBy };
   if (approval === null) return { eventId, state: 'moot', approvedBy };
-  const state = shownState(rules, approval);
+  const { state } = approval;
   if (state === 'failed') {
     return refusal(
       'refused',
@@ -55,10 +93,10 @@ export function resultOf(
       asWritten,
     );
   }
-  if (state !== 'waiting') return { eventId, state, approvedBy };
-  return { eventId, state, approvedBy, waitingFor: quorumOver(rules, known.event, approval.votes).waitingFor };
-}
-
-function shownState(rules: Rules, approval: EventApproval): ApprovalState {
-  return approval.state === 'dry-run' && !isDecidedDryRun(rules, approval) ? 'waiting' : approval.state;
+  const waitingFor = waitingForOf(rules, approval, matter);
+  if (state === 'held') {
+    const heldBy = approval.holds.map((hold) => hold.approver);
+    return { eventId, state, approvedBy, heldBy, ...(waitingFor.length > 0 && { waitingFor }) };
+  }
+  return { eventId, state, approvedBy, ...(state === 'waiting' && { waitingFor }) };
 }

@@ -1,5 +1,5 @@
 // An approver's `scope` of the configuration → which events it touches and which it allows to approve (contract, section 8). Pure.
-import picomatch from 'picomatch';
+import { compileGlobs, oneOf } from '../event-matchers.ts';
 import type { ScheduledEvent } from '../model.ts';
 
 export interface ScopeOptions {
@@ -20,12 +20,11 @@ export interface Scope {
 
 /** Compiles the globs once. */
 export function compileScope({ impacts, resources }: ScopeOptions): Scope {
-  const types = impacts && new Set(impacts.map((impact) => impact.toLowerCase()));
-  const isCovered = resources && picomatch([...resources], { nocase: true, dot: true });
-  const hasImpact = (event: Judged) => types === undefined || types.has(event.eventType.toLowerCase());
+  const isImpact = impacts && oneOf(impacts);
+  const globs = resources && compileGlobs(resources);
+  const hasImpact = ({ eventType }: Judged) => isImpact === undefined || isImpact(eventType);
   return {
-    touches: (event) => hasImpact(event) && (isCovered === undefined || event.resources.some((name) => isCovered(name))),
-    allows: (event) =>
-      hasImpact(event) && (isCovered === undefined || (event.resources.length > 0 && event.resources.every((name) => isCovered(name)))),
+    touches: (event) => hasImpact(event) && (globs === undefined || globs.any(event.resources)),
+    allows: (event) => hasImpact(event) && (globs === undefined || globs.every(event.resources)),
   };
 }

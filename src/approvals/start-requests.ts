@@ -36,10 +36,16 @@ export function keyOf(eventId: string): string {
 }
 
 function faultOf(entry: unknown): string | null {
-  if (!isObject(entry)) return ' must be an object: { "EventId": "…" }';
-  if (typeof entry['EventId'] !== 'string' || entry['EventId'] === '') return '.EventId must be a text that is not empty';
-  const seen = entry['Seen'];
+  const fault = eventIdFault(entry);
+  if (fault !== null) return fault;
+  const seen = (entry as Readonly<Record<string, unknown>>)['Seen'];
   return seen === undefined || typeof seen === 'string' ? null : '.Seen must be a text, the id of a CloudEvent';
+}
+
+/** What is wrong with `{ "EventId": "…" }`, to stand behind the name of the place; null where nothing is. */
+export function eventIdFault(entry: unknown): string | null {
+  if (!isObject(entry)) return ' must be an object: { "EventId": "…" }';
+  return typeof entry['EventId'] === 'string' && entry['EventId'] !== '' ? null : '.EventId must be a text that is not empty';
 }
 
 /** Whether a JSON value is an object. */

@@ -7,8 +7,8 @@ import type { Recorder } from './recorder.ts';
 
 /** What approvals may write inside a transaction that is open. */
 export function approvalTransaction(recorder: Recorder, transaction: Transaction): ApprovalTransaction {
-  const { saveApproval, parkMessage, handleMessage } = transaction;
-  return { saveApproval, parkMessage, handleMessage, publish: (changes) => recorder.append(transaction, changes) };
+  const { saveApproval, addSteps, parkMessage, handleMessage } = transaction;
+  return { saveApproval, addSteps, parkMessage, handleMessage, publish: (changes) => recorder.append(transaction, changes) };
 }
 
 /** `committed` is called with what is on disk now. */
@@ -29,9 +29,12 @@ export function approvalStore(recorder: Recorder, outbox: Outbox, committed: (ch
       committed(published);
       return result;
     },
-    openApprovals: () => outbox.openApprovals(),
+    openApprovals: () => outbox.approvals.open(),
     seen: (id) => outbox.seen(id),
-    lastEndedMs: (key) => outbox.lastEndedMs(key),
+    lastOccurrence: (key) => outbox.occurrences.lastOccurrence(key),
+    approvalOf: (occurrence) => outbox.approvals.of(occurrence),
+    steps: (occurrence) => outbox.approvals.steps(occurrence),
+    lastEndedMs: (key) => outbox.occurrences.lastEndedMs(key),
     isUsed: (id) => outbox.isUsed(id),
     messages: {
       find: (source, id) => outbox.messages.find(source, id),

@@ -1,10 +1,12 @@
-// A configuration → whether the metadata service, each sink and each source of approvals can be reached, without sending an event or taking a message.
+// A configuration → whether the metadata service, the key set of approvals.jwt, each sink and each source of approvals can be reached, without sending an event or taking a message.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Adapter, ApprovalSource } from '../../adapters/adapter.ts';
+import type { JwtOptions } from '../approvals/jwt-options.ts';
+import { openKeySet } from '../approvals/key-set.ts';
 import type { Config } from '../config/config.ts';
 import { messageOf } from '../errors.ts';
-import type { Deps } from '../time.ts';
+import { type Deps, orAbort } from '../time.ts';
 import { MetadataSource } from './metadata-source.ts';
 import { createAdapter } from './sinks.ts';
 import { createSource } from './sources.ts';
@@ -17,7 +19,7 @@ export interface ConnectionParts {
 }
 
 export interface Connection {
-  /** `metadata`, `sinks.NAME` or `approvals.sources.NAME`. */
+  /** `metadata`, `approvals.jwt`, `sinks.NAME` or `approvals.sources.NAME`. */
   readonly name: string;
   /** What failed and what to do; null where it can be reached. */
   readonly error: string | null;
@@ -43,6 +45,7 @@ const UNKNOWN_OBSERVER = 'unknown';
 async function* reach(config: Config, adapters: readonly Named[], parts: ConnectionParts): AsyncGenerator<Connection> {
   const metadata = await reachMetadata(config, parts);
   yield { name: 'metadata', error: metadata.error, found: null };
+  if (config.approvals.jwt !== null) yield { name: 'approvals.jwt', error: await keySetError(config.approvals.jwt, parts), found: null };
   for (const [name, checked] of [...adapters, ...sourcesOf(config, parts, metadata.observerId)]) {
     try {
       const found = await checked.check(parts.signal);
@@ -53,6 +56,17 @@ async function* reach(config: Config, adapters: readonly Named[], parts: Connect
     } finally {
       await checked[Symbol.asyncDispose]();
     }
+  }
+}
+
+/** Null where there are keys. */
+async function keySetError(jwt: JwtOptions, { deps, logger, signal }: ConnectionParts): Promise<string | null> {
+  try {
+    await orAbort(openKeySet(jwt, deps, logger).check(), signal);
+    return null;
+  } catch (error) {
+    signal.throwIfAborted();
+    return messageOf(error);
   }
 }
 

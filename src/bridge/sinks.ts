@@ -62,7 +62,7 @@ export class Sinks {
     if (occurrence !== null && event !== null && own !== null && names(event, own)) transaction.markOwn(occurrence);
     const wasSent = (sink: string, occurrence: number) => outbox.wasSent(sink, occurrence);
     const sinks = routeTo(change, this.#routed, { wasSent, nowMs: deps.wallMs() });
-    const namedBefore = occurrence !== null && outbox.isOwn(occurrence);
+    const namedBefore = occurrence !== null && outbox.occurrences.isOwn(occurrence);
     if (publishes(config.publish.resources, change, { ownName: own, namedBefore })) return sinks;
     return sinks.filter((sink) => occurrence !== null && wasSent(sink, occurrence));
   }

@@ -46,6 +46,12 @@ export class Sources implements AsyncDisposable {
   }
 }
 
+/** Whether each bridge of a group reads the messages of this source. */
+export function isShared(name: string, { approvals }: Pick<Config, 'approvals'>): boolean {
+  const source = approvals.sources[name];
+  return source?.definition.readersOf(source.options) === 'each';
+}
+
 export interface SourceParts extends Pick<SourcesParts, 'deps'> {
   /** Bound to the source's name. */
   readonly logger: Logger;

@@ -2,7 +2,7 @@
 import type { Approvals } from '../approvals/approvals.ts';
 import { eventData } from '../cloudevents/data.ts';
 import { toRfc3339Seconds } from '../dates.ts';
-import type { EventsView } from '../http/bridge-routes.ts';
+import type { EventsView } from '../http/bridge-ports.ts';
 import type { Readiness } from '../http/health-routes.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -87,6 +87,7 @@ export class Status {
         return { sink, queued, oldestSeconds, deadLetters: dead, state };
       }),
       sources: [...(this.#parts.watch()?.sources.status() ?? [])].map(([source, isUp]) => ({ source, isUp })),
+      approvals: this.#parts.watch()?.approvals.overview() ?? { states: [], notStartedSeconds: 0 },
       logLinesDropped: logLinesDropped(),
     };
   }

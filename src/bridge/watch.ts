@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import { type Observable, retry, type Subscription, tap, timer } from 'rxjs';
 import { Approvals } from '../approvals/approvals.ts';
+import type { ApprovalEventName } from '../approvals/chronicle.ts';
 import type { MessageResult } from '../approvals/intake.ts';
-import type { ApprovalEventName } from '../approvals/ledger.ts';
 import type { Config } from '../config/config.ts';
 import type { Change, Instant, PollResult } from '../model.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -14,7 +14,7 @@ import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';
 import { Recorder } from './recorder.ts';
 import type { Sinks } from './sinks.ts';
-import { Sources } from './sources.ts';
+import { isShared, Sources } from './sources.ts';
 
 /** Without a good document for so long the bridge is blind, unless `firstTimeout` applies. */
 const BLIND_AFTER_MS = 60_000;
@@ -62,13 +62,18 @@ export class Watch implements AsyncDisposable {
     this.approvals = new Approvals({
       approvers: config.approvals.approvers,
       required: config.approvals.required,
+      policy: config.approvals.policy,
+      group: config.approvals.group,
+      isShared: (source) => isShared(source, config),
       dryRun: config.approvals.dryRun,
       store: approvalStore(this.recorder, outbox, parts.committed),
       ports: {
         events: () => this.recorder.known.events,
         lastReadAt: () => this.#lastReadAt(),
+        isBlind: () => this.recorder.blindness !== null,
         read: (signal) => parts.metadata.read(signal),
         post: (eventIds, signal) => parts.metadata.client.post(eventIds, signal),
+        ownName: () => parts.identity.observer.name,
         observerId: () => parts.identity.observer.id,
       },
       deps,
@@ -86,6 +91,10 @@ export class Watch implements AsyncDisposable {
     if (config.publish.resources === 'own' && identity.observer.name === null)
       logger.warn(
         "publish.resources is own, but the VM's own name is unknown: the events of its siblings are published too until it is known",
+      );
+    if (config.approvals.group.submit === 'leader' && identity.observer.name === null)
+      logger.warn(
+        "approvals.group.submit is leader, but the VM's own name is unknown: this bridge posts nothing that the group decides until it is known",
       );
     this.approvals.start();
     const flow$ = pipeline({

@@ -1,15 +1,7 @@
 // Changes and who saw them → the `data` of their CloudEvents (contract, section 3; docs/schemas/ describes each for consumers).
+import type { EventApproval } from '../approval.ts';
 import { names } from '../content.ts';
-import type {
-  ApprovalChange,
-  EndOutcome,
-  EventApproval,
-  EventField,
-  EventStatus,
-  Observer,
-  ScheduledEvent,
-  SourceChange,
-} from '../model.ts';
+import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SourceChange } from '../model.ts';
 
 /** What let an event start: on `started` alone, where this bridge knows of it. */
 export interface ApprovalData {
@@ -114,9 +106,9 @@ export function eventData(event: ScheduledEvent, view: EventView): EventData {
   };
 }
 
-/** What let an event start, or null: a yes that was not enough, or one that failed, did not. */
+/** What let an event start, or null: a yes that was not enough, was held or failed, did not. */
 export function approvalData(approval: EventApproval | null): ApprovalData | null {
-  if (approval === null || approval.state === 'waiting' || approval.state === 'failed') return null;
+  if (approval === null || ['waiting', 'held', 'failed'].includes(approval.state)) return null;
   return { approvedBy: approval.votes.map((vote) => vote.approver), policy: approval.policy, at: toTime(approval.at.wallMs) };
 }
 

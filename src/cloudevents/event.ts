@@ -1,8 +1,9 @@
 // A change and who observed it → its CloudEvent (contract, section 3). The recipe is frozen.
 import type { CloudEventV1 } from 'cloudevents';
+import type { EventApproval } from '../approval.ts';
 import { changeName } from '../change-name.ts';
 import { eidOf } from '../ids.ts';
-import type { ApprovalChange, Change, EventApproval, EventChange, Observer } from '../model.ts';
+import type { ApprovalChange, Change, EventChange, Observer } from '../model.ts';
 import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
 import { approvalChangeData, approvalData, type ChangeData, type EventData, eventData, sourceChangeData, toTime } from './data.ts';
 

@@ -1,10 +1,11 @@
 // Options and a transport → the metadata service as the bridge sees it: read the document, post StartRequests, ask who this VM is.
 import type { Logger } from 'pino';
+import type { PostResult } from '../approval.ts';
 import { BridgeError } from '../errors.ts';
-import type { Instant, PollResult, PostResult, ScheduledEventsDocument } from '../model.ts';
+import type { Instant, PollResult, ScheduledEventsDocument } from '../model.ts';
 import { ageMs, type Deps, now } from '../time.ts';
 import { parseDocument } from './document.ts';
-import { MISCONFIGURED, networkError, resultLabel, statusError } from './faults.ts';
+import { MISCONFIGURED, networkError, notTheService, resultLabel, statusError } from './faults.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
 import { Rhythm } from './rhythm.ts';
@@ -78,7 +79,9 @@ export class MetadataClient {
     const startedMs = this.#deps.elapsedMs();
     const body = JSON.stringify({ StartRequests: eventIds.map((EventId) => ({ EventId })) });
     try {
-      await this.#events('POST', this.#versions.current, signal, body);
+      const answer = await this.#events('POST', this.#versions.current, signal, body);
+      // The service's own yes may have any body or none; a page is of a proxy or a portal in its place.
+      if (isPage(answer.body)) throw notTheService(await this.#findBase(signal), 'to a StartRequest is HTML or XML');
       this.#postRhythm.next(null, 0);
       return { kind: 'accepted' };
     } catch (thrown) {
@@ -183,4 +186,8 @@ function asFault(thrown: unknown): BridgeError {
 /** Whether the service, last read at `lastGoodAt`, cannot have been switched off by `at` (reference, 1.4); else `firstTimeout` applies. */
 export function isAwake(lastGoodAt: Instant | null, at: Instant): boolean {
   return lastGoodAt !== null && Math.abs(ageMs(lastGoodAt, at)) <= DAY_MS;
+}
+
+function isPage(body: Uint8Array): boolean {
+  return new TextDecoder().decode(body).trimStart().startsWith('<');
 }

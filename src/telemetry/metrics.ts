@@ -4,6 +4,7 @@ import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import { CHANGE_NAMES } from '../change-name.ts';
+import { type ApprovalSnapshot, createApprovalMetrics } from './approval-metrics.ts';
 import { boundedLabel } from './label-values.ts';
 import { namedIn } from './named-metric.ts';
 import { createSourceMetrics, type MessageResultLabel, type SourceSnapshot } from './source-metrics.ts';
@@ -37,6 +38,7 @@ export interface Snapshot {
   readonly events: { readonly scheduled: number; readonly started: number };
   readonly sinks: readonly SinkSnapshot[];
   readonly sources: readonly SourceSnapshot[];
+  readonly approvals: ApprovalSnapshot;
   readonly logLinesDropped: number;
 }
 
@@ -61,7 +63,7 @@ export interface Metrics {
   delivered(sink: string, result: string, count: number): void;
   /** How long one attempt took, whatever its size and result. */
   attempted(sink: string, seconds: number): void;
-  /** What became of an approval: `recorded`, `submitted`, `failed`, `void`, `moot`, `denied`. */
+  /** A line of the record of an event was written, or a request denied: `recorded`, `submitted`, `denied`. */
   approval(result: string): void;
   /** What became of a message of a source of approvals. */
   message(source: string, result: MessageResultLabel): void;
@@ -78,7 +80,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const pollResult = boundedLabel(MOST_RESULTS);
   const deliveryResult = boundedLabel(DELIVERY_RESULTS.length, DELIVERY_RESULTS);
   const change = boundedLabel(CHANGE_NAMES.length, CHANGE_NAMES);
-  const approvalResult = boundedLabel(MOST_RESULTS);
+  const approvals = createApprovalMetrics(namedIn(registry));
   return {
     pollDone: (result, seconds) => {
       counters.polls.inc({ result: pollResult(result) });
@@ -87,12 +89,13 @@ export function createMetrics(options: MetricsOptions): Metrics {
     changed: (name) => counters.changes.inc({ change: change(name) }),
     delivered: (sink, result, count) => counters.deliveries.inc({ sink, result: deliveryResult(result) }, count),
     attempted: (sink, seconds) => counters.deliveryDuration.observe({ sink }, seconds),
-    approval: (result) => counters.approvals.inc({ result: approvalResult(result) }),
+    approval: (result) => approvals.counted(result),
     message: (source, result) => sources.message(source, result),
     text: async () => {
       const snapshot = options.collect();
       show(snapshot);
       sources.show(snapshot.sources);
+      approvals.show(snapshot.approvals);
       return { contentType: registry.contentType, body: await registry.metrics() };
     },
   };
@@ -112,7 +115,6 @@ function createCounters(registry: Registry, { sinks }: MetricsOptions) {
       ...of('delivery_duration_seconds', 'How long an attempt took, by sink.', ['sink']),
       buckets: DELIVERY_BUCKETS,
     }),
-    approvals: new Counter(of('approvals_total', 'Approvals, by what became of them.', ['result'])),
   };
   for (const change of CHANGE_NAMES) counters.changes.inc({ change }, 0);
   for (const sink of sinks) for (const result of DELIVERY_RESULTS) counters.deliveries.inc({ sink, result }, 0);

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { ApprovalMessage } from '../../adapters/adapter.ts';
+import type { EventApproval } from '../../src/approval.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
-import { worse } from '../../src/approvals/worse.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { EventApproval } from '../../src/model.ts';
+import { worse } from '../../src/worse.ts';
 import { ApprovalBench, startRequests } from '../support/approval-bench.ts';
 import { letter } from '../support/intake-bench.ts';
 

@@ -1,7 +1,7 @@
 // Messages that answer an update which this bridge has not read yet → kept until it is read, or refused where it does not come.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type ApprovalBench, approvalsOverOneEvent } from '../support/approval-bench.ts';
+import { type ApprovalBench, approvalsOverOneEvent, caller } from '../support/approval-bench.ts';
 import { EVENT_ID } from '../support/events.ts';
 import { letter, take, verdictOf } from '../support/intake-bench.ts';
 
@@ -55,7 +55,7 @@ test('an answer to what no update of this event can be is refused at once', asyn
 
 test('a request that answers such an update is refused at once: who asks is told, and can ask again', async (t) => {
   const { approvals } = approvalsOverOneEvent(t);
-  const answer = await approvals.request('orders', answering(UPDATE));
+  const answer = await approvals.request(caller('orders'), answering(UPDATE));
   assert.deepEqual('type' in answer && [answer.status, answer.type], [404, 'seen-unknown']);
 });
 

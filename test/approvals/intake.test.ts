@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
-import { type ApprovalBench, again, approvalsOverOneEvent, startRequests } from '../support/approval-bench.ts';
+import { type ApprovalBench, again, approvalsOverOneEvent, caller, startRequests } from '../support/approval-bench.ts';
 import { EVENT_ID, scheduledEvent } from '../support/events.ts';
 import { letter, ORIGIN, take, verdictOf } from '../support/intake-bench.ts';
 
@@ -112,7 +112,7 @@ const INVALID: readonly [fault: RegExp, body: unknown][] = [
   [/must be an object/, []],
   [/must be an array/, {}],
   [/is empty/, { StartRequests: [] }],
-  [/holds or releases/, { Holds: [{ EventId: EVENT_ID }] }],
+  [/Holds\[0\]\.EventId/, { Holds: [{ reason: 'not yet' }] }],
 ];
 for (const [fault, body] of INVALID) {
   test(`${JSON.stringify(body)} is no approval: one warning names source, place and reason, and nothing else happens`, async (t) => {
@@ -197,7 +197,7 @@ test('two sources at once: both approvers are counted, and the event is posted o
 
 test('the same approval by a source and by a request at once is recorded and posted once', async (t) => {
   const { bench, approvals } = approvalsOverOneEvent(t);
-  const both = [approvals.request('orders', startRequests(EVENT_ID)), approvals.take(ORIGIN, letter(bench, startRequests(KEY)))];
+  const both = [approvals.request(caller('orders'), startRequests(EVENT_ID)), approvals.take(ORIGIN, letter(bench, startRequests(KEY)))];
   await bench.time.advance(2000);
   await Promise.all(both);
   assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
@@ -226,7 +226,7 @@ test('a request is asked for now, and an earlier end of its event does not matte
   bench.poll();
   bench.list(EVENT_ID, {});
   bench.poll();
-  const asked = approvals.request('orders', startRequests(EVENT_ID));
+  const asked = approvals.request(caller('orders'), startRequests(EVENT_ID));
   await bench.time.advance(2000);
   assert.equal((await asked).kind, 'results');
 });

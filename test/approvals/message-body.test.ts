@@ -41,10 +41,6 @@ const BAD: readonly [told: RegExp, body: unknown][] = [
   [/not Base64/, cloudEvent({ data_base64: 'e30' })],
   [/not Base64/, cloudEvent({ data_base64: { e30: 1 } })],
   [/the data of its CloudEvent is not valid JSON/, cloudEvent({ data_base64: 'e3g=' })],
-  [/holds or releases/, { Holds: [{ EventId: 'a', reason: 'b' }] }],
-  [/holds or releases/, { Releases: [{ EventId: 'a' }] }],
-  [/holds or releases/, { ...BODY, Holds: [] }],
-  [/holds or releases/, cloudEvent({ data: { Releases: [] } })],
 ];
 for (const [told, body] of BAD) {
   test(`${JSON.stringify(body)} is no approval: ${told.source}`, () => {

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import type { PostResult } from '../../src/approval.ts';
 import type { ApprovalAnswer } from '../../src/approvals/answer.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
-import type { PostResult } from '../../src/model.ts';
-import { ACCEPTED, ApprovalBench, again, approvalsOverOneEvent, REFUSED, startRequests } from '../support/approval-bench.ts';
+import { ACCEPTED, ApprovalBench, again, approvalsOverOneEvent, caller, REFUSED, startRequests } from '../support/approval-bench.ts';
 import { EVENT_ID } from '../support/events.ts';
 import { settle } from '../support/virtual-time.ts';
 
@@ -13,7 +13,7 @@ const KEY = EVENT_ID.toLowerCase();
 const STARTED = { eventStatus: 'Started', notBefore: null } as const;
 
 function approve(approvals: Approvals): Promise<ApprovalAnswer> {
-  return approvals.request('orders', startRequests(EVENT_ID));
+  return approvals.request(caller('orders'), startRequests(EVENT_ID));
 }
 
 async function stateOf(asked: Promise<ApprovalAnswer>): Promise<string> {
@@ -51,7 +51,7 @@ test('a fresh look that shows the event started makes the approval moot', async 
   bench.list(EVENT_ID, STARTED);
   assert.equal(await stateOf(approve(approvals)), '200 moot');
   assert.equal(bench.posts.length, 0);
-  assert.deepEqual(bench.told, ['recorded', 'moot']);
+  assert.deepEqual(bench.told, ['recorded', 'decided', 'moot']);
 });
 
 test('a fresh look that shows the event gone makes the approval moot', async (t) => {
@@ -129,7 +129,7 @@ test('a StartRequest that is accepted after its approval became void is told as 
   assert.deepEqual(approvals.summary(KEY)?.approvedBy, ['orders']);
 });
 
-test('a StartRequest that is accepted after its event was seen Started is told as submitted', async (t) => {
+test('a StartRequest that is accepted after its event was seen Started is told as submitted, and confirmed', async (t) => {
   const { bench, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
   bench.answers = [promise];
@@ -138,8 +138,10 @@ test('a StartRequest that is accepted after its event was seen Started is told a
   bench.list(EVENT_ID, STARTED);
   bench.poll();
   resolve(ACCEPTED);
-  assert.equal(await stateOf(asked), '200 submitted');
-  assert.equal(bench.store.stored(KEY, 1)?.state, 'submitted');
+  assert.equal(await stateOf(asked), '200 started');
+  assert.equal(bench.store.stored(KEY, 1)?.state, 'confirmed');
+  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+  assert.deepEqual(bench.told.slice(-2), ['submitted', 'confirmed']);
 });
 
 test('refused, and still Scheduled in a document read after that: failed', async (t) => {
@@ -250,7 +252,7 @@ test('a restart with another configuration judges anew: who may no longer approv
   await bench.time.advance(60_000);
   assert.equal(bench.posts.length, 1);
   assert.equal(bench.store.told.at(-1), 'approval.failed changed orders');
-  await narrower.request('billing', startRequests(EVENT_ID));
+  await narrower.request(caller('billing'), startRequests(EVENT_ID));
   assert.equal(bench.posts.length, 2);
 });
 
@@ -351,7 +353,7 @@ test('whatever happens, a StartRequest goes out only for a full quorum and an ev
 async function take(step: Step, bench: ApprovalBench, approvals: () => Approvals, restart: () => void): Promise<void> {
   const asked = (name: string) =>
     approvals()
-      .request(name, startRequests(EVENT_ID))
+      .request(caller(name), startRequests(EVENT_ID))
       .catch(() => {});
   const does: Record<Step, () => unknown> = {
     'approve orders': () => void asked('orders'),

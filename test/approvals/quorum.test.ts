@@ -1,59 +1,71 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { compilePolicy } from '../../src/approvals/policy.ts';
 import { barOf, quorumOf, type Required, type Rules } from '../../src/approvals/quorum.ts';
 import { compileScope, type ScopeOptions } from '../../src/approvals/scope.ts';
+import type { ScheduledEvent } from '../../src/model.ts';
 import { scheduledEvent } from '../support/events.ts';
 
-function rules(required: Required, scopes: Readonly<Record<string, ScopeOptions>>): Rules {
-  return { required, dryRun: false, scopes: new Map(Object.entries(scopes).map(([name, scope]) => [name, compileScope(scope)])) };
+/** Both over the rules of a bridge without a policy. */
+function rules(required: Required, scopes: Readonly<Record<string, ScopeOptions>>) {
+  const policy = compilePolicy(null, required);
+  const compiled: Rules = {
+    policy,
+    dryRun: false,
+    scopes: new Map(Object.entries(scopes).map(([name, scope]) => [name, compileScope(scope)])),
+  };
+  return {
+    bar: (approver: string, judged: ScheduledEvent) => barOf(compiled, policy(judged, 0), approver, judged),
+    quorum: (judged: ScheduledEvent, approvers: readonly string[]) => quorumOf(compiled, policy(judged, 0), judged, approvers),
+  };
 }
 
 const THREE = { orders: {}, billing: {}, ops: {} };
 const event = scheduledEvent({ eventType: 'Reboot', resources: ['web_0', 'web_1'] });
 
 test('any: one yes is enough', () => {
-  assert.deepEqual(quorumOf(rules('any', THREE), event, ['billing']), { isFull: true, waitingFor: [] });
+  assert.deepEqual(rules('any', THREE).quorum(event, ['billing']), { isFull: true, waitingFor: [] });
 });
 
 test('a number: so many different approvers, and until then everybody who has not said yes is waited for', () => {
   const two = rules(2, THREE);
-  assert.deepEqual(quorumOf(two, event, ['billing']), { isFull: false, waitingFor: ['orders', 'ops'] });
-  assert.equal(quorumOf(two, event, ['billing', 'billing']).isFull, false);
-  assert.equal(quorumOf(two, event, ['billing', 'ops']).isFull, true);
+  assert.deepEqual(two.quorum(event, ['billing']), { isFull: false, waitingFor: ['orders', 'ops'] });
+  assert.equal(two.quorum(event, ['billing', 'billing']).isFull, false);
+  assert.equal(two.quorum(event, ['billing', 'ops']).isFull, true);
 });
 
 test('all: everybody whose scope touches the event, and nobody else', () => {
   const all = rules('all', { orders: {}, db: { resources: ['db_*'] }, freezes: { impacts: ['Freeze'] } });
-  assert.deepEqual(quorumOf(all, event, ['orders']), { isFull: true, waitingFor: [] });
-  assert.deepEqual(quorumOf(all, scheduledEvent({ resources: ['db_0'] }), ['orders']), { isFull: false, waitingFor: ['db', 'freezes'] });
+  assert.deepEqual(all.quorum(event, ['orders']), { isFull: true, waitingFor: [] });
+  assert.deepEqual(all.quorum(scheduledEvent({ resources: ['db_0'] }), ['orders']), { isFull: false, waitingFor: ['db', 'freezes'] });
 });
 
 test('all: one who is touched but may not approve stays waited for, so that the event is left to Azure', () => {
   const all = rules('all', { orders: {}, half: { resources: ['web_0'] } });
-  assert.deepEqual(quorumOf(all, event, ['orders', 'half']), { isFull: false, waitingFor: ['half'] });
+  assert.deepEqual(all.quorum(event, ['orders', 'half']), { isFull: false, waitingFor: ['half'] });
 });
 
 test('a list: all of its names, in its order', () => {
   const list = rules(['ops', 'orders'], THREE);
-  assert.deepEqual(quorumOf(list, event, ['orders']), { isFull: false, waitingFor: ['ops'] });
-  assert.equal(quorumOf(list, event, ['orders', 'ops']).isFull, true);
+  assert.deepEqual(list.quorum(event, ['orders']), { isFull: false, waitingFor: ['ops'] });
+  assert.equal(list.quorum(event, ['orders', 'ops']).isFull, true);
 });
 
 test('a list: a name outside of it may not approve, and its yes does not count', () => {
   const list = rules(['ops'], THREE);
-  assert.equal(barOf(list, 'orders', event), 'forbidden');
-  assert.equal(quorumOf(list, event, ['orders']).isFull, false);
+  assert.equal(list.bar('orders', event), 'unlisted');
+  assert.equal(list.quorum(event, ['orders']).isFull, false);
 });
 
 test('nobody approves a SpotRebalanceRecommendation', () => {
   const advice = scheduledEvent({ eventType: 'SpotRebalanceRecommendation' });
-  assert.equal(barOf(rules('any', THREE), 'orders', advice), 'forbidden');
-  assert.equal(quorumOf(rules('any', THREE), advice, ['orders']).isFull, false);
+  assert.equal(rules('any', THREE).bar('orders', advice), 'never');
+  assert.equal(rules('any', THREE).quorum(advice, ['orders']).isFull, false);
 });
 
 test('one who is not configured may not approve', () => {
-  assert.equal(barOf(rules('any', THREE), 'stranger', event), 'scope');
+  assert.equal(rules('any', THREE).bar('stranger', event), 'scope');
 });
 
 test('no quorum is full without a yes that counts', () => {
@@ -67,8 +79,8 @@ test('no quorum is full without a yes that counts', () => {
     fc.property(required, scope, scope, names, fc.subarray(['a', 'b', 'stranger']), (need, a, b, resources, approvers) => {
       const judged = scheduledEvent({ resources });
       const all = rules(need, { a, b });
-      const counting = approvers.filter((name) => barOf(all, name, judged) === null);
-      const { isFull, waitingFor } = quorumOf(all, judged, approvers);
+      const counting = approvers.filter((name) => all.bar(name, judged) === null);
+      const { isFull, waitingFor } = all.quorum(judged, approvers);
       assert.ok(!isFull || counting.length > 0);
       assert.ok(!isFull || waitingFor.length === 0);
       assert.ok(waitingFor.every((name) => !counting.includes(name)));

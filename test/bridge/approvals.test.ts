@@ -148,3 +148,19 @@ test('on a full disk an approval is answered 503 and nothing is posted; asked ag
   const accepted = await approve(bridge, 'orders', EventId);
   assert.deepEqual([accepted.status, posts(bridge)], [200, [200]]);
 });
+
+test('a start that cannot store what rules decide answers 503, not that the event has begun, until there is space', async (t) => {
+  const bridge = new VirtualBridge(t, ANY);
+  bridge.maxPages = 400;
+  // So many that their approvals need pages of their own.
+  const [EventId = ''] = Array.from({ length: 60 }, () => bridge.simulation.schedule().EventId);
+  await bridge.startFor(2 * SECOND);
+  bridge.fillDisk();
+  await bridge.kill();
+  await bridge.startFor(2 * SECOND, { approvals: { ...ANY.approvals, policy: [{ when: {}, then: 'approve' }] } });
+  const refused = await approve(bridge, 'orders', EventId);
+  assert.deepEqual([refused.status, posts(bridge)], [503, []]);
+  bridge.freeDisk();
+  await bridge.advance(2 * SECOND);
+  assert.deepEqual(posts(bridge), new Array(60).fill(200));
+});

@@ -8,19 +8,24 @@ import { checkConfig } from '../../src/config/check-config.ts';
 import type { Config } from '../../src/config/config.ts';
 import { systemDeps } from '../../src/system.ts';
 import { surroundings } from '../support/config.ts';
+import { Issuer } from '../support/issuer.ts';
 import { MemorySinks } from '../support/memory-sinks.ts';
 import { MemorySources, sourceAway } from '../support/memory-source.ts';
 import { localSimulator } from '../support/running-bridge.ts';
 
 const never = new AbortController().signal;
 
-function setUp(endpoint: string, source: object = {}) {
+function setUp(endpoint: string, source: object = {}, jwt: object = {}) {
   const sources = new MemorySources(() => 0);
   const memory = { ...new MemorySinks(() => 0).definition(never), source: sources.definition(never) };
   const file = {
     version: 1,
     metadata: { endpoint, timeout: '1s', firstTimeout: '1s' },
-    approvals: { approvers: { ops: {} }, sources: { topic: { type: 'memory', approver: 'ops', ...source } } },
+    approvals: {
+      ...jwt,
+      approvers: { ops: 'jwt' in jwt ? { subject: 'ops' } : {} },
+      sources: { topic: { type: 'memory', approver: 'ops', ...source } },
+    },
     sinks: { audit: { type: 'memory' } },
   };
   const checked = checkConfig(file, { ...surroundings(), adapters: [memory] });
@@ -56,6 +61,16 @@ test('a source that cannot be reached says why, and is asked though the metadata
   const [metadata, , topic] = await all(check(config));
   assert.notEqual(metadata?.error, null);
   assert.deepEqual(topic, { name: 'approvals.sources.topic', error: 'no such topic: make it', found: null });
+});
+
+test('the key set of approvals.jwt is fetched, and one that cannot be had says why', async (t) => {
+  const issuer = await Issuer.start(t);
+  const jwt = { issuer: 'i', audience: 'a', jwks: issuer.url, allowInsecure: true, allowPrivate: ['127.0.0.1'] };
+  const found = async () =>
+    (await all(check(setUp('http://127.0.0.1:1', {}, { jwt }).config))).find(({ name }) => name === 'approvals.jwt');
+  assert.deepEqual(await found(), { name: 'approvals.jwt', error: null, found: null });
+  issuer.misbehave = (response) => response.writeHead(302, { location: '/' }).end();
+  assert.match((await found())?.error ?? '', /answered 302/);
 });
 
 test('options that cannot work together show at once', () => {

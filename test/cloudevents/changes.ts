@@ -1,7 +1,8 @@
 // A few fields → changes and contexts for the tests of their CloudEvents.
+import type { EventApproval } from '../../src/approval.ts';
 import type { EventContext } from '../../src/cloudevents/event.ts';
 import { eventChangeId } from '../../src/ids.ts';
-import type { ApprovalChange, EventApproval, EventChange, SourceChange } from '../../src/model.ts';
+import type { ApprovalChange, EventChange, SourceChange } from '../../src/model.ts';
 import { momentAt, scheduledEvent } from '../support/events.ts';
 
 export const context: EventContext = {
@@ -68,8 +69,11 @@ export function eventApproval(fields: Partial<EventApproval> = {}): EventApprova
     key: 'c7061bac-afdc-4513-b24b-aa5f13a16123',
     occurrence: 1,
     state: 'submitted',
-    votes: [{ approver: 'orders', at: momentAt(0), event: scheduledEvent() }],
+    votes: [{ approver: 'orders', via: 'token', isShared: false, at: momentAt(0), event: scheduledEvent() }],
+    holds: [],
+    decision: { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, isSpent: false },
     policy: null,
+    isDryRun: false,
     at: momentAt(500),
     ...fields,
   };

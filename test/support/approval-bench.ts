@@ -1,8 +1,9 @@
 // A metadata service of a few events, a store and Approvals over them, in virtual time: for tests of what is recorded and posted.
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
+import type { ApprovalOrigin, PostResult } from '../../src/approval.ts';
 import { Approvals, type ApprovalsParts } from '../../src/approvals/approvals.ts';
-import type { EventChange, Instant, KnownEvent, Phase, PostResult, ScheduledEvent } from '../../src/model.ts';
+import type { EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model.ts';
 import { now } from '../../src/time.ts';
 import { EVENT_ID, scheduledEvent } from './events.ts';
 import { MemoryApprovalStore } from './memory-approval-store.ts';
@@ -26,7 +27,14 @@ export interface Post {
   readonly votes: number;
 }
 
-export type ApprovalSettings = Partial<Pick<ApprovalsParts, 'approvers' | 'required' | 'dryRun'>>;
+export type ApprovalSettings = Partial<
+  Pick<ApprovalsParts, 'approvers' | 'required' | 'policy' | 'group' | 'dryRun' | 'isShared'> & { readonly ownName: string | null }
+>;
+
+/** By a token at this bridge's own endpoint. */
+export function caller(approver: string): ApprovalOrigin {
+  return { approver, via: 'token', isShared: false };
+}
 
 export class ApprovalBench {
   readonly time = new VirtualTime();
@@ -39,6 +47,8 @@ export class ApprovalBench {
   answers: (PostResult | Promise<PostResult>)[] = [];
   /** Whether reading the document fails. */
   isAway = false;
+  /** Whether sight of the service is lost. */
+  isBlind = false;
   readonly log: string[] = [];
   readonly told: string[] = [];
   /** What became of messages: `queue settled`. */
@@ -54,6 +64,9 @@ export class ApprovalBench {
     const approvals: Approvals = new Approvals({
       approvers: { orders: {}, billing: {} },
       required: 'any',
+      policy: null,
+      group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
+      isShared: () => true,
       dryRun: false,
       ...parts,
       store: this.store,
@@ -66,6 +79,8 @@ export class ApprovalBench {
         lastReadAt: () => (approvals === this.#approvals ? this.#readAt : null),
         read: (signal) => this.#read(approvals, signal),
         post: (eventIds, signal) => this.#post(approvals, eventIds, signal),
+        isBlind: () => this.isBlind,
+        ownName: () => parts.ownName ?? 'WestNO_0',
         observerId: () => 'westno_0',
       },
     });

@@ -1,6 +1,9 @@
 // ApprovalStore in memory, for tests: what a transaction wrote is there at once or, where it throws, not at all; survives its Approvals.
+import type { ApprovalStep, EventApproval, MessageState, ReceivedMessage } from '../../src/approval.ts';
 import type { ApprovalStore, ApprovalTransaction, SeenEvent } from '../../src/approvals/approval-store.ts';
-import type { ApprovalChange, EventApproval, MessageState, ReceivedMessage } from '../../src/model.ts';
+import type { ApprovalChange } from '../../src/model.ts';
+
+type StoredMessage = { readonly message: Pick<ReceivedMessage, 'source' | 'id'>; readonly state: MessageState };
 
 export class MemoryApprovalStore implements ApprovalStore {
   /** Set it to let every transaction fail, as a full disk would. */
@@ -11,43 +14,61 @@ export class MemoryApprovalStore implements ApprovalStore {
   readonly published: ApprovalChange[] = [];
   readonly seenEvents = new Map<string, SeenEvent>();
   readonly usedIds = new Set<string>();
-  readonly #approvals = new Map<string, EventApproval>();
-  readonly #endedMs = new Map<string, number>();
-  /** `key occurrence` of those that have ended. */
-  readonly #over = new Set<string>();
-  readonly #messages = new Map<string, { readonly message: Pick<ReceivedMessage, 'source' | 'id'>; readonly state: MessageState }>();
+  /** By occurrence, of which no two keys share a number. */
+  readonly #approvals = new Map<number, EventApproval>();
+  readonly #steps = new Map<number, ApprovalStep[]>();
+  readonly #ended = new Map<number, { readonly key: string; readonly endedMs: number }>();
+  readonly #messages = new Map<string, StoredMessage>();
 
   transact<T>(work: (transaction: ApprovalTransaction) => T): T {
     this.transactions++;
     if (this.fault) throw this.fault;
-    const approvals: EventApproval[] = [];
-    const changes: ApprovalChange[] = [];
-    const messages: { message: Pick<ReceivedMessage, 'source' | 'id'>; state: MessageState }[] = [];
+    const writes: (() => void)[] = [];
+    const put = (message: StoredMessage['message'], state: MessageState) =>
+      writes.push(() => this.#messages.set(`${message.source} ${message.id}`, { message, state }));
     const result = work({
-      // Through JSON, as a store on disk keeps it: nothing is shared with whoever wrote it.
-      saveApproval: (approval) => approvals.push(structuredClone(approval)),
-      publish: (published) => changes.push(...published),
-      parkMessage: (message) => messages.push({ message: structuredClone(message), state: { kind: 'parked' } }),
+      // Cloned, as a store on disk keeps it: nothing is shared with whoever wrote it.
+      saveApproval: (approval) => {
+        const saved = structuredClone(approval);
+        writes.push(() => this.#approvals.set(saved.occurrence, saved));
+      },
+      addSteps: (occurrence, steps) => {
+        const added = structuredClone(steps);
+        writes.push(() => this.#steps.set(occurrence, [...(this.#steps.get(occurrence) ?? []), ...added]));
+      },
+      publish: (changes) => {
+        writes.push(() => this.#publish(changes));
+      },
+      parkMessage: (message) => {
+        put(structuredClone(message), { kind: 'parked' });
+      },
       handleMessage: (message, refusal) => {
         const fault = this.messageFault?.(message);
         if (fault) throw fault;
-        messages.push({ message, state: { kind: 'handled', refusal } });
+        put(message, { kind: 'handled', refusal });
       },
     });
-    for (const { message, state } of messages) this.#messages.set(`${message.source} ${message.id}`, { message, state });
-    for (const approval of approvals) this.#approvals.set(`${approval.key} ${approval.occurrence}`, approval);
-    for (const change of changes) this.usedIds.add(change.id);
-    this.published.push(...changes);
+    for (const write of writes) write();
     return result;
   }
 
   openApprovals(): readonly EventApproval[] {
-    return [...this.#approvals.values()].filter(({ key, occurrence }) => !this.#over.has(`${key} ${occurrence}`));
+    return [...this.#approvals.values()].filter(({ occurrence }) => !this.#ended.has(occurrence)).map(asReadAgain);
   }
 
-  /** What is stored of one occurrence. */
+  approvalOf(occurrence: number): EventApproval | null {
+    const approval = this.#approvals.get(occurrence);
+    return approval === undefined ? null : asReadAgain(approval);
+  }
+
+  steps(occurrence: number): readonly ApprovalStep[] {
+    return structuredClone(this.#steps.get(occurrence) ?? []);
+  }
+
+  /** What was written of one occurrence, with the elapsed time that a store on disk would not keep. */
   stored(key: string, occurrence: number): EventApproval | undefined {
-    return this.#approvals.get(`${key} ${occurrence}`);
+    const approval = this.#approvals.get(occurrence);
+    return approval?.key === key ? approval : undefined;
   }
 
   seen(id: string): SeenEvent | null {
@@ -55,13 +76,22 @@ export class MemoryApprovalStore implements ApprovalStore {
   }
 
   /** An occurrence has ended. */
-  end(key: string, occurrence: number, atMs: number): void {
-    this.#endedMs.set(key, atMs);
-    this.#over.add(`${key} ${occurrence}`);
+  end(key: string, occurrence: number, endedMs: number): void {
+    this.#ended.set(occurrence, { key, endedMs });
   }
 
   lastEndedMs(key: string): number | null {
-    return this.#endedMs.get(key) ?? null;
+    const ends = [...this.#ended.values()].filter((end) => end.key === key).map(({ endedMs }) => endedMs);
+    return ends.length === 0 ? null : Math.max(...ends);
+  }
+
+  /** Of those that have approvals or have ended; of others nobody told this store. */
+  lastOccurrence(key: string): { occurrence: number; endedMs: number | null } | null {
+    const isOfKey = ([, of]: readonly [number, { readonly key: string }]) => of.key === key;
+    const occurrences = [...this.#approvals, ...this.#ended].filter(isOfKey).map(([occurrence]) => occurrence);
+    if (occurrences.length === 0) return null;
+    const occurrence = Math.max(...occurrences);
+    return { occurrence, endedMs: this.#ended.get(occurrence)?.endedMs ?? null };
   }
 
   readonly messages = {
@@ -85,4 +115,24 @@ export class MemoryApprovalStore implements ApprovalStore {
       [`approval.${phase}`, reason, approver].filter((part) => part !== null).join(' '),
     );
   }
+
+  #publish(changes: readonly ApprovalChange[]): void {
+    for (const change of changes) this.usedIds.add(change.id);
+    this.published.push(...changes);
+  }
+}
+
+/** Moments tell the next process nothing of this one's monotonic clock. */
+function asReadAgain(approval: EventApproval): EventApproval {
+  const { at, votes, holds, decision } = structuredClone(approval);
+  const forgotten = <T extends { readonly at: EventApproval['at'] }>(one: T): T => ({ ...one, at: { ...one.at, elapsedMs: null } });
+  return {
+    ...approval,
+    ...{
+      at: { ...at, elapsedMs: null },
+      votes: votes.map(forgotten),
+      holds: holds.map(forgotten),
+      decision: decision && forgotten(decision),
+    },
+  };
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { ApprovalStep } from '../../src/approval.ts';
 import type { Instant, JournalEntry, KnownEvent, KnownState } from '../../src/model.ts';
 import type { OutboxOptions } from '../../src/outbox/open-store.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
@@ -66,6 +67,11 @@ export function knownState(events: readonly KnownEvent[], overrides: Partial<Kno
     nextOccurrence: Math.max(0, ...events.map(({ occurrence }) => occurrence)) + 1,
     ...overrides,
   };
+}
+
+/** A line of the record of approvals that nobody in particular wrote. */
+export function approvalStep(step: ApprovalStep['step'], overrides: Partial<ApprovalStep> = {}): ApprovalStep {
+  return { step, atMs: 1_000_000, approver: null, via: null, policy: null, status: null, reason: null, ...overrides };
 }
 
 /** A journal entry of `key`; its bytes are a CloudEvent as the journal keeps it. */

@@ -59,6 +59,13 @@ const TOKENS = { orders: 'token-of-the-orders-service', billing: 'token-of-the-b
 
 export { HOUR, MINUTE, SECOND } from './lane-fixture.ts';
 
+/** A machine of a group, in place of one that is a group of its own. */
+export interface VirtualMachine {
+  readonly simulation: Simulation;
+  /** Its own clocks and timers, on the time of the simulation. */
+  readonly clocks: Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'>;
+}
+
 /** Nothing runs before `start`; whatever runs at the end of the test is closed then. */
 export class VirtualBridge {
   readonly simulation: Simulation;
@@ -74,11 +81,17 @@ export class VirtualBridge {
   /** How large the disk is, in pages of 4 KiB; for `fillDisk`. */
   maxPages: number | undefined;
   readonly #root: string;
+  readonly #clocks: VirtualMachine['clocks'];
   #process: Process | null = null;
   #kills = 0;
 
-  constructor(t: TestContext, settings: Settings = {}, options: { readonly seed?: number; readonly vmName?: string } = {}) {
-    this.simulation = new Simulation(options);
+  constructor(
+    t: TestContext,
+    settings: Settings = {},
+    options: { readonly seed?: number; readonly vmName?: string; readonly machine?: VirtualMachine } = {},
+  ) {
+    this.simulation = options.machine?.simulation ?? new Simulation(options);
+    this.#clocks = options.machine?.clocks ?? this.time;
     this.sinks = new MemorySinks(this.time.wallMs);
     this.sources = new MemorySources(this.time.wallMs);
     this.service = simulatorTransport(this.simulation.simulator, this.time);
@@ -240,11 +253,11 @@ export class VirtualBridge {
 
   /** The clocks of a process: its elapsed time begins with it, and timers are never early. */
   #deps(): Deps {
-    const { time } = this;
-    const startedMs = time.elapsedMs();
-    const after: Deps['after'] = (delayMs, run) => time.after(Math.ceil(delayMs), run);
-    const clocks = { wallMs: time.wallMs, elapsedMs: () => time.elapsedMs() - startedMs, after };
-    return { ...clocks, random: time.random, scheduler: schedulerOn(clocks) };
+    const machine = this.#clocks;
+    const startedMs = machine.elapsedMs();
+    const after: Deps['after'] = (delayMs, run) => machine.after(Math.ceil(delayMs), run);
+    const clocks = { wallMs: machine.wallMs, elapsedMs: () => machine.elapsedMs() - startedMs, after };
+    return { ...clocks, random: this.time.random, scheduler: schedulerOn(clocks) };
   }
 
   #config(killed: AbortSignal): Config {

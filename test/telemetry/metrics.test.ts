@@ -11,6 +11,7 @@ const NOTHING: Snapshot = {
   events: { scheduled: 0, started: 0 },
   sinks: [],
   sources: [],
+  approvals: { states: [], notStartedSeconds: 0 },
   logLinesDropped: 0,
 };
 
@@ -97,6 +98,7 @@ test('a scrape shows the state at its moment', async () => {
       { sink: 'audit', queued: 0, oldestSeconds: null, deadLetters: 0, state: 'backing off' },
     ],
     sources: [],
+    approvals: { states: ['submitted', 'held', 'submitted'], notStartedSeconds: 42 },
     logLinesDropped: 5,
   };
   const metrics = metricsOf({}, { collect: () => snapshot });
@@ -117,6 +119,10 @@ test('a scrape shows the state at its moment', async () => {
     ['sink_state{sink="hooks",state="delivering"}', 0],
     ['sink_state{sink="audit",state="backing off"}', 1],
     ['sink_state{sink="audit",state="misconfigured"}', 0],
+    ['approval_events{state="submitted"}', 2],
+    ['approval_events{state="held"}', 1],
+    ['approval_events{state="waiting"}', 0],
+    ['approval_not_started_seconds', 42],
     ['log_lines_dropped_total', 5],
     ['build_info{version="1.2.3"}', 1],
     ['process_start_time_seconds', 1_767_225_600],

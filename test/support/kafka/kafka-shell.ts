@@ -39,7 +39,8 @@ controller.listener.names=CONTROLLER
 log.dirs=${data}
 `;
 
-async function kafkaFolder(t: TestContext): Promise<string> {
+/** A folder as the tarball unpacks, with the scripts that the pages name. */
+export async function kafkaFolder(t: TestContext): Promise<string> {
   const folder = folderOf(t);
   for (const name of ['bin', 'config']) mkdirSync(join(folder, name));
   const logging = join(folder, 'config/tools-log4j2.properties');

@@ -1,0 +1,127 @@
+// The nouns of approvals: votes, holds, decisions, what was done about an event step by step, messages of sources. Types alone.
+import type { Instant, ScheduledEvent } from './model.ts';
+
+/** Who spoke, as authenticated: never what a body claims. */
+export interface ApprovalOrigin {
+  /** A name in `approvals.approvers`. */
+  readonly approver: string;
+  /** How: `token`, `certificate` or `jwt` at the HTTP interface, `source:NAME` through a broker. */
+  readonly via: string;
+  /** Every bridge of a group hears it, so that its leader posts; false: this bridge alone, so it posts at once (contract, section 8). */
+  readonly isShared: boolean;
+}
+
+/** A yes to one event. */
+export interface ApprovalVote extends ApprovalOrigin {
+  readonly at: Instant;
+  /** What the event looked like when the yes was recorded: it is void once the event got worse than that. */
+  readonly event: ScheduledEvent;
+}
+
+/** While one stands, nothing is posted for its event. */
+export interface ApprovalHold extends ApprovalOrigin {
+  readonly reason: string | null;
+  readonly at: Instant;
+}
+
+/** What made a StartRequest right: a full quorum, a rule that approves, or the deadline of one that waits. */
+export interface ApprovalDecision {
+  readonly by: 'quorum' | 'policy' | 'deadline';
+  /** Since when without a break. */
+  readonly at: Instant;
+  /** This bridge posts at once, leader or not. */
+  readonly atOnce: boolean;
+  /** The deadline that fell due and says to approve, in milliseconds since 1970; null where none did. */
+  readonly dueMs: number | null;
+  /** A dry run has decided this occurrence, now or before: no rule and no deadline decides it once more, approvers do. */
+  readonly isSpent: boolean;
+}
+
+/**
+ * `waiting` for more approvers; `held`: recorded, and somebody's hold stands; `submitting`: decided, to be posted; `submitted`: accepted by the
+ * metadata service; `confirmed`: seen `Started` after that; `moot`: started or gone without it; `failed`: refused by the metadata service;
+ * `dry-run`: decided while `approvals.dryRun` was set, so never posted.
+ */
+export type ApprovalState = 'waiting' | 'held' | 'submitting' | 'submitted' | 'confirmed' | 'moot' | 'failed' | 'dry-run';
+
+/** The approvals of one occurrence of an event. */
+export interface EventApproval {
+  readonly key: string;
+  readonly occurrence: number;
+  readonly state: ApprovalState;
+  /** In the order in which they were recorded. */
+  readonly votes: readonly ApprovalVote[];
+  /** In the order in which they were set, one for each approver. */
+  readonly holds: readonly ApprovalHold[];
+  readonly decision: ApprovalDecision | null;
+  /** The rule that governs the event: `documentation`, `policy[N]`; null where none matches. */
+  readonly policy: string | null;
+  /** Its votes and its decision are of a dry run. */
+  readonly isDryRun: boolean;
+  /** When `state` was reached: with `submitting`, a group's ranks count from here. */
+  readonly at: Instant;
+}
+
+export type ApprovalStepName =
+  | 'recorded'
+  | 'held'
+  | 'released'
+  | 'void'
+  | 'decided'
+  | 'dropped'
+  | 'left'
+  | 'answered'
+  | 'submitted'
+  | 'confirmed'
+  | 'failed'
+  | 'moot';
+
+/** One line of the record of an occurrence; lines are added, never changed. */
+export interface ApprovalStep {
+  readonly step: ApprovalStepName;
+  readonly atMs: number;
+  /** Null where nobody in particular did it. */
+  readonly approver: string | null;
+  /** As `ApprovalOrigin.via`; null where nobody in particular did it. */
+  readonly via: string | null;
+  /** The rule that governed. */
+  readonly policy: string | null;
+  /** What the metadata service answered: an HTTP status or an error code; null where it was not asked. */
+  readonly status: number | string | null;
+  /** An approver's reason for a hold, what decided, why it failed. */
+  readonly reason: string | null;
+}
+
+/** An approval as a source brought it (contract, section 8). */
+export interface ReceivedMessage {
+  /** The source's name in the configuration. */
+  readonly source: string;
+  /** The same each time this message is received. */
+  readonly id: string;
+  /** Who speaks through the source. */
+  readonly approver: string;
+  /** Where it stands at the broker, for logs. */
+  readonly place: Readonly<Record<string, string | number>>;
+  readonly body: Uint8Array;
+  /** When it was sent, in milliseconds since 1970, as the broker says. */
+  readonly sentMs: number;
+  readonly receivedAt: Instant;
+}
+
+/** Why a message was refused, in the words that a dead-letter queue takes. */
+export interface MessageRefusal {
+  /** The `type` of the refusal. */
+  readonly reason: string;
+  readonly description: string;
+}
+
+/** What the store knows of a message: it waits for its event, or it was dealt with for good, and refused where `refusal` is not null. */
+export type MessageState = { readonly kind: 'parked' } | { readonly kind: 'handled'; readonly refusal: MessageRefusal | null };
+
+/** What the metadata service said to a StartRequest. */
+export type PostResult =
+  | { readonly kind: 'accepted' }
+  /** Not now: post again in the rhythm of polling. */
+  | { readonly kind: 'again'; readonly error: Error; readonly delayMs: number }
+  /** Refused: read the document again and decide. */
+  | { readonly kind: 'refused'; readonly status: number; readonly error: Error };

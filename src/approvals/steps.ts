@@ -1,0 +1,54 @@
+// The approvals of an occurrence before and after → the lines that its record gets (contract, section 8). Pure.
+import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../approval.ts';
+
+/** Beyond what the two tell. */
+export interface StepContext {
+  readonly atMs: number;
+  /** Who released holds. */
+  readonly by?: ApprovalOrigin;
+  /** What the metadata service answered. */
+  readonly status?: number | string | null;
+}
+
+const OF_STATE: Partial<Record<EventApproval['state'], ApprovalStepName>> = {
+  submitted: 'submitted',
+  confirmed: 'confirmed',
+  moot: 'moot',
+  failed: 'failed',
+};
+
+/** In the order in which they come about: votes and holds, then what they decide, then what becomes of it. */
+export function stepsBetween(before: EventApproval | null, after: EventApproval, context: StepContext): readonly ApprovalStep[] {
+  const { policy } = after;
+  const line = (step: ApprovalStepName, who: { approver: string; via: string } | null, more: Partial<ApprovalStep> = {}): ApprovalStep => ({
+    ...{ step, atMs: context.atMs, policy, status: null, reason: null, ...more },
+    ...{ approver: who?.approver ?? null, via: who?.via ?? null },
+  });
+  const [votesBefore, holdsBefore] = [before?.votes ?? [], before?.holds ?? []];
+  const steps = [
+    ...without(votesBefore, after.votes).map((vote) => line('void', vote)),
+    ...after.votes.filter((vote) => !isIn(vote, votesBefore)).map((vote) => line('recorded', vote)),
+    ...after.holds.filter((hold) => !holdsBefore.includes(hold)).map((hold) => line('held', hold, { reason: hold.reason })),
+    ...without(holdsBefore, after.holds).map((hold) => line('released', context.by ?? null, { reason: hold.approver })),
+  ];
+  if (before?.decision && after.decision === null) steps.push(line('dropped', null, { reason: before.decision.by }));
+  if (after.decision !== null && after.decision.by !== before?.decision?.by)
+    steps.push(line('decided', null, { reason: after.decision.by }));
+  const name = before?.state === after.state ? undefined : OF_STATE[after.state];
+  const status = context.status ?? null;
+  const isSeenFirst = name === 'confirmed' && before?.state !== 'submitted';
+  if (isSeenFirst) steps.push(line('submitted', null, { status }));
+  // Where the way leads back from confirmed, nothing was submitted anew.
+  if (name !== undefined && before?.state !== 'confirmed') steps.push(line(name, null, { status: isSeenFirst ? null : status }));
+  return steps;
+}
+
+/** A yes that was said anew, as after a dry run, has a moment of its own. */
+function isIn({ at }: ApprovalVote, votes: readonly ApprovalVote[]): boolean {
+  return votes.some((vote) => vote.at === at);
+}
+
+/** Those of `some` whose approver has none in `others`. */
+function without<T extends { readonly approver: string }>(some: readonly T[], others: readonly T[]): readonly T[] {
+  return some.filter(({ approver }) => others.every((other) => other.approver !== approver));
+}

@@ -1,0 +1,38 @@
+// What becomes of approvals, and a look at those that are open at each scrape → their metrics. docs/metrics.md lists them.
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import { boundedLabel } from './label-values.ts';
+import type { NamedMetric } from './named-metric.ts';
+
+const RESULTS = 'recorded held released void decided dropped left answered submitted confirmed failed moot denied'.split(' ');
+const STATES = ['waiting', 'held', 'submitting', 'submitted', 'confirmed', 'moot', 'failed', 'dry-run'] as const;
+
+export interface ApprovalSnapshot {
+  /** The state of the approvals of each event that has any. */
+  readonly states: readonly (typeof STATES)[number][];
+  /** How long the oldest StartRequest that was accepted has waited for its event to start; 0 without one. */
+  readonly notStartedSeconds: number;
+}
+
+export interface ApprovalMetrics {
+  /** A line of the record of an event was written, or a request denied. */
+  counted(result: string): void;
+  show(snapshot: ApprovalSnapshot): void;
+}
+
+export function createApprovalMetrics(of: NamedMetric): ApprovalMetrics {
+  const total = new Counter(of('approvals_total', 'Approvals, by what became of them.', ['result']));
+  const events = new Gauge(of('approval_events', 'Events that have approvals or holds, by the state of those.', ['state']));
+  const age = new Gauge(
+    of('approval_not_started_seconds', 'How long the oldest accepted StartRequest has waited for its event to start; 0 without one.', []),
+  );
+  const label = boundedLabel(RESULTS.length, RESULTS);
+  for (const result of RESULTS) total.inc({ result }, 0);
+  return {
+    counted: (result) => total.inc({ result: label(result) }),
+    show: ({ states, notStartedSeconds }) => {
+      for (const state of STATES) events.set({ state }, states.filter((each) => each === state).length);
+      age.set(notStartedSeconds);
+    },
+  };
+}

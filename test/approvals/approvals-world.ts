@@ -1,0 +1,377 @@
+// Acts of a metadata service, approvers, a disk and a supervisor → one bridge's Approvals in virtual time, with the oracle told of all of it.
+import assert from 'node:assert/strict';
+import type { EventApproval, PostResult } from '../../src/approval.ts';
+import type { ApprovalTransaction } from '../../src/approvals/approval-store.ts';
+import { BridgeError } from '../../src/errors.ts';
+import type { ApprovalChange, EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model.ts';
+import { now } from '../../src/time.ts';
+import { scheduledEvent } from '../support/events.ts';
+import { MemoryApprovalStore } from '../support/memory-approval-store.ts';
+import { VirtualTime } from '../support/virtual-time.ts';
+import { Oracle, type OracleAct } from './approvals-oracle.ts';
+import type { OracleConfig } from './approvals-oracle-rules.ts';
+import { type Answer, answerOf, ask, type Channel, killed, type Process, processOf, send } from './approvals-process.ts';
+
+/** Where the next transaction that the world begins kills the process: before it is on disk, or right after. */
+export type Kill = 'before' | 'after';
+
+/** No deadline, a whole second, ever falls due at the moment of another act. */
+const START_MS = Date.UTC(2026, 0, 1) + 500;
+
+export class ApprovalsWorld {
+  readonly time = new VirtualTime({ startMs: START_MS });
+  readonly store = new MemoryApprovalStore();
+  readonly oracle = new Oracle();
+  readonly faults: string[] = [];
+  /** StartRequests that the service accepted. */
+  accepted = 0;
+  posts = 0;
+  answers: Answer[] = [];
+  isAway = false;
+  kill: Kill | null = null;
+  readonly #service = new Map<string, { readonly event: ScheduledEvent; readonly isListed: boolean }>();
+  readonly #steps = new Map<number, string>();
+  readonly #seenIds: string[] = [];
+  #known: ReadonlyMap<string, KnownEvent> = new Map();
+  #readAt: Instant | null = null;
+  #occurrences = 0;
+  #voided = 0;
+  #messages = 0;
+  #phase: 'acts' | 'judges' | null = null;
+  #process: Process;
+
+  constructor(config: OracleConfig) {
+    this.#process = this.#open(config);
+  }
+
+  get config(): OracleConfig {
+    return this.#process.config;
+  }
+
+  get seenIds(): readonly string[] {
+    return this.#seenIds;
+  }
+
+  event(eventId: string): ScheduledEvent | undefined {
+    return this.#service.get(eventId.toLowerCase())?.event;
+  }
+
+  /** The service lists it so from now on. */
+  list(eventId: string, fields: Partial<ScheduledEvent>): void {
+    const before = this.event(eventId) ?? scheduledEvent({ eventId });
+    this.#service.set(eventId.toLowerCase(), { event: { ...before, ...fields }, isListed: true });
+  }
+
+  /** Left out of documents, which in a new epoch proves nothing; not while a refused StartRequest is looked into. */
+  hide(eventId: string, isListed: boolean): void {
+    const key = eventId.toLowerCase();
+    const listed = this.#service.get(key);
+    const entry = this.oracle.entries.get(key);
+    const isAsked = entry && (this.#process.posting.has(entry.occurrence) || entry.outcome === 'refused');
+    if (listed && !isAsked) this.#service.set(key, { ...listed, isListed });
+  }
+
+  end(eventId: string): void {
+    this.#service.delete(eventId.toLowerCase());
+  }
+
+  goBlind(): void {
+    this.isAway = true;
+    this.oracle.isBlind = true;
+  }
+
+  fill(isFull: boolean): void {
+    this.store.fault = isFull ? new BridgeError('BRIDGE_STORE_FULL', 'the disk is full') : null;
+    this.oracle.full(isFull);
+  }
+
+  /** One good document, handled as the pipeline does; nothing where there is none or it cannot be stored. */
+  poll(): void {
+    if (this.isAway) return;
+    this.tick();
+    const { approvals } = this.#process;
+    const at = now(this.time);
+    const next = new Map<string, KnownEvent>();
+    const changes: EventChange[] = [];
+    for (const [key, { event, isListed }] of this.#service) {
+      const before = this.#known.get(key);
+      if (before === undefined && !isListed) continue;
+      const occurrence = before?.occurrence ?? ++this.#occurrences;
+      const known = { key, occurrence, apiVersion: '2020-07-01', epoch: 1, listed: isListed, lastListedAt: null, missing: null };
+      next.set(key, { ...known, event: isListed || before === undefined ? event : before.event });
+      if (isListed && before?.event !== event) changes.push(changeOf(before ? phaseOf(event) : 'scheduled', key, occurrence, event, at));
+    }
+    for (const [key, { occurrence, event }] of this.#known) if (!next.has(key)) changes.push(changeOf('ended', key, occurrence, event, at));
+    const commits: (() => void)[] = [];
+    const isStored = this.#during('judges', () => {
+      this.#transact((transaction) => commits.push(approvals.observe(transaction, changes)));
+    });
+    if (!isStored) {
+      this.#reopened();
+      return;
+    }
+    this.#known = next;
+    this.#readAt = at;
+    for (const change of changes) this.#committed(change, at);
+    for (const [key, { listed }] of next) this.#markListed(key, listed);
+    if (this.#reopened()) return;
+    this.oracle.isBlind = false;
+    for (const commit of commits) commit();
+    approvals.documentHandled();
+    this.oracle.documentHandled(at.wallMs);
+  }
+
+  /** A yes, a hold or a release, by somebody whose name is proven; the answer is the one that the oracle gives. */
+  async act(channel: Channel, act: OracleAct, seen: string | undefined): Promise<void> {
+    const { oracle } = this;
+    this.tick();
+    const verdict = oracle.verdictOf(act);
+    // What a queue's reader does not know goes back after a pause; other tests look at that.
+    if (channel === 'queue' && (!oracle.hasRead || verdict === 'unknown' || verdict === 'ended')) return;
+    const said: string[] = [];
+    const isStored = this.#during('acts', () => {
+      if (channel === 'http') ask(this.#process, act, seen, said);
+      else send(this.#process, act, { source: channel, id: `message ${this.#messages++}`, seen });
+    });
+    if (isStored) {
+      if (channel !== 'http') oracle.message(act, this.time.wallMs());
+      else if (verdict === null) oracle.apply(act, this.time.wallMs());
+    }
+    this.#reopened();
+    await this.time.advance(0);
+    if (channel === 'http' && isStored) this.#compareAnswer(verdict, said);
+  }
+
+  /** A process ends, by kill -9 or in order, and one with this configuration begins. */
+  async restart(config: OracleConfig, inOrder: boolean): Promise<void> {
+    this.tick();
+    this.oracle.stop();
+    const { approvals } = this.#process;
+    if (inOrder) {
+      void approvals[Symbol.asyncDispose]();
+      await this.time.advance(6000);
+    }
+    this.fill(false);
+    this.#process = this.#open(config);
+  }
+
+  /** What fell due up to now. */
+  tick(): void {
+    this.oracle.catchUp(this.time.wallMs());
+  }
+
+  async wait(ms: number): Promise<void> {
+    await this.time.advance(ms);
+    this.tick();
+  }
+
+  /** Memory, disk and oracle say the same, and records only grow. */
+  check(): void {
+    this.tick();
+    assert.deepEqual(this.faults, []);
+    for (const { key, occurrence } of this.#known.values()) this.#compare(key, occurrence);
+    const told = (phase: string) => this.store.published.filter((change) => change.phase === phase);
+    assert.equal(told('recorded').length, this.oracle.recorded, 'approval.recorded once for each vote');
+    assert.equal(this.#voided, this.oracle.voided, 'approval.failed once for each vote that became void');
+    const submitted = told('submitted').map(({ occurrence }) => occurrence);
+    assert.equal(new Set(submitted).size, submitted.length, 'approval.submitted once for each occurrence');
+    assert.ok(submitted.length <= this.accepted, 'approval.submitted without an accepted StartRequest');
+  }
+
+  /** Everything that has been decided and this bridge's turn for `graceMs` since then has been posted. */
+  checkComplete(sinceMs: number, graceMs: number): void {
+    for (const entry of this.oracle.entries.values()) {
+      const dueSinceMs = this.oracle.dueSince(entry);
+      const isMissing = dueSinceMs !== null && this.time.wallMs() - Math.max(dueSinceMs, sinceMs) > graceMs;
+      assert.ok(!isMissing, `no StartRequest for ${entry.key}, which ${entry.by} decided`);
+      const stored = this.store.stored(entry.key, entry.occurrence);
+      if (entry.event.eventStatus === 'Started') assert.notEqual(stored?.state, 'submitted', `${entry.key} is Started, but not confirmed`);
+    }
+  }
+
+  #compareAnswer(verdict: string | null, said: readonly string[]): void {
+    const late = ['changed', 'refused'];
+    if (verdict === null)
+      assert.ok(
+        said.every((type) => late.includes(type)),
+        `refused as ${said.join()}`,
+      );
+    else assert.deepEqual(said, [verdict]);
+  }
+
+  /** Whether what is begun here is on disk, or needed no disk. */
+  #during(phase: 'acts' | 'judges', work: () => void): boolean {
+    this.#phase = phase;
+    const kill = this.kill;
+    try {
+      work();
+    } catch (error) {
+      if (!this.#process?.isDead && !this.store.fault) throw error;
+    } finally {
+      this.#phase = null;
+    }
+    const isKilled = kill !== null && this.kill === null;
+    return isKilled ? kill === 'after' : this.store.fault === null;
+  }
+
+  #transact<T>(work: (transaction: ApprovalTransaction) => T): T {
+    const { kill, store } = this;
+    if (kill !== null && this.#phase !== null && store.fault === null) {
+      this.kill = null;
+      if (kill === 'after') this.#written(() => store.transact(work));
+      if (this.#process) this.#process.isDead = true;
+      throw killed();
+    }
+    return this.#written(() => store.transact(work));
+  }
+
+  #written<T>(transact: () => T): T {
+    const before = this.store.published.length;
+    const result = transact();
+    for (const change of this.store.published.slice(before)) this.#told(change);
+    return result;
+  }
+
+  #told({ phase, key, reason, occurrence }: ApprovalChange): void {
+    const entry = this.oracle.entries.get(key);
+    const isOfEntry = entry?.occurrence === occurrence;
+    if (phase === 'failed' && reason === 'changed' && this.#phase === 'judges') this.#voided++;
+    if (phase === 'failed' && reason === 'refused' && isOfEntry) {
+      if (entry.holds.size > 0 || entry.by === null) this.faults.push(`${key} was told failed, though nothing was to be posted any more`);
+      this.oracle.concluded(entry, 'failed');
+    }
+    if (phase !== 'submitted' || !isOfEntry) return;
+    if (!this.#process.accepted.has(entry.occurrence)) this.faults.push(`${key} was told submitted, which nobody accepted`);
+    this.oracle.concluded(entry, 'submitted');
+  }
+
+  #committed({ phase, id, key, occurrence, event }: EventChange, { wallMs }: Instant): void {
+    if (phase === 'ended') {
+      this.store.end(key, occurrence, wallMs);
+      this.oracle.ended(key, wallMs);
+      return;
+    }
+    this.oracle.changed(key, occurrence, event, wallMs);
+    if (phase === 'started') return;
+    this.store.seenEvents.set(id, { change: phase, key, occurrence, event });
+    this.#seenIds.push(id);
+  }
+
+  #markListed(key: string, isListed: boolean): void {
+    const entry = this.oracle.entries.get(key);
+    if (entry) entry.isListed = isListed;
+  }
+
+  /** A process that was killed is followed by one of the same configuration. */
+  #reopened(): boolean {
+    if (!this.#process.isDead) return false;
+    this.#forgetTies();
+    this.oracle.stop();
+    this.#process = this.#open(this.#process.config);
+    return true;
+  }
+
+  /** Of deadlines that fell due in the very millisecond of the kill, those count that the process came to. */
+  #forgetTies(): void {
+    for (const entry of this.oracle.entries.values()) {
+      const isTie = entry.fellDue?.dueMs === this.time.wallMs();
+      if (isTie && !this.store.stored(entry.key, entry.occurrence)?.decision)
+        Object.assign(entry, { by: null, sinceMs: null, fellDue: null });
+    }
+  }
+
+  #open(config: OracleConfig): Process {
+    if (this.#process) this.#process.isDead = true;
+    this.#readAt = null;
+    const process = processOf(config, this.store, this.time, {
+      events: () => this.#known,
+      lastReadAt: () => this.#readAt,
+      isBlind: () => this.oracle.isBlind,
+      poll: () => this.poll(),
+      post: (from, eventIds) => this.#post(from, eventIds),
+      transact: (work) => this.#transact(work),
+    });
+    this.#process = process;
+    const isStored = this.#during('judges', () => process.approvals.start());
+    if (isStored) this.oracle.start(config, this.time.wallMs());
+    return process.isDead ? this.#open(config) : process;
+  }
+
+  async #post(process: Process, eventIds: readonly string[]): Promise<PostResult> {
+    const [eventId = ''] = eventIds;
+    const key = eventId.toLowerCase();
+    const occurrence = this.#known.get(key)?.occurrence ?? 0;
+    this.#judgePost(process, eventIds);
+    process.posting.add(occurrence);
+    const answer = this.isAway ? 'again' : (this.answers.shift() ?? 'accepted');
+    if (answer.endsWith('starts') && this.event(key)) this.list(eventId, { eventStatus: 'Started', notBefore: null });
+    const result = await answerOf(this.time, answer);
+    if (process.isDead) return result;
+    process.posting.delete(occurrence);
+    this.tick();
+    if (result.kind === 'accepted') {
+      this.accepted++;
+      process.accepted.add(occurrence);
+    }
+    const entry = this.oracle.entries.get(key);
+    if (result.kind === 'refused' && entry?.occurrence === occurrence && entry.outcome === 'open') entry.outcome = 'refused';
+    return result;
+  }
+
+  #judgePost({ accepted, posting }: Process, eventIds: readonly string[]): void {
+    this.posts++;
+    this.tick();
+    const [eventId = ''] = eventIds;
+    const key = eventId.toLowerCase();
+    const occurrence = this.#known.get(key)?.occurrence ?? 0;
+    const readAgoMs = this.#readAt === null ? Number.POSITIVE_INFINITY : this.time.wallMs() - this.#readAt.wallMs;
+    const fault = this.oracle.posted(key, this.time.wallMs());
+    const faults = [
+      fault,
+      eventIds.length === 1 ? null : 'it names several events',
+      eventId === this.#known.get(key)?.event.eventId ? null : 'it is not written as the service does',
+      readAgoMs <= 10_000 ? null : 'the document is too old',
+      accepted.has(occurrence) ? 'the service has accepted it' : null,
+      posting.has(occurrence) ? 'another one is under way' : null,
+    ].filter((each) => each !== null);
+    if (faults.length > 0) this.faults.push(`a StartRequest for ${key}, though ${faults.join(', and ')}`);
+  }
+
+  #compare(key: string, occurrence: number): void {
+    const stored = this.store.stored(key, occurrence);
+    const entry = this.oracle.entries.get(key);
+    assert.equal(entry?.occurrence, occurrence);
+    const memory = this.#process.approvals.approvalOf(key, occurrence);
+    if (memory !== null) assert.deepEqual(onDisk(memory), stored && onDisk(stored), `${key} in memory and on disk`);
+    assert.deepEqual((stored?.holds ?? []).map(({ approver }) => approver).sort(), [...entry.holds].sort(), `holds of ${key}`);
+    const isPlain = stored !== undefined && stored.state !== 'moot' && stored.isDryRun === this.config.dryRun;
+    const votes = stored?.votes.map(({ approver, isShared }) => `${approver} ${isShared}`);
+    if (isPlain)
+      assert.deepEqual(
+        votes,
+        entry.votes.map(({ approver, isShared }) => `${approver} ${isShared}`),
+        `votes for ${key}`,
+      );
+    const steps = JSON.stringify(this.store.steps(occurrence)).slice(0, -1);
+    assert.ok(steps.startsWith(this.#steps.get(occurrence) ?? ''), `the record of ${key} only grows`);
+    this.#steps.set(occurrence, steps);
+  }
+}
+
+let changes = 0;
+
+function changeOf(phase: Phase, key: string, occurrence: number, event: ScheduledEvent, at: Instant): EventChange {
+  return {
+    ...{ kind: 'event', phase, id: `${key}:${phase}:${++changes}`, key, occurrence, event, at },
+    ...{ previousStatus: null, changedFields: [], outcome: null, withoutNotice: false, incarnation: 1 },
+  };
+}
+
+function phaseOf({ eventStatus }: ScheduledEvent): Phase {
+  return eventStatus === 'Started' ? 'started' : 'updated';
+}
+
+/** Without what only this process knows. */
+function onDisk(approval: EventApproval): unknown {
+  return JSON.parse(JSON.stringify(approval, (name, value: unknown) => (name === 'elapsedMs' ? undefined : value)));
+}

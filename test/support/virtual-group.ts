@@ -1,0 +1,152 @@
+// Settings → five bridges in virtual time, each on its own machine of one simulated group and with its own clock; each can die, freeze, be cut off or be slow.
+import type { TestContext } from 'node:test';
+import { BridgeError } from '../../src/errors.ts';
+import type { Transport } from '../../src/metadata/transport.ts';
+import { type Deps, sleep } from '../../src/time.ts';
+import { simulatedGroup } from './simulated-group.ts';
+import type { SimulatedMachine, Simulation } from './simulation.ts';
+import { simulatorTransport } from './simulator-transport.ts';
+import { type Settings, VirtualBridge } from './virtual-bridge.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** The clocks and timers of one machine, which can stand still. */
+class MachineClock implements Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'> {
+  /** How far its wall clock is off. */
+  skewMs = 0;
+  readonly #time: VirtualTime;
+  /** What fell due while it was frozen; null while it runs. */
+  #late: (() => void)[] | null = null;
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
+
+  readonly wallMs = (): number => this.#time.wallMs() + this.skewMs;
+  readonly elapsedMs = (): number => this.#time.elapsedMs();
+
+  readonly after = (delayMs: number, run: () => void): (() => void) => {
+    let isCancelled = false;
+    const cancel = this.#time.after(delayMs, () => this.run(() => isCancelled || run()));
+    return () => {
+      isCancelled = true;
+      cancel();
+    };
+  };
+
+  /** Now, or when it runs again. */
+  run(work: () => void): void {
+    if (this.#late) this.#late.push(work);
+    else work();
+  }
+
+  freeze(): void {
+    this.#late ??= [];
+  }
+
+  thaw(): void {
+    const late = this.#late ?? [];
+    this.#late = null;
+    for (const work of late) work();
+  }
+}
+
+/** One machine of the group with its bridge, which runs once it is started. */
+export class GroupMachine {
+  readonly bridge: VirtualBridge;
+  readonly clock: MachineClock;
+  /** Which of its requests to the metadata service fail before they arrive. */
+  cutOff: 'none' | 'POST' | 'all' = 'none';
+  /** How long its StartRequests are on their way, and their answers. */
+  readonly transit = { thereMs: 0, backMs: 0 };
+  readonly #send: Transport;
+
+  constructor(t: TestContext, machine: SimulatedMachine, time: VirtualTime, settings: Settings) {
+    this.clock = new MachineClock(time);
+    const simulation: Simulation = Object.assign(machine, { time });
+    this.bridge = new VirtualBridge(t, settings, { machine: { simulation, clocks: this.clock } });
+    this.#send = simulatorTransport(machine.simulator, time);
+    this.bridge.service = (request, signal) => this.#ask(request, signal);
+  }
+
+  get name(): string {
+    return this.bridge.simulation.name;
+  }
+
+  /** A message on the source `topic`, of which this bridge has a subscription of its own. */
+  hears(message: object): void {
+    this.clock.run(() => this.bridge.source('topic').send(message));
+  }
+
+  async #ask(request: Parameters<Transport>[0], signal: AbortSignal): ReturnType<Transport> {
+    const isPost = request.method === 'POST';
+    if (this.cutOff === 'all' || (isPost && this.cutOff === 'POST'))
+      throw new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the machine is cut off');
+    if (isPost) await sleep(this.clock, this.transit.thereMs, signal);
+    const answer = await this.#send(request, signal);
+    if (isPost) await sleep(this.clock, this.transit.backMs, signal);
+    await new Promise<void>((resolve) => this.clock.run(resolve));
+    return answer;
+  }
+}
+
+/** A StartRequest that reached the metadata service: whose, so many seconds after the event was scheduled, and what was answered. */
+export type GroupPost = readonly [vm: string, afterSeconds: number, status: number | null];
+
+/** `sim_0` to `sim_4`. Nothing runs before `start`. */
+export class VirtualGroup {
+  readonly time: VirtualTime;
+  readonly machines: readonly GroupMachine[];
+  readonly #first: SimulatedMachine;
+  #scheduledMs = 0;
+
+  constructor(t: TestContext, settings: Settings) {
+    const { time, machines, first } = simulatedGroup({ vms: Array.from({ length: 5 }, (_, index) => `sim_${index}`) });
+    this.time = time;
+    this.#first = first;
+    this.machines = machines.map((machine) => new GroupMachine(t, machine, time, settings));
+  }
+
+  machine(index: number): GroupMachine {
+    const machine = this.machines[index];
+    if (machine === undefined) throw new RangeError(`no machine ${index}`);
+    return machine;
+  }
+
+  /** Those of these numbers, all by default; each has read a document then. */
+  async start(...indexes: readonly number[]): Promise<void> {
+    const wanted = indexes.length === 0 ? this.machines : indexes.map((index) => this.machine(index));
+    for (const { bridge } of wanted) await bridge.start();
+    await this.advance(2);
+  }
+
+  advance(seconds: number): Promise<void> {
+    return this.time.advance(seconds * 1000);
+  }
+
+  /** An event of all five unless it names others; returns its id. */
+  schedule(fields: object = {}): string {
+    this.#scheduledMs = this.time.wallMs();
+    return this.#first.schedule(fields).EventId;
+  }
+
+  change(eventId: string, fields: object): void {
+    this.#first.order('PATCH', `/events/${eventId}`, fields);
+  }
+
+  /** A message that each bridge reads, at once or when it can. */
+  tell(message: object): void {
+    for (const machine of this.machines) machine.hears(message);
+  }
+
+  /** What one bridge answers to `GET /v1/approvals/EVENT_ID`. */
+  async lifeAt(index: number, eventId: string): Promise<Readonly<Record<string, unknown>>> {
+    const { body } = await this.machine(index).bridge.request('GET', `/v1/approvals/${eventId}`);
+    return body as Readonly<Record<string, unknown>>;
+  }
+
+  /** As the service's own journal has them, oldest first. */
+  posts(): readonly GroupPost[] {
+    const requests = this.#first.simulator.group.journal.requests().filter(({ method }) => method === 'POST');
+    return requests.map(({ vm, at, status }) => [vm, (Date.parse(at) - this.#scheduledMs) / 1000, status]);
+  }
+}
