@@ -1,0 +1,106 @@
+// docs/cases/approve-from-a-topic.md → its blocks, typed as they stand into terminals, with the test broker, a simulator and a bridge; its queue with a namespace on loopback.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { kafkaFolder } from '../support/kafka/kafka-shell.ts';
+import { sharedKafka, withoutOurKafka } from '../support/kafka/shared-kafka.ts';
+import { codeBlocksOf } from '../support/markdown-page.ts';
+import { PlayedPage } from '../support/played-page.ts';
+import { poll } from '../support/poll.ts';
+import { bridgeFolder, localSimulator, posts, startRun, urlOf } from '../support/running-bridge.ts';
+import { sdkClient } from '../support/service-bus/sdk-client.ts';
+import { serviceBusServer } from '../support/service-bus/service-bus-server.ts';
+
+const PAGE = 'docs/cases/approve-from-a-topic.md';
+
+test('docs/cases/approve-from-a-topic.md: messages approve, hold and release, and what is printed is what the page shows', {
+  skip: withoutOurKafka,
+}, async (t) => {
+  const kafka = await sharedKafka(t);
+  const page = await PlayedPage.open(t, PAGE, await kafkaFolder(t));
+  page.means('localhost:9092', kafka.address);
+  page.means(/(?<=topic:? |-t |"topic":")approvals\b/g, kafka.uniqueName('approvals'));
+  page.passes('yaml');
+  const shell = page.terminal();
+  const answered = async () => page.answers(await page.types(shell));
+  const printed = async () => page.prints(await page.types(shell));
+
+  await printed();
+  const simulator = page.starts();
+  await page.shows(simulator);
+  const bridge = page.starts();
+  for (let look = 0; look < 2; look++) {
+    await page.types(shell);
+    await page.shows(bridge);
+  }
+  await answered();
+
+  // Hold, approve, release.
+  for (let look = 0; look < 2; look++) {
+    await page.types(shell);
+    await page.shows(bridge);
+  }
+  await answered();
+  await page.types(shell);
+  await page.shows(bridge);
+
+  // Too late.
+  for (let look = 0; look < 3; look++) {
+    await page.types(shell);
+    await page.shows(bridge);
+  }
+  await printed();
+
+  // Twice.
+  for (let look = 0; look < 2; look++) {
+    await page.types(shell);
+    await page.shows(bridge);
+  }
+  await page.comesToAnswer(shell);
+
+  // Too early.
+  await page.types(shell);
+  await page.shows(bridge);
+
+  await printed();
+  page.passes('yaml');
+  page.isThrough();
+});
+
+test('docs/cases/approve-from-a-topic.md, "With Service Bus": the same messages in its queue do the same, and a late one is a dead letter', async (t) => {
+  const server = await serviceBusServer(t);
+  const queue = server.queue('approvals');
+  const azure = await localSimulator(t);
+  const folder = bridgeFolder(t, azure.url, {});
+  const yaml = codeBlocksOf(PAGE).findLast(({ language }) => language === 'yaml')?.text ?? '';
+  const around = `metadata: { endpoint: "${azure.url}", pollInterval: 50ms }\nhttp: { listen: 127.0.0.1:0 }\n`;
+  writeFileSync(folder.config, yaml.replace('namespace: my-ns.servicebus.windows.net', 'connectionString: { env: BUS }') + around);
+  const bridge = await startRun(t, folder, { env: { BUS: server.connectionString } });
+  const sender = sdkClient(server).createSender('approvals');
+  const { EventId } = azure.schedule();
+  const steps = async (): Promise<readonly string[]> => {
+    const answer = await fetch(`${urlOf(bridge)}/v1/approvals/${EventId}`);
+    const { steps = [] } = (await answer.json()) as { steps?: readonly { step: string; via: string | null }[] };
+    return steps.map(({ step, via }) => (via === null ? step : `${step} ${via}`));
+  };
+  const comesTo = async (...expected: readonly string[]) => {
+    await poll(async () => (await steps()).length >= expected.length, `${expected.length} steps`);
+    assert.deepEqual(await steps(), expected);
+  };
+
+  const [held, approved] = ['held source:ops-queue', 'recorded source:ops-queue'];
+  await sender.sendMessages({ body: { Holds: [{ EventId, reason: 'draining' }] } });
+  await comesTo(held);
+  await sender.sendMessages({ body: { StartRequests: [{ EventId }] } });
+  await comesTo(held, approved, 'decided');
+  assert.deepEqual(posts(azure), []);
+  await sender.sendMessages({ body: { Releases: [{ EventId }] } });
+  await comesTo(held, approved, 'decided', 'released source:ops-queue', 'submitted', 'confirmed');
+
+  const late = azure.schedule();
+  azure.start(late.EventId);
+  await poll(() => bridge.stdout.includes(`${late.EventId.toLowerCase()}:started`), 'the start');
+  await sender.sendMessages({ body: { StartRequests: [{ EventId: late.EventId }] } });
+  await poll(() => queue.deadLetters().length === 1, 'a dead letter');
+  assert.equal(queue.deadLetters()[0]?.deadLetter?.reason, 'started');
+});

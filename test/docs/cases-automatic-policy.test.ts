@@ -1,0 +1,32 @@
+// docs/cases/automatic-policy.md → its blocks, typed as they stand into terminals, with a simulator and a bridge.
+import { test } from 'node:test';
+import { PlayedPage } from '../support/played-page.ts';
+
+test('docs/cases/automatic-policy.md: rules approve at once, wait and refuse, and what is printed is what the page shows', async (t) => {
+  const page = await PlayedPage.open(t, 'docs/cases/automatic-policy.md');
+  page.passes('yaml');
+  const simulator = page.starts();
+  await page.shows(simulator);
+  const bridge = page.starts();
+  const shell = page.terminal();
+
+  await page.types(shell);
+  await page.shows(bridge);
+  page.answers(await page.types(shell));
+
+  await page.types(shell);
+  await page.shows(bridge);
+  page.answers(await page.types(shell));
+  await page.types(shell);
+  await page.shows(bridge);
+
+  await page.types(shell);
+  await page.shows(bridge);
+  page.answers(await page.types(shell));
+
+  await page.types(shell);
+  await page.shows(bridge);
+  await page.comesToAnswer(shell);
+  page.prints(await page.types(shell));
+  page.isThrough();
+});

@@ -1,0 +1,36 @@
+// docs/cases/leader-failover.md → its blocks, typed as they stand into terminals, with a simulator and three bridges.
+import { test } from 'node:test';
+import { PlayedPage } from '../support/played-page.ts';
+
+test('docs/cases/leader-failover.md: the next one posts where the leader is dead or hangs, and what is printed is what the page shows', async (t) => {
+  const page = await PlayedPage.open(t, 'docs/cases/leader-failover.md');
+  page.passes('yaml');
+  const simulator = page.starts();
+  await page.shows(simulator);
+  const bridges = page.starts();
+  await page.shows(bridges);
+  const shell = page.terminal();
+  const printed = async () => page.prints(await page.types(shell));
+
+  await page.types(shell);
+  await page.comesToAnswer(shell);
+  await page.comesToAnswer(shell);
+  await printed();
+
+  // The leader is dead.
+  await page.types(shell);
+  await page.comesToAnswer(shell);
+  await printed();
+  await page.comesToAnswer(shell);
+  await printed();
+  await printed();
+
+  // The machine that hangs is the one that is named.
+  await printed();
+  for (let look = 0; look < 4; look++) await page.comesToAnswer(shell);
+  await printed();
+
+  await printed();
+  await page.types(shell);
+  page.isThrough();
+});

@@ -1,0 +1,47 @@
+// docs/cases/two-teams.md → its blocks, typed as they stand into terminals, with a simulator and a bridge.
+import { test } from 'node:test';
+import { PlayedPage } from '../support/played-page.ts';
+
+test('docs/cases/two-teams.md: both have to say yes, to what the event is now, and what is printed is what the page shows', async (t) => {
+  const page = await PlayedPage.open(t, 'docs/cases/two-teams.md');
+  page.passes('yaml');
+  const simulator = page.starts();
+  await page.shows(simulator);
+  const bridge = page.starts();
+  const shell = page.terminal();
+  const answered = async () => page.answers(await page.types(shell));
+
+  await page.types(shell);
+  await page.shows(bridge);
+  await answered();
+  await page.shows(bridge);
+  await answered();
+  await page.shows(bridge);
+  await answered();
+  await answered();
+
+  // The event gets worse.
+  await page.types(shell);
+  await page.shows(bridge);
+  await answered();
+  await page.shows(bridge);
+  for (let answer = 0; answer < 3; answer++) await answered();
+  await page.shows(bridge);
+
+  // One team is not ready.
+  await page.types(shell);
+  await page.shows(bridge);
+  await answered();
+  await page.shows(bridge);
+  await answered();
+  await answered();
+
+  // Somebody else says yes.
+  await page.types(shell);
+  await page.shows(bridge);
+  await answered();
+  await answered();
+
+  page.prints(await page.types(shell));
+  page.isThrough();
+});
