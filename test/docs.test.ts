@@ -99,7 +99,7 @@ test('every configuration of a page is valid', () => {
     const inShell = blocks(page, 'sh').flatMap((block) => [...block.matchAll(/<<'YAML'\n([\s\S]*?)^YAML/gm)].map(([, yaml]) => yaml ?? ''));
     return [...blocks(page, 'yaml'), ...inShell].map((yaml) => ({
       path,
-      yaml: yaml.startsWith('version:') ? yaml : `version: 1\n${yaml}`,
+      yaml: /^version:/m.test(yaml) ? yaml : `version: 1\n${yaml}`,
     }));
   });
   for (const { path, yaml } of configurations) {
