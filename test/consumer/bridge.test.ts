@@ -26,22 +26,27 @@ test('a maintenance is prepared for, held by one, approved by another, released,
   const told: string[] = [];
   const ways = new Map<'orders' | 'billing', ReturnType<typeof createApprover>>();
   const by = (name: 'orders' | 'billing') => ways.get(name) ?? assert.fail('the bridge is not there yet');
+  const prepared = preparation({
+    prepare: async (event) => {
+      await by('billing').hold(event, 'the primary is here');
+      const held = await by('orders').approve(event);
+      told.push(`${held.state} by ${held.heldBy}`);
+      told.push(String(await refusalOf(by('orders').approve(event, { seen: 'never-made' }))));
+      await by('billing').release(event);
+      told.push(String(await refusalOf(by('billing').release(event))));
+      await azure.until(() => azure.approvals().length === 1);
+    },
+    recover: (_, outcome) => told.push(`recovered: ${outcome}`),
+  });
   const receiver = createReceiver({
     secrets: SECRET,
     onError: (error) => told.push(String(error)),
     handlers: {
-      ...preparation({
-        prepare: async (event) => {
-          await by('billing').hold(event, 'the primary is here');
-          const held = await by('orders').approve(event);
-          told.push(`${held.state} by ${held.heldBy}`);
-          told.push(String(await refusalOf(by('orders').approve(event, { seen: 'never-made' }))));
-          await by('billing').release(event);
-          told.push(String(await refusalOf(by('billing').release(event))));
-          await azure.until(() => azure.approvals().length === 1);
-        },
-        recover: (_, outcome) => told.push(`recovered: ${outcome}`),
-      }),
+      ...prepared,
+      onStarted: async (event, context) => {
+        await prepared.onStarted(event, context);
+        told.push('started');
+      },
       onApprovalSubmitted: ({ data }) => told.push(`submitted by ${data.approver}`),
     },
   });
@@ -60,14 +65,15 @@ test('a maintenance is prepared for, held by one, approved by another, released,
   ways.set('billing', createApprover(http({ url, token: BILLING_TOKEN })));
 
   const { EventId } = azure.schedule({ EventType: 'Reboot', notice: '15m' });
-  await poll(() => told.length >= 4, 'the approval to be submitted');
+  await poll(() => told.includes('started'), 'the start to be told');
   azure.advance('10m');
-  await poll(() => told.length >= 5, 'the end');
+  await poll(() => told.length >= 6, 'the end');
   assert.deepEqual(told, [
     'held by billing',
     'refused,seen-unknown,404',
     'refused,not-held,404',
     'submitted by orders',
+    'started',
     'recovered: completed',
   ]);
   assert.deepEqual(azure.approvals(), [EventId]);
