@@ -77,6 +77,7 @@ export class Approvals implements AsyncDisposable {
     this.#ledger = new Ledger(this.#rules, parts, {
       onDecided: (approval) => this.#submissions.start(approval),
       onDeadline: (key, dueMs) => this.#deadlines.set(key, dueMs),
+      isOnItsWay: (approval) => this.#submissions.isOnItsWay(approval),
     });
     this.#judge = new Judge({ ...parts, rules: this.#rules, ledger: this.#ledger });
     this.#deadlines = new Deadlines(parts.deps, (key) => this.#fallDue(key));

@@ -25,6 +25,8 @@ export interface LedgerHooks {
   readonly onDecided: (approval: EventApproval) => void;
   /** When the deadline of an event falls due, in milliseconds since 1970; null where none lies ahead. */
   readonly onDeadline: (key: string, dueMs: number | null) => void;
+  /** Whether a StartRequest for it is under way, and not answered yet. */
+  readonly isOnItsWay: (approval: EventApproval) => boolean;
 }
 
 /** What an approver asked for, checked. Of several for one event, holds come first. */
@@ -141,8 +143,22 @@ export class Ledger {
     if (isDecided) this.#keep(after);
   }
 
-  /** What the metadata service answered to a StartRequest, for the record: where it says something new, so many times. @throws BridgeError BRIDGE_STORE_* */
-  answered({ key, occurrence, policy }: EventApproval, status: number | string | null): void {
+  /**
+   * The metadata service answered a StartRequest, and not with a yes: for the record. What has started meanwhile has started without it.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
+  answered(posted: EventApproval, status: number | string | null): void {
+    this.#recordAnswer(posted, status);
+    const before = this.approvalOf(posted.key, posted.occurrence);
+    const known = this.#parts.ports.events().get(posted.key);
+    if (before?.state !== 'submitting' || known?.event.eventStatus !== 'Started') return;
+    const pending = this.#review(known, before, now(this.#parts.deps));
+    this.#parts.store.transact(pending.write);
+    pending.commit();
+  }
+
+  /** Where it says something new, so many times. */
+  #recordAnswer({ key, occurrence, policy }: EventApproval, status: number | string | null): void {
     const { count, last } = this.#answers.get(key) ?? { count: 0, last: null };
     if (count === MOST_ANSWERS || (count > 0 && last === status)) return;
     const step = { step: 'answered', atMs: this.#parts.deps.wallMs(), approver: null, via: null, policy, status, reason: null } as const;
@@ -185,10 +201,21 @@ export class Ledger {
 
   /** The event as it is now, and as this process's rules judge it. */
   #review(known: Matter['known'], before: EventApproval | null, at: Instant): Pending {
-    if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && begun(before, at), null, [], at);
+    if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
     const governed = govern(this.#rules.policy, known.event, at, this.matterOf(known)?.governed ?? null);
-    const { approval, voided } = review(this.#rules, before, { known, governed }, at);
+    const { approval, voided } = review(this.#rules, before && this.#sinceStart(known, before, at), { known, governed }, at);
     return this.#pending(known, before, approval, governed, voided, at);
+  }
+
+  /** What is on its way may be what has started it: the answer tells. */
+  #begun(before: EventApproval, at: Instant): EventApproval {
+    return before.state === 'submitting' && this.#hooks.isOnItsWay(before) ? before : begun(before, at);
+  }
+
+  /** Back from Started before that answer came: what was to be posted then is to be posted no more. */
+  #sinceStart(known: Matter['known'], before: EventApproval, at: Instant): EventApproval {
+    const wasStarted = this.matterOf(known) === null && this.#open.get(known.key) === before;
+    return wasStarted && before.state === 'submitting' ? begun(before, at) : before;
   }
 
   #pending(

@@ -47,6 +47,8 @@ interface Running {
   readonly attemptFailed: () => void;
   /** Ends a wait for its turn, which may have come nearer. */
   wake: () => void;
+  /** A StartRequest was sent and is not answered yet. */
+  isOnItsWay: boolean;
 }
 
 /** One loop for each approval in the state `submitting`. */
@@ -73,10 +75,16 @@ export class Submissions implements AsyncDisposable {
     }
     if (this.#stop.signal.aborted || this.#parts.turnMs(approval) === null) return;
     const { promise: attempted, resolve: attemptFailed } = Promise.withResolvers<void>();
-    const running: Running = { occurrence, attempted, attemptFailed, wake: () => {} };
+    const running: Running = { occurrence, attempted, attemptFailed, wake: () => {}, isOnItsWay: false };
     this.#running.set(key, running);
     const loop = this.#run(key, running).finally(() => this.#loops.delete(loop));
     this.#loops.add(loop);
+  }
+
+  /** Whether a StartRequest for this occurrence was sent and is not answered yet. */
+  isOnItsWay({ key, occurrence }: EventApproval): boolean {
+    const running = this.#running.get(key);
+    return running?.occurrence === occurrence && running.isOnItsWay;
   }
 
   /** Resolves once each of these that is under way has failed an attempt or ended, or after `limitMs`. */
@@ -115,7 +123,7 @@ export class Submissions implements AsyncDisposable {
       let pauseMs = PAUSE_MS;
       try {
         if (said === null) {
-          const step = await this.#post(key, running.occurrence);
+          const step = await this.#post(key, running);
           if (step === 'undecided') continue;
           if ('posted' in step) said = step;
           else pauseMs = step.delayMs;
@@ -155,14 +163,17 @@ export class Submissions implements AsyncDisposable {
   }
 
   /** `undecided`: the approval became void, moot or held by the look before the POST. */
-  async #post(key: string, occurrence: number): Promise<Said | { readonly delayMs: number } | 'undecided'> {
+  async #post(key: string, running: Running): Promise<Said | { readonly delayMs: number } | 'undecided'> {
     const { ports, logger } = this.#parts;
-    const known = await this.#look(key, occurrence);
-    const posted = this.#decided(key, occurrence);
+    const known = await this.#look(key, running.occurrence);
+    const posted = this.#decided(key, running.occurrence);
     if (posted === null || this.#parts.turnMs(posted) !== 0) return 'undecided';
     if (known === null) return { delayMs: PAUSE_MS };
     const { eventId } = known.event;
-    const result = await ports.post([eventId], this.#abort.signal);
+    running.isOnItsWay = true;
+    const result = await ports.post([eventId], this.#abort.signal).finally(() => {
+      running.isOnItsWay = false;
+    });
     if (result.kind === 'accepted') return { posted, verdict: 'submitted', status: 200 };
     logger.warn({ eventId, reason: messageOf(result.error) }, 'the metadata service did not accept a StartRequest');
     this.#tell(posted, statusOf(result));

@@ -141,7 +141,43 @@ test('a StartRequest that is accepted after its event was seen Started is told a
   assert.equal(await stateOf(asked), '200 started');
   assert.equal(bench.store.stored(KEY, 1)?.state, 'confirmed');
   assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
-  assert.deepEqual(bench.told.slice(-2), ['submitted', 'confirmed']);
+  assert.deepEqual(bench.told, ['recorded', 'decided', 'submitted', 'confirmed']);
+});
+
+test('while the answer to a StartRequest is away nobody is told that the event started without it, though a document shows it Started', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  await settle();
+  bench.list(EVENT_ID, STARTED);
+  bench.poll();
+  await bench.time.advance(3000);
+  assert.equal(await stateOf(asked), '202 submitting');
+  resolve(ACCEPTED);
+  await settle();
+  assert.equal(approvals.summary(KEY)?.state, 'confirmed');
+});
+
+test('a StartRequest that is put off after its event was seen Started is moot, and posted no more', async (t) => {
+  for (const isBack of [false, true]) {
+    const { bench, approvals } = approvalsOverOneEvent(t);
+    const { promise, resolve } = Promise.withResolvers<PostResult>();
+    bench.answers = [promise];
+    const asked = approve(approvals);
+    await settle();
+    bench.list(EVENT_ID, STARTED);
+    bench.poll();
+    if (isBack) {
+      bench.list(EVENT_ID, { eventStatus: 'Scheduled' });
+      bench.poll();
+    }
+    resolve(again(1000));
+    await bench.time.advance(60_000);
+    assert.equal(await stateOf(asked), '200 moot');
+    assert.equal(bench.posts.length, 1);
+    assert.equal(bench.told.at(-1), 'moot');
+  }
 });
 
 test('refused, and still Scheduled in a document read after that: failed', async (t) => {
