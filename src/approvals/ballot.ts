@@ -30,9 +30,8 @@ export function withVote(rules: Rules, approval: EventApproval | null, matter: M
   const isNearer = earlier?.isShared === true && !origin.isShared;
   const hasFailed = standing.state === 'failed';
   if (earlier && !isNearer && !hasFailed) return standing;
-  // Said once more of a refused approval, it answers the event as it is now.
-  const event = hasFailed || !earlier ? matter.known.event : earlier.event;
-  const vote = { ...origin, at: earlier?.at ?? at, event };
+  // Said once more of a refused approval, it is another yes, to the event as it is now.
+  const vote = { ...origin, ...(earlier && !hasFailed ? { at: earlier.at, event: earlier.event } : { at, event: matter.known.event }) };
   const votes = earlier ? standing.votes.map((each) => (each === earlier ? vote : each)) : [...standing.votes, vote];
   if (isPosted(standing.state)) return { ...standing, votes };
   return settled(rules, { ...standing, votes }, matter, at);

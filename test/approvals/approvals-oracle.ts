@@ -308,7 +308,7 @@ export class Oracle {
     const isNearer = earlier?.isShared === true && !isShared;
     const isAnew = entry.outcome === 'failed';
     if (earlier && !isNearer && !isAnew) return;
-    if (earlier === undefined) this.recorded++;
+    if (earlier === undefined || isAnew) this.recorded++;
     this.#change(
       key,
       nowMs,

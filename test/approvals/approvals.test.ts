@@ -325,5 +325,10 @@ test('a refused approval is told once, and the approver may try again', async (t
   assert.deepEqual([answered.status, answered.type, answered.eventId], [502, 'refused', KEY]);
   assert.equal(approvals.summary(KEY)?.state, 'failed');
   assert.equal(states(await answer(bench, approvals.request(caller('orders'), startRequests(EVENT_ID)))), '200 submitted');
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.failed refused orders', 'approval.submitted orders']);
+  assert.deepEqual(bench.store.told, [
+    'approval.recorded orders',
+    'approval.failed refused orders',
+    'approval.recorded orders',
+    'approval.submitted orders',
+  ]);
 });

@@ -156,7 +156,8 @@ for (const status of [400, 401, 403, 405]) {
     assert.deepEqual(statuses(bridge), [status, status, 200]);
     await bridge.advance(SECOND);
     const { events, changes } = bridge.sink('audit');
-    assert.deepEqual(changes.slice(1, 5), ['approval.recorded', 'approval.failed', 'approval.failed', 'approval.submitted']);
+    const [yes, no] = ['approval.recorded', 'approval.failed'];
+    assert.deepEqual(changes.slice(1, 7), [yes, no, yes, no, yes, 'approval.submitted']);
     assert.deepEqual([events[2]?.data.reason, events[2]?.data.approver], ['refused', 'orders']);
     const answers = (await record(bridge, eventId)).filter(([step]) => step !== 'decided');
     assert.deepEqual(answers.slice(0, 3), [
