@@ -129,6 +129,7 @@ class RunningBridge implements Bridge {
       metrics: () => this.#metrics.text(),
       events: () => this.status.events(),
       approvals: () => this.#watch?.approvals ?? null,
+      onUnauthorized: () => this.#metrics.unauthorized(),
     });
     const firstRequestAt = now(deps);
     const polls = this.#metadata.polls$.subscribe((poll) => this.#polled(poll));

@@ -92,7 +92,11 @@ export class Chronicle {
     for (const { step, approver, policy, status, reason } of steps) {
       onEvent?.(step);
       const approvers = approver === null ? (after?.votes ?? []).map((vote) => vote.approver) : [approver];
-      logger.info({ eventId: event.eventId, occurrence, approvers, policy, status, reason }, `approval ${step}`);
+      // A refused approval stands still until somebody approves again.
+      logger[step === 'failed' ? 'error' : 'info'](
+        { eventId: event.eventId, occurrence, approvers, policy, status, reason },
+        `approval ${step}`,
+      );
     }
   }
 

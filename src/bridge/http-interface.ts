@@ -16,6 +16,8 @@ export interface HttpInterfaceParts extends HealthPorts {
   readonly events: BridgePorts['events'];
   /** Null until it is known which VM this is. */
   readonly approvals: () => Approvals | null;
+  /** A request to `/v1/*` proved nobody. */
+  readonly onUnauthorized: () => void;
   readonly deps: Deps;
   readonly logger: Logger;
 }
@@ -47,12 +49,15 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   }
 }
 
-function mainRoutes({ config, events, approvals, deps, logger }: HttpInterfaceParts) {
+function mainRoutes({ config, events, approvals, onUnauthorized, deps, logger: parent }: HttpInterfaceParts) {
+  const logger = parent.child({ area: 'http' });
   const { listen, readers } = config.http;
   const { approvers, jwt } = config.approvals;
-  const authenticate = createAuthenticator({ approvers, readers, jwt, deps, logger: logger.child({ area: 'http' }) });
+  const authenticate = createAuthenticator({ approvers, readers, jwt, deps, logger });
+  const onFlood = (address: string) =>
+    logger.warn({ address }, 'requests without a valid token keep coming from this address: they are told to wait, which no valid one is');
   return bridgeRoutes(
     { events, approvals: approversDoor(Object.keys(approvers).length > 0, approvals) },
-    { authenticate, requireToken: !isLoopback(listen.host), host: listen.host, deps },
+    { authenticate, requireToken: !isLoopback(listen.host), host: listen.host, deps, onRefused: onUnauthorized, onFlood },
   );
 }

@@ -96,6 +96,8 @@ export class Watch implements AsyncDisposable {
       logger.warn(
         "approvals.group.submit is leader, but the VM's own name is unknown: this bridge posts nothing that the group decides until it is known",
       );
+    if (config.approvals.dryRun)
+      logger.warn('approvals.dryRun is true: what is decided is recorded and told, and no StartRequest is posted');
     this.approvals.start();
     const flow$ = pipeline({
       polls$,

@@ -43,6 +43,8 @@ const HANDLER_OF = {
 /** @throws ConsumerError `usage` for a handler that no event would ever come to, such as a misspelt one */
 export function checkHandlers(handlers: Handlers): void {
   const known: readonly string[] = [...Object.values(HANDLER_OF), 'onOther'];
+  if (typeof handlers !== 'object' || handlers === null)
+    throw new ConsumerError('usage', `handlers must be an object of ${known.join(', ')}`);
   const stray = Object.keys(handlers).find((name) => !known.includes(name));
   if (stray !== undefined) throw new ConsumerError('usage', `there is no handler ${stray}; there are ${known.join(', ')}`);
 }

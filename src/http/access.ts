@@ -14,6 +14,10 @@ export interface AccessOptions {
   /** The host of `http.listen`. */
   readonly host: string;
   readonly deps: Pick<Deps, 'elapsedMs'>;
+  /** A request proved nobody: for metrics. */
+  readonly onRefused?: () => void;
+  /** So many of them came from an address, or an IPv6 network, that it is told to wait: once a minute. */
+  readonly onFlood?: (network: string) => void;
 }
 
 type Identifiable = Pick<RouteRequest, 'headers' | 'address' | 'certificate'>;
@@ -25,7 +29,7 @@ export class Access {
 
   constructor(options: AccessOptions) {
     this.#options = options;
-    this.#failures = new FailureLimit(options.deps);
+    this.#failures = new FailureLimit(options.deps, options.onFlood);
   }
 
   /**
@@ -62,6 +66,7 @@ export class Access {
   }
 
   #refuse(address: string, detail: string): Reply {
+    this.#options.onRefused?.();
     const waitSeconds = this.#failures.count(address);
     if (waitSeconds === null) return problem(401, 'unauthorized', detail, { 'www-authenticate': 'Bearer' });
     const excuse = `Too many requests without a valid token came from ${address}; a valid one is taken at any time.`;

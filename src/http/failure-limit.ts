@@ -15,18 +15,23 @@ interface Minute {
 
 export class FailureLimit {
   readonly #deps: Pick<Deps, 'elapsedMs'>;
+  readonly #onReached: (network: string) => void;
   /** By network, in the order in which their minutes began. */
   readonly #minutes = new Map<string, Minute>();
 
-  constructor(deps: Pick<Deps, 'elapsedMs'>) {
+  /** `onReached` is called once within each such minute, with the address or network that has reached the limit. */
+  constructor(deps: Pick<Deps, 'elapsedMs'>, onReached: (network: string) => void = () => {}) {
     this.#deps = deps;
+    this.#onReached = onReached;
   }
 
   /** Counts one failure; after how many seconds to come again, or null where it is one of the first 19 within a minute. */
   count(address: string): number | null {
     const nowMs = this.#deps.elapsedMs();
-    const minute = this.#minuteOf(networkOf(address), nowMs);
+    const network = networkOf(address);
+    const minute = this.#minuteOf(network, nowMs);
     minute.failures++;
+    if (minute.failures === LIMIT) this.#onReached(network);
     return minute.failures < LIMIT ? null : Math.max(1, Math.ceil((minute.startMs + WINDOW_MS - nowMs) / 1000));
   }
 

@@ -65,6 +65,8 @@ export interface Metrics {
   attempted(sink: string, seconds: number): void;
   /** A line of the record of an event was written, or a request denied: `recorded`, `submitted`, `denied`. */
   approval(result: string): void;
+  /** A request proved nobody. */
+  unauthorized(): void;
   /** What became of a message of a source of approvals. */
   message(source: string, result: MessageResultLabel): void;
   /** The answer to a scrape. @throws what `collect` throws. */
@@ -90,6 +92,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     delivered: (sink, result, count) => counters.deliveries.inc({ sink, result: deliveryResult(result) }, count),
     attempted: (sink, seconds) => counters.deliveryDuration.observe({ sink }, seconds),
     approval: (result) => approvals.counted(result),
+    unauthorized: () => counters.unauthorized.inc(),
     message: (source, result) => sources.message(source, result),
     text: async () => {
       const snapshot = options.collect();
@@ -115,6 +118,7 @@ function createCounters(registry: Registry, { sinks }: MetricsOptions) {
       ...of('delivery_duration_seconds', 'How long an attempt took, by sink.', ['sink']),
       buckets: DELIVERY_BUCKETS,
     }),
+    unauthorized: new Counter(of('unauthorized_total', 'Requests to /v1 that brought no valid token, certificate or JWT.', [])),
   };
   for (const change of CHANGE_NAMES) counters.changes.inc({ change }, 0);
   for (const sink of sinks) for (const result of DELIVERY_RESULTS) counters.deliveries.inc({ sink, result }, 0);

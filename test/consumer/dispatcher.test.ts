@@ -216,3 +216,10 @@ test('a misspelt handler is refused at the start, as no event would ever come to
     message: /no handler onSheduled/,
   });
 });
+
+test('without handlers, as where the option is misspelt, it is refused at the start', () => {
+  assert.throws(() => dispatcherOn(undefined as unknown as object, memoryHandledStore({}, new VirtualTime())), {
+    code: 'usage',
+    message: /handlers must be an object/,
+  });
+});

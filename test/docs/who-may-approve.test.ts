@@ -57,6 +57,7 @@ async function open(t: TestContext, config: Parameters<typeof openHttpInterface>
   } as unknown as Approvals;
   const http: HttpInterface = await openHttpInterface({
     config,
+    onUnauthorized: () => {},
     events: () => ({ state: 'watching', documentIncarnation: null, observedAt: null, events: [] }),
     approvals: () => approvals,
     readiness: () => ({ ready: true, reasons: [], details: {} }),

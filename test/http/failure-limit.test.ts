@@ -72,3 +72,16 @@ test('of too many addresses one whose minute is over, else one with the fewest f
   assert.equal(fail(limit, 'one more', 1), null);
   assert.equal(fail(limit, 'one more', 18), null);
 });
+
+test('who reaches the limit is told once within each minute', async () => {
+  const time = new VirtualTime();
+  const reached: string[] = [];
+  const limit = new FailureLimit(time, (network) => reached.push(network));
+  fail(limit, '192.0.2.1', 19);
+  assert.deepEqual(reached, []);
+  fail(limit, '192.0.2.1', 30);
+  assert.deepEqual(reached, ['192.0.2.1']);
+  await time.advance(60_000);
+  fail(limit, '192.0.2.1', 20);
+  assert.equal(reached.length, 2);
+});

@@ -81,10 +81,12 @@ test('changes and approvals are counted', async () => {
   metrics.changed('scheduled');
   metrics.changed('source.blind');
   metrics.approval('submitted');
+  metrics.unauthorized();
   const seen = await samples(metrics);
   assert.deepEqual([seen.get('changes_total{change="scheduled"}'), seen.get('changes_total{change="source.blind"}')], [1, 1]);
   assert.equal(seen.get('changes_total{change="ended"}'), 0);
   assert.equal(seen.get('approvals_total{result="submitted"}'), 1);
+  assert.equal(seen.get('unauthorized_total'), 1);
 });
 
 test('a scrape shows the state at its moment', async () => {
