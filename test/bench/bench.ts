@@ -1,4 +1,5 @@
 // Names of measurements, or none for all → a table of figures; docs/performance.md tells what each one means. Nothing is asserted.
+import { approvals } from './approvals.ts';
 import { burst } from './burst.ts';
 import { type Row, table } from './figures.ts';
 import { idle } from './idle.ts';
@@ -21,6 +22,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   webhook,
   kafka,
   'service-bus': serviceBus,
+  approvals,
   simulator,
 };
 

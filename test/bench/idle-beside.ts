@@ -1,6 +1,7 @@
 // Bridges with nothing to tell, after some deliveries → what each costs in one and the same minute.
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
+import type { Program } from '../support/program.ts';
 import type { Sections } from '../support/running-bridge.ts';
 import { cpuMs, type Row, rssMb } from './figures.ts';
 import { pidOf, Rig } from './rig.ts';
@@ -14,6 +15,8 @@ const MEASURE_MS = 60_000;
 export interface IdleCase {
   readonly name: string;
   readonly sections: Sections;
+  /** Done before it settles. */
+  readonly prepare?: (bridge: Program) => Promise<void>;
   readonly goals?: { readonly cpu?: string; readonly rss?: string };
 }
 
@@ -21,10 +24,11 @@ export async function idleBeside(cases: readonly IdleCase[]): Promise<readonly R
   return (await Promise.all(cases.map(measure))).flat();
 }
 
-async function measure({ name, sections, goals = {} }: IdleCase): Promise<readonly Row[]> {
+async function measure({ name, sections, prepare, goals = {} }: IdleCase): Promise<readonly Row[]> {
   await using rig = await Rig.start();
   const bridge = await rig.startBridge('1s', sections);
   for (let change = 1; change <= CHANGES; change++) await rig.metadata.list([{ ...EXAMPLE_EVENT, Description: `change ${change}` }]);
+  await prepare?.(bridge);
   await pause(SETTLE_MS);
   const pid = pidOf(bridge);
   const before = { cpu: cpuMs(pid), polls: rig.metadata.polls };

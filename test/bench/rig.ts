@@ -62,6 +62,13 @@ export class Rig implements AsyncDisposable {
     return program;
   }
 
+  /** The path of a file that holds this, and goes with the rig. */
+  secret(text: string): string {
+    const path = join(this.folder, 'secret');
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  }
+
   /** The moment (elapsed time) at which the next CloudEvent is here. */
   received(): Promise<number> {
     return new Promise((resolve) => {

@@ -1,0 +1,103 @@
+// An event that a rule approves → how long until its StartRequest is at the metadata service, beside a bare loop; and until those of 1,000 are.
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type SimulatedAzure, startSimulator } from '../../src/simulator.ts';
+import { median, percentile, type Row } from './figures.ts';
+import { Rig, withFlags } from './rig.ts';
+import { Traffic } from './traffic.ts';
+import { TWENTY_RULES } from './twenty-rules.ts';
+
+const EVENTS = 300;
+const WARM_UP = 50;
+const MANY = 1000;
+const ROUNDS = 5;
+/** What the start leaves behind has been dealt with by then. */
+const SETTLE_MS = 3000;
+const BARE = join(import.meta.dirname, 'bare-approver.ts');
+
+/** Starts what approves the events of this simulator. */
+type Approver = (rig: Rig, azure: SimulatedAzure, pollInterval: string) => Promise<unknown>;
+
+const bridge: Approver = (rig, { url: endpoint }, pollInterval) =>
+  rig.startBridge(pollInterval, { metadata: { endpoint, pollInterval }, approvals: { policy: TWENTY_RULES } });
+
+const bareLoop: Approver = async (rig, { url }, pollInterval) => {
+  rig.spawn(withFlags([BARE, url, join(rig.folder, 'written'), String(Number.parseInt(pollInterval, 10))], ['ignore', 'ignore', 'pipe']));
+};
+
+export async function byRule(): Promise<readonly Row[]> {
+  await using own = await Scene.start(bridge, '50ms');
+  await using other = await Scene.start(bareLoop, '50ms');
+  for (let event = 0; event < WARM_UP + EVENTS; event++) for (const scene of [own, other]) await scene.step(event);
+  return (['p50', 'p99'] as const).map((label) => {
+    const share = Number(label.slice(1)) / 100;
+    const [ownMs, otherMs] = [own, other].map(({ samples }) => percentile(samples.slice(WARM_UP), share)) as [number, number];
+    const figure = `${ownMs.toFixed(2)} ms, bare loop ${otherMs.toFixed(2)} ms: ${(ownMs / otherMs).toFixed(1)} ×`;
+    return { what: `event → StartRequest by a rule, ${label} of ${EVENTS}`, figure, goal: '' };
+  });
+}
+
+export async function manyByRule(): Promise<readonly Row[]> {
+  const own: number[] = [];
+  const other: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    own.push(await untilAllPosted(bridge));
+    other.push(await untilAllPosted(bareLoop));
+  }
+  const [ownMs, otherMs] = [median(own), median(other)];
+  const figure = `${ownMs.toFixed(0)} ms, bare loop ${otherMs.toFixed(0)} ms: ${(ownMs / otherMs).toFixed(1)} ×, medians of ${ROUNDS}`;
+  return [{ what: `${MANY} events in one document, by a rule → last StartRequest`, figure, goal: '' }];
+}
+
+/** Milliseconds from the answer to the poll that listed them. */
+async function untilAllPosted(approver: Approver): Promise<number> {
+  await using scene = await Scene.start(approver, '1s');
+  await pause(SETTLE_MS);
+  return await scene.approved(MANY);
+}
+
+/** A simulator, and what approves its events. */
+class Scene implements AsyncDisposable {
+  readonly samples: number[] = [];
+  readonly #rig: Rig;
+  readonly #azure: SimulatedAzure;
+  readonly #traffic: Traffic;
+
+  private constructor(rig: Rig, azure: SimulatedAzure) {
+    this.#rig = rig;
+    this.#azure = azure;
+    this.#traffic = new Traffic(azure.url);
+  }
+
+  static async start(approver: Approver, pollInterval: string): Promise<Scene> {
+    const scene = new Scene(await Rig.start(), await startSimulator({ speed: 1 }));
+    const polled = scene.#traffic.polled();
+    await approver(scene.#rig, scene.#azure, pollInterval);
+    await polled;
+    return scene;
+  }
+
+  /** One event from its beginning to its end. */
+  async step(event: number): Promise<void> {
+    this.samples.push(await this.approved(1));
+    // Past what follows the answer, and at another place in the poll's rhythm.
+    await pause(20 + (event % 7) * 5);
+    for (const { EventId } of this.#azure.events()) this.#azure.end(EventId);
+    await this.#traffic.polled();
+    await pause(10);
+  }
+
+  /** Milliseconds from the answer to the poll that lists so many new events to the arrival of the last StartRequest. */
+  async approved(count: number): Promise<number> {
+    for (let event = 0; event < count; event++) this.#azure.schedule({ EventType: 'Reboot', EventSource: 'User' });
+    const polled = this.#traffic.polled();
+    const posted = this.#traffic.posted(count);
+    return (await posted) - (await polled);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#rig[Symbol.asyncDispose]();
+    this.#traffic[Symbol.dispose]();
+    await this.#azure.close();
+  }
+}
