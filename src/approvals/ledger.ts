@@ -2,17 +2,16 @@
 import type { ApprovalOrigin, ApprovalStep, ApprovalVote, EventApproval } from '../approval.ts';
 import type { EventChange, Instant, KnownEvent } from '../model.ts';
 import { type Deps, now } from '../time.ts';
+import { AnswerRecord } from './answer-record.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';
 import { begun, closed, type Matter, moved, review, stands, withDeadline, withHold, withoutHolds, withVote } from './ballot.ts';
 import { Chronicle, type ChronicleParts, type Entry } from './chronicle.ts';
-import { type Governed, govern, isPast } from './governed.ts';
+import { type Governed, isPast } from './governed.ts';
 import { type Pending, together } from './pending.ts';
 import type { Rules } from './quorum.ts';
+import { Rulings } from './rulings.ts';
 import type { Verdict } from './submissions.ts';
-
-/** Lines of the record of one event: a service that is away for hours must not fill the disk. */
-const MOST_ANSWERS = 100;
 
 export interface LedgerParts extends ChronicleParts {
   readonly store: ApprovalStore;
@@ -41,18 +40,18 @@ export class Ledger {
   readonly #parts: LedgerParts;
   readonly #hooks: LedgerHooks;
   readonly #chronicle: Chronicle;
+  readonly #rulings: Rulings;
   /** By key. */
   readonly #open = new Map<string, EventApproval>();
-  /** By key: of the events that are Scheduled. */
-  readonly #governed = new Map<string, { readonly occurrence: number; readonly governed: Governed }>();
-  /** By key: what the metadata service said without accepting. */
-  readonly #answers = new Map<string, { readonly count: number; readonly last: number | string | null }>();
+  readonly #answers: AnswerRecord;
 
   constructor(rules: Rules, parts: LedgerParts, hooks: LedgerHooks) {
     this.#rules = rules;
     this.#parts = parts;
     this.#hooks = hooks;
     this.#chronicle = new Chronicle(parts);
+    this.#answers = new AnswerRecord(parts);
+    this.#rulings = new Rulings(rules.policy, hooks.onDeadline);
   }
 
   /** Takes over what is stored, judged by the rules of this process. @throws BridgeError BRIDGE_STORE_* */
@@ -76,8 +75,7 @@ export class Ledger {
 
   /** The event with what governs it; null where it is not Scheduled. */
   matterOf(known: Matter['known']): Matter | null {
-    const entry = this.#governed.get(known.key);
-    return entry?.occurrence === known.occurrence ? { known, governed: entry.governed } : null;
+    return this.#rulings.matterOf(known);
   }
 
   /**
@@ -130,7 +128,7 @@ export class Ledger {
     const done = { ...matter.governed, isDone: true };
     const isSeen = known !== undefined && this.#sees(known);
     // It stays undecided when sight is back, though the disk may be full now and has no room for the record.
-    if (!isSeen) this.#govern(matter.known, done);
+    if (!isSeen) this.#rulings.keep(matter.known, done);
     const approves = isSeen && matter.governed.ruling.deadline?.then === 'approve' && !isPast(matter.known.event, at.wallMs);
     const after = approves ? withDeadline(this.#rules, before, matter, at) : before;
     const isDecided = after !== null && after !== before;
@@ -138,7 +136,7 @@ export class Ledger {
       ? this.#chronicle.entry(matter.known, before, after, { atMs: at.wallMs }, at)
       : { known: matter.known, before, after, changes: [], steps: stands(before) ? [] : [left(matter.governed, at)] };
     store.transact((transaction) => this.#chronicle.write(transaction, [entry]));
-    this.#govern(matter.known, done);
+    this.#rulings.keep(matter.known, done);
     this.#chronicle.tell(entry);
     if (isDecided) this.#keep(after);
   }
@@ -148,22 +146,13 @@ export class Ledger {
    * @throws BridgeError BRIDGE_STORE_*
    */
   answered(posted: EventApproval, status: number | string | null): void {
-    this.#recordAnswer(posted, status);
+    this.#answers.record(posted, status);
     const before = this.approvalOf(posted.key, posted.occurrence);
     const known = this.#parts.ports.events().get(posted.key);
     if (before?.state !== 'submitting' || known?.event.eventStatus !== 'Started') return;
     const pending = this.#review(known, before, now(this.#parts.deps));
     this.#parts.store.transact(pending.write);
     pending.commit();
-  }
-
-  /** Where it says something new, so many times. */
-  #recordAnswer({ key, occurrence, policy }: EventApproval, status: number | string | null): void {
-    const { count, last } = this.#answers.get(key) ?? { count: 0, last: null };
-    if (count === MOST_ANSWERS || (count > 0 && last === status)) return;
-    const step = { step: 'answered', atMs: this.#parts.deps.wallMs(), approver: null, via: null, policy, status, reason: null } as const;
-    this.#parts.store.transact((transaction) => transaction.addSteps(occurrence, [step]));
-    this.#answers.set(key, { count: count + 1, last: status });
   }
 
   /** What became of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
@@ -202,7 +191,7 @@ export class Ledger {
   /** The event as it is now, and as this process's rules judge it. */
   #review(known: Matter['known'], before: EventApproval | null, at: Instant): Pending {
     if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
-    const governed = govern(this.#rules.policy, known.event, at, this.matterOf(known)?.governed ?? null);
+    const governed = this.#rulings.judge(known, at);
     const { approval, voided } = review(this.#rules, before && this.#sinceStart(known, before, at), { known, governed }, at);
     return this.#pending(known, before, approval, governed, voided, at);
   }
@@ -228,7 +217,7 @@ export class Ledger {
   ): Pending {
     const entry = this.#chronicle.review(known, before, after, voided, at);
     const commit = (): void => {
-      this.#govern(known, governed);
+      this.#rulings.keep(known, governed);
       this.#chronicle.tell(entry);
       if (after !== null) this.#keep(after);
     };
@@ -236,14 +225,13 @@ export class Ledger {
   }
 
   #over(known: Matter['known'], before: EventApproval | null, at: Instant): Pending {
-    const { key, occurrence } = known;
+    const { key } = known;
     const entry = this.#chronicle.review(known, before, before && closed(before, at), [], at);
     const commit = (): void => {
       this.#chronicle.tell(entry);
       this.#open.delete(key);
-      this.#answers.delete(key);
-      if (this.#governed.get(key)?.occurrence === occurrence) this.#governed.delete(key);
-      this.#hooks.onDeadline(key, null);
+      this.#answers.forget(key);
+      this.#rulings.forget(known);
     };
     return { isNews: entry.after !== before, write: (transaction) => this.#chronicle.write(transaction, [entry]), commit };
   }
@@ -252,12 +240,6 @@ export class Ledger {
   #sees({ listed, event }: KnownEvent): boolean {
     const { ports } = this.#parts;
     return listed && event.eventStatus === 'Scheduled' && ports.lastReadAt() !== null && !ports.isBlind();
-  }
-
-  #govern({ key, occurrence }: Matter['known'], governed: Governed | null): void {
-    if (governed === null) this.#governed.delete(key);
-    else this.#governed.set(key, { occurrence, governed });
-    this.#hooks.onDeadline(key, governed === null || governed.isDone ? null : governed.dueMs);
   }
 
   #keep(approval: EventApproval): void {
