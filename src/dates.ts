@@ -16,6 +16,11 @@ export function toRfc3339Seconds(wallMs: number): string {
   return `${text.slice(0, 19)}Z`;
 }
 
+/** RFC 3339 UTC with milliseconds: `2022-04-11T22:26:58.117Z`. */
+export function toRfc3339(wallMs: number): string {
+  return new Date(wallMs).toISOString();
+}
+
 /** RFC 3339, zone and seconds included → milliseconds since 1970, finer fractions cut; null for anything else and for days that do not exist. */
 export function parseInstant(text: string): number | null {
   const match = RFC_3339.exec(text);

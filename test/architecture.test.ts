@@ -62,6 +62,7 @@ const NOUNS = [
   'change-name',
   'ids',
   'canonical-json',
+  'json-object',
   'api-versions',
   'private-addresses',
   'checked-lookup',

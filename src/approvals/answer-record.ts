@@ -2,6 +2,7 @@
 import type { EventApproval } from '../approval.ts';
 import type { Deps } from '../time.ts';
 import type { ApprovalStore } from './approval-store.ts';
+import { stepOf } from './steps.ts';
 
 /** Lines of the record of one event. */
 const MOST = 100;
@@ -11,12 +12,17 @@ interface Written {
   readonly last: number | string | null;
 }
 
+export interface AnswerRecordParts {
+  readonly store: Pick<ApprovalStore, 'transact'>;
+  readonly deps: Pick<Deps, 'wallMs'>;
+}
+
 export class AnswerRecord {
-  readonly #parts: { readonly store: Pick<ApprovalStore, 'transact'>; readonly deps: Pick<Deps, 'wallMs'> };
+  readonly #parts: AnswerRecordParts;
   /** By key. */
   readonly #written = new Map<string, Written>();
 
-  constructor(parts: { readonly store: Pick<ApprovalStore, 'transact'>; readonly deps: Pick<Deps, 'wallMs'> }) {
+  constructor(parts: AnswerRecordParts) {
     this.#parts = parts;
   }
 
@@ -24,7 +30,7 @@ export class AnswerRecord {
   record({ key, occurrence, policy }: EventApproval, status: number | string | null): void {
     const { count, last } = this.#written.get(key) ?? { count: 0, last: null };
     if (count === MOST || (count > 0 && last === status)) return;
-    const step = { step: 'answered', atMs: this.#parts.deps.wallMs(), approver: null, via: null, policy, status, reason: null } as const;
+    const step = stepOf('answered', this.#parts.deps.wallMs(), policy, { status });
     this.#parts.store.transact((transaction) => transaction.addSteps(occurrence, [step]));
     this.#written.set(key, { count: count + 1, last: status });
   }

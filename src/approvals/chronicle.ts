@@ -1,12 +1,12 @@
 // What one act made of the approvals of an event → its record, its CloudEvents and its log lines: written in a transaction, told once that is on disk.
 import type { Logger } from 'pino';
-import type { ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../approval.ts';
+import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../approval.ts';
 import type { ApprovalChange, ApprovalPhase, Instant } from '../model.ts';
 import { approvalChange } from './approval-change.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';
 import type { Matter } from './ballot.ts';
-import { type StepContext, stepsBetween } from './steps.ts';
+import { stepsBetween } from './steps.ts';
 
 /** What happens to approvals, as a metric counts it; `denied`: a request was answered with a refusal. */
 export type ApprovalEventName = ApprovalStepName | 'denied';
@@ -47,8 +47,8 @@ export class Chronicle {
   }
 
   /** Each new vote is told as `approval.recorded`. */
-  entry(known: Matter['known'], before: EventApproval | null, after: EventApproval, context: StepContext, at: Instant): Entry {
-    const steps = stepsBetween(before, after, context);
+  entry(known: Matter['known'], before: EventApproval | null, after: EventApproval, at: Instant, by?: ApprovalOrigin): Entry {
+    const steps = stepsBetween(before, after, { atMs: at.wallMs, ...(by && { by }) });
     const recorded = steps.filter(({ step }) => step === 'recorded');
     const changes = recorded.map(({ approver }) => this.#change('recorded', known, after, { approver, reason: null, at }));
     return { known, before, after, steps, changes };

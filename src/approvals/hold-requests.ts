@@ -1,5 +1,6 @@
 // JSON values of holds and releases → what they ask for, or what is wrong with them (contract, section 8). Pure.
-import { eventIdFault, isObject, keyOf } from './start-requests.ts';
+import { isObject } from '../json-object.ts';
+import { eventIdFault, keyOf } from './start-requests.ts';
 
 const LONGEST_REASON = 1000;
 

@@ -44,17 +44,12 @@ export class Judge {
   message(approver: string, { starts, holds, releases }: MessageRequests, sentMs: number): readonly Act[] | Refusal {
     const votes = this.votes(approver, starts, sentMs);
     if ('kind' in votes) return votes;
-    const acts: Act[] = [];
-    const judgements = [
-      ...holds.map((request) => () => this.hold(approver, request, sentMs)),
-      ...releases.map((request) => () => this.release(approver, request, sentMs)),
+    const judged = [
+      ...holds.map((request) => this.hold(approver, request, sentMs)),
+      ...releases.map((request) => this.release(approver, request, sentMs)),
     ];
-    for (const judgement of judgements) {
-      const act = judgement();
-      if (act.kind === 'refusal') return act;
-      acts.push(act);
-    }
-    return [...acts, ...votesOf(votes)];
+    const refused = judged.find((act) => act.kind === 'refusal');
+    return refused ?? [...judged.filter((act) => act.kind !== 'refusal'), ...votesOf(votes)];
   }
 
   #context(sentMs: number | null): CheckContext {

@@ -1,5 +1,5 @@
 // Votes, holds, reviews, deadlines and verdicts → approvals, their record and their CloudEvents on disk, then the same in memory; says when one is decided.
-import type { ApprovalOrigin, ApprovalStep, ApprovalVote, EventApproval } from '../approval.ts';
+import type { ApprovalOrigin, ApprovalVote, EventApproval } from '../approval.ts';
 import type { EventChange, Instant, KnownEvent } from '../model.ts';
 import { type Deps, now } from '../time.ts';
 import { AnswerRecord } from './answer-record.ts';
@@ -11,6 +11,7 @@ import { type Governed, isPast } from './governed.ts';
 import { type Pending, together } from './pending.ts';
 import type { Rules } from './quorum.ts';
 import { Rulings } from './rulings.ts';
+import { stepOf } from './steps.ts';
 import type { Verdict } from './submissions.ts';
 
 export interface LedgerParts extends ChronicleParts {
@@ -84,15 +85,15 @@ export class Ledger {
    */
   act(origin: ApprovalOrigin, acts: readonly Act[], also?: (transaction: ApprovalTransaction) => void): void {
     const at = now(this.#parts.deps);
-    const current = new Map<string, EventApproval | null>();
+    const current = new Map<string, EventApproval>();
     const entries = acts.flatMap((act): Entry[] => {
       const { key, occurrence } = act.known;
       const matter = this.matterOf(act.known);
-      const before = current.has(key) ? (current.get(key) ?? null) : this.approvalOf(key, occurrence);
+      const before = current.get(key) ?? this.approvalOf(key, occurrence);
       const after = matter && this.#acted(origin, act, before, matter, at);
       if (after === null || after === before) return [];
       current.set(key, after);
-      return [this.#chronicle.entry(act.known, before, after, { atMs: at.wallMs, by: origin }, at)];
+      return [this.#chronicle.entry(act.known, before, after, at, origin)];
     });
     if (also !== undefined || entries.length > 0) {
       this.#parts.store.transact((transaction) => {
@@ -101,7 +102,7 @@ export class Ledger {
       });
     }
     for (const entry of entries) this.#chronicle.tell(entry);
-    for (const approval of current.values()) if (approval) this.#keep(approval);
+    for (const approval of current.values()) this.#keep(approval);
   }
 
   /** What the changes of a document make of approvals. */
@@ -118,25 +119,31 @@ export class Ledger {
   fallDue(key: string): void {
     const { ports, deps, store } = this.#parts;
     const known = ports.events().get(key);
-    const matter = known ? this.matterOf(known) : null;
-    if (matter === null || matter.governed.isDone) {
+    const matter = known && this.matterOf(known);
+    if (!known || !matter || matter.governed.isDone) {
       this.#hooks.onDeadline(key, null);
       return;
     }
     const at = now(deps);
-    const before = this.approvalOf(key, matter.known.occurrence);
+    const before = this.approvalOf(key, known.occurrence);
     const done = { ...matter.governed, isDone: true };
-    const isSeen = known !== undefined && this.#sees(known);
+    const isSeen = this.#sees(known);
     // It stays undecided when sight is back, though the disk may be full now and has no room for the record.
-    if (!isSeen) this.#rulings.keep(matter.known, done);
-    const approves = isSeen && matter.governed.ruling.deadline?.then === 'approve' && !isPast(matter.known.event, at.wallMs);
+    if (!isSeen) this.#rulings.keep(known, done);
+    const approves = isSeen && matter.governed.ruling.deadline?.then === 'approve' && !isPast(known.event, at.wallMs);
     const after = approves ? withDeadline(this.#rules, before, matter, at) : before;
     const isDecided = after !== null && after !== before;
     const entry = isDecided
-      ? this.#chronicle.entry(matter.known, before, after, { atMs: at.wallMs }, at)
-      : { known: matter.known, before, after, changes: [], steps: stands(before) ? [] : [left(matter.governed, at)] };
+      ? this.#chronicle.entry(known, before, after, at)
+      : {
+          known,
+          before,
+          after,
+          changes: [],
+          steps: stands(before) ? [] : [stepOf('left', at.wallMs, matter.governed.ruling.policy, { reason: 'deadline' })],
+        };
     store.transact((transaction) => this.#chronicle.write(transaction, [entry]));
-    this.#rulings.keep(matter.known, done);
+    this.#rulings.keep(known, done);
     this.#chronicle.tell(entry);
     if (isDecided) this.#keep(after);
   }
@@ -246,8 +253,4 @@ export class Ledger {
     this.#open.set(approval.key, approval);
     if (approval.state === 'submitting') this.#hooks.onDecided(approval);
   }
-}
-
-function left({ ruling: { policy } }: Governed, { wallMs }: Instant): ApprovalStep {
-  return { step: 'left', atMs: wallMs, approver: null, via: null, policy, status: null, reason: 'deadline' };
 }

@@ -1,10 +1,11 @@
 // All that is stored and known of an event's approvals → the answer of GET /v1/approvals/EVENT_ID (contract, section 6). Pure.
 import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval } from '../approval.ts';
+import { toRfc3339 } from '../dates.ts';
 import type { Instant } from '../model.ts';
 import { ageMs } from '../time.ts';
 import type { Matter } from './ballot.ts';
 import type { Rules } from './quorum.ts';
-import { type Summary, summaryOf, timeOf } from './result.ts';
+import { type Summary, summaryOf } from './result.ts';
 
 /** Times are RFC 3339. */
 export interface Life extends Omit<Summary, 'state' | 'at'> {
@@ -56,10 +57,10 @@ export function lifeOf(parts: LifeParts): Life {
     decidedBy: approval?.decision?.by ?? null,
     deadline: deadlineOf(matter, approval),
     rank,
-    submitsAt: approval?.state === 'submitting' && turnMs !== null ? timeOf(at.wallMs + turnMs) : null,
-    submittedAt: submittedMs === null ? null : timeOf(submittedMs),
+    submitsAt: approval?.state === 'submitting' && turnMs !== null ? toRfc3339(at.wallMs + turnMs) : null,
+    submittedAt: submittedMs === null ? null : toRfc3339(submittedMs),
     notStartedForSeconds: isWaitedFor ? Math.max(0, Math.floor(ageMs(approval.at, at) / 1000)) : null,
-    steps: steps.map(({ atMs, ...step }) => ({ at: timeOf(atMs), ...step })),
+    steps: steps.map(({ atMs, ...step }) => ({ at: toRfc3339(atMs), ...step })),
   };
 }
 
@@ -69,5 +70,5 @@ function deadlineOf(matter: Matter | null, approval: EventApproval | null): Life
   const { dueMs, ruling, isDone } = matter.governed;
   if (dueMs === null || ruling.deadline === null) return null;
   const isLeft = isDone && approval?.decision?.dueMs !== dueMs;
-  return { at: timeOf(dueMs), then: isLeft ? 'leave' : ruling.deadline.then };
+  return { at: toRfc3339(dueMs), then: isLeft ? 'leave' : ruling.deadline.then };
 }

@@ -1,7 +1,7 @@
 // The bytes of a source's message → the JSON value of an approval's body, or why it is none (contract, section 8). Pure.
 import { type BodyValue, carriedData, parseJson } from '../cloud-event-body.ts';
+import { isObject } from '../json-object.ts';
 import { MESSAGE_LISTS } from './message-requests.ts';
-import { isObject } from './start-requests.ts';
 
 /** As for `POST /v1/approvals`. */
 const LIMIT_BYTES = 64 * 1024;

@@ -1,6 +1,8 @@
 // The JSON value of a source's message → its StartRequests, holds and releases, or what is wrong with it (contract, section 8). Pure.
+
+import { isObject } from '../json-object.ts';
 import { type HoldRequest, parseEntries, parseHold, parseRelease, type ReleaseRequest } from './hold-requests.ts';
-import { isObject, parseStartRequests, type StartRequest } from './start-requests.ts';
+import { parseStartRequests, type StartRequest } from './start-requests.ts';
 
 export const MESSAGE_LISTS = ['StartRequests', 'Holds', 'Releases'] as const;
 

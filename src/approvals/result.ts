@@ -1,5 +1,6 @@
 // The approvals of an event as they stand → what the approver is answered, and what GET /v1/events shows (contract, section 6). Pure.
 import type { ApprovalHold, ApprovalState, EventApproval } from '../approval.ts';
+import { toRfc3339 } from '../dates.ts';
 import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from './answer.ts';
 import { isOnlySpent, type Matter, quorumOver } from './ballot.ts';
 import type { Checked } from './check.ts';
@@ -25,7 +26,7 @@ export function summaryOf(rules: Rules, approval: EventApproval | null, matter: 
     state,
     approvedBy: votes.map(({ approver }) => approver),
     policy,
-    at: timeOf(at.wallMs),
+    at: toRfc3339(at.wallMs),
     waitingFor: waitingForOf(rules, approval, matter),
     holds: matter === null ? [] : holdViews(holds),
   };
@@ -36,7 +37,7 @@ function ruledSummary(rules: Rules, matter: Matter | null): Summary | null {
   const { ruling, since } = matter.governed;
   if (ruling.policy === null || ruling.then === 'never') return null;
   const { waitingFor } = quorumOver(rules, ruling, matter.known.event, []);
-  return { state: 'waiting', approvedBy: [], policy: ruling.policy, at: timeOf(since.wallMs), waitingFor, holds: [] };
+  return { state: 'waiting', approvedBy: [], policy: ruling.policy, at: toRfc3339(since.wallMs), waitingFor, holds: [] };
 }
 
 /** Nobody's yes or hold stands, and nothing is decided. */
@@ -58,12 +59,7 @@ export function heldAnswer({ event: { eventId } }: Checked['known'], approval: E
 }
 
 function holdViews(holds: readonly ApprovalHold[]): readonly HoldView[] {
-  return holds.map(({ approver, reason, at }) => ({ approver, reason, at: timeOf(at.wallMs) }));
-}
-
-/** RFC 3339 UTC with milliseconds. */
-export function timeOf(wallMs: number): string {
-  return new Date(wallMs).toISOString();
+  return holds.map(({ approver, reason, at }) => ({ approver, reason, at: toRfc3339(at.wallMs) }));
 }
 
 /** The answer for one StartRequest that was recorded; `approval` is null once the occurrence has ended. */

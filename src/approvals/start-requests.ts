@@ -1,4 +1,5 @@
 // The JSON value of an approval's body → its StartRequests, or what is wrong with it (contract, section 6). Pure.
+import { isObject } from '../json-object.ts';
 
 export interface StartRequest {
   /** As the caller wrote it. */
@@ -46,9 +47,4 @@ function faultOf(entry: unknown): string | null {
 export function eventIdFault(entry: unknown): string | null {
   if (!isObject(entry)) return ' must be an object: { "EventId": "…" }';
   return typeof entry['EventId'] === 'string' && entry['EventId'] !== '' ? null : '.EventId must be a text that is not empty';
-}
-
-/** Whether a JSON value is an object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -17,13 +17,15 @@ const OF_STATE: Partial<Record<EventApproval['state'], ApprovalStepName>> = {
   failed: 'failed',
 };
 
+/** One line, of nobody in particular unless `more` says so. */
+export function stepOf(step: ApprovalStepName, atMs: number, policy: string | null, more: Partial<ApprovalStep>): ApprovalStep {
+  return { step, atMs, approver: null, via: null, policy, status: null, reason: null, ...more };
+}
+
 /** In the order in which they come about: votes and holds, then what they decide, then what becomes of it. */
 export function stepsBetween(before: EventApproval | null, after: EventApproval, context: StepContext): readonly ApprovalStep[] {
-  const { policy } = after;
-  const line = (step: ApprovalStepName, who: { approver: string; via: string } | null, more: Partial<ApprovalStep> = {}): ApprovalStep => ({
-    ...{ step, atMs: context.atMs, policy, status: null, reason: null, ...more },
-    ...{ approver: who?.approver ?? null, via: who?.via ?? null },
-  });
+  const line = (step: ApprovalStepName, who: { approver: string; via: string } | null, more: Partial<ApprovalStep> = {}): ApprovalStep =>
+    stepOf(step, context.atMs, after.policy, { ...(who && { approver: who.approver, via: who.via }), ...more });
   const [votesBefore, holdsBefore] = [before?.votes ?? [], before?.holds ?? []];
   const steps = [
     ...without(votesBefore, after.votes).map((vote) => line('void', vote)),

@@ -1,6 +1,7 @@
 // Changes and who saw them → the `data` of their CloudEvents (contract, section 3; docs/schemas/ describes each for consumers).
 import type { EventApproval } from '../approval.ts';
 import { names } from '../content.ts';
+import { toRfc3339 } from '../dates.ts';
 import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SourceChange } from '../model.ts';
 
 /** What let an event start: on `started` alone, where this bridge knows of it. */
@@ -109,7 +110,7 @@ export function eventData(event: ScheduledEvent, view: EventView): EventData {
 /** What let an event start, or null: a yes that was not enough, was held or failed, did not. */
 export function approvalData(approval: EventApproval | null): ApprovalData | null {
   if (approval === null || ['waiting', 'held', 'failed'].includes(approval.state)) return null;
-  return { approvedBy: approval.votes.map((vote) => vote.approver), policy: approval.policy, at: toTime(approval.at.wallMs) };
+  return { approvedBy: approval.votes.map((vote) => vote.approver), policy: approval.policy, at: toRfc3339(approval.at.wallMs) };
 }
 
 export function approvalChangeData(change: ApprovalChange, observer: Observer): ApprovalChangeData {
@@ -118,18 +119,13 @@ export function approvalChangeData(change: ApprovalChange, observer: Observer): 
     approver: change.approver,
     policy: change.policy,
     reason: change.reason,
-    at: toTime(change.at.wallMs),
+    at: toRfc3339(change.at.wallMs),
     observer: { name: observer.name, affected: change.event && isAffected(change.event, observer) },
   };
 }
 
 export function sourceChangeData(change: SourceChange, observer: Observer): SourceChangeData {
   return { since: change.since, lastDocumentAt: change.lastDocumentAt, reason: change.reason, observer: { name: observer.name } };
-}
-
-/** RFC 3339 UTC with milliseconds. */
-export function toTime(wallMs: number): string {
-  return new Date(wallMs).toISOString();
 }
 
 function isAffected(event: ScheduledEvent, { name }: Observer): boolean | null {

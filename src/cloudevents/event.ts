@@ -2,10 +2,11 @@
 import type { CloudEventV1 } from 'cloudevents';
 import type { EventApproval } from '../approval.ts';
 import { changeName } from '../change-name.ts';
+import { toRfc3339 } from '../dates.ts';
 import { eidOf } from '../ids.ts';
 import type { ApprovalChange, Change, EventChange, Observer } from '../model.ts';
 import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
-import { approvalChangeData, approvalData, type ChangeData, type EventData, eventData, sourceChangeData, toTime } from './data.ts';
+import { approvalChangeData, approvalData, type ChangeData, type EventData, eventData, sourceChangeData } from './data.ts';
 
 const SCHEMAS = 'https://scheduled-events-bridge.github.io/schemas';
 
@@ -28,7 +29,7 @@ export function toCloudEvent(change: Change, context: EventContext): CloudEventV
     source: context.source,
     type: `${context.typePrefix}.${changeName(change)}.v1`,
     subject: change.kind === 'source' ? 'scheduledevents' : `scheduledevents/${eidOf(change.key)}`,
-    time: toTime(change.at.wallMs),
+    time: toRfc3339(change.at.wallMs),
     datacontenttype: 'application/json',
     dataschema: `${SCHEMAS}/${change.kind === 'event' ? 'change' : change.kind}.v1.json`,
     partitionkey: partitionKeyOf(change, context.observer),

@@ -1,7 +1,8 @@
 // A CloudEvent, or an EventId → an approval, a hold or a release, sent by HTTP, Kafka or Service Bus.
+
+import { isObject } from '../json-object.ts';
 import { ConsumerError } from './consumer-error.ts';
 import type { CloudEvent } from './event.ts';
-import { isObject } from './read-event.ts';
 import type { WebAbortSignal } from './web-types.ts';
 
 /** Where an approval stands; `sent` through a broker, which cannot tell more. */

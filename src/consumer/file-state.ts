@@ -2,9 +2,9 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from '../errors.ts';
+import { isObject } from '../json-object.ts';
 import { ConsumerError } from './consumer-error.ts';
 import type { Prepared, PreparedState } from './prepared-state.ts';
-import { isObject } from './read-event.ts';
 import { Turns } from './turns.ts';
 
 export interface FileState extends PreparedState {

@@ -1,4 +1,5 @@
 // JSON, or attributes and a body → a CloudEvent whose attributes are sound and whose `data` is what its type promises; or a ConsumerError.
+import { isObject } from '../json-object.ts';
 import { ConsumerError } from './consumer-error.ts';
 import { type CloudEvent, changeOf, DEFAULT_TYPE_PREFIX } from './event.ts';
 import { SHAPES } from './schema-types.ts';
@@ -67,10 +68,6 @@ export function expectJsonFormat(contentType: string | undefined): void {
 
 export function notAnEvent(why: string): ConsumerError {
   return new ConsumerError('not-a-cloudevent', `this is no CloudEvent of a bridge: ${why}`);
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Without those that are null, which means not set. */

@@ -1,8 +1,9 @@
 // The body of a 200 answer → a ScheduledEventsDocument, or an error that says why it is none. The door: what is inside is typed from here on.
 import { contentJson } from '../content.ts';
 import { BridgeError } from '../errors.ts';
+import { isObject } from '../json-object.ts';
 import type { ListedEvent, ScheduledEventsDocument } from '../model.ts';
-import { isObject, readEntry } from './listed-event.ts';
+import { readEntry } from './listed-event.ts';
 
 /**
  * Contract, section 4: valid UTF-8 (a byte order mark is passed over), `DocumentIncarnation` an integer from 0 to 2^53-1 or its decimal string,

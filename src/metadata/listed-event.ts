@@ -1,6 +1,8 @@
 // One entry of the document's Events, as untrusted JSON → what can be used of it. Nothing in one entry spoils the others.
+
 import { UNDERSCORE_VERSION } from '../api-versions.ts';
 import { parseNotBefore } from '../dates.ts';
+import { isObject } from '../json-object.ts';
 import type { EventField, EventStatus, ListedEvent } from '../model.ts';
 
 export type Entry =
@@ -48,10 +50,6 @@ function readEvent(entry: Json, eventId: string, eventStatus: EventStatus, apiVe
     durationInSeconds: take('durationInSeconds', seconds(entry['DurationInSeconds']), -1),
     unreadable,
   };
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function text(value: unknown): Read<string> {

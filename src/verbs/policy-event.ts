@@ -2,7 +2,8 @@
 import { carriedData, parseJson } from '../cloud-event-body.ts';
 import { parseInstant } from '../dates.ts';
 import { BridgeError } from '../errors.ts';
-import { isObject, readEntry } from '../metadata/listed-event.ts';
+import { isObject } from '../json-object.ts';
+import { readEntry } from '../metadata/listed-event.ts';
 import type { ScheduledEvent } from '../model.ts';
 
 type Json = Readonly<Record<string, unknown>>;
