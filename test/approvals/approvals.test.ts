@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ApprovalAnswer } from '../../src/approvals/answer.ts';
 import { BridgeError } from '../../src/errors.ts';
-import { type ApprovalBench, again, approvalsOverOneEvent, caller, REFUSED, startRequests } from '../support/approval-bench.ts';
+import { type ApprovalBench, again, approvalsOverOneEvent, caller, KEY, REFUSED, startRequests } from '../support/approval-bench.ts';
 import { EVENT_ID, scheduledEvent } from '../support/events.ts';
-
-const KEY = EVENT_ID.toLowerCase();
 
 /** The answer, with virtual time passing until it is there. */
 async function answer(bench: ApprovalBench, asked: Promise<ApprovalAnswer>, ms = 2000): Promise<ApprovalAnswer> {

@@ -3,14 +3,21 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import type { PolicyRule } from '../../src/approvals/policy.ts';
-import type { ScheduledEvent } from '../../src/model.ts';
-import { ApprovalBench, type ApprovalSettings, again, caller, REFUSED, startRequests } from '../support/approval-bench.ts';
+import {
+  ApprovalBench,
+  type ApprovalSettings,
+  again,
+  caller,
+  change,
+  KEY,
+  REFUSED,
+  STARTED,
+  startRequests,
+} from '../support/approval-bench.ts';
 import { EVENT_ID } from '../support/events.ts';
 import { settle } from '../support/virtual-time.ts';
 
-const KEY = EVENT_ID.toLowerCase();
 const MINUTE_MS = 60_000;
-const STARTED = { eventStatus: 'Started', notBefore: null } as const;
 
 /** So many minutes after the bench began. */
 function inMinutes(minutes: number): string {
@@ -33,11 +40,6 @@ function opened(t: TestContext, settings = APPROVE, notBefore: string | null = i
   bench.list(EVENT_ID, { notBefore });
   bench.poll();
   return { bench, approvals };
-}
-
-function change(bench: ApprovalBench, fields: Partial<ScheduledEvent>): void {
-  bench.list(EVENT_ID, fields);
-  bench.poll();
 }
 
 /** kill -9 and a start; the process has read a document where it says so. */

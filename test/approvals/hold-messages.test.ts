@@ -8,13 +8,13 @@ import {
   again,
   approvalsOverOneEvent,
   caller,
+  KEY,
   startRequests,
 } from '../support/approval-bench.ts';
 import { EVENT_ID } from '../support/events.ts';
 import { letter, ORIGIN, take, verdictOf } from '../support/intake-bench.ts';
 import { settle } from '../support/virtual-time.ts';
 
-const KEY = EVENT_ID.toLowerCase();
 const HOLD = { Holds: [{ EventId: EVENT_ID, reason: 'month end' }] };
 const RELEASE = { Releases: [{ EventId: EVENT_ID }] };
 const OPS = { ...ORIGIN, approver: 'ops' };

@@ -2,34 +2,28 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ApprovalOrigin, PostResult } from '../../src/approval.ts';
-import type { ApprovalAnswer, HoldAnswer, ReleaseAnswer } from '../../src/approvals/answer.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import type { ScheduledEvent } from '../../src/model.ts';
 import {
   ACCEPTED,
-  type ApprovalBench,
   type ApprovalSettings,
   again,
   approvalsOverOneEvent,
+  approve,
   caller,
+  KEY,
   REFUSED,
-  startRequests,
+  reopened,
+  STARTED,
+  said,
 } from '../support/approval-bench.ts';
 import { EVENT_ID } from '../support/events.ts';
 import { settle } from '../support/virtual-time.ts';
 
-const KEY = EVENT_ID.toLowerCase();
-const STARTED = { eventStatus: 'Started', notBefore: null } as const;
 const THREE = { approvers: { orders: {}, billing: {}, ops: { admin: true } } } as const;
 /** The bench begins at midnight. */
 const NOT_BEFORE = '2026-01-01T00:15:00Z';
 const MINUTE_MS = 60_000;
-
-function said(answered: ApprovalAnswer | HoldAnswer | ReleaseAnswer): string {
-  if (answered.kind === 'refusal') return `${answered.status} ${answered.type}`;
-  if (answered.kind === 'released') return 'released';
-  return answered.kind === 'held' ? '201 held' : `${answered.status} ${answered.results.map(({ state }) => state).join(' ')}`;
-}
 
 function hold(approvals: Approvals, approver: string, eventId = EVENT_ID, reason?: string): string {
   return said(approvals.hold(caller(approver), { EventId: eventId, reason }));
@@ -39,19 +33,8 @@ function release(approvals: Approvals, approver: string, holder: string | null =
   return said(approvals.release(caller(approver), EVENT_ID, holder));
 }
 
-function approve(approvals: Approvals, approver = 'orders', ...eventIds: string[]): Promise<ApprovalAnswer> {
-  return approvals.request(caller(approver), startRequests(...(eventIds.length === 0 ? [EVENT_ID] : eventIds)));
-}
-
 function holders(approvals: Approvals): string {
   return (approvals.summary(KEY)?.holds ?? []).map(({ approver, reason }) => `${approver}: ${reason}`).join(', ');
-}
-
-/** kill -9 and a start, in which no document has been read yet. */
-function restart(bench: ApprovalBench, settings: ApprovalSettings = {}): Approvals {
-  const approvals = bench.open(settings);
-  bench.forgetReading();
-  return approvals;
 }
 
 test('a hold is answered with all that stand for the event, and is on disk; no CloudEvent tells it', async (t) => {
@@ -117,8 +100,8 @@ test('a hold and the yes under it survive restarts', async (t) => {
   const { bench, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'billing', EVENT_ID, 'month end');
   await approve(approvals);
-  restart(bench);
-  const later = restart(bench);
+  reopened(bench);
+  const later = reopened(bench);
   await bench.time.advance(MINUTE_MS);
   bench.poll();
   await bench.time.advance(MINUTE_MS);
@@ -126,7 +109,7 @@ test('a hold and the yes under it survive restarts', async (t) => {
   assert.equal(bench.posts.length, 0);
   assert.equal(said(await approve(later)), '202 held');
   assert.equal(release(later, 'billing'), 'released');
-  const last = restart(bench);
+  const last = reopened(bench);
   t.after(() => bench.close(last));
   await bench.time.advance(1000);
   assert.equal(holders(last), '', 'a release is durable, too');
@@ -448,7 +431,7 @@ test('in a dry run a hold stops the decision as ever, and its release posts noth
   assert.equal(approvals.summary(KEY)?.state, 'dry-run');
   hold(approvals, 'billing');
   assert.equal(approvals.summary(KEY)?.state, 'held');
-  const real = restart(bench);
+  const real = reopened(bench);
   t.after(() => bench.close(real));
   bench.poll();
   assert.equal(holders(real), 'billing: null');

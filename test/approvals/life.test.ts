@@ -2,22 +2,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { PostResult } from '../../src/approval.ts';
-import type { ApprovalAnswer } from '../../src/approvals/answer.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import { type Life, lifeOf } from '../../src/approvals/life.ts';
 import { compilePolicy } from '../../src/approvals/policy.ts';
 import { BridgeError } from '../../src/errors.ts';
-import { ACCEPTED, again, approvalsOverOneEvent, caller, REFUSED, startRequests } from '../support/approval-bench.ts';
+import { ACCEPTED, again, approvalsOverOneEvent, approve, caller, KEY, REFUSED, STARTED } from '../support/approval-bench.ts';
 import { EVENT_ID, momentAt, scheduledEvent } from '../support/events.ts';
 import { settle } from '../support/virtual-time.ts';
 
-const KEY = EVENT_ID.toLowerCase();
-const STARTED = { eventStatus: 'Started', notBefore: null } as const;
 const FIRST = '2026-01-01T00:00:00.000Z';
-
-function approve(approvals: Approvals, approver = 'orders'): Promise<ApprovalAnswer> {
-  return approvals.request(caller(approver), startRequests(EVENT_ID));
-}
 
 function lifeIn(approvals: Approvals, eventId = EVENT_ID): Life {
   const life = approvals.life(eventId);

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { PostResult } from '../../src/approval.ts';
-import type { ApprovalAnswer } from '../../src/approvals/answer.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import type { PolicyRule } from '../../src/approvals/policy.ts';
 import type { ScheduledEvent } from '../../src/model.ts';
@@ -12,40 +11,24 @@ import {
   type ApprovalSettings,
   again,
   approvalsOverOneEvent,
+  approve,
   caller,
+  change,
+  KEY,
   REFUSED,
+  reopened,
+  STARTED,
+  said,
   startRequests,
 } from '../support/approval-bench.ts';
 import { EVENT_ID } from '../support/events.ts';
 import { settle } from '../support/virtual-time.ts';
 
-const KEY = EVENT_ID.toLowerCase();
-const STARTED = { eventStatus: 'Started', notBefore: null } as const;
 const FREEZES: readonly PolicyRule[] = [
   { when: { initiators: ['User'] }, then: 'wait' },
   { when: { impacts: ['Freeze'] }, then: 'approve' },
 ];
 const POLICY: ApprovalSettings = { policy: FREEZES };
-
-function approve(approvals: Approvals, approver = 'orders'): Promise<ApprovalAnswer> {
-  return approvals.request(caller(approver), startRequests(EVENT_ID));
-}
-
-function said(answered: ApprovalAnswer): string {
-  if (answered.kind === 'refusal') return `${answered.status} ${answered.type}`;
-  return `${answered.status} ${answered.results.map(({ state }) => state).join(' ')}`;
-}
-
-function change(bench: ApprovalBench, fields: Partial<ScheduledEvent>): void {
-  bench.list(EVENT_ID, fields);
-  bench.poll();
-}
-
-function restart(bench: ApprovalBench, settings: ApprovalSettings = POLICY): Approvals {
-  const approvals = bench.open(settings);
-  bench.forgetReading();
-  return approvals;
-}
 
 function steps(approvals: Approvals): readonly string[] {
   const life = approvals.life(EVENT_ID);
@@ -119,7 +102,7 @@ test('never at a restart makes void what had been decided', async (t) => {
   const { bench, approvals } = approvalsOverOneEvent(t);
   bench.answers = [again(60_000)];
   await approve(approvals);
-  const strict = restart(bench, { policy: [{ when: {}, then: 'never' }] });
+  const strict = reopened(bench, { policy: [{ when: {}, then: 'never' }] });
   t.after(() => bench.close(strict));
   await bench.time.advance(120_000);
   assert.equal(bench.posts.length, 1);
@@ -208,10 +191,10 @@ test('a decision that no longer holds after it was accepted stays submitted: not
 test('a decision is made anew at each start, by the policy of that process', async (t) => {
   const { bench } = approvalsOverOneEvent(t, POLICY);
   bench.isAway = true;
-  const without = restart(bench, {});
+  const without = reopened(bench, {});
   assert.equal(without.summary(KEY), null, 'dropped');
   await bench.time.advance(60_000);
-  const within = restart(bench, { policy: 'documentation' });
+  const within = reopened(bench, { policy: 'documentation' });
   assert.deepEqual([within.summary(KEY)?.state, within.summary(KEY)?.policy], ['submitting', 'documentation']);
   bench.isAway = false;
   await bench.time.advance(1000);
@@ -224,7 +207,7 @@ test('a rule that is new at a start decides events that were known before', asyn
   const { bench } = approvalsOverOneEvent(t);
   bench.list('begun', { eventStatus: 'Started' });
   bench.poll();
-  const after = restart(bench);
+  const after = reopened(bench, POLICY);
   t.after(() => bench.close(after));
   await bench.time.advance(1000);
   assert.deepEqual(
@@ -237,7 +220,7 @@ test('a submitted decision is not made twice, whatever changes, and confirmed by
   const { bench, approvals } = approvalsOverOneEvent(t, POLICY);
   await settle();
   change(bench, { description: 'changed' });
-  const after = restart(bench);
+  const after = reopened(bench, POLICY);
   t.after(() => bench.close(after));
   change(bench, { durationInSeconds: 3 });
   await bench.time.advance(60_000);
@@ -331,7 +314,7 @@ test('what was refused by the metadata service is decided anew at the next chang
   change(bench, { description: 'changed' });
   await bench.time.advance(1000);
   assert.equal(bench.posts.length, 2);
-  const after = restart(bench);
+  const after = reopened(bench, POLICY);
   t.after(() => bench.close(after));
   await bench.time.advance(1000);
   assert.equal(bench.posts.length, 3);
@@ -353,7 +336,7 @@ test('an approver may approve again what was refused, and that alone posts it ag
   bench.answers = [REFUSED];
   assert.equal(said(await approve(approvals)), '502 refused');
   change(bench, { description: 'changed' });
-  const after = restart(bench, {});
+  const after = reopened(bench, {});
   t.after(() => bench.close(after));
   bench.poll();
   await bench.time.advance(60_000);
@@ -423,7 +406,7 @@ test('in a dry run a rule decides and nothing is posted or told, in that run or 
   change(bench, { eventType: 'Reboot' });
   change(bench, { eventType: 'Freeze' });
   change(bench, { eventType: 'Reboot' });
-  const real = restart(bench);
+  const real = reopened(bench, POLICY);
   t.after(() => bench.close(real));
   bench.poll();
   assert.equal(real.summary(KEY)?.state, 'dry-run');
@@ -433,7 +416,7 @@ test('in a dry run a rule decides and nothing is posted or told, in that run or 
   await bench.time.advance(60_000);
   assert.equal(bench.posts.length, 0);
   assert.deepEqual(bench.store.told, []);
-  restart(bench);
+  reopened(bench, POLICY);
   await bench.time.advance(60_000);
   assert.equal(bench.posts.length, 0);
 });
@@ -441,7 +424,7 @@ test('in a dry run a rule decides and nothing is posted or told, in that run or 
 test('what a rule decided in a dry run is not posted later where an approver agreed with it, either', async (t) => {
   const { bench, approvals } = approvalsOverOneEvent(t, { ...POLICY, dryRun: true });
   assert.equal(said(await approve(approvals)), '200 dry-run');
-  const real = restart(bench);
+  const real = reopened(bench, POLICY);
   t.after(() => bench.close(real));
   bench.poll();
   change(bench, { description: 'changed' });
@@ -453,7 +436,7 @@ test('after a dry run approvers may approve what a rule or they themselves had a
   for (const settings of [POLICY, {}]) {
     const { bench, approvals } = approvalsOverOneEvent(t, { ...settings, dryRun: true });
     await approve(approvals, 'billing');
-    const real = restart(bench, settings);
+    const real = reopened(bench, settings);
     t.after(() => bench.close(real));
     bench.poll();
     await bench.time.advance(60_000);
@@ -467,7 +450,7 @@ test('after a dry run approvers may approve what a rule or they themselves had a
 test('after a dry run a first yes of two does not let the rule decide what it had decided in it', async (t) => {
   const both: ApprovalSettings = { ...POLICY, required: 'all' };
   const { bench } = approvalsOverOneEvent(t, { ...both, dryRun: true });
-  const real = restart(bench, both);
+  const real = reopened(bench, both);
   t.after(() => bench.close(real));
   bench.poll();
   await approve(real);
@@ -481,7 +464,7 @@ test('after a dry run a first yes of two does not let the rule decide what it ha
 test('a yes of a dry run counts towards no quorum after it', async (t) => {
   const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all', dryRun: true });
   assert.equal(said(await approve(approvals)), '202 waiting');
-  const real = restart(bench, { required: 'all' });
+  const real = reopened(bench, { required: 'all' });
   t.after(() => bench.close(real));
   bench.poll();
   assert.equal(said(await approve(real, 'billing')), '202 waiting');
@@ -490,7 +473,7 @@ test('a yes of a dry run counts towards no quorum after it', async (t) => {
 
 test('after a dry run a rule decides the occurrences that it had not decided in it', async (t) => {
   const { bench } = approvalsOverOneEvent(t, { ...POLICY, dryRun: true });
-  const real = restart(bench);
+  const real = reopened(bench, POLICY);
   t.after(() => bench.close(real));
   bench.list('second');
   bench.poll();
@@ -506,7 +489,7 @@ test('after a dry run a rule decides the occurrences that it had not decided in 
 
 test('a dry run that begins at a restart posts nothing of what was decided before', async (t) => {
   const { bench } = approvalsOverOneEvent(t, POLICY);
-  const dry = restart(bench, { ...POLICY, dryRun: true });
+  const dry = reopened(bench, { ...POLICY, dryRun: true });
   t.after(() => bench.close(dry));
   bench.poll();
   await bench.time.advance(60_000);
@@ -518,7 +501,7 @@ test('after a dry run the rule that decided in it stays silent, also where a yes
   const { bench, approvals } = approvalsOverOneEvent(t, { ...POLICY, dryRun: true });
   await bench.close(approvals);
   bench.answers = Array.from({ length: 20 }, () => again(1000));
-  const real = restart(bench);
+  const real = reopened(bench, POLICY);
   t.after(() => bench.close(real));
   bench.poll();
   const waiting = approve(real);

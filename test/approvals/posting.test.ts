@@ -5,20 +5,24 @@ import fc from 'fast-check';
 import type { PostResult } from '../../src/approval.ts';
 import type { ApprovalAnswer } from '../../src/approvals/answer.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
-import { ACCEPTED, ApprovalBench, again, approvalsOverOneEvent, caller, REFUSED, startRequests } from '../support/approval-bench.ts';
+import {
+  ACCEPTED,
+  ApprovalBench,
+  again,
+  approvalsOverOneEvent,
+  approve,
+  caller,
+  KEY,
+  REFUSED,
+  STARTED,
+  said,
+  startRequests,
+} from '../support/approval-bench.ts';
 import { EVENT_ID } from '../support/events.ts';
 import { settle } from '../support/virtual-time.ts';
 
-const KEY = EVENT_ID.toLowerCase();
-const STARTED = { eventStatus: 'Started', notBefore: null } as const;
-
-function approve(approvals: Approvals): Promise<ApprovalAnswer> {
-  return approvals.request(caller('orders'), startRequests(EVENT_ID));
-}
-
 async function stateOf(asked: Promise<ApprovalAnswer>): Promise<string> {
-  const answered = await asked;
-  return answered.kind === 'refusal' ? `${answered.status} ${answered.type}` : `${answered.status} ${answered.results[0]?.state}`;
+  return said(await asked);
 }
 
 test('a document of at most 10 s is good enough, and nothing is read again', async (t) => {

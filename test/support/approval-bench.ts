@@ -2,6 +2,7 @@
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import type { ApprovalOrigin, PostResult } from '../../src/approval.ts';
+import type { ApprovalAnswer, HoldAnswer, ReleaseAnswer } from '../../src/approvals/answer.ts';
 import { Approvals, type ApprovalsParts } from '../../src/approvals/approvals.ts';
 import type { EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model.ts';
 import { now } from '../../src/time.ts';
@@ -193,4 +194,35 @@ export function approvalsOverOneEvent(
   bench.list(EVENT_ID);
   bench.poll();
   return { bench, approvals };
+}
+
+/** How the one event of `approvalsOverOneEvent` is known. */
+export const KEY = EVENT_ID.toLowerCase();
+
+/** What the service lists of an event that has started. */
+export const STARTED = { eventStatus: 'Started', notBefore: null } as const;
+
+/** A yes to EVENT_ID, or to these. */
+export function approve(approvals: Approvals, approver = 'orders', ...eventIds: readonly string[]): Promise<ApprovalAnswer> {
+  return approvals.request(caller(approver), startRequests(...(eventIds.length === 0 ? [EVENT_ID] : eventIds)));
+}
+
+/** `200 submitted`, `201 held`, `released`, `409 changed`, … */
+export function said(answered: ApprovalAnswer | HoldAnswer | ReleaseAnswer): string {
+  if (answered.kind === 'refusal') return `${answered.status} ${answered.type}`;
+  if (answered.kind === 'released') return 'released';
+  return answered.kind === 'held' ? '201 held' : `${answered.status} ${answered.results.map(({ state }) => state).join(' ')}`;
+}
+
+/** EVENT_ID changes, in a document that is read at once. */
+export function change(bench: ApprovalBench, fields: Partial<ScheduledEvent>): void {
+  bench.list(EVENT_ID, fields);
+  bench.poll();
+}
+
+/** kill -9 and a start, in which no document has been read yet. */
+export function reopened(bench: ApprovalBench, settings: ApprovalSettings = {}): Approvals {
+  const approvals = bench.open(settings);
+  bench.forgetReading();
+  return approvals;
 }
