@@ -4,11 +4,7 @@ import { PlayedPage } from '../support/played-page.ts';
 
 test('docs/cases/automatic-policy.md: rules approve at once, wait and refuse, and what is printed is what the page shows', async (t) => {
   const page = await PlayedPage.open(t, 'docs/cases/automatic-policy.md');
-  page.passes('yaml');
-  const simulator = page.starts();
-  await page.shows(simulator);
-  const bridge = page.starts();
-  const shell = page.terminal();
+  const { bridge, shell } = await page.withBridge();
 
   await page.types(shell);
   await page.shows(bridge);

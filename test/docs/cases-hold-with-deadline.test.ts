@@ -4,11 +4,7 @@ import { PlayedPage } from '../support/played-page.ts';
 
 test('docs/cases/hold-with-deadline.md: a hold outlasts the deadline and its release posts, and what is printed is what the page shows', async (t) => {
   const page = await PlayedPage.open(t, 'docs/cases/hold-with-deadline.md');
-  page.passes('yaml');
-  const simulator = page.starts();
-  await page.shows(simulator);
-  const bridge = page.starts();
-  const shell = page.terminal();
+  const { bridge, shell } = await page.withBridge();
   const answered = async () => page.answers(await page.types(shell));
   const printed = async () => page.prints(await page.types(shell));
 

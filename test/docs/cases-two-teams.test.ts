@@ -4,11 +4,7 @@ import { PlayedPage } from '../support/played-page.ts';
 
 test('docs/cases/two-teams.md: both have to say yes, to what the event is now, and what is printed is what the page shows', async (t) => {
   const page = await PlayedPage.open(t, 'docs/cases/two-teams.md');
-  page.passes('yaml');
-  const simulator = page.starts();
-  await page.shows(simulator);
-  const bridge = page.starts();
-  const shell = page.terminal();
+  const { bridge, shell } = await page.withBridge();
   const answered = async () => page.answers(await page.types(shell));
 
   await page.types(shell);

@@ -61,6 +61,13 @@ export class PlayedPage {
     return await terminal.type(this.here(this.#next('sh')));
   }
 
+  /** As most pages begin: the configuration, then a simulator and a bridge in terminals of their own, and one for everything else. */
+  async withBridge(): Promise<{ readonly bridge: ReturnType<PlayedPage['starts']>; readonly shell: ReturnType<PlayedPage['terminal']> }> {
+    this.passes('yaml');
+    await this.shows(this.starts());
+    return { bridge: this.starts(), shell: this.terminal() };
+  }
+
   /** Takes a block in `json`: the same members and values, but for ids and times. */
   answers(printed: string): void {
     const shown = this.#next('json');
