@@ -21,7 +21,10 @@ export interface ApprovalVote extends ApprovalOrigin {
 /** While one stands, nothing is posted for its event. */
 export interface ApprovalHold extends ApprovalOrigin {
   readonly reason: string | null;
+  /** When this reason was given. */
   readonly at: Instant;
+  /** The reasons that this one came in the place of; null where it is the first. */
+  readonly replaced: { readonly times: number; readonly sinceMs: number } | null;
 }
 
 /** What made a StartRequest right: a full quorum, a rule that approves, or the deadline of one that waits. */
@@ -90,6 +93,34 @@ export interface ApprovalStep {
   readonly status: number | string | null;
   /** An approver's reason for a hold, what decided, why it failed. */
   readonly reason: string | null;
+  /** How many of its kind this one line stands for; absent: itself alone. */
+  readonly times?: number;
+}
+
+/** Which part of a record: at most `limit` lines behind the one that `after` names, 0 for the beginning. */
+export interface RecordRange {
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** What happened and has no line in the record any more: who does much of it fills no disk. */
+export interface UnwrittenSteps {
+  /** Null where nobody in particular did it. */
+  readonly approver: string | null;
+  readonly steps: number;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/** A part of the record of an occurrence, and what is told of all of it. */
+export interface RecordPart {
+  /** In the order in which they were written. */
+  readonly steps: readonly ApprovalStep[];
+  /** The `after` of the next part; null at the end. */
+  readonly next: number | null;
+  /** When it was accepted last; null where it was not. */
+  readonly submittedMs: number | null;
+  readonly unwritten: readonly UnwrittenSteps[];
 }
 
 /** An approval as a source brought it (contract, section 8). */

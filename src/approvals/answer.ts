@@ -19,8 +19,10 @@ export interface ApprovalResult {
 export interface HoldView {
   readonly approver: string;
   readonly reason: string | null;
-  /** RFC 3339. */
+  /** RFC 3339: when this reason was given. */
   readonly at: string;
+  /** How often its reason was replaced, and since when it stands; absent where it has its first one. */
+  readonly replaced?: { readonly times: number; readonly since: string };
 }
 
 /** A hold was recorded: all that stand for the event now. */

@@ -1,12 +1,12 @@
 // What approvals ask of the durable store; the outbox provides it.
-import type { ApprovalStep, EventApproval, MessageRefusal, MessageState, ReceivedMessage } from '../approval.ts';
+import type { ApprovalStep, EventApproval, MessageRefusal, MessageState, ReceivedMessage, RecordPart, RecordRange } from '../approval.ts';
 import type { ApprovalChange, ScheduledEvent } from '../model.ts';
 
 /** Inside one durable transaction. */
 export interface ApprovalTransaction {
   /** Writes the approvals of one occurrence, over what was stored of it. */
   saveApproval(approval: EventApproval): void;
-  /** Adds lines to the record of an occurrence. */
+  /** Adds lines to the record of an occurrence; of an approver who has many there already they are counted alone. */
   addSteps(occurrence: number, steps: readonly ApprovalStep[]): void;
   /** Makes the CloudEvents of these changes and queues them for every sink that wants them. */
   publish(changes: readonly ApprovalChange[]): void;
@@ -36,8 +36,8 @@ export interface ApprovalStore {
   lastOccurrence(key: string): { readonly occurrence: number; readonly endedMs: number | null } | null;
   /** The approvals of an occurrence that may have ended; null where there are none. */
   approvalOf(occurrence: number): EventApproval | null;
-  /** The record of an occurrence, in the order in which it was written. */
-  steps(occurrence: number): readonly ApprovalStep[];
+  /** A part of the record of an occurrence; it may end before `limit` where its lines are long. */
+  record(occurrence: number, range: RecordRange): RecordPart;
   /** When an event of this key ended last, in milliseconds since 1970; null where none has. */
   lastEndedMs(key: string): number | null;
   /** Whether a CloudEvent id has been used before. */

@@ -1,6 +1,6 @@
 // Approvers' requests, the policy and the changes of events → who approved what, StartRequests once it is decided, and answers to the approvers.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
-import type { ApprovalOrigin, EventApproval, ReceivedMessage } from '../approval.ts';
+import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../approval.ts';
 import { BridgeError, messageOf } from '../errors.ts';
 import type { EventChange, Instant } from '../model.ts';
 import { now } from '../time.ts';
@@ -27,7 +27,7 @@ import { heldAnswer, resultOf, type Summary } from './result.ts';
 import { compileScope, type ScopeOptions } from './scope.ts';
 import { keyOf, parseStartRequests } from './start-requests.ts';
 import { Submissions } from './submissions.ts';
-import { type Overview, Views } from './views.ts';
+import { FIRST_PART, type Overview, Views } from './views.ts';
 
 /** How long an answer waits for the metadata service. */
 const ANSWER_MS = 2000;
@@ -157,9 +157,9 @@ export class Approvals implements AsyncDisposable {
     return { kind: 'released' };
   }
 
-  /** All that became of the approvals of an event, also of one that has ended. @throws BridgeError BRIDGE_STORE_* */
-  life(eventId: string): Life | Refusal {
-    return this.#views.life(eventId);
+  /** All that became of the approvals of an event, also of one that has ended; of its record this part. @throws BridgeError BRIDGE_STORE_* */
+  life(eventId: string, range: RecordRange = FIRST_PART): Life | Refusal {
+    return this.#views.life(eventId, range);
   }
 
   /**

@@ -42,8 +42,12 @@ export function withHold(rules: Rules, approval: EventApproval | null, matter: M
   const standing = standingOf(rules, approval, matter.known, hold.at);
   const earlier = standing.holds.find(({ approver }) => approver === hold.approver);
   if (standing === approval && earlier?.reason === hold.reason && earlier.via === hold.via) return approval;
-  const holds = earlier ? standing.holds.map((each) => (each === earlier ? hold : each)) : [...standing.holds, hold];
+  const holds = earlier ? standing.holds.map((each) => (each === earlier ? inPlaceOf(earlier, hold) : each)) : [...standing.holds, hold];
   return withHolds(rules, { ...standing, holds }, matter, hold.at);
+}
+
+function inPlaceOf({ replaced, at }: ApprovalHold, hold: ApprovalHold): ApprovalHold {
+  return { ...hold, replaced: { times: (replaced?.times ?? 0) + 1, sinceMs: replaced?.sinceMs ?? at.wallMs } };
 }
 
 /** Takes these approvers' holds away. With the last one, a deadline that fell due decides only while NotBefore lies ahead. */

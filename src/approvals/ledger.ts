@@ -191,7 +191,7 @@ export class Ledger {
 
   #acted(origin: ApprovalOrigin, act: Act, before: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {
     if (act.kind === 'vote') return withVote(this.#rules, before, matter, origin, at);
-    if (act.kind === 'hold') return withHold(this.#rules, before, matter, { ...origin, reason: act.reason, at });
+    if (act.kind === 'hold') return withHold(this.#rules, before, matter, { ...origin, reason: act.reason, at, replaced: null });
     return before && withoutHolds(this.#rules, before, matter, act.holders, at);
   }
 

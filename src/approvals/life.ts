@@ -1,5 +1,5 @@
 // All that is stored and known of an event's approvals → the answer of GET /v1/approvals/EVENT_ID (contract, section 6). Pure.
-import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval } from '../approval.ts';
+import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, RecordPart } from '../approval.ts';
 import { toRfc3339 } from '../dates.ts';
 import type { Instant } from '../model.ts';
 import { ageMs } from '../time.ts';
@@ -25,7 +25,19 @@ export interface Life extends Omit<Summary, 'state' | 'at'> {
   readonly submittedAt: string | null;
   /** How long ago the metadata service accepted it without having started it, in seconds; null unless `state` is `submitted`, and once the event is over. */
   readonly notStartedForSeconds: number | null;
+  /** A part of the record, the oldest first. */
   readonly steps: readonly StepView[];
+  /** What `?after=` asks for to get the next part; null at the end. */
+  readonly next: number | null;
+  /** What has no line in the record, since its approver has so many already. */
+  readonly unwritten: readonly UnwrittenView[];
+}
+
+export interface UnwrittenView {
+  readonly approver: string | null;
+  readonly steps: number;
+  readonly since: string;
+  readonly until: string;
 }
 
 export type StepView = Omit<ApprovalStep, 'atMs'> & { readonly at: string };
@@ -38,7 +50,7 @@ export interface LifeParts {
   readonly approval: EventApproval | null;
   /** Null where the event is not Scheduled. */
   readonly matter: Matter | null;
-  readonly steps: readonly ApprovalStep[];
+  readonly record: RecordPart;
   readonly rank: number | null;
   /** Milliseconds until this bridge posts; null where it never does. */
   readonly turnMs: number | null;
@@ -48,9 +60,9 @@ export interface LifeParts {
 const NOTHING = { state: 'none', approvedBy: [], at: null, waitingFor: [], holds: [] } as const;
 
 export function lifeOf(parts: LifeParts): Life {
-  const { rules, eventId, isOver, approval, matter, steps, rank, turnMs, at } = parts;
+  const { rules, eventId, isOver, approval, matter, record, rank, turnMs, at } = parts;
   const isWaitedFor = approval?.state === 'submitted' && !isOver;
-  const submittedMs = steps.findLast(({ step }) => step === 'submitted')?.atMs ?? null;
+  const { steps, next, submittedMs, unwritten } = record;
   return {
     eventId,
     ...(summaryOf(rules, approval, matter) ?? { ...NOTHING, policy: matter?.governed.ruling.policy ?? null }),
@@ -61,6 +73,8 @@ export function lifeOf(parts: LifeParts): Life {
     submittedAt: submittedMs === null ? null : toRfc3339(submittedMs),
     notStartedForSeconds: isWaitedFor ? Math.max(0, Math.floor(ageMs(approval.at, at) / 1000)) : null,
     steps: steps.map(({ atMs, ...step }) => ({ at: toRfc3339(atMs), ...step })),
+    next,
+    unwritten: unwritten.map(({ sinceMs, untilMs, ...of }) => ({ ...of, since: toRfc3339(sinceMs), until: toRfc3339(untilMs) })),
   };
 }
 

@@ -59,7 +59,10 @@ export function heldAnswer({ event: { eventId } }: Checked['known'], approval: E
 }
 
 function holdViews(holds: readonly ApprovalHold[]): readonly HoldView[] {
-  return holds.map(({ approver, reason, at }) => ({ approver, reason, at: toRfc3339(at.wallMs) }));
+  return holds.map(({ approver, reason, at, replaced }) => ({
+    ...{ approver, reason, at: toRfc3339(at.wallMs) },
+    ...(replaced && { replaced: { times: replaced.times, since: toRfc3339(replaced.sinceMs) } }),
+  }));
 }
 
 /** The answer for one StartRequest that was recorded; `approval` is null once the occurrence has ended. */

@@ -1,5 +1,5 @@
 // The approvals of an occurrence before and after → the lines that its record gets (contract, section 8). Pure.
-import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../approval.ts';
+import type { ApprovalHold, ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../approval.ts';
 
 /** Beyond what the two tell. */
 export interface StepContext {
@@ -9,6 +9,9 @@ export interface StepContext {
   /** What the metadata service answered. */
   readonly status?: number | string | null;
 }
+
+/** So many reasons of one hold have a line of their own; those behind them share one, with the newest of them, once the hold is over. */
+const MOST_REASONS = 10;
 
 const OF_STATE: Partial<Record<EventApproval['state'], ApprovalStepName>> = {
   submitted: 'submitted',
@@ -30,19 +33,37 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
   const steps = [
     ...without(votesBefore, after.votes).map((vote) => line('void', vote)),
     ...after.votes.filter((vote) => !isIn(vote, votesBefore)).map((vote) => line('recorded', vote)),
-    ...after.holds.filter((hold) => !holdsBefore.includes(hold)).map((hold) => line('held', hold, { reason: hold.reason })),
-    ...without(holdsBefore, after.holds).map((hold) => line('released', context.by ?? null, { reason: hold.approver })),
+    ...after.holds
+      .filter((hold) => !holdsBefore.includes(hold) && !isFolded(hold))
+      .map((hold) => line('held', hold, { reason: hold.reason })),
+    ...without(holdsBefore, after.holds).flatMap((hold) => [
+      ...lastReason(hold, after.policy),
+      line('released', context.by ?? null, { reason: hold.approver }),
+    ]),
   ];
   if (before?.decision && after.decision === null) steps.push(line('dropped', null, { reason: before.decision.by }));
   if (after.decision !== null && after.decision.by !== before?.decision?.by)
     steps.push(line('decided', null, { reason: after.decision.by }));
   const name = before?.state === after.state ? undefined : OF_STATE[after.state];
+  if (name === 'moot') steps.push(...after.holds.flatMap((hold) => lastReason(hold, after.policy)));
   const status = context.status ?? null;
   const isSeenFirst = name === 'confirmed' && before?.state !== 'submitted';
   if (isSeenFirst) steps.push(line('submitted', null, { status }));
   // Where the way leads back from confirmed, nothing was submitted anew.
   if (name !== undefined && before?.state !== 'confirmed') steps.push(line(name, null, { status: isSeenFirst ? null : status }));
   return steps;
+}
+
+function isFolded({ replaced }: ApprovalHold): boolean {
+  return (replaced?.times ?? 0) >= MOST_REASONS;
+}
+
+/** The line that the folded reasons of a hold share, at the moment of the newest. */
+function lastReason(hold: ApprovalHold, policy: string | null): readonly ApprovalStep[] {
+  if (!isFolded(hold)) return [];
+  const { approver, via, reason, at, replaced } = hold;
+  const times = (replaced?.times ?? 0) - MOST_REASONS + 1;
+  return [stepOf('held', at.wallMs, policy, { approver, via, reason, ...(times > 1 && { times }) })];
 }
 
 /** A yes that was said anew, as after a dry run, has a moment of its own. */

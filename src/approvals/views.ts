@@ -1,5 +1,5 @@
 // What is known and stored of approvals → how it is told: the life of one event, its summary in GET /v1/events, all that are open for metrics.
-import type { ApprovalState, EventApproval } from '../approval.ts';
+import type { ApprovalState, EventApproval, RecordRange } from '../approval.ts';
 import { ageMs, type Deps, now } from '../time.ts';
 import { type Refusal, refusal } from './answer.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
@@ -11,10 +11,13 @@ import { type GroupOptions, rankOf } from './rank.ts';
 import { type Summary, summaryOf } from './result.ts';
 import { keyOf } from './start-requests.ts';
 
+/** Of a record, where nothing else is asked for. */
+export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
+
 export interface ViewsParts {
   readonly rules: Rules;
   readonly ledger: Pick<Ledger, 'approvalOf' | 'matterOf' | 'open'>;
-  readonly store: Pick<ApprovalStore, 'lastOccurrence' | 'approvalOf' | 'steps'>;
+  readonly store: Pick<ApprovalStore, 'lastOccurrence' | 'approvalOf' | 'record'>;
   readonly ports: Pick<ApprovalPorts, 'events' | 'ownName'>;
   readonly group: GroupOptions;
   readonly deps: Deps;
@@ -39,7 +42,7 @@ export class Views {
   }
 
   /** All that became of the approvals of an event, also of one that has ended. @throws BridgeError BRIDGE_STORE_* */
-  life(eventId: string): Life | Refusal {
+  life(eventId: string, range: RecordRange): Life | Refusal {
     const { rules, ledger, store, ports, deps, group } = this.#parts;
     const key = keyOf(eventId);
     const last = store.lastOccurrence(key);
@@ -55,7 +58,7 @@ export class Views {
       isOver: endedMs !== null,
       approval,
       matter: known?.occurrence === occurrence ? ledger.matterOf(known) : null,
-      steps: store.steps(occurrence),
+      record: store.record(occurrence, range),
       rank: group.submit === 'leader' && event ? rankOf(event, ports.ownName(), group.members) : null,
       turnMs: approval && this.#parts.turnMs(approval),
       at: now(deps),

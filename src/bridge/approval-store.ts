@@ -33,7 +33,7 @@ export function approvalStore(recorder: Recorder, outbox: Outbox, committed: (ch
     seen: (id) => outbox.seen(id),
     lastOccurrence: (key) => outbox.occurrences.lastOccurrence(key),
     approvalOf: (occurrence) => outbox.approvals.of(occurrence),
-    steps: (occurrence) => outbox.approvals.steps(occurrence),
+    record: (occurrence, range) => outbox.approvals.record(occurrence, range),
     lastEndedMs: (key) => outbox.occurrences.lastEndedMs(key),
     isUsed: (id) => outbox.isUsed(id),
     messages: {

@@ -13,7 +13,7 @@ export function approversDoor(configured: boolean, approvals: () => Approvals | 
     request: async (caller, body) => approvals()?.request(originOf(caller), body) ?? faultOf(parseStartRequests(body)) ?? unready(),
     hold: (caller, body) => (approvals() ?? unready()).hold(originOf(caller), body),
     release: (caller, eventId, holder) => (approvals() ?? unready()).release(originOf(caller), eventId, holder),
-    life: (eventId) => (approvals() ?? unready()).life(eventId),
+    life: (eventId, range) => (approvals() ?? unready()).life(eventId, range),
   };
 }
 

@@ -3,6 +3,7 @@ import type { Access } from './access.ts';
 import { hearApprover, refusedReply } from './approver.ts';
 import type { ApprovalPorts } from './bridge-ports.ts';
 import { problem } from './problem.ts';
+import { recordRange } from './record-range.ts';
 import { json, type Reply, type Route, type RouteRequest } from './route.ts';
 
 export function approvalRoutes(ports: ApprovalPorts, access: Access): readonly Route[] {
@@ -30,7 +31,9 @@ async function approve(request: RouteRequest, ports: ApprovalPorts, access: Acce
   return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, { results: answer.results });
 }
 
-async function tell({ params }: RouteRequest, ports: ApprovalPorts): Promise<Reply> {
-  const answer = await ports.life(params['eventId'] ?? '');
+async function tell({ params, query }: RouteRequest, ports: ApprovalPorts): Promise<Reply> {
+  const range = recordRange(query);
+  if (typeof range === 'string') return problem(400, 'bad-request', range);
+  const answer = await ports.life(params['eventId'] ?? '', range);
   return answer.kind === 'refusal' ? refusedReply(answer) : json(200, answer);
 }

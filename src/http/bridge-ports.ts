@@ -1,4 +1,5 @@
 // What the routes of `/v1` ask of the bridge: types alone.
+import type { RecordRange } from '../approval.ts';
 import type { Caller } from '../caller.ts';
 import type { Problem } from './problem.ts';
 
@@ -31,7 +32,8 @@ export interface ApprovalPorts {
   hold(caller: Caller, body: unknown): HoldReply | Promise<HoldReply>;
   /** `holder`: whose hold; null where none was named. */
   release(caller: Caller, eventId: string, holder: string | null): ReleaseReply | Promise<ReleaseReply>;
-  life(eventId: string): LifeReply | Promise<LifeReply>;
+  /** `range`: which part of the record. */
+  life(eventId: string, range: RecordRange): LifeReply | Promise<LifeReply>;
 }
 
 export interface BridgePorts {

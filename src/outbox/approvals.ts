@@ -1,7 +1,27 @@
 // The approvals of each occurrence ↔ its row, and the record of what was done about it ↔ lines that are only ever added.
-import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalStep, ApprovalVote, EventApproval } from '../approval.ts';
+import type {
+  ApprovalDecision,
+  ApprovalHold,
+  ApprovalState,
+  ApprovalStep,
+  ApprovalStepName,
+  ApprovalVote,
+  EventApproval,
+  RecordPart,
+  RecordRange,
+  UnwrittenSteps,
+} from '../approval.ts';
 import type { Instant } from '../model.ts';
 import type { Database, Statement } from './database.ts';
+
+/** Lines of one approver in the record of an occurrence; what it does beyond them is counted alone, and has its effect all the same. */
+export const MOST_STEPS = 200;
+/** Of nobody in particular: decisions and what the metadata service answered. */
+const MOST_OF_NOBODY = 500;
+/** Without them nobody could tell how it ended, and no approver can bring them about at will. */
+const ALWAYS: ReadonlySet<ApprovalStepName> = new Set(['submitted', 'confirmed', 'moot']);
+/** A part of the record ends before it has more, whatever its `limit`. In bytes of JSON. */
+const PART_BYTES = 128 * 1024;
 
 const COLUMNS = 'a.occurrence, a.key, a.state, a.policy, a.at_ms, a.votes, a.holds, a.decision, a.dry_run';
 
@@ -10,8 +30,19 @@ export const APPROVALS_SQL = {
   of: `SELECT ${COLUMNS} FROM approvals a WHERE a.occurrence = ?`,
   save: `INSERT OR REPLACE INTO approvals (occurrence, key, state, policy, at_ms, votes, holds, decision, dry_run)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  addStep: 'INSERT INTO approval_steps (occurrence, step, at_ms, approver, via, policy, status, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-  steps: 'SELECT step, at_ms AS atMs, approver, via, policy, status, reason FROM approval_steps WHERE occurrence = ? ORDER BY seq',
+  addStep:
+    'INSERT INTO approval_steps (occurrence, step, at_ms, approver, via, policy, status, reason, times) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  written: 'SELECT written FROM approval_step_counts WHERE occurrence = ? AND approver = ?',
+  countWritten: `INSERT INTO approval_step_counts (occurrence, approver, written) VALUES (?, ?, 1)
+    ON CONFLICT DO UPDATE SET written = written + 1`,
+  countUnwritten: `UPDATE approval_step_counts SET unwritten = unwritten + 1, since_ms = coalesce(since_ms, ?1), until_ms = ?1
+    WHERE occurrence = ?2 AND approver = ?3`,
+  unwritten: `SELECT nullif(approver, '') AS approver, unwritten AS steps, since_ms AS sinceMs, until_ms AS untilMs
+    FROM approval_step_counts WHERE occurrence = ? AND unwritten > 0`,
+  steps: `SELECT seq, step, at_ms AS atMs, approver, via, policy, status, reason, times FROM approval_steps
+    WHERE occurrence = ? AND seq > ? ORDER BY seq LIMIT ?`,
+  submitted: `SELECT at_ms AS atMs FROM approval_steps INDEXED BY approval_steps_submitted
+    WHERE occurrence = ? AND step = 'submitted' ORDER BY seq DESC LIMIT 1`,
 } as const;
 
 interface ApprovalRow {
@@ -26,24 +57,38 @@ interface ApprovalRow {
   readonly dry_run: number;
 }
 
+type StepRow = Omit<ApprovalStep, 'times'> & { readonly seq: number; readonly times: number | null };
+
 /** As JSON keeps it: the monotonic clock of one process says nothing to the next. */
 type Stored<T extends { readonly at: Instant }> = Omit<T, 'at'> & { readonly atMs: number };
 /** Version 3 did not ask how an approver spoke. */
 type StoredVote = Omit<Stored<ApprovalVote>, 'via' | 'isShared'> & Partial<Pick<ApprovalVote, 'via' | 'isShared'>>;
+/** Version 4 did not count reasons. */
+type StoredHold = Omit<Stored<ApprovalHold>, 'replaced'> & Partial<Pick<ApprovalHold, 'replaced'>>;
 
 export class ApprovalTable {
   readonly #open: Statement<ApprovalRow>;
   readonly #of: Statement<ApprovalRow>;
   readonly #save: Statement;
   readonly #addStep: Statement;
-  readonly #steps: Statement<ApprovalStep>;
+  readonly #written: Statement<{ written: number }>;
+  readonly #countWritten: Statement;
+  readonly #countUnwritten: Statement;
+  readonly #unwritten: Statement<UnwrittenSteps>;
+  readonly #steps: Statement<StepRow>;
+  readonly #submitted: Statement<{ atMs: number }>;
 
   constructor(database: Database) {
     this.#open = database.prepare(APPROVALS_SQL.open);
     this.#of = database.prepare(APPROVALS_SQL.of);
     this.#save = database.prepare(APPROVALS_SQL.save);
     this.#addStep = database.prepare(APPROVALS_SQL.addStep);
+    this.#written = database.prepare(APPROVALS_SQL.written);
+    this.#countWritten = database.prepare(APPROVALS_SQL.countWritten);
+    this.#countUnwritten = database.prepare(APPROVALS_SQL.countUnwritten);
+    this.#unwritten = database.prepare(APPROVALS_SQL.unwritten);
     this.#steps = database.prepare(APPROVALS_SQL.steps);
+    this.#submitted = database.prepare(APPROVALS_SQL.submitted);
   }
 
   /** Of the occurrences that have not ended. */
@@ -66,16 +111,46 @@ export class ApprovalTable {
     this.#save.run(occurrence, key, state, policy, at.wallMs, ...texts, Number(isDryRun));
   }
 
-  /** Behind the lines that stand there. */
+  /** Behind the lines that stand there, or counted alone. */
   addSteps(occurrence: number, steps: readonly ApprovalStep[]): void {
-    for (const { step, atMs, approver, via, policy, status, reason } of steps)
-      this.#addStep.run(occurrence, step, atMs, approver, via, policy, status, reason);
+    for (const step of steps) {
+      const of = step.approver ?? '';
+      const isFull = (this.#written.get(occurrence, of)?.written ?? 0) >= (step.approver === null ? MOST_OF_NOBODY : MOST_STEPS);
+      if (isFull && !ALWAYS.has(step.step)) this.#countUnwritten.run(step.atMs, occurrence, of);
+      else this.#write(occurrence, step, of);
+    }
   }
 
-  /** In the order in which they were added. */
-  steps(occurrence: number): readonly ApprovalStep[] {
-    return this.#steps.all(occurrence).map((row) => ({ ...row }));
+  /** In the order in which they were added; at least one line, where there is any. */
+  record(occurrence: number, { after, limit }: RecordRange): RecordPart {
+    const rows = this.#steps.all(occurrence, after, limit + 1);
+    const part = rows.slice(0, Math.min(limit, countWithin(rows, PART_BYTES)));
+    return {
+      steps: part.map(toStep),
+      next: part.length < rows.length ? (part.at(-1)?.seq ?? null) : null,
+      submittedMs: this.#submitted.get(occurrence)?.atMs ?? null,
+      unwritten: this.#unwritten.all(occurrence).map((row) => ({ ...row })),
+    };
   }
+
+  #write(occurrence: number, { step, atMs, approver, via, policy, status, reason, times }: ApprovalStep, of: string): void {
+    this.#addStep.run(occurrence, step, atMs, approver, via, policy, status, reason, times ?? null);
+    this.#countWritten.run(occurrence, of);
+  }
+}
+
+/** How many of the first rows have so many bytes together; the first one counts, however long it is. */
+function countWithin(rows: readonly StepRow[], bytes: number): number {
+  let left = bytes;
+  const beyond = rows.findIndex((row) => {
+    left -= Buffer.byteLength(JSON.stringify(row));
+    return left < 0;
+  });
+  return beyond === -1 ? rows.length : Math.max(1, beyond);
+}
+
+function toStep({ seq: _, times, ...step }: StepRow): ApprovalStep {
+  return { ...step, ...(times !== null && { times }) };
 }
 
 function toStored<T extends { readonly at: Instant }>({ at, ...rest }: T): Stored<T> {
@@ -90,8 +165,8 @@ function toVote({ atMs, ...vote }: StoredVote): ApprovalVote {
   return { via: 'token', isShared: false, ...vote, at: toInstant(atMs) };
 }
 
-function toHold({ atMs, ...hold }: Stored<ApprovalHold>): ApprovalHold {
-  return { ...hold, at: toInstant(atMs) };
+function toHold({ atMs, ...hold }: StoredHold): ApprovalHold {
+  return { replaced: null, ...hold, at: toInstant(atMs) };
 }
 
 function toDecision(text: string): ApprovalDecision {
@@ -103,7 +178,7 @@ function toApproval({ occurrence, key, state, policy, at_ms, votes, holds, decis
   return {
     ...{ key, occurrence, state, policy, isDryRun: dry_run === 1, at: toInstant(at_ms) },
     votes: (JSON.parse(votes) as StoredVote[]).map(toVote),
-    holds: (JSON.parse(holds) as Stored<ApprovalHold>[]).map(toHold),
+    holds: (JSON.parse(holds) as StoredHold[]).map(toHold),
     decision: decision === null ? null : toDecision(decision),
   };
 }

@@ -111,7 +111,7 @@ export class Outbox implements Disposable {
   }
 
   /** Approvals of the occurrences, and the record of each. */
-  get approvals(): Pick<ApprovalTable, 'open' | 'of' | 'steps'> {
+  get approvals(): Pick<ApprovalTable, 'open' | 'of' | 'record'> {
     return this.#open.tables.approvals;
   }
 

@@ -22,6 +22,7 @@ export const RETENTION_SQL = {
   forgetSinks: 'DELETE FROM sink_occurrences WHERE occurrence = ?',
   forgetApprovals: 'DELETE FROM approvals WHERE occurrence = ?',
   forgetSteps: 'DELETE FROM approval_steps WHERE occurrence = ?',
+  forgetStepCounts: 'DELETE FROM approval_step_counts WHERE occurrence = ?',
   forgetOccurrence: 'DELETE FROM occurrences WHERE occurrence = ?',
 } as const;
 
@@ -59,8 +60,9 @@ export class Retention {
     this.#usedIds = database.prepare(RETENTION_SQL.usedIds);
     this.#messages = database.prepare(RETENTION_SQL.messages);
     this.#ended = database.prepare(RETENTION_SQL.ended);
-    const { forgetSinks, forgetApprovals, forgetSteps, forgetOccurrence } = RETENTION_SQL;
-    this.#forgetOccurrence = [forgetSinks, forgetApprovals, forgetSteps, forgetOccurrence].map((sql) => database.prepare(sql));
+    const { forgetSinks, forgetApprovals, forgetSteps, forgetStepCounts, forgetOccurrence } = RETENTION_SQL;
+    const forget = [forgetSinks, forgetApprovals, forgetSteps, forgetStepCounts, forgetOccurrence];
+    this.#forgetOccurrence = forget.map((sql) => database.prepare(sql));
   }
 
   /** One step, without an fsync; returns how many rows it deleted, or passed because they are still needed: 0 when it is through. */

@@ -197,8 +197,26 @@ END;
 CREATE INDEX occurrences_last ON occurrences (key, occurrence);
 `;
 
+/** What bounds the record of an occurrence: how many lines each approver has, and what is counted alone since then. */
+const VERSION_5 = `
+ALTER TABLE approval_steps ADD COLUMN times INTEGER;
+CREATE INDEX approval_steps_submitted ON approval_steps (occurrence, seq) WHERE step = 'submitted';
+-- approver: '' where nobody in particular did it.
+CREATE TABLE approval_step_counts (
+  occurrence INTEGER NOT NULL,
+  approver TEXT NOT NULL,
+  written INTEGER NOT NULL,
+  unwritten INTEGER NOT NULL DEFAULT 0,
+  since_ms INTEGER,
+  until_ms INTEGER,
+  PRIMARY KEY (occurrence, approver)
+) WITHOUT ROWID;
+INSERT INTO approval_step_counts (occurrence, approver, written)
+  SELECT occurrence, coalesce(approver, ''), count(*) FROM approval_steps GROUP BY occurrence, coalesce(approver, '');
+`;
+
 /** The n-th one leads from version n-1 to version n. One that was released never changes. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
 
 /**
  * Brings the database to the newest version, each step in a transaction of its own; the version is kept in `user_version`.

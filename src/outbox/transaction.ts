@@ -15,7 +15,7 @@ export interface Transaction {
   append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): void;
   /** Writes the approvals of one occurrence, over what was stored of it. */
   saveApproval(approval: EventApproval): void;
-  /** Adds lines to the record of an occurrence, behind those that stand there. */
+  /** Adds lines to the record of an occurrence, behind those that stand there; of an approver who has many there already they are counted alone. */
   addSteps(occurrence: number, steps: readonly ApprovalStep[]): void;
   /** Keeps a message whose event is not known yet. */
   parkMessage(message: ReceivedMessage): void;

@@ -39,7 +39,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
     logger: pino({ level: 'silent' }),
     store: {
       ...{ messages: store.messages, openApprovals: () => store.openApprovals(), approvalOf: (occurrence) => store.approvalOf(occurrence) },
-      ...{ seen: (id) => store.seen(id), steps: (occurrence) => store.steps(occurrence), isUsed: (id) => store.isUsed(id) },
+      ...{ seen: (id) => store.seen(id), record: (occurrence, range) => store.record(occurrence, range), isUsed: (id) => store.isUsed(id) },
       ...{ lastOccurrence: (key) => store.lastOccurrence(key), lastEndedMs: (key) => store.lastEndedMs(key) },
       transact: (work) => {
         if (process.isDead) throw killed();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import type { PolicyRule } from '../../src/approvals/policy.ts';
+import { FIRST_PART } from '../../src/approvals/views.ts';
 import {
   ApprovalBench,
   type ApprovalSettings,
@@ -271,7 +272,7 @@ test('a deadline that falls due while blind leaves, also once sight is back', as
   bench.isBlind = true;
   await bench.time.advance(DUE_MS);
   assert.deepEqual(
-    bench.store.steps(1).map(({ step, policy, reason }) => [step, policy, reason]),
+    bench.store.record(1, FIRST_PART).steps.map(({ step, policy, reason }) => [step, policy, reason]),
     [['left', 'policy[0]', 'deadline']],
   );
   bench.isBlind = false;

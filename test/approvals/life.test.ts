@@ -10,10 +10,11 @@ import { ACCEPTED, again, approvalsOverOneEvent, approve, caller, KEY, REFUSED, 
 import { EVENT_ID, momentAt, scheduledEvent } from '../support/events.ts';
 import { settle } from '../support/virtual-time.ts';
 
+const EMPTY = { steps: [], next: null, unwritten: [] };
 const FIRST = '2026-01-01T00:00:00.000Z';
 
 function lifeIn(approvals: Approvals, eventId = EVENT_ID): Life {
-  const life = approvals.life(eventId);
+  const life = approvals.life(eventId, { after: 0, limit: 200 });
   assert.ok('steps' in life);
   return life;
 }
@@ -43,11 +44,20 @@ test('an event for which nothing was recorded and no rule speaks has the state n
   const rules = { policy: compilePolicy(null, 'any'), scopes: new Map(), dryRun: false };
   const known = { key: KEY, occurrence: 1, event: scheduledEvent() };
   const governed = { ruling: rules.policy(known.event, 0), since: momentAt(0), dueMs: null, isDone: true };
-  const parts = { rules, eventId: EVENT_ID, approval: null, matter: { known, governed }, steps: [], rank: 2, turnMs: null, isOver: false };
+  const parts = {
+    rules,
+    eventId: EVENT_ID,
+    approval: null,
+    matter: { known, governed },
+    record: { ...EMPTY, submittedMs: null },
+    rank: 2,
+    turnMs: null,
+    isOver: false,
+  };
   assert.deepEqual(lifeOf({ ...parts, at: momentAt(0) }), {
     ...{ eventId: EVENT_ID, state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [] },
     ...{ decidedBy: null, deadline: null, rank: 2, submitsAt: null },
-    ...{ submittedAt: null, notStartedForSeconds: null, steps: [] },
+    ...{ submittedAt: null, notStartedForSeconds: null, ...EMPTY },
   });
 });
 
@@ -61,7 +71,7 @@ test('recorded, decided, submitted, confirmed: who, when, how, and what the meta
   const submitted: Life = {
     ...{ eventId: EVENT_ID, state: 'submitted', approvedBy: ['orders'], policy: null, at, waitingFor: [], holds: [] },
     ...{ decidedBy: 'quorum', deadline: null, rank: null, submitsAt: null },
-    ...{ submittedAt: at, notStartedForSeconds: 61 },
+    ...{ submittedAt: at, notStartedForSeconds: 61, ...EMPTY },
     steps: [
       { ...nobody, at, step: 'recorded', approver: 'orders', via: 'token' },
       { ...nobody, at, step: 'decided', reason: 'quorum' },

@@ -17,7 +17,7 @@ function vote(approver: string, ms = 0): ApprovalVote {
 }
 
 function hold(approver: string, reason: string | null = null): ApprovalHold {
-  return { approver, via: 'source:topic', isShared: true, reason, at: momentAt(0) };
+  return { approver, via: 'source:topic', isShared: true, reason, at: momentAt(0), replaced: null };
 }
 
 function told(before: EventApproval | null, after: Partial<EventApproval>, context: StepContext = AT): readonly string[] {
@@ -60,6 +60,24 @@ test('a hold set again is told again, and a yes only where it was said anew', ()
     'held billing source:topic still',
   ]);
   assert.deepEqual(told(before, { ...before, votes: [vote('orders', 1)] }), ['recorded orders token']);
+});
+
+test('the reasons behind the tenth of a hold share one line, with the newest of them, once the hold is released or the event is over', () => {
+  const replaced = (times: number) => ({ ...hold('billing', `number ${times}`), replaced: { times, sinceMs: 0 } });
+  const before = (times: number) => ({ ...WAITING, holds: [replaced(times)] });
+  assert.deepEqual(told(before(8), { holds: [replaced(9)] }), ['held billing source:topic number 9']);
+  assert.deepEqual(told(before(9), { holds: [replaced(10)] }), []);
+  const folded = (times: number, after: Partial<EventApproval>) =>
+    stepsBetween(before(times), { ...WAITING, ...after }, { atMs: 5 }).map(({ step, reason, times: of }) => [step, reason, of]);
+  assert.deepEqual(folded(9, { holds: [] }), [['released', 'billing', undefined]]);
+  assert.deepEqual(folded(10, { holds: [] }), [
+    ['held', 'number 10', undefined],
+    ['released', 'billing', undefined],
+  ]);
+  assert.deepEqual(folded(29, { holds: [replaced(29)], state: 'moot' }), [
+    ['held', 'number 29', 20],
+    ['moot', null, undefined],
+  ]);
 });
 
 test('a decision is told where another party makes it, and where nobody does any more', () => {

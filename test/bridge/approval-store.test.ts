@@ -4,6 +4,7 @@ import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
 import type { EventApproval } from '../../src/approval.ts';
 import type { ApprovalStore } from '../../src/approvals/approval-store.ts';
+import { FIRST_PART } from '../../src/approvals/views.ts';
 import { approvalStore } from '../../src/bridge/approval-store.ts';
 import { Recorder } from '../../src/bridge/recorder.ts';
 import { approvalChange, context, eventApproval } from '../cloudevents/changes.ts';
@@ -55,7 +56,7 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
   test(`what a transaction wrote is there, ${where}: approvals without elapsed time, the record in its order, used ids`, (t) => {
     const { store } = world(t);
     const decided = { by: 'policy', atOnce: false, dueMs: 3, isSpent: false } as const;
-    const hold = { approver: 'billing', via: 'token', isShared: false, reason: 'a dump' };
+    const hold = { approver: 'billing', via: 'token', isShared: false, reason: 'a dump', replaced: null };
     store.transact((transaction) => {
       transaction.addSteps(1, [approvalStep('recorded', { approver: 'orders' })]);
       const ticking = { wallMs: 7, elapsedMs: 3 };
@@ -70,9 +71,13 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
     assert.deepEqual(store.approvalOf(1), written);
     assert.equal(store.approvalOf(2), null);
     const answered = approvalStep('answered', { status: 503 });
-    assert.deepEqual(store.steps(1), [approvalStep('recorded', { approver: 'orders' }), approvalStep('decided'), answered]);
-    assert.deepEqual(store.steps(2), [approvalStep('left')]);
-    assert.deepEqual(store.steps(3), []);
+    assert.deepEqual(store.record(1, FIRST_PART).steps, [
+      approvalStep('recorded', { approver: 'orders' }),
+      approvalStep('decided'),
+      answered,
+    ]);
+    assert.deepEqual(store.record(2, FIRST_PART).steps, [approvalStep('left')]);
+    assert.deepEqual(store.record(3, FIRST_PART).steps, []);
     assert.deepEqual([store.isUsed('recorded:1'), store.isUsed('recorded:2')], [true, false]);
   });
 
@@ -90,7 +95,10 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
         }),
       /^Error: a mistake$/,
     );
-    assert.deepEqual([store.openApprovals(), store.approvalOf(1), store.steps(1)], [[], null, [approvalStep('recorded')]]);
+    assert.deepEqual(
+      [store.openApprovals(), store.approvalOf(1), store.record(1, FIRST_PART).steps],
+      [[], null, [approvalStep('recorded')]],
+    );
     assert.deepEqual([store.isUsed('recorded:1'), store.messages.find('topic', '1'), committed], [false, null, []]);
   });
 
@@ -104,7 +112,7 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
     comeBack(1_000_700);
     assert.deepEqual([store.lastOccurrence('a'), store.lastEndedMs('a')], [{ occurrence: 3, endedMs: null }, 1_000_700]);
     assert.deepEqual(store.openApprovals(), [ballot({ occurrence: 3 })]);
-    assert.deepEqual([store.approvalOf(1), store.steps(1)], [ballot(), [approvalStep('submitted')]]);
+    assert.deepEqual([store.approvalOf(1), store.record(1, FIRST_PART).steps], [ballot(), [approvalStep('submitted')]]);
     assert.equal(store.lastOccurrence('nobody'), null);
   });
 }

@@ -116,12 +116,33 @@ test('a body of a DELETE is not read, and the connection is kept for the next re
   assert.equal((await bench.send('GET', '/healthz', { agent })).status, 200);
 });
 
+test('the record is asked for in parts, by numbers alone', async (t) => {
+  const bench = await serve(t);
+  const status = async (query: string) => (await bench.send('GET', `/v1/approvals/A?${query}`)).status;
+  assert.equal(await status('limit=200&after=17'), 200);
+  assert.equal(await status('limit=1&other=x'), 200);
+  assert.deepEqual(bench.told, ['life A 17 200', 'life A 0 1']);
+  for (const query of [
+    'limit=0',
+    'limit=201',
+    'limit=',
+    'limit=x',
+    'limit=1&limit=2',
+    'after=-1',
+    'after=',
+    'after=1.5',
+    `after=${'9'.repeat(16)}`,
+  ])
+    assert.equal(await status(query), 400, query);
+  assert.equal(bench.told.length, 2);
+});
+
 test('what became of an approval is told to whoever may read events', async (t) => {
   const open = await serve(t);
   const answer = await open.send('GET', '/v1/approvals/A%42');
   assert.equal(answer.status, 200);
   assert.equal(answer.json['eventId'], 'A');
-  assert.deepEqual(open.told, ['life AB']);
+  assert.deepEqual(open.told, ['life AB 0 100']);
   assert.equal((await open.send('HEAD', '/v1/approvals/A')).text, '');
   open.life = () => ({ ...REFUSED, type: 'unknown' });
   assert.deepEqual((await open.send('GET', '/v1/approvals/B')).json['type'], 'unknown');

@@ -41,7 +41,7 @@ export interface SendOptions {
 /** An event that nobody has approved. */
 const LIFE = {
   ...{ eventId: 'A', state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [], decidedBy: null, deadline: null },
-  ...{ rank: null, submitsAt: null, submittedAt: null, notStartedForSeconds: null, steps: [] },
+  ...{ rank: null, submitsAt: null, submittedAt: null, notStartedForSeconds: null, steps: [], next: null, unwritten: [] },
 };
 
 export class HttpBench {
@@ -100,7 +100,7 @@ export class HttpBench {
       },
       hold: (caller, body) => told(['hold', caller.name, caller.via, body], this.held()),
       release: (caller, eventId, holder) => told(['release', caller.name, eventId, holder], this.released()),
-      life: (eventId) => told(['life', eventId], this.life()),
+      life: (eventId, { after, limit }) => told(['life', eventId, after, limit], this.life()),
     };
   }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
 import type { EventApproval } from '../../src/approval.ts';
+import { FIRST_PART } from '../../src/approvals/views.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../support/events.ts';
 import { approvalStep, at, knownEvent, knownState, type TestStore, testStore } from '../support/outbox.ts';
@@ -20,8 +21,8 @@ function approval(more: Partial<EventApproval> = {}): EventApproval {
       { ...TOPIC, at: at(6), event: scheduledEvent({ notBefore: null }) },
     ],
     holds: [
-      { ...TOPIC, reason: 'a "dump"\nis running', at: at(7) },
-      { ...ORDERS, reason: null, at: at(8) },
+      { ...TOPIC, reason: 'a "dump"\nis running', at: at(7), replaced: null },
+      { ...ORDERS, reason: null, at: at(8), replaced: { times: 2, sinceMs: 3 } },
     ],
     decision: { by: 'deadline', at: at(6), atOnce: false, dueMs: 4, isSpent: true },
     ...more,
@@ -85,9 +86,9 @@ test('the record of an occurrence comes back in the order in which it was writte
     transaction.addSteps(1, lines.slice(3));
   });
   using again = reopened(store);
-  assert.deepEqual(again.approvals.steps(1), lines);
-  assert.deepEqual(again.approvals.steps(2), [approvalStep('left')]);
-  assert.deepEqual(again.approvals.steps(3), []);
+  assert.deepEqual(again.approvals.record(1, FIRST_PART).steps, lines);
+  assert.deepEqual(again.approvals.record(2, FIRST_PART).steps, [approvalStep('left')]);
+  assert.deepEqual(again.approvals.record(3, FIRST_PART).steps, []);
 });
 
 test('a transaction that fails leaves approvals and record as they were', (t) => {
@@ -102,7 +103,7 @@ test('a transaction that fails leaves approvals and record as they were', (t) =>
     });
   assert.throws(work, /^Error: a mistake$/);
   assert.deepEqual(store.outbox.approvals.of(1), approval());
-  assert.deepEqual(store.outbox.approvals.steps(1), [approvalStep('held')]);
+  assert.deepEqual(store.outbox.approvals.record(1, FIRST_PART).steps, [approvalStep('held')]);
 });
 
 test('a record that finds no room on the disk takes its approvals with it', (t) => {
@@ -117,7 +118,7 @@ test('a record that finds no room on the disk takes its approvals with it', (t) 
       );
     });
   assert.throws(work, { code: 'BRIDGE_STORE_FULL' });
-  assert.deepEqual([store.outbox.approvals.of(1), store.outbox.approvals.steps(1)], [null, []]);
+  assert.deepEqual([store.outbox.approvals.of(1), store.outbox.approvals.record(1, FIRST_PART).steps], [null, []]);
 });
 
 test('a line of the record cannot be changed, by whatever has the database open', (t) => {
@@ -126,7 +127,7 @@ test('a line of the record cannot be changed, by whatever has the database open'
   const other = new DatabaseSync(join(store.folder, 'outbox.db'));
   t.after(() => other.close());
   assert.throws(() => other.exec(`UPDATE approval_steps SET approver = 'billing'`), /a line of the record of approvals never changes/);
-  assert.equal(store.outbox.approvals.steps(1)[0]?.approver, 'orders');
+  assert.equal(store.outbox.approvals.record(1, FIRST_PART).steps[0]?.approver, 'orders');
 });
 
 test('no statement of the program changes or removes a line of the record, but for what forgets a whole occurrence', () => {

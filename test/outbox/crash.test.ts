@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import test, { type TestContext } from 'node:test';
+import { FIRST_PART } from '../../src/approvals/views.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { queuedIds, temporaryFolder, testStore } from '../support/outbox.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
@@ -104,11 +105,11 @@ test('every commit that was told of survives kill -9, whole: state, journal, a r
     for (let occurrence = 1; occurrence <= stored; occurrence++) {
       assert.equal(outbox.approvals.of(occurrence)?.key, `e${occurrence}`);
       assert.deepEqual(
-        outbox.approvals.steps(occurrence).map(({ step }) => step),
+        outbox.approvals.record(occurrence, FIRST_PART).steps.map(({ step }) => step),
         ['recorded', 'decided'],
       );
     }
-    assert.deepEqual([outbox.approvals.of(stored + 1), outbox.approvals.steps(stored + 1)], [null, []]);
+    assert.deepEqual([outbox.approvals.of(stored + 1), outbox.approvals.record(stored + 1, FIRST_PART).steps], [null, []]);
   }
 });
 
@@ -120,7 +121,7 @@ test('a transaction that kill -9 cut short has left nothing', async (t) => {
   using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
   assert.equal(outbox.hasState(), false);
   assert.equal(outbox.isUsed('a:scheduled'), false);
-  assert.deepEqual([outbox.approvals.of(1), outbox.approvals.steps(1)], [null, []]);
+  assert.deepEqual([outbox.approvals.of(1), outbox.approvals.record(1, FIRST_PART).steps], [null, []]);
   assert.deepEqual(queuedIds(outbox), []);
 });
 

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
+import { FIRST_PART } from '../../src/approvals/views.ts';
 import { Database } from '../../src/outbox/database.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { MIGRATIONS, migrate } from '../../src/outbox/schema.ts';
@@ -93,10 +94,10 @@ test('a store of version 3 keeps its approvals, which say then that nobody holds
   const second = { ...first, key: 'b', occurrence: 2, state: 'dry-run', policy: 'policy[0]', at: at(7), votes: [], isDryRun: true };
   assert.deepEqual(newer.approvals.open(), [first, second]);
   assert.deepEqual(newer.approvals.of(3), { ...first, key: 'c', occurrence: 3, state: 'moot', at: at(8), votes: [] });
-  assert.deepEqual(newer.approvals.steps(1), []);
+  assert.deepEqual(newer.approvals.record(1, FIRST_PART).steps, []);
   assert.deepEqual(newer.occurrences.lastOccurrence('c'), { occurrence: 3, endedMs: 8 });
   newer.transact((transaction) => transaction.addSteps(1, [approvalStep('submitted')]));
-  assert.deepEqual(newer.approvals.steps(1), [approvalStep('submitted')]);
+  assert.deepEqual(newer.approvals.record(1, FIRST_PART).steps, [approvalStep('submitted')]);
 });
 
 test('a step that fails leaves the version before it', (t) => {

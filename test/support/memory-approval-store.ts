@@ -1,5 +1,5 @@
 // ApprovalStore in memory, for tests: what a transaction wrote is there at once or, where it throws, not at all; survives its Approvals.
-import type { ApprovalStep, EventApproval, MessageState, ReceivedMessage } from '../../src/approval.ts';
+import type { ApprovalStep, EventApproval, MessageState, ReceivedMessage, RecordPart, RecordRange } from '../../src/approval.ts';
 import type { ApprovalStore, ApprovalTransaction, SeenEvent } from '../../src/approvals/approval-store.ts';
 import type { ApprovalChange } from '../../src/model.ts';
 
@@ -61,8 +61,12 @@ export class MemoryApprovalStore implements ApprovalStore {
     return approval === undefined ? null : asReadAgain(approval);
   }
 
-  steps(occurrence: number): readonly ApprovalStep[] {
-    return structuredClone(this.#steps.get(occurrence) ?? []);
+  /** Numbers lines from 1 on, and bounds none. */
+  record(occurrence: number, { after, limit }: RecordRange): RecordPart {
+    const all = structuredClone(this.#steps.get(occurrence) ?? []);
+    const next = after + limit < all.length ? after + limit : null;
+    const submittedMs = all.findLast(({ step }) => step === 'submitted')?.atMs ?? null;
+    return { steps: all.slice(after, after + limit), next, submittedMs, unwritten: [] };
   }
 
   /** What was written of one occurrence, with the elapsed time that a store on disk would not keep. */

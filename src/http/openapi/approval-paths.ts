@@ -11,6 +11,10 @@ export const ADMISSION: readonly DocumentedProblem[] = ['no-approvers', 'unautho
 /** What is wrong with a body, whatever it says. */
 export const BODY: readonly DocumentedProblem[] = ['not-json', 'too-large', 'bad-request'];
 
+function inQuery(name: string, description: string, schema: Node): Node {
+  return { name, in: 'query', required: false, description, schema: { type: 'integer', ...schema } };
+}
+
 const approve: Node = {
   operationId: 'approve',
   tags: ['approvals'],
@@ -48,8 +52,14 @@ const tell: Node = {
   operationId: 'getApproval',
   tags: ['approvals'],
   summary: 'What became of the approval of an event, step by step, also after the event has ended.',
+  description:
+    'The record comes in parts, the oldest lines first: where `next` is a number there is more, at `?after=` with that number. A part may end before `limit` where its lines are long.',
   security: READING,
-  parameters: [EVENT_ID_PARAMETER],
+  parameters: [
+    EVENT_ID_PARAMETER,
+    inQuery('limit', 'Lines of the record at most.', { minimum: 1, maximum: 200, default: 100 }),
+    inQuery('after', 'What `next` gave in the answer before.', { minimum: 0, maximum: 999_999_999_999_999, default: 0 }),
+  ],
   responses: {
     200: jsonResponse('Its record.', 'Life', {
       eventId: EXAMPLE_ID,
@@ -70,6 +80,8 @@ const tell: Node = {
         { at: '2026-01-01T00:00:00.100Z', step: 'decided', approver: null, via: null, policy: null, status: null, reason: 'quorum' },
         { at: '2026-01-01T00:00:00.200Z', step: 'submitted', approver: null, via: null, policy: null, status: 200, reason: null },
       ],
+      next: null,
+      unwritten: [],
     }),
     ...problemResponses(...READING_PROBLEMS, 'bad-request', 'not-found', 'unknown', 'internal'),
   },

@@ -123,7 +123,18 @@ const ANSWERS: Node = {
     ['waitingFor', 'heldBy'],
   ),
   Holds: object({ eventId: id, holds: list('Hold') }),
-  Hold: object({ approver: id, reason: textOrNull, at: time }),
+  Hold: object(
+    {
+      approver: id,
+      reason: textOrNull,
+      at: { ...time, description: 'When this reason was given.' },
+      replaced: {
+        description: 'Absent where it has its first reason.',
+        ...object({ times: { type: 'integer', minimum: 1 }, since: time }),
+      },
+    },
+    ['replaced'],
+  ),
   Life: object({
     eventId: id,
     ...SUMMARY,
@@ -140,16 +151,23 @@ const ANSWERS: Node = {
     submittedAt: timeOrNull,
     notStartedForSeconds: { type: ['number', 'null'], minimum: 0, description: 'Since it was submitted, while it is not Started.' },
     steps: list('Step'),
+    next: { type: ['integer', 'null'], minimum: 1, description: 'The `after` of the next part of the record; null at its end.' },
+    unwritten: { ...list('UnwrittenSteps'), description: 'What was counted alone, since its approver has so many lines already.' },
   }),
-  Step: object({
-    at: time,
-    step: { enum: STEPS },
-    approver: textOrNull,
-    via: { ...textOrNull, description: '`token`, `certificate`, `jwt` or `source:NAME`.' },
-    policy: rule,
-    status: { type: ['integer', 'string', 'null'], description: 'What the metadata service answered.' },
-    reason: textOrNull,
-  }),
+  Step: object(
+    {
+      at: time,
+      step: { enum: STEPS },
+      approver: textOrNull,
+      via: { ...textOrNull, description: '`token`, `certificate`, `jwt` or `source:NAME`.' },
+      policy: rule,
+      status: { type: ['integer', 'string', 'null'], description: 'What the metadata service answered.' },
+      reason: textOrNull,
+      times: { type: 'integer', minimum: 2, description: 'How many of its kind this line stands for; absent: itself alone.' },
+    },
+    ['times'],
+  ),
+  UnwrittenSteps: object({ approver: textOrNull, steps: { type: 'integer', minimum: 1 }, since: time, until: time }),
   Problem: {
     description: 'RFC 9457. Compare `type`; the words may change.',
     ...object({ type: id, title: id, status: { type: 'integer' }, detail: id, eventId: text }, ['eventId']),

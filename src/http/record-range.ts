@@ -1,0 +1,20 @@
+// The query of GET /v1/approvals/EVENT_ID → which part of the record is asked for, or what is wrong with it.
+import type { RecordRange } from '../approval.ts';
+
+/** Lines of one answer: without `?limit=`, and at most. */
+const LIMIT = 100;
+const MOST = 200;
+
+/** A text is what is wrong: it names the parameter and what is allowed there. */
+export function recordRange(query: URLSearchParams): RecordRange | string {
+  const limit = numberIn(query, 'limit', LIMIT);
+  if (limit === null || limit < 1 || limit > MOST) return `?limit= is a number from 1 to ${MOST}, once.`;
+  const after = numberIn(query, 'after', 0);
+  return after === null ? '?after= is the number that next gave in the answer before, once.' : { after, limit };
+}
+
+function numberIn(query: URLSearchParams, name: string, absent: number): number | null {
+  const [value, ...others] = query.getAll(name);
+  if (value === undefined) return absent;
+  return others.length === 0 && /^\d{1,15}$/.test(value) ? Number(value) : null;
+}
