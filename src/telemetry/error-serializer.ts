@@ -1,5 +1,6 @@
 // Anything thrown → what a log line tells of it: code, message and the messages of its causes.
 import { codeOf } from '../errors.ts';
+import { cutText } from './cut-texts.ts';
 
 /** As the field `err` of a log line. */
 export interface SerializedError {
@@ -13,6 +14,9 @@ export interface SerializedError {
 
 /** A chain longer than this, or one that bites its own tail, is cut. */
 const MOST_CAUSES = 5;
+/** In UTF-16 units. */
+const LONGEST_MESSAGE = 2000;
+const LONGEST_STACK = 8000;
 
 export function serializeError(error: unknown, withStack: boolean): SerializedError {
   if (!(error instanceof Error)) return { message: masked(String(error)) };
@@ -22,7 +26,7 @@ export function serializeError(error: unknown, withStack: boolean): SerializedEr
     ...(code === undefined ? {} : { code }),
     message: masked(error.message),
     ...(causes.length > 0 ? { causes } : {}),
-    ...(withStack && error.stack !== undefined ? { stack: masked(error.stack) } : {}),
+    ...(withStack && error.stack !== undefined ? { stack: masked(error.stack, LONGEST_STACK) } : {}),
   };
 }
 
@@ -36,7 +40,7 @@ function causesOf(error: Error): unknown[] {
   return causes;
 }
 
-/** Foreign messages may quote what they were given: credentials in a header or an address are cut out. */
-function masked(text: string): string {
-  return text.replace(/\b(Bearer|Basic)\s+[^\s"',]+/gi, '$1 [secret]').replace(/(\w:\/\/)[^/\s@]+@/g, '$1[secret]@');
+/** Foreign messages may quote what they were given: credentials in a header or an address are taken out, then what is too long is cut. */
+function masked(text: string, longest = LONGEST_MESSAGE): string {
+  return cutText(text.replace(/\b(Bearer|Basic)\s+[^\s"',]+/gi, '$1 [secret]').replace(/(\w:\/\/)[^/\s@]+@/g, '$1[secret]@'), longest);
 }

@@ -2,6 +2,7 @@
 import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { BoundedLines } from './bounded-lines.ts';
+import { cutTexts } from './cut-texts.ts';
 import { serializeError } from './error-serializer.ts';
 
 /** From little to much. */
@@ -56,7 +57,7 @@ export async function createLogger(options: LoggerOptions): Promise<Logging> {
       level,
       base: null,
       timestamp: () => `,"time":"${new Date(options.wallMs()).toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: { level: (label) => ({ level: label }), log: cutTexts },
       serializers: { err: (error: unknown) => serializeError(error, withStack) },
       redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: '[secret]' },
     },

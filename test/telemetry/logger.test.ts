@@ -175,3 +175,43 @@ test('the documentation lists every area that speaks, and none that does not', (
   const documented = [...row.matchAll(/`(\w+)`/g)].map(([, area]) => area).slice(1);
   assert.deepEqual(documented.sort(), [...spoken].sort());
 });
+
+test('every text and every list that a line is given is cut, however deep it stands, and says how much is missing', async () => {
+  const { logger, lines, text } = await logging();
+  const long = 'x'.repeat(60_000);
+  const many = Array.from({ length: 1000 }, (_, place) => place);
+  logger.info({ eventId: long, place: { messageId: long, deep: { deeper: [long] } }, approvers: many, count: 7, nothing: null }, 'refused');
+  const [line] = await lines();
+  const cut = `${'x'.repeat(512)}… (59488 more)`;
+  assert.deepEqual([line?.['eventId'], line?.['place']], [cut, { messageId: cut, deep: { deeper: [cut] } }]);
+  const approvers = line?.['approvers'];
+  assert.deepEqual(Array.isArray(approvers) && approvers.slice(-2), [63, '… (936 more)']);
+  assert.deepEqual([line?.['msg'], line?.['count'], line?.['nothing']], ['refused', 7, null]);
+  assert.ok((await text()).length < 4000);
+});
+
+test('objects of many or very long keys, and such that hold themselves, make no long line either', async () => {
+  const { logger, text } = await logging();
+  const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, place) => [`${place} ${'k'.repeat(2000)}`, place]));
+  const round: Record<string, unknown> = {};
+  round['self'] = round;
+  logger.info({ wide, round }, 'refused');
+  assert.ok((await text()).length < 64 * 1024);
+});
+
+test('messages of errors and of their causes are cut once credentials are out of them', async () => {
+  const { logger, lines } = await logging();
+  const long = `${'x'.repeat(1990)} Bearer ${'s'.repeat(50_000)}`;
+  logger.error({ err: new Error(long, { cause: new Error(long) }) }, 'failed');
+  const err = (await lines())[0]?.err;
+  for (const told of [err?.message ?? '', err?.causes?.[0] ?? '']) {
+    assert.ok(told.length < 2100);
+    assert.doesNotMatch(told, /ss/);
+  }
+});
+
+test('half a character is not left at the end of a text that is cut', async () => {
+  const { logger, lines } = await logging();
+  logger.info({ eventId: `x${'😀'.repeat(300)}` }, 'refused');
+  assert.match(String((await lines())[0]?.['eventId']), /^x(😀){255}\ufffd… \(89 more\)$/u);
+});
