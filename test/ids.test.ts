@@ -58,3 +58,15 @@ test('a used id gets the first repeat number that is unused', () => {
     'a:r3',
   );
 });
+
+test('however often an id was used, the next one is found after few questions, and it is the first that is free', () => {
+  for (const count of [1, 2, 15, 16, 17, 18, 31, 32, 33, 100, 1000, 123_456]) {
+    let asked = 0;
+    const isUsed = (id: string) => {
+      asked++;
+      return id === 'a' || Number(/^a:r(\d+)$/.exec(id)?.[1]) <= count;
+    };
+    assert.equal(unusedId('a', isUsed), `a:r${count + 1}`, String(count));
+    assert.ok(asked < 60, `${asked} questions`);
+  }
+});
