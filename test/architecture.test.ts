@@ -63,6 +63,7 @@ const NOUNS = [
   'ids',
   'canonical-json',
   'json-object',
+  'near-misses',
   'api-versions',
   'private-addresses',
   'checked-lookup',

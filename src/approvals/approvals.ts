@@ -25,7 +25,7 @@ import type { Required, Rules } from './quorum.ts';
 import { type GroupOptions, turnMs as turnOf } from './rank.ts';
 import { heldAnswer, resultOf, type Summary } from './result.ts';
 import { compileScope, type ScopeOptions } from './scope.ts';
-import { keyOf, parseStartRequests } from './start-requests.ts';
+import { keyOf, lengthFault, parseStartRequests } from './start-requests.ts';
 import { Submissions } from './submissions.ts';
 import { FIRST_PART, type Overview, Views } from './views.ts';
 
@@ -151,6 +151,8 @@ export class Approvals implements AsyncDisposable {
   /** Takes a hold away: the one of `holder`; null: the approver's own or, for an admin without one, all of the event. @throws as `request` */
   release(origin: ApprovalOrigin, eventId: string, holder: string | null): ReleaseAnswer {
     this.#requireOpen();
+    const fault = pathFault(eventId);
+    if (fault !== null) return this.#denied(origin.approver, fault);
     const act = this.#judge.release(origin.approver, { eventId, key: keyOf(eventId), holder });
     if (act.kind === 'refusal') return this.#denied(origin.approver, act);
     this.#ledger.act(origin, [act]);
@@ -159,7 +161,7 @@ export class Approvals implements AsyncDisposable {
 
   /** All that became of the approvals of an event, also of one that has ended; of its record this part. @throws BridgeError BRIDGE_STORE_* */
   life(eventId: string, range: RecordRange = FIRST_PART): Life | Refusal {
-    return this.#views.life(eventId, range);
+    return pathFault(eventId) ?? this.#views.life(eventId, range);
   }
 
   /**
@@ -252,4 +254,10 @@ export class Approvals implements AsyncDisposable {
     );
     return refused;
   }
+}
+
+/** Of an EventId in a path: it could name no event. */
+function pathFault(eventId: string): Refusal | null {
+  const fault = lengthFault(eventId);
+  return fault === null ? null : refusal('bad-request', `The EventId in the path ${fault}.`);
 }

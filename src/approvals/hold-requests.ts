@@ -1,6 +1,6 @@
 // JSON values of holds and releases → what they ask for, or what is wrong with them (contract, section 8). Pure.
 import { isObject } from '../json-object.ts';
-import { eventIdFault, keyOf } from './start-requests.ts';
+import { entryFault, isLonger, keyOf, lengthFault } from './start-requests.ts';
 
 const LONGEST_REASON = 1000;
 
@@ -23,21 +23,23 @@ export interface ReleaseRequest {
 
 /** One `{ "EventId": "…", "reason": "…" }`. A text is what is wrong, to stand behind the name of the place. */
 export function parseHold(entry: unknown): HoldRequest | string {
-  const fault = eventIdFault(entry);
+  const fault = entryFault(entry, 'reason');
   if (fault !== null) return fault;
   const { EventId: eventId, reason } = entry as { EventId: string; reason?: unknown };
   if (reason !== undefined && reason !== null && typeof reason !== 'string') return '.reason must be a text';
-  if (typeof reason === 'string' && [...reason].length > LONGEST_REASON) return `.reason is longer than ${LONGEST_REASON} characters`;
+  if (typeof reason === 'string' && isLonger(reason, LONGEST_REASON)) return `.reason is longer than ${LONGEST_REASON} characters`;
   return { eventId, key: keyOf(eventId), reason: reason?.toWellFormed() ?? null };
 }
 
 /** One `{ "EventId": "…" }`, perhaps with `approver`: whose hold it is. A text is what is wrong, to stand behind the name of the place. */
 export function parseRelease(entry: unknown): ReleaseRequest | string {
-  const fault = eventIdFault(entry);
+  const fault = entryFault(entry, 'approver');
   if (fault !== null) return fault;
   const { EventId: eventId, approver } = entry as { EventId: string; approver?: unknown };
   if (approver !== undefined && (typeof approver !== 'string' || approver === ''))
     return '.approver must be a text, the name of an approver';
+  const nameFault = approver === undefined ? null : lengthFault(approver);
+  if (nameFault !== null) return `.approver ${nameFault}`;
   return { eventId, key: keyOf(eventId), holder: approver ?? null };
 }
 

@@ -2,7 +2,7 @@
 
 import { isObject } from '../json-object.ts';
 import { type HoldRequest, parseEntries, parseHold, parseRelease, type ReleaseRequest } from './hold-requests.ts';
-import { parseStartRequests, type StartRequest } from './start-requests.ts';
+import { listFault, parseStartRequests, type StartRequest } from './start-requests.ts';
 
 export const MESSAGE_LISTS = ['StartRequests', 'Holds', 'Releases'] as const;
 
@@ -14,6 +14,8 @@ export interface MessageRequests {
 }
 
 export function parseMessageRequests(body: unknown): MessageRequests | string {
+  const fault = isObject(body) ? listFault(body) : null;
+  if (fault !== null) return fault;
   const hasNoStarts = isObject(body) && !('StartRequests' in body) && ('Holds' in body || 'Releases' in body);
   const starts = hasNoStarts ? [] : parseStartRequests(body);
   if (typeof starts === 'string') return starts;

@@ -1,5 +1,11 @@
 // The JSON value of an approval's body → its StartRequests, or what is wrong with it (contract, section 6). Pure.
-import { isObject } from '../json-object.ts';
+import { isObject, type JsonObject } from '../json-object.ts';
+import { nearMiss } from '../near-misses.ts';
+
+/** Those of Azure have 36. */
+const LONGEST_EVENT_ID = 256;
+/** What a body may ask for; only messages of sources hold and release by such a list. */
+const LISTS = ['StartRequests', 'Holds', 'Releases'];
 
 export interface StartRequest {
   /** As the caller wrote it. */
@@ -16,19 +22,30 @@ export interface StartRequest {
  */
 export function parseStartRequests(body: unknown): readonly StartRequest[] | string {
   if (!isObject(body)) return 'the body must be an object: { "StartRequests": [ { "EventId": "…" } ] }';
+  const overheard = listFault(body);
+  if (overheard !== null) return overheard;
   const list = body['StartRequests'];
   if (!Array.isArray(list)) return 'StartRequests must be an array of { "EventId": "…" }';
   if (list.length === 0) return 'StartRequests is empty: name at least one EventId';
-  const byKey = new Map<string, StartRequest>();
+  const byKey = new Map<string, { readonly eventId: string; readonly key: string; readonly seen: Set<string> }>();
   for (const [place, entry] of list.entries()) {
     const fault = faultOf(entry);
     if (fault !== null) return `StartRequests[${place}]${fault}`;
     const { EventId: eventId, Seen: seen } = entry as { EventId: string; Seen?: string };
     const key = keyOf(eventId);
-    const earlier = byKey.get(key);
-    byKey.set(key, { eventId: earlier?.eventId ?? eventId, key, seen: [...(earlier?.seen ?? []), ...(seen === undefined ? [] : [seen])] });
+    const named = byKey.get(key) ?? { eventId, key, seen: new Set<string>() };
+    if (seen !== undefined) named.seen.add(seen);
+    byKey.set(key, named);
   }
-  return [...byKey.values()];
+  return [...byKey.values()].map((named) => ({ ...named, seen: [...named.seen] }));
+}
+
+/** What is nearly one of the lists, or a protection that protects nothing where it stands; null where nothing is. */
+export function listFault(body: JsonObject): string | null {
+  const meant = nearMiss(body, LISTS);
+  if (meant !== null) return `the body ${hasNearly(meant)}`;
+  const isMisplaced = 'Seen' in body || nearMiss(body, ['Seen']) !== null;
+  return isMisplaced ? 'Seen stands in the entry of StartRequests that it protects, beside its EventId' : null;
 }
 
 /** How an event is known. Lone surrogates have become U+FFFD there, too. */
@@ -37,14 +54,33 @@ export function keyOf(eventId: string): string {
 }
 
 function faultOf(entry: unknown): string | null {
-  const fault = eventIdFault(entry);
+  const fault = entryFault(entry, 'Seen');
   if (fault !== null) return fault;
-  const seen = (entry as Readonly<Record<string, unknown>>)['Seen'];
+  const seen = (entry as JsonObject)['Seen'];
   return seen === undefined || typeof seen === 'string' ? null : '.Seen must be a text, the id of a CloudEvent';
 }
 
-/** What is wrong with `{ "EventId": "…" }`, to stand behind the name of the place; null where nothing is. */
-export function eventIdFault(entry: unknown): string | null {
+/** What is wrong with `{ "EventId": "…" }`, perhaps with `other` beside, to stand behind the name of the place; null where nothing is. */
+export function entryFault(entry: unknown, other: string): string | null {
   if (!isObject(entry)) return ' must be an object: { "EventId": "…" }';
-  return typeof entry['EventId'] === 'string' && entry['EventId'] !== '' ? null : '.EventId must be a text that is not empty';
+  const meant = nearMiss(entry, ['EventId', other]);
+  if (meant !== null) return ` ${hasNearly(meant)}`;
+  const { EventId: eventId } = entry;
+  if (typeof eventId !== 'string' || eventId === '') return '.EventId must be a text that is not empty';
+  const fault = lengthFault(eventId);
+  return fault && `.EventId ${fault}`;
+}
+
+/** What is wrong with an EventId, or with the name of an approver, that a caller wrote; null where nothing is. */
+export function lengthFault(text: string): string | null {
+  return isLonger(text, LONGEST_EVENT_ID) ? `is longer than ${LONGEST_EVENT_ID} characters` : null;
+}
+
+/** In characters, not in UTF-16 units; does not count to the end of what is much longer. */
+export function isLonger(text: string, most: number): boolean {
+  return text.length > most && (text.length > 2 * most || [...text].length > most);
+}
+
+function hasNearly(name: string): string {
+  return `has a key that is nearly ${name}: write ${name}`;
 }

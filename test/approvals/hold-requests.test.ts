@@ -36,13 +36,17 @@ const BAD: readonly [body: unknown, told: RegExp][] = [
   [{ Holds: [{ EventId: '' }] }, /^Holds\[0\]\.EventId/],
   [{ Holds: [{ EventId: 'a', reason: 7 }] }, /^Holds\[0\]\.reason must be a text/],
   [{ Releases: 'a' }, /^Releases must be an array/],
-  [{ Releases: [{ eventId: 'a' }] }, /^Releases\[0\]\.EventId/],
+  [{ Releases: [{ eventId: 'a' }] }, /^Releases\[0\] has a key that is nearly EventId: write EventId$/],
+  [{ Releases: [{ EventId: 'a', APPROVER: 'b' }] }, /^Releases\[0\] .*nearly approver/],
+  [{ Releases: [{ EventId: 'a', approver: 'x'.repeat(257) }] }, /^Releases\[0\]\.approver is longer than 256 characters$/],
+  [{ Holds: [{ EventId: 'a', Reason: 'b' }] }, /^Holds\[0\] .*nearly reason/],
+  [{ hold: [{ EventId: 'a' }], StartRequests: [{ EventId: 'a' }] }, /^the body .*nearly Holds/],
   [{ Releases: [{ EventId: 'a', approver: '' }] }, /^Releases\[0\]\.approver/],
   [{ Releases: [{ EventId: 'a', approver: null }] }, /^Releases\[0\]\.approver/],
   [{ StartRequests: [], Holds: [{ EventId: 'a' }] }, /^StartRequests is empty/],
 ];
 for (const [body, told] of BAD) {
-  test(`a message is refused, with the place: ${JSON.stringify(body)}`, () => {
+  test(`a message is refused, with the place: ${JSON.stringify(body).slice(0, 120)}`, () => {
     assert.match(String(parseMessageRequests(body)), told);
   });
 }

@@ -22,7 +22,15 @@ const BAD: readonly [body: unknown, told: RegExp][] = [
   [[], /must be an object/],
   ['text', /must be an object/],
   [{}, /must be an array/],
-  [{ startrequests: [{ EventId: 'a' }] }, /must be an array/],
+  [{ startrequests: [{ EventId: 'a' }] }, /the body has a key that is nearly StartRequests: write StartRequests/],
+  [{ StartRequests: [{ EventId: 'a' }], holds: [] }, /nearly Holds/],
+  [{ StartRequests: [{ EventId: 'a' }], RELEASE: [] }, /nearly Releases/],
+  [{ StartRequests: [{ EventId: 'a' }], Seen: 'a:scheduled' }, /Seen stands in the entry of StartRequests/],
+  [{ StartRequests: [{ EventId: 'a' }], seen: 'a:scheduled' }, /Seen stands in the entry of StartRequests/],
+  [{ StartRequests: [{ EventId: 'a', seen: 'a:scheduled' }] }, /StartRequests\[0\] has a key that is nearly Seen: write Seen/],
+  [{ StartRequests: [{ EventId: 'a' }, { EventId: 'b', Seen: 'b:scheduled', SEEN: 'x' }] }, /StartRequests\[1\] .*nearly Seen/],
+  [{ StartRequests: [{ EventID: 'a' }] }, /StartRequests\[0\] has a key that is nearly EventId/],
+  [{ StartRequests: [{ EventId: 'x'.repeat(257) }] }, /StartRequests\[0\]\.EventId is longer than 256 characters/],
   [{ StartRequests: { EventId: 'a' } }, /must be an array/],
   [{ StartRequests: [] }, /is empty/],
   [{ StartRequests: [{ EventId: 'a' }, 'b'] }, /StartRequests\[1\] must be an object/],
@@ -34,12 +42,22 @@ const BAD: readonly [body: unknown, told: RegExp][] = [
 ];
 
 for (const [body, told] of BAD) {
-  test(`${JSON.stringify(body)} is refused with the place of the fault`, () => {
+  test(`${JSON.stringify(body).slice(0, 120)} is refused with the place of the fault`, () => {
     const fault = parseStartRequests(body);
     assert.ok(typeof fault === 'string');
     assert.match(fault, told);
   });
 }
+
+test('an EventId has at most 256 characters, whatever they take in UTF-16, and a Seen that is said twice counts once', () => {
+  const StartRequests = [
+    { EventId: '😀'.repeat(256), Seen: 'a' },
+    { EventId: '😀'.repeat(256), Seen: 'a' },
+  ];
+  const parsed = parseStartRequests({ StartRequests });
+  assert.deepEqual(typeof parsed === 'string' ? parsed : parsed.map(({ seen }) => seen), [['a']]);
+  assert.match(String(parseStartRequests({ StartRequests: [{ EventId: '😀'.repeat(257) }] })), /longer than 256/);
+});
 
 test('a key named __proto__ names nothing', () => {
   const parsed = parseStartRequests(JSON.parse('{"StartRequests":[{"__proto__":{"EventId":"a"}}]}'));

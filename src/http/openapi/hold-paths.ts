@@ -36,7 +36,7 @@ const release: Node = {
       in: 'query',
       required: false,
       description: 'Whose hold; another one than your own is the right of an admin.',
-      schema: { type: 'string', minLength: 1 },
+      schema: { type: 'string', minLength: 1, maxLength: 256 },
     },
   ],
   responses: {

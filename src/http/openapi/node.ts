@@ -17,6 +17,6 @@ export const EVENT_ID_PARAMETER: Node = {
   in: 'path',
   required: true,
   description: 'An EventId; its letter case does not count.',
-  schema: { type: 'string', minLength: 1 },
+  schema: { type: 'string', minLength: 1, maxLength: 256 },
   example: EXAMPLE_ID,
 };

@@ -1,9 +1,11 @@
 // The shapes of requests and answers → `components.schemas` of the OpenAPI document. Answers may get new members, so none is closed.
 import type { ApprovalState, ApprovalStepName } from '../../approval.ts';
+import { nearMissPattern } from '../../near-misses.ts';
 import { EXAMPLE_ID, type Node } from './node.ts';
 
 const text: Node = { type: 'string' };
 const id: Node = { type: 'string', minLength: 1 };
+const eventId: Node = { ...id, maxLength: 256 };
 const names: Node = { type: 'array', items: id };
 const time: Node = { type: 'string', format: 'date-time' };
 const timeOrNull: Node = { type: ['string', 'null'], format: 'date-time' };
@@ -36,6 +38,11 @@ const STEPS = Object.keys({
   moot: true,
 } satisfies Record<ApprovalStepName, true>);
 
+/** Keys written like these, or not even nearly like them, nor like those that have no place here. */
+function written(own: readonly string[], misplaced: readonly string[] = []): Node {
+  return { anyOf: [{ enum: own }, { not: { pattern: [...own, ...misplaced].map(nearMissPattern).join('|') } }] };
+}
+
 /** All of its members are there, unless `optional` says otherwise. */
 function object(properties: Node, optional: readonly string[] = []): Node {
   return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties };
@@ -56,24 +63,29 @@ const SUMMARY: Node = {
   holds: list('Hold'),
 };
 
-/** What comes from approvers. Other keys may stand beside, as some clients of the metadata service send them. */
+/** What comes from approvers. Other keys may stand beside, as some clients of the metadata service send them, but none that nearly is one of these. */
 const REQUESTS: Node = {
   Approvals: {
     description: "The metadata service's own body.",
     ...object({ StartRequests: { ...list('StartRequest'), minItems: 1 } }),
-    not: { anyOf: [{ required: ['Holds'] }, { required: ['Releases'] }] },
+    propertyNames: written(['StartRequests'], ['Holds', 'Releases', 'Seen']),
   },
-  StartRequest: object(
-    {
-      EventId: id,
-      Seen: { ...text, description: 'The id of the CloudEvent that it answers: 409 `changed` if the event has since got worse.' },
-    },
-    ['Seen'],
-  ),
-  HoldRequest: object(
-    { EventId: id, reason: { ...textOrNull, maxLength: 1000, description: 'For people: it is shown beside the hold.' } },
-    ['reason'],
-  ),
+  StartRequest: {
+    propertyNames: written(['EventId', 'Seen']),
+    ...object(
+      {
+        EventId: eventId,
+        Seen: { ...text, description: 'The id of the CloudEvent that it answers: 409 `changed` if the event has since got worse.' },
+      },
+      ['Seen'],
+    ),
+  },
+  HoldRequest: {
+    propertyNames: written(['EventId', 'reason']),
+    ...object({ EventId: eventId, reason: { ...textOrNull, maxLength: 1000, description: 'For people: it is shown beside the hold.' } }, [
+      'reason',
+    ]),
+  },
   ApprovalsEvent: cloudEvent('Approvals'),
   HoldRequestEvent: cloudEvent('HoldRequest'),
 };
