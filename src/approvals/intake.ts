@@ -20,6 +20,8 @@ import { keyOf } from './start-requests.ts';
 const LEAST_PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 5000;
 
+const FULL_TOLD_EACH_MS = 60_000;
+
 /** What a message is kept for, or left to others. */
 const WHATEVER_MAY_COME: readonly MayCome[] = ['event', 'update'];
 
@@ -57,6 +59,8 @@ export class Intake implements Disposable {
   readonly #parts: IntakeParts;
   readonly #parking: Parking;
   readonly #stop = new AbortController();
+  /** By source. */
+  readonly #toldFullMs = new Map<string, number>();
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
@@ -77,7 +81,7 @@ export class Intake implements Disposable {
     const received = { source, approver, id, place, sentMs, body, receivedAt: now(this.#parts.deps) };
     const verdict = this.#handle(received, requests);
     if (verdict !== null) return verdict;
-    if (!canGiveBack) return this.#park(received);
+    if (!canGiveBack) return await this.#parkOnceThereIsRoom(received, requests);
     await this.#pause();
     // This bridge has caught up by now, and what it knows goes back to nobody.
     return this.#handle(received, requests, ['event']) ?? this.#told(source, 'given_back', 'giveBack');
@@ -86,6 +90,7 @@ export class Intake implements Disposable {
   /** A document has been handled: tries again what waits. Never throws. */
   lookAgain(): void {
     this.#tryAgain(this.#parking.messages());
+    this.#parking.wake();
   }
 
   /** What waits is tried again after the next start. */
@@ -152,6 +157,26 @@ export class Intake implements Disposable {
     const eventId = event?.eventId ?? asWritten.toWellFormed();
     const context = { observerId: ports.observerId(), isUsed: (id: string) => store.isUsed(id) };
     return approvalChange('failed', { key, eventId, occurrence, event, approver, policy: null, reason, at: now(deps) }, context);
+  }
+
+  /** Nothing is dropped for want of room: its source reads on once a message before it is dealt with, a minute after its receipt at the latest. */
+  async #parkOnceThereIsRoom(message: ReceivedMessage, requests: MessageRequests): Promise<MessageVerdict> {
+    if (!this.#parking.hasRoom(message)) this.#tellFull(message.source);
+    while (!this.#parking.hasRoom(message)) {
+      await this.#parking.changed();
+      const verdict = this.#handle(message, requests);
+      if (verdict !== null) return verdict;
+    }
+    return this.#park(message);
+  }
+
+  /** Once a minute at most. */
+  #tellFull(source: string): void {
+    const { deps, logger } = this.#parts;
+    const nowMs = deps.elapsedMs();
+    if (nowMs - (this.#toldFullMs.get(source) ?? Number.NEGATIVE_INFINITY) < FULL_TOLD_EACH_MS) return;
+    this.#toldFullMs.set(source, nowMs);
+    logger.warn({ source }, 'too many approvals of a source name what this bridge has not read: the next ones are read once there is room');
   }
 
   #park(message: ReceivedMessage): MessageVerdict {

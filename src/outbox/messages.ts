@@ -2,11 +2,21 @@
 import type { MessageRefusal, MessageState, ReceivedMessage } from '../approval.ts';
 import type { Database, Statement } from './database.ts';
 
+/** Of one source: who sends many fills no disk. What a broker may still bring again is far nearer than that. */
+const MOST_HANDLED = 100_000;
+/** They are looked through once in so many. */
+const FORGET_EACH = 1000;
+
 export const MESSAGES_SQL = {
   handled: 'SELECT refused_reason, refused_description FROM handled_messages WHERE source = ? AND id = ?',
   isParked: 'SELECT 1 AS found FROM parked_messages WHERE source = ? AND id = ?',
   parked: 'SELECT source, id, approver, place, body, sent_ms, received_ms FROM parked_messages ORDER BY seq',
   unpark: 'DELETE FROM parked_messages WHERE source = ? AND id = ?',
+  /** The oldest behind so many newer ones; more than come in between two looks, so that what an earlier release let grow shrinks. */
+  forget: `DELETE FROM handled_messages WHERE (source, id) IN
+    (SELECT source, id FROM handled_messages INDEXED BY handled_messages_source WHERE source = ?1 AND handled_ms <
+      (SELECT handled_ms FROM handled_messages INDEXED BY handled_messages_source WHERE source = ?1 ORDER BY handled_ms DESC LIMIT 1 OFFSET ?2)
+    ORDER BY handled_ms LIMIT ${2 * FORGET_EACH})`,
 } as const;
 
 interface HandledRow {
@@ -31,6 +41,9 @@ export class MessageTables {
   readonly #park: Statement;
   readonly #unpark: Statement;
   readonly #handle: Statement;
+  readonly #forget: Statement;
+  /** By source, in this process. */
+  readonly #handledSince = new Map<string, number>();
 
   constructor(database: Database) {
     this.#handled = database.prepare(MESSAGES_SQL.handled);
@@ -43,6 +56,7 @@ export class MessageTables {
     this.#handle = database.prepare(
       'INSERT INTO handled_messages (source, id, handled_ms, refused_reason, refused_description) VALUES (?, ?, ?, ?, ?)',
     );
+    this.#forget = database.prepare(MESSAGES_SQL.forget);
   }
 
   /** Null for a message that was never received, or so long ago that it is forgotten. */
@@ -61,10 +75,13 @@ export class MessageTables {
     this.#park.run(source, id, approver, JSON.stringify(place), body, sentMs, receivedAt.wallMs);
   }
 
-  /** Takes it out of those that wait, too. */
+  /** Takes it out of those that wait, too; forgets the oldest of its source where there are very many. */
   handle({ source, id }: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void {
     this.#unpark.run(source, id);
     this.#handle.run(source, id, atMs, refusal?.reason ?? null, refusal?.description ?? null);
+    const since = (this.#handledSince.get(source) ?? 0) + 1;
+    this.#handledSince.set(source, since % FORGET_EACH);
+    if (since === FORGET_EACH) this.#forget.run(source, MOST_HANDLED);
   }
 }
 

@@ -197,7 +197,7 @@ END;
 CREATE INDEX occurrences_last ON occurrences (key, occurrence);
 `;
 
-/** What bounds the record of an occurrence: how many lines each approver has, and what is counted alone since then. */
+/** What bounds the record of an occurrence, how many lines each approver has and what is counted alone since then, and what is remembered of a source. */
 const VERSION_5 = `
 ALTER TABLE approval_steps ADD COLUMN times INTEGER;
 CREATE INDEX approval_steps_submitted ON approval_steps (occurrence, seq) WHERE step = 'submitted';
@@ -213,6 +213,7 @@ CREATE TABLE approval_step_counts (
 ) WITHOUT ROWID;
 INSERT INTO approval_step_counts (occurrence, approver, written)
   SELECT occurrence, coalesce(approver, ''), count(*) FROM approval_steps GROUP BY occurrence, coalesce(approver, '');
+CREATE INDEX handled_messages_source ON handled_messages (source, handled_ms);
 `;
 
 /** The n-th one leads from version n-1 to version n. One that was released never changes. */

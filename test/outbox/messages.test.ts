@@ -72,3 +72,14 @@ test('what was dealt with is remembered for 400 days, what waits for as long as 
   assert.equal(store.outbox.messages.find('topic', 'b'), null);
   assert.deepEqual(ids(store), ['topic a']);
 });
+
+test('of a source that sends very many the oldest are forgotten, in steps, and of no other source', (t) => {
+  const store = testStore(t);
+  store.outbox.transact((transaction) => transaction.handleMessage(message('a', { source: 'queue' }), null, 0));
+  store.outbox.transact((transaction) => {
+    for (let place = 0; place < 105_000; place++) transaction.handleMessage(message(String(place)), null, place);
+  });
+  const isKnown = (id: number) => store.outbox.messages.find('topic', String(id)) !== null;
+  assert.deepEqual([0, 4998, 5000, 104_999].map(isKnown), [false, false, true, true]);
+  assert.notEqual(store.outbox.messages.find('queue', 'a'), null);
+});
