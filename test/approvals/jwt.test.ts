@@ -133,6 +133,21 @@ test('a token that was proved before still expires', async (t) => {
   await assertRefused(await ask(token), /expired/);
 });
 
+test('of the tokens that were proved 256 are known again without their proof; the oldest needs it anew', async (t) => {
+  const algorithms = [...OPTIONS.algorithms];
+  const { ask, sign } = await bench(t, { algorithms });
+  const tokens: string[] = [];
+  for (let number = 0; number < 257; number++) {
+    const token = await sign({ jti: String(number) });
+    tokens.push(token);
+    assert.equal(await ask(token), 'approver orders by jwt');
+  }
+  // From now on no proof is taken.
+  algorithms.length = 0;
+  for (const known of [tokens[1], tokens[256]]) assert.equal(await ask(known ?? ''), 'approver orders by jwt');
+  await assertRefused(await ask(tokens[0] ?? ''), /algorithm/);
+});
+
 test('no algorithm without a signature, or with a secret that both know, is taken', async (t) => {
   const { ask, issuer, time, sign } = await bench(t, { algorithms: [...OPTIONS.algorithms, 'HS256', 'none'] });
   const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'orders', exp: time.wallMs() / 1000 + 60 };
