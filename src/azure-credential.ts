@@ -1,12 +1,12 @@
 // An identity in Microsoft Entra ID → tokens for it, kept until shortly before they end, and asked for gently where none is to be had.
-import { readFileSync } from 'node:fs';
 import type { TokenCredential } from '@azure/identity';
 import type { Logger } from 'pino';
 import { azureFault, azureTimeout } from './azure-fault.ts';
 import type { AzureCredentialOptions } from './azure-options.ts';
 import { formatDuration } from './durations.ts';
-import { BridgeError, codeOf } from './errors.ts';
+import { BridgeError } from './errors.ts';
 import type { Instant } from './model.ts';
+import { fileFault, readRegularFile } from './regular-file.ts';
 import type { Secret } from './secret.ts';
 import { type Deps, deadline, now, orAbort } from './time.ts';
 
@@ -191,11 +191,11 @@ async function createCredential(options: AzureCredentialOptions, pem: string): P
 function pemOf(certificate: Secret, place: string): string {
   if (certificate.file === null) return certificate.reveal();
   try {
-    return readFileSync(certificate.file, 'utf8');
+    return readRegularFile(certificate.file);
   } catch (error) {
     const held = certificate.reveal();
     if (held !== '') return held;
-    const message = `${place}.certificate cannot be read (${codeOf(error) ?? 'unreadable'}): mend ${certificate.file}`;
+    const message = `${place}.certificate ${fileFault(error)}: mend ${certificate.file}`;
     throw new BridgeError('BRIDGE_AZURE_REFUSED', message, { disposition: 'misconfigured', scope: 'sink' });
   }
 }

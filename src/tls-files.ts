@@ -1,9 +1,10 @@
 // The PEM files of TLS options → what connections use of them, anew when the files change.
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { SecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import { type PemTexts, pemFaults } from './certificates.ts';
 import { BridgeError, codeOf, type ErrorCode, messageOf } from './errors.ts';
+import { fileFault, readRegularFile } from './regular-file.ts';
 import type { Secret } from './secret.ts';
 import type { Deps } from './time.ts';
 import type { TlsOptions } from './tls-options.ts';
@@ -73,7 +74,7 @@ export class TlsFiles {
   #look(before: Loaded | null): Loaded {
     try {
       const stamp = this.#each(({ path }) => stampOf(path)).join();
-      const loaded = stamp === before?.stamp ? before : { stamp, context: this.#contextOf(({ path }) => readFileSync(path, 'utf8')) };
+      const loaded = stamp === before?.stamp ? before : { stamp, context: this.#contextOf(({ path }) => readRegularFile(path)) };
       if (before !== null && loaded !== before) this.#deps.logger.info(`the tls files changed and were read again: ${this.#paths()}`);
       this.#complaint = null;
       return loaded;
@@ -111,7 +112,7 @@ export class TlsFiles {
       try {
         return of(file);
       } catch (error) {
-        throw this.#fault(`${this.#place.section}.${file.kind}`, `cannot be read (${codeOf(error) ?? 'unreadable'})`);
+        throw this.#fault(`${this.#place.section}.${file.kind}`, fileFault(error));
       }
     });
   }

@@ -1,11 +1,11 @@
 // Paths of files → what they hold, again whenever they changed; they are looked at only when somebody asks.
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { codeOf } from './errors.ts';
+import { fileFault, readRegularFile } from './regular-file.ts';
 import type { Deps } from './time.ts';
 
 /** However often is asked, the files are looked at so often at most. */
 export const LOOK_AGAIN_MS = 1000;
-const LARGEST_BYTES = 1024 * 1024;
 
 /** What a file holds, or why that cannot be told, without a word of it. */
 export type FileText = { readonly text: string } | { readonly fault: string };
@@ -47,12 +47,8 @@ function stampOf(path: string): string {
 
 function read(path: string): FileText {
   try {
-    const entry = statSync(path);
-    // A pipe would keep the whole process waiting.
-    if (!entry.isFile()) return { fault: 'is no regular file' };
-    if (entry.size > LARGEST_BYTES) return { fault: 'is longer than 1 MiB' };
-    return { text: readFileSync(path, 'utf8') };
+    return { text: readRegularFile(path) };
   } catch (error) {
-    return { fault: `cannot be read (${codeOf(error) ?? 'unreadable'})` };
+    return { fault: fileFault(error) };
   }
 }

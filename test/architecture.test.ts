@@ -49,6 +49,7 @@ const NOUNS = [
   'tls-options',
   'tls-files',
   'watched-files',
+  'regular-file',
   'bearer-token',
   'azure-options',
   'azure-credential',

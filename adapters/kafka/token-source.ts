@@ -1,8 +1,8 @@
 // `sasl` with mechanism oauthbearer → the token that a connection shows: of Microsoft Entra ID, or what a file or variable holds.
-import { readFileSync } from 'node:fs';
 import { AzureCredential, type AzureCredentialDeps } from '../../src/azure-credential.ts';
 import { azureAuthorityOf } from '../../src/azure-options.ts';
-import { BridgeError, codeOf } from '../../src/errors.ts';
+import { BridgeError } from '../../src/errors.ts';
+import { fileFault, readRegularFile } from '../../src/regular-file.ts';
 import type { Secret } from '../../src/secret.ts';
 import { isToken, type SaslOptions } from './sasl-options.ts';
 
@@ -28,9 +28,9 @@ function readToken(secret: Secret, place: string): string {
 
 function fileText(file: string, place: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readRegularFile(file);
   } catch (error) {
-    throw tokenFault(`${place}.sasl.token: ${file} cannot be read (${codeOf(error) ?? 'unreadable'})`);
+    throw tokenFault(`${place}.sasl.token: ${file} ${fileFault(error)}`);
   }
 }
 

@@ -1,10 +1,11 @@
 // Options of the way to a namespace → where it is and who we are, anew when the file of the connection string changes, and how to connect.
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { AzureCredential, type AzureCredentialDeps } from '../../src/azure-credential.ts';
 import { type AzureCredentialOptions, azureAuthorityOf } from '../../src/azure-options.ts';
-import { BridgeError, codeOf } from '../../src/errors.ts';
+import { BridgeError } from '../../src/errors.ts';
 import type { ProxyServer } from '../../src/http-connect.ts';
 import { proxyUrl } from '../../src/proxy-url.ts';
+import { fileFault, readRegularFile } from '../../src/regular-file.ts';
 import type { Secret } from '../../src/secret.ts';
 import { TlsFiles } from '../../src/tls-files.ts';
 import { connectionStringFault, type ServiceBusConnectionOptions } from './connection-options.ts';
@@ -125,12 +126,12 @@ export class Access {
       const stamp = stampOf(file);
       if (stamp !== this.#stamp) this.#read(file, stamp);
     } catch (error) {
-      this.#complain(`connectionString cannot be read (${codeOf(error) ?? 'unreadable'})`, file);
+      this.#complain(`connectionString ${fileFault(error)}`, file);
     }
   }
 
   #read(file: string, stamp: string): void {
-    const text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    const text = readRegularFile(file).replace(/\r?\n$/, '');
     const fault = text.trim() === '' ? 'is empty' : this.#faultOf(text);
     if (fault !== null) return void this.#complain(`connectionString ${fault}`, file);
     this.#stamp = stamp;

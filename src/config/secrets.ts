@@ -1,6 +1,6 @@
 // The secrets that a checked configuration names → opened, from the environment or from files; what cannot be opened is a fault at its path.
 import { resolve } from 'node:path';
-import { codeOf } from '../errors.ts';
+import { fileFault } from '../regular-file.ts';
 import { Secret, type SecretReference } from '../secret.ts';
 import { type Fault, formatPath, type Path } from '../validation/faults.ts';
 import { isMapping } from '../validation/validate.ts';
@@ -49,7 +49,7 @@ export function lookUp(reference: SecretReference, around: Surroundings): { read
   const text = 'env' in reference ? around.env[reference.env] : fileText(resolve(around.directory, reference.file), around);
   const origin = 'env' in reference ? `the environment variable ${reference.env}` : `the file ${resolve(around.directory, reference.file)}`;
   if (text === undefined) return { fault: `${origin} is not set` };
-  if (text instanceof Error) return { fault: `${origin} cannot be read (${text.message})` };
+  if (text instanceof Error) return { fault: `${origin} ${text.message}` };
   const value = 'file' in reference ? text.replace(/\r?\n$/, '') : text;
   return value.trim() === '' ? { fault: `${origin} is empty` } : { text: value };
 }
@@ -58,7 +58,7 @@ function fileText(path: string, around: Surroundings): string | Error {
   try {
     return around.readFile(path);
   } catch (error) {
-    return new Error(codeOf(error) ?? 'unreadable', { cause: error });
+    return new Error(fileFault(error), { cause: error });
   }
 }
 

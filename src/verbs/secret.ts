@@ -1,7 +1,7 @@
 // `secret`: chance → a good webhook secret, or a key pair; a private key → the public key that its receivers need.
-import { readFileSync } from 'node:fs';
 import { lookUp } from '../config/secrets.ts';
 import { BridgeError } from '../errors.ts';
+import { readRegularFile } from '../regular-file.ts';
 import { ed25519Secret, publicKeyOf, readWebhookSecret, SEED_BYTES, symmetricSecret } from '../webhook-secret.ts';
 import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
 
@@ -40,7 +40,7 @@ function newSecret(context: VerbContext): string {
 /** As the configuration reads it: the file's last line end is cut. */
 function publicKeyIn(context: VerbContext, file: string): string {
   if (text(context, 'type') !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --type or --public');
-  const found = lookUp({ file }, { env: {}, readFile: (path) => readFileSync(path, 'utf8'), directory: '.' });
+  const found = lookUp({ file }, { env: {}, readFile: readRegularFile, directory: '.' });
   if ('fault' in found) throw new BridgeError('BRIDGE_USAGE', `--public: ${found.fault}`);
   return publicKey(found.text, `--public: what is in ${file}`);
 }

@@ -1,0 +1,56 @@
+// The path of a file → its text, where it is a regular file of at most 1 MiB; anything else is refused at once, and never waited for.
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { codeOf } from './errors.ts';
+
+const LARGEST_BYTES = 1024 * 1024;
+/** Should a pipe take the file's place between the look and the opening, it is not waited for either. Windows has neither flag. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
+
+class UnfitFile extends Error {}
+
+/**
+ * Reads a configuration, a secret, a certificate: whatever a person names by its path.
+ * @throws where there is none, it is a pipe, a device or a folder, or longer than 1 MiB; `fileFault` says it in words
+ */
+export function readRegularFile(path: string): string {
+  // Before it is opened: some devices do something when they are.
+  expectRegular(statSync(path));
+  const file = openSync(path, FLAGS);
+  try {
+    expectRegular(fstatSync(file));
+    return textOf(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What `readRegularFile` threw, behind the file's name: `cannot be read (ENOENT)`. Without a word of what the file holds. */
+export function fileFault(error: unknown): string {
+  return error instanceof UnfitFile ? `cannot be read: ${error.message}` : `cannot be read (${codeOf(error) ?? 'unreadable'})`;
+}
+
+function expectRegular(entry: Stats): void {
+  if (!entry.isFile()) throw new UnfitFile(`it is ${kindOf(entry)}, no regular file`);
+  expectShort(entry.size);
+}
+
+function expectShort(bytes: number): void {
+  if (bytes > LARGEST_BYTES) throw new UnfitFile('it is longer than 1 MiB');
+}
+
+/** Files of /proc say that they are empty, and others may grow. */
+function textOf(file: number): string {
+  const chunks: Buffer[] = [];
+  for (let length = 0; ; expectShort(length)) {
+    const chunk = Buffer.allocUnsafe(64 * 1024);
+    const read = readSync(file, chunk);
+    if (read === 0) return Buffer.concat(chunks).toString('utf8');
+    chunks.push(chunk.subarray(0, read));
+    length += read;
+  }
+}
+
+function kindOf(entry: Stats): string {
+  if (entry.isDirectory()) return 'a folder';
+  return entry.isFIFO() ? 'a pipe' : entry.isSocket() ? 'a socket' : 'a device';
+}
