@@ -3,9 +3,12 @@ import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { BridgeError, codeOf, isAbort, messageOf } from './errors.ts';
 import { secureRandom, systemDeps } from './system.ts';
-import { EXIT, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
+import { sleep } from './time.ts';
+import { EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
 
 const NAME = 'scheduled-events-bridge';
+/** For verbs that have nothing to close, or little. */
+const CLOSE_LIMIT_MS = 2000;
 
 /** What can be asked for, by name; each is read when it is asked for. */
 export const VERBS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
@@ -37,16 +40,33 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
   secret: { summary: 'a good secret or key pair for a webhook', load: async () => (await import('./verbs/secret.ts')).secret },
 };
 
-/** Runs what the command line asks for and sets the exit code. */
-export async function main(): Promise<void> {
+/** Runs what the command line asks for and exits with its code. @param told aborts at SIGTERM and SIGINT */
+export async function main(told: AbortController): Promise<void> {
   process.stdout.on('error', ignoreBrokenPipe);
   process.stderr.on('error', ignoreBrokenPipe);
-  const code = await dispatch(process.argv.slice(2));
   // Nothing may hold the process up any longer: not a log line that nobody reads, nor a socket that does not close.
+  leave(await dispatch(process.argv.slice(2), told));
+}
+
+/** Work that a thread of the pool may be stuck in: a dead name server, a pipe that nobody writes to. */
+const IN_THREADS = /^(GetAddrInfo|GetNameInfo|FSReq)/;
+
+/**
+ * At once: `process.exit` alone waits for the threads of the pool, and one that asks a dead name server can take a minute and more. A program
+ * that takes this one's place ends them all; it only exits with the code.
+ */
+function leave(code: number): never {
+  if (process.execve && process.getActiveResourcesInfo().some((name) => IN_THREADS.test(name))) {
+    try {
+      process.execve(process.execPath, ['node', '--eval', `process.exitCode = ${code}`], {});
+    } catch {
+      // Not on this system, or no memory for it: the slow way, then.
+    }
+  }
   process.exit(code);
 }
 
-async function dispatch(argv: readonly string[]): Promise<number> {
+async function dispatch(argv: readonly string[], told: AbortController): Promise<number> {
   const [name, ...rest] = argv;
   if (name === '--version' || name === '-V') return say(process.stdout, packageJson.version, EXIT.fine);
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
@@ -56,19 +76,24 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   if (!entry) return say(process.stderr, `${NAME}: there is no verb "${name}"\n\n${overview()}`, EXIT.usage);
   const verb = await entry.load();
   try {
-    const context = contextOf(verb, rest);
+    const context = contextOf(verb, rest, told);
     if (context.values['help']) return await say(process.stdout, help(name, entry.summary, verb), EXIT.fine);
-    return await verb.run(context);
+    told.signal.throwIfAborted();
+    return await Promise.race([verb.run(context), cutOff(context, verb.closeLimitMs ?? CLOSE_LIMIT_MS)]);
   } catch (error) {
     return failed(name, error);
   }
 }
 
-function contextOf(verb: Verb, args: readonly string[]): VerbContext {
+/** A verb that was told to end and does not, as one that reads from a pipe, is left where it is. */
+async function cutOff(context: VerbContext, limitMs: number): Promise<number> {
+  await interrupted(context);
+  await sleep(context.deps, limitMs);
+  return EXIT.fine;
+}
+
+function contextOf(verb: Verb, args: readonly string[], told: AbortController): VerbContext {
   const { values, positionals } = parse(verb, args);
-  const controller = new AbortController();
-  // Again and again: Ctrl-C comes twice where npx passes it on, and the second must not cut off what the first lets end.
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => controller.abort());
   return {
     values,
     positionals,
@@ -80,10 +105,10 @@ function contextOf(verb: Verb, args: readonly string[]): VerbContext {
     secureRandom,
     print: async (line) => {
       if (await write(process.stdout, `${line}\n`)) return;
-      controller.abort();
-      controller.signal.throwIfAborted();
+      told.abort();
+      told.signal.throwIfAborted();
     },
-    signal: controller.signal,
+    signal: told.signal,
   };
 }
 

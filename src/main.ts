@@ -10,6 +10,10 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   );
   process.exitCode = 1;
 } else {
+  // Before anything is loaded, so that whoever is told to end while it starts ends as it does later. Again and again: Ctrl-C comes twice where
+  // npx passes it on, and the second must not cut off what the first lets end.
+  const told = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => told.abort());
   const { main } = await import('./cli.ts');
-  await main();
+  await main(told);
 }

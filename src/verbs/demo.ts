@@ -8,6 +8,7 @@ export const demo: Verb = {
   usage: '',
   description: 'Simulator, bridge and a subscriber that approves; no broker, no Azure, nothing left behind. Takes about 10 s.',
   options: {},
+  closeLimitMs: 10_000,
   examples: [['scheduled-events-bridge demo', 'see what it is about']],
   async run({ deps, stderr, print, signal }) {
     const { logger } = await createLogger({ stream: stderr, level: 'warn', pretty: stderr.isTTY, wallMs: deps.wallMs });

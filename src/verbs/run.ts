@@ -1,6 +1,7 @@
 // `run`: a configuration → the bridge at work, until it is told to end or has nothing left to do.
+import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
-import { startBridge } from '../bridge.ts';
+import { type Bridge, startBridge } from '../bridge.ts';
 import { BridgeError } from '../errors.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '../telemetry/logger.ts';
 import { sleep } from '../time.ts';
@@ -18,22 +19,32 @@ Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most),
     config: { type: 'string', value: 'FILE', help: 'the configuration (docs/configuration.md)' },
     'log-level': { type: 'string', value: 'LEVEL', help: `${LOG_LEVELS.join(', ')} (default info)` },
   },
+  closeLimitMs: 10_000,
   examples: [
     ['scheduled-events-bridge run', "this VM's events, on standard output"],
     ['scheduled-events-bridge run --config /etc/scheduled-events-bridge/bridge.yaml', 'as a service'],
   ],
   async run(context) {
-    const level = levelOption(context);
-    const config = await loadConfig(context, text(context, 'config'));
-    const { deps, stderr, stdout } = context;
-    const { logger, dropped } = await createLogger({ stream: stderr, level, pretty: stderr.isTTY, wallMs: deps.wallMs });
-    const bridge = await startBridge({ config, version: packageJson.version, deps, logger, logLinesDropped: dropped, stdout });
+    const starting = start(context);
+    // What a start has written is whole at every moment, so that it can be left where it is: a name server may take its time over http.listen.
+    const started = await Promise.race([starting, interrupted(context)]);
+    if (!started) return EXIT.fine;
+    const { bridge, logger } = started;
     await Promise.race([bridge.ended, interrupted(context)]);
     logger.info('ending');
-    await Promise.race([bridge[Symbol.asyncDispose](), sleep(deps, CLOSE_LIMIT_MS)]);
+    await Promise.race([bridge[Symbol.asyncDispose](), sleep(context.deps, CLOSE_LIMIT_MS)]);
     return EXIT.fine;
   },
 };
+
+async function start(context: VerbContext): Promise<{ readonly bridge: Bridge; readonly logger: Logger }> {
+  const level = levelOption(context);
+  const config = await loadConfig(context, text(context, 'config'));
+  const { deps, stderr, stdout } = context;
+  const { logger, dropped } = await createLogger({ stream: stderr, level, pretty: stderr.isTTY, wallMs: deps.wallMs });
+  const bridge = await startBridge({ config, version: packageJson.version, deps, logger, logLinesDropped: dropped, stdout });
+  return { bridge, logger };
+}
 
 function levelOption(context: VerbContext): LogLevel {
   const level = text(context, 'log-level') ?? 'info';

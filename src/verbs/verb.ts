@@ -33,6 +33,8 @@ export interface Verb {
   readonly options: Readonly<Record<string, VerbOption>>;
   /** Command lines as a user types them, each with what it is for. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
+  /** How long it may take to end once it is told to; 2 s by default. */
+  readonly closeLimitMs?: number;
   /** The exit code. @throws BridgeError */
   run(context: VerbContext): Promise<number>;
 }
