@@ -1,7 +1,7 @@
 // argv → a verb → its exit code; the only place that reads argv, prints what the verbs have to say and exits.
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
-import { BridgeError, codeOf, isAbort, messageOf } from './errors.ts';
+import { BridgeError, codeOf, type ErrorCode, isAbort, messageOf } from './errors.ts';
 import { secureRandom, systemDeps } from './system.ts';
 import { sleep } from './time.ts';
 import { EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
@@ -124,10 +124,14 @@ function parse(verb: Verb, args: readonly string[]): { values: Record<string, st
 function failed(verb: string, error: unknown): Promise<number> {
   if (isAbort(error)) return Promise.resolve(EXIT.fine);
   const code = error instanceof BridgeError ? error.code : 'BRIDGE_INTERNAL';
-  const isConfig = code.startsWith('BRIDGE_CONFIG_') || code === 'BRIDGE_SIMULATOR_SCENARIO';
-  const exit = code === 'BRIDGE_USAGE' ? EXIT.usage : isConfig ? EXIT.config : EXIT.failed;
   const detail = error instanceof BridgeError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return say(process.stderr, `${NAME} ${verb}: ${detail} (${code})`, exit);
+  return say(process.stderr, `${NAME} ${verb}: ${detail} (${code})`, exitOf(code));
+}
+
+function exitOf(code: ErrorCode): number {
+  if (code === 'BRIDGE_USAGE') return EXIT.usage;
+  if (code === 'BRIDGE_STORE_LOCKED') return EXIT.locked;
+  return code.startsWith('BRIDGE_CONFIG_') || code === 'BRIDGE_SIMULATOR_SCENARIO' ? EXIT.config : EXIT.failed;
 }
 
 async function say(stream: NodeJS.WriteStream, words: string, exit: number): Promise<number> {
@@ -161,7 +165,7 @@ function overview(): string {
     '',
     ...rows,
     '',
-    `${NAME} VERB --help tells more. Exit codes: 0 fine, 1 failed, 2 wrong usage, 78 bad configuration.`,
+    `${NAME} VERB --help tells more. Exit codes: 0 fine, 1 failed, 2 wrong usage, 75 store locked, 78 bad configuration.`,
   ].join('\n');
 }
 

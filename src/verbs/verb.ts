@@ -3,7 +3,8 @@ import type { ParseArgsOptionsConfig } from 'node:util';
 import { BridgeError } from '../errors.ts';
 import type { Deps } from '../time.ts';
 
-export const EXIT = { fine: 0, failed: 1, usage: 2, config: 78 } as const;
+/** 75 and 78 as in sysexits.h: try again later, and mend the configuration first. */
+export const EXIT = { fine: 0, failed: 1, usage: 2, locked: 75, config: 78 } as const;
 
 /** What cli.ts hands to a verb; a verb touches the process through nothing else. */
 export interface VerbContext {

@@ -46,6 +46,19 @@ test('run on a port in use says which and what to do, with exit code 1, and leav
   await startRun(t, folder);
 });
 
+test('run on a store that another run holds exits with 75 before it binds a port, and names the other one', async (t) => {
+  const simulator = await localSimulator(t);
+  const folder = bridgeFolder(t, simulator.url, {});
+  const first = await startRun(t, folder);
+  const { host } = new URL(urlOf(first));
+  // The port is in use as well, which would be told first if it were tried first.
+  const second = bridgeFolder(t, simulator.url, { store: { path: folder.store }, http: { listen: host } });
+  const { code, stdout, stderr } = await run(t, ['run', '--config', second.config]);
+  assert.deepEqual({ code, stdout }, { code: 75, stdout: '' }, stderr);
+  assert.ok(stderr.includes(`is in use by process ${first.child.pid}`) && stderr.includes('(BRIDGE_STORE_LOCKED)'), stderr);
+  assert.equal((await run(t, ['dead-letters', 'list', '--config', second.config])).code, 0, 'verbs beside it need no lock');
+});
+
 test('run --log-level silent says nothing on standard error', async (t) => {
   const simulator = await localSimulator(t);
   const folder = bridgeFolder(t, simulator.url, { sinks: { audit: { type: 'stdout' } } });
