@@ -1,17 +1,18 @@
 // `store.path` → a folder with a whole store in it, or the error that there is none.
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { BridgeError } from '../errors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { damaged, storeError } from './errors.ts';
+import { createPrivate } from './private-folder.ts';
 import { migrate } from './schema.ts';
 
 export const DATABASE_FILE = 'outbox.db';
 
-/** With mode 0700 where it is missing. @throws BridgeError BRIDGE_STORE_FULL or _FAILED */
+/** With mode 0700 where it is missing, whatever the umask. @throws BridgeError BRIDGE_STORE_FULL or _FAILED */
 export function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700);
   } catch (error) {
     throw storeError(error, folder);
   }
@@ -27,8 +28,8 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
   const unfinished = `${file}.new`;
   try {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${unfinished}${suffix}`, { force: true });
-    // Before SQLite does, for its mode: a folder that was there before may be open to others.
-    closeSync(openSync(unfinished, 'a', 0o600));
+    // Before SQLite does, for its mode, which the log and its index take on: a folder that was there before may be open to others.
+    createPrivate(unfinished);
     const database = new Database(unfinished, { synchronous });
     try {
       migrate(database);
@@ -60,7 +61,7 @@ function hasStore(folder: string): boolean {
 
 function sizeOf(file: string): number | null {
   try {
-    return existsSync(file) ? statSync(file).size : null;
+    return lstatSync(file, { throwIfNoEntry: false })?.size ?? null;
   } catch (error) {
     throw storeError(error, file);
   }

@@ -1,9 +1,10 @@
 // The store's folder → the right to be its one `run`, kept until released or the process dies.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { BridgeError } from '../errors.ts';
+import { BridgeError, codeOf } from '../errors.ts';
 import { isBusy, storeError } from './errors.ts';
+import { createPrivate } from './private-folder.ts';
 
 /** Never opened but by SQLite: closing any other handle on it would drop this process's lock (POSIX). */
 const LOCK_FILE = 'lock.db';
@@ -19,7 +20,9 @@ export class StoreLock implements Disposable {
     this.#holderFile = join(folder, HOLDER_FILE);
     this.#database = lock(folder, this.#holderFile);
     try {
-      writeFileSync(this.#holderFile, `${process.pid}\n`);
+      // That of a process which was killed; or a link, which goes without what it leads to.
+      rmSync(this.#holderFile, { force: true });
+      createPrivate(this.#holderFile, `${process.pid}\n`);
     } catch {
       // Only names the holder in a message; on a full disk the lock holds all the same.
     }
@@ -36,12 +39,22 @@ function lock(folder: string, holderFile: string): DatabaseSync {
   const file = join(folder, LOCK_FILE);
   let database: DatabaseSync | undefined;
   try {
+    // SQLite would let others read it, and whoever reads it can lock it.
+    createMissing(file);
     database = new DatabaseSync(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
     return database;
   } catch (error) {
     database?.close();
     throw isBusy(error) ? locked(folder, holderFile, error) : storeError(error, file);
+  }
+}
+
+function createMissing(file: string): void {
+  try {
+    createPrivate(file);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 // A folder → the durable store: known state, journal, one delivery row for each sink, approvals. One transaction for each thing that happens.
+import { existsSync } from 'node:fs';
 import type { Blindness, Delivery, Instant, KnownState, Retirement, Settlement } from '../model.ts';
 import type { ApprovalTable } from './approvals.ts';
 import type { DeadLetterChoice, DeadLetterWithEvent } from './dead-letters.ts';
@@ -10,6 +11,7 @@ import type { KnownStateTables } from './known-state.ts';
 import { StoreLock } from './lock.ts';
 import type { MessageTables } from './messages.ts';
 import { type OpenStore, type OutboxOptions, openStore } from './open-store.ts';
+import { expectSafe, tighten } from './private-folder.ts';
 import type { Backlog } from './queue.ts';
 import type { ReplayRange } from './replay.ts';
 import type { PruneOptions } from './retention.ts';
@@ -20,14 +22,17 @@ import { keysByUrgency } from './urgency.ts';
 
 /**
  * Opens the store in `folder`.
- * @throws BridgeError BRIDGE_STORE_LOCKED, _MISSING (only without `lock`), _DAMAGED, _NEWER, _FULL or _FAILED
+ * @throws BridgeError BRIDGE_STORE_LOCKED, _MISSING (only without `lock`), _UNSAFE, _DAMAGED, _NEWER, _FULL or _FAILED
  */
 export function openOutbox(folder: string, options: OutboxOptions): Outbox {
   if (!options.lock) {
+    if (existsSync(folder)) expectSafe(folder);
     requireStore(folder);
     return new Outbox(folder, options, null);
   }
   makeFolder(folder);
+  expectSafe(folder);
+  tighten(folder);
   const lock = new StoreLock(folder);
   try {
     makeStore(folder, options.synchronous ?? 'FULL');

@@ -1,7 +1,9 @@
 // The files of a closed store → a folder of their own inside the store's, so that an empty store can begin in their place.
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../errors.ts';
 import { storeError } from './errors.ts';
+import { createPrivate } from './private-folder.ts';
 
 /** Moves `file` and its write-ahead log into `set-aside-<YYYYMMDDTHHMMSSZ>-<vmId>` beside it. Returns that folder. @throws BridgeError BRIDGE_STORE_* */
 export function moveAside(
@@ -11,7 +13,7 @@ export function moveAside(
 ): string {
   try {
     const target = makeFolder(join(folder, `set-aside-${compact(options.atMs)}-${plain(options.vmId)}`));
-    writeFileSync(join(target, 'reason.txt'), `${options.reason}\n`);
+    createPrivate(join(target, 'reason.txt'), `${options.reason}\n`);
     // The log first: left beside the empty store that follows, it would be read as that one's.
     for (const name of [`${file}-wal`, file]) {
       if (existsSync(join(folder, name))) renameSync(join(folder, name), join(target, name));
@@ -24,10 +26,15 @@ export function moveAside(
 }
 
 function makeFolder(path: string): string {
-  let target = path;
-  for (let repeat = 2; existsSync(target); repeat++) target = `${path}-${repeat}`;
-  mkdirSync(target, { mode: 0o700 });
-  return target;
+  for (let repeat = 1; ; repeat++) {
+    const target = repeat === 1 ? path : `${path}-${repeat}`;
+    try {
+      mkdirSync(target, { mode: 0o700 });
+      return target;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
 }
 
 function compact(wallMs: number): string {
