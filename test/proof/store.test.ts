@@ -102,12 +102,12 @@ test('a folder that this process cannot use is an error that names it', async (t
   assert.match(stderr, /\(BRIDGE_STORE_FAILED\)\n$/);
 });
 
-test('a second run on the same store is refused with 1 and names the first; the store is free after kill -9', async (t) => {
+test('a second run on the same store is refused with 75 and names the first; the store is free after kill -9', async (t) => {
   const simulator = await localSimulator(t);
   const folder = bridgeFolder(t, simulator.url, {});
   const first = await startRun(t, folder);
   const second = await run(t, ['run', '--config', folder.config]);
-  assert.deepEqual([second.code, second.stdout], [1, '']);
+  assert.deepEqual([second.code, second.stdout], [75, '']);
   assert.ok(second.stderr.includes(`the store ${folder.store} is in use by process ${first.child.pid}`), second.stderr);
   assert.equal(first.hasEnded, false);
   await first.end('SIGKILL');
