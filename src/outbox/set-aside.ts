@@ -1,5 +1,5 @@
 // The files of a closed store → a folder of their own inside the store's, so that an empty store can begin in their place.
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
 import { storeError } from './errors.ts';
@@ -30,6 +30,7 @@ function makeFolder(path: string): string {
     const target = repeat === 1 ? path : `${path}-${repeat}`;
     try {
       mkdirSync(target, { mode: 0o700 });
+      chmodSync(target, 0o700);
       return target;
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
