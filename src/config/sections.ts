@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { API_VERSIONS } from '../api-versions.ts';
 import { durationBetween } from './fields.ts';
+import { isUriReference } from './uri-reference.ts';
 
 /** An http URL of host and port, nothing else: the metadata service speaks neither TLS nor passwords. */
 export function isEndpoint(text: string): boolean {
@@ -57,8 +58,10 @@ export const metadataSection = v.pipe(
 
 export type MetadataSection = Readonly<v.InferOutput<typeof metadataSection>>;
 
-/** RFC 3986 characters alone, `%` only before two hex digits. */
-const URI_REFERENCE = "^(?:[A-Za-z0-9._~:/?#\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+$";
+/** What a URI is made of; how it is put together, `isUriReference` judges. */
+const URI_CHARACTERS = "^(?:[A-Za-z0-9._~:/?#\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$";
+const NOT_ENCODED = 'holds a character that no URI does, such as a space or é: percent-encode it (%20, %C3%A9)';
+const NO_REFERENCE = 'must be empty (~), "vm" or a URI reference by RFC 3986, such as /subscriptions/S/resourcegroups/G';
 
 export const cloudeventsSection = v.pipe(
   v.strictObject({
@@ -66,10 +69,8 @@ export const cloudeventsSection = v.pipe(
       v.nullable(
         v.pipe(
           v.string(),
-          v.regex(
-            new RegExp(URI_REFERENCE),
-            'must be empty (~), "vm" or a URI reference without spaces, such as /subscriptions/S/resourcegroups/G',
-          ),
+          v.regex(new RegExp(URI_CHARACTERS), NOT_ENCODED),
+          v.check((text) => !new RegExp(URI_CHARACTERS).test(text) || isUriReference(text), NO_REFERENCE),
           v.description(
             'The CloudEvents\' source. Empty: the scope that instance metadata names. "vm": the same with the VM appended. Any other text is taken as it is.',
           ),

@@ -1,0 +1,29 @@
+// A text → whether it is a URI reference by RFC 3986 (appendix A), as CloudEvents want their source.
+
+const ENCODED = '%[0-9A-Fa-f]{2}';
+/** Unreserved characters and sub-delims, besides what else a part may hold. */
+const of = (characters: string) => `(?:[A-Za-z0-9._~!$&'()*+,;=${characters}-]|${ENCODED})`;
+
+const FUTURE = `[Vv][0-9A-Fa-f]+\\.[A-Za-z0-9._~!$&'()*+,;=:-]+`;
+const HOST = `(?:\\[(?:(?<ipv6>[0-9A-Fa-f:.]+)|${FUTURE})\\]|${of('')}*)`;
+const AUTHORITY = `(?:${of(':')}*@)?${HOST}(?::[0-9]*)?`;
+const SEGMENTS = `(?:/${of(':@')}*)*`;
+const END = `(?:\\?${of(':@/?')}*)?(?:#${of(':@/?')}*)?`;
+
+/** One with a scheme, one without whose first segment could be taken for a scheme if it held a colon. */
+const FORMS = [
+  `(?:[A-Za-z][A-Za-z0-9+.-]*:)?//${AUTHORITY}${SEGMENTS}`,
+  `[A-Za-z][A-Za-z0-9+.-]*:(?:/?${of(':@')}+${SEGMENTS}|/)?`,
+  `(?:/${of(':@')}+${SEGMENTS}|/|${of('@')}+${SEGMENTS})?`,
+].map((form) => new RegExp(`^${form}${END}$`));
+
+/** An empty one, which refers to what it stands in, is none here. */
+export function isUriReference(text: string): boolean {
+  return text !== '' && FORMS.some((form) => fits(form.exec(text)));
+}
+
+function fits(match: RegExpExecArray | null): boolean {
+  if (match === null) return false;
+  const ipv6 = match.groups?.['ipv6'];
+  return ipv6 === undefined || process.getBuiltinModule('node:net').isIPv6(ipv6);
+}
