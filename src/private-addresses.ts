@@ -40,6 +40,12 @@ export function addressJudge(allowedRanges: readonly string[]): (address: string
   };
 }
 
+/** Of a URL whose host is itself an address; `allowed` for a name, whose addresses show when it is resolved. */
+export function judgeLiteral(url: URL, judge: (address: string) => Verdict): Verdict {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) === 0 ? 'allowed' : judge(host);
+}
+
 /** Whether a host, a name or an address without brackets, is this machine alone. */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === 'localhost' || (isIP(host) !== 0 && LOOPBACK.check(host, isIPv4(host) ? 'ipv4' : 'ipv6'));

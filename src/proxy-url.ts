@@ -1,7 +1,7 @@
 // What the configuration says of an HTTP proxy → its key, and what is wrong with its value, without repeating any of it.
 import * as v from 'valibot';
 import { secret } from './options.ts';
-import { addressJudge } from './private-addresses.ts';
+import { addressJudge, judgeLiteral } from './private-addresses.ts';
 import { reveal, Secret } from './secret.ts';
 
 const PROXY_FAULT = 'must be http://host:port or https://host:port, and nothing behind it';
@@ -34,8 +34,7 @@ export function proxyFault(proxy: string | Secret): string | null {
   if (!(proxy instanceof Secret) && (url.username !== '' || url.password !== '')) return PROXY_CREDENTIALS;
   if (!isEncoded(url.username + url.password)) return PROXY_ENCODING;
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '') return PROXY_FAULT;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  return process.getBuiltinModule('node:net').isIP(host) !== 0 && judgeProxy(host) === 'metadata' ? PROXY_METADATA : null;
+  return judgeLiteral(url, judgeProxy) === 'metadata' ? PROXY_METADATA : null;
 }
 
 /** The checked proxy with its user and password. */

@@ -1,5 +1,6 @@
 // The `webhook` kind of sink: options → an adapter that posts CloudEvents to a URL.
 import type { AdapterDefinition } from '../adapter.ts';
+import { addressFaults } from './address-faults.ts';
 import { templateFaults } from './template-faults.ts';
 import { WebhookAdapter } from './webhook-adapter.ts';
 import { secretFaults, targetOf, type WebhookOptions, webhookOptions } from './webhook-options.ts';
@@ -8,7 +9,7 @@ import { secretFaults, targetOf, type WebhookOptions, webhookOptions } from './w
 export const webhook: AdapterDefinition<WebhookOptions> = {
   type: 'webhook',
   options: webhookOptions,
-  secretFaults,
+  secretFaults: (options) => [...secretFaults(options), ...addressFaults(options)],
   contentFaults: templateFaults,
   create: (options, deps) => new WebhookAdapter({ ...options, target: targetOf(options, deps.name) }, deps),
 };

@@ -1,5 +1,5 @@
 // What approvers prove themselves by, and what judges it → faults between the two: certificates and http.tls, subjects and approvals.jwt.
-import { addressJudge } from '../private-addresses.ts';
+import { addressJudge, judgeLiteral } from '../private-addresses.ts';
 import type { Secret } from '../secret.ts';
 import { tlsFaults } from '../tls-options.ts';
 import { type Fault, formatPath } from '../validation/faults.ts';
@@ -54,8 +54,7 @@ function keySetFaults({ jwks, tls, allowPrivate }: NonNullable<ApprovalsSection[
       ? faults
       : [...faults, { path: at, message: 'is no file with a key set in JSON: { "keys": [ … ] }' }];
   }
-  const host = new URL(jwks).hostname.replace(/^\[|\]$/g, '');
-  const verdict = process.getBuiltinModule('node:net').isIP(host) === 0 ? 'allowed' : addressJudge(allowPrivate)(host);
+  const verdict = judgeLiteral(new URL(jwks), addressJudge(allowPrivate));
   if (verdict === 'metadata') faults.push({ path: at, message: 'is an address of the metadata service, which has no key set: correct it' });
   if (verdict === 'private')
     faults.push({

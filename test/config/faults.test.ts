@@ -134,6 +134,11 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     ['approvals.approvers.a.tokens[1]: is shorter than 16 characters: `openssl rand -hex 32` makes a good one'],
   ],
   [
+    'a token of equal characters',
+    'approvals: { approvers: { a: { token: { env: EQUAL } } } }',
+    ['approvals.approvers.a.token: is one character over and over, which is easily guessed: `openssl rand -hex 32` makes a good one'],
+  ],
+  [
     'a token that no header carries',
     'approvals: { approvers: { a: { token: { env: SPACED } } } }',
     ['approvals.approvers.a.token: holds a space, a line end or a character beyond ASCII, which no Authorization header can carry'],
@@ -236,7 +241,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
 const OTHER_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 const AROUND = surroundings(
-  { T: TOKEN, U: OTHER_TOKEN, SHORT: 'fifteen-letters', EMPTY: ' ', SPACED: 'correct horse battery staple' },
+  { T: TOKEN, U: OTHER_TOKEN, SHORT: 'fifteen-letters', EQUAL: '0'.repeat(40), EMPTY: ' ', SPACED: 'correct horse battery staple' },
   {
     '/etc/bridge/cert.pem': CERTIFICATE,
     '/etc/bridge/key.pem': PRIVATE_KEY,

@@ -1,0 +1,21 @@
+// A webhook's targets that are addresses in themselves → those that no connection would be made to, known before one is tried.
+import { addressJudge, judgeLiteral, type Verdict } from '../../src/private-addresses.ts';
+import { reveal } from '../../src/secret.ts';
+import type { OptionFault } from '../adapter.ts';
+import type { WebhookOptions } from './webhook-options.ts';
+
+const MESSAGES: Readonly<Record<Exclude<Verdict, 'allowed'>, string>> = {
+  metadata: 'is an address of the metadata service, where no event ever goes: correct it',
+  private: 'is not a public address: correct it, or list the range in allowPrivate if you trust it',
+};
+
+/** Of options whose secrets are open. A name is judged when it is resolved; see target-guard.ts. */
+export function addressFaults({ url, oauth2, allowPrivate }: WebhookOptions): readonly OptionFault[] {
+  const judge = addressJudge(allowPrivate);
+  const targets = [{ key: 'url', text: reveal(url) }, ...(oauth2 ? [{ key: 'oauth2.tokenUrl', text: oauth2.tokenUrl }] : [])];
+  return targets.flatMap(({ key, text }) => {
+    const target = URL.parse(text);
+    const verdict = target === null ? 'allowed' : judgeLiteral(target, judge);
+    return verdict === 'allowed' ? [] : [{ key, message: MESSAGES[verdict] }];
+  });
+}
