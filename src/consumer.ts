@@ -21,7 +21,7 @@ export {
   type ReleaseOptions,
 } from './consumer/approver.ts';
 export { ConsumerError, type ConsumerErrorCode } from './consumer/consumer-error.ts';
-export type { Dispatcher, DispatcherOptions, Handled } from './consumer/dispatcher.ts';
+export type { Dispatcher, DispatcherOptions, Handled, HandleOptions } from './consumer/dispatcher.ts';
 export {
   type BridgeEvent,
   type CloudEvent,
@@ -34,6 +34,7 @@ export {
 export { type FileState, fileState } from './consumer/file-state.ts';
 export type { HandledStore, MemoryStoreOptions } from './consumer/handled-store.ts';
 export type { Handler, HandlerContext, Handlers } from './consumer/handlers.ts';
+export type { DeliveryMode } from './consumer/http-event.ts';
 export { type KafkaMessage, parseKafkaMessage } from './consumer/kafka-message.ts';
 export { toNodeHandler } from './consumer/node-handler.ts';
 export {

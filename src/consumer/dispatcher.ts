@@ -13,6 +13,11 @@ export interface DispatcherOptions {
   readonly typePrefix?: string;
 }
 
+export interface HandleOptions {
+  /** False: nobody vouches for the source, as in a signed webhook in binary mode, so a repeat is whatever has the same id. True where absent. */
+  readonly isSourceProved?: boolean;
+}
+
 /** Whether its handler ran, or had run before. */
 export type Handled = 'handled' | 'repeat';
 
@@ -23,12 +28,12 @@ export interface Dispatcher {
    * shares what becomes of the first. Rejects with what the handler threw: let the event come again then.
    * @throws ConsumerError `handled-elsewhere` while another process is at it, `closed` after `close`
    */
-  handle(event: CloudEvent): Promise<Handled>;
+  handle(event: CloudEvent, options?: HandleOptions): Promise<Handled>;
   /**
    * As `handle` for each. After a failure, later events of the same scheduled event are left alone. Rejects with the first failure, once all have
    * ended; `failed` is told each.
    */
-  handleAll(events: readonly CloudEvent[], failed?: (error: unknown, event: CloudEvent) => void): Promise<void>;
+  handleAll(events: readonly CloudEvent[], failed?: (error: unknown, event: CloudEvent) => void, options?: HandleOptions): Promise<void>;
   /**
    * Takes nothing new, tells the handlers by their signal, and resolves once they have ended; so no handler may wait for it. Again is harmless.
    */
@@ -41,30 +46,30 @@ export function dispatcherOn(handlers: Handlers, store: HandledStore, typePrefix
   const running = new Map<string, Promise<Handled>>();
   const closing = new AbortController();
 
-  const once = async (event: CloudEvent): Promise<Handled> => {
+  const once = async (event: CloudEvent, keys: readonly string[]): Promise<Handled> => {
     if (closing.signal.aborted) throw new ConsumerError('closed', 'the dispatcher is closed: let the event come again, after a restart');
-    const key = keyOf(event);
-    const claim = await store.claim(key);
+    const claim = await claimAll(store, keys);
     if (claim === 'handled') return 'repeat';
     if (claim === 'busy') throw new ConsumerError('handled-elsewhere', 'another process is handling this event: let it come again');
     try {
       await handlerOf(handlers, event, typePrefix)?.(event, { signal: closing.signal as WebAbortSignal });
-      await store.complete(key);
+      for (const key of keys) await store.complete(key);
       return 'handled';
     } catch (error) {
-      // What the handler threw says more than a store that fails besides.
-      await store.abandon(key).catch(() => {});
+      await abandonAll(store, keys);
       throw error;
     }
   };
 
-  const handle = (event: CloudEvent): Promise<Handled> => {
-    const key = keyOf(event);
-    const first = running.get(key);
+  const handle = (event: CloudEvent, options: HandleOptions = {}): Promise<Handled> => {
+    const keys = keysOf(event, options);
+    const first = keys.map((key) => running.get(key)).find((work) => work !== undefined);
     if (first !== undefined) return first.then(() => 'repeat');
-    const work = turns.take(orderKeyOf(event), () => once(event));
-    running.set(key, work);
-    const forget = () => running.delete(key);
+    const work = turns.take(orderKeyOf(event), () => once(event, keys));
+    for (const key of keys) running.set(key, work);
+    const forget = () => {
+      for (const key of keys) running.delete(key);
+    };
     work.then(forget, forget);
     return work;
   };
@@ -72,10 +77,10 @@ export function dispatcherOn(handlers: Handlers, store: HandledStore, typePrefix
   return {
     typePrefix,
     handle,
-    handleAll: async (events, failed = () => {}) => {
+    handleAll: async (events, failed = () => {}, options = {}) => {
       const attempt = async (event: CloudEvent) => {
         try {
-          await handle(event);
+          await handle(event, options);
         } catch (error) {
           failed(error, event);
           throw error;
@@ -96,9 +101,27 @@ async function inTurn(events: readonly CloudEvent[], handle: (event: CloudEvent)
   for (const event of events) await handle(event);
 }
 
-/** A source is a URI reference and so without spaces. */
-function keyOf({ source, id }: CloudEvent): string {
-  return `${source} ${id}`;
+/** All of them or none: where one is handled, those before it are from now on, too; where it is busy, they are free again. */
+async function claimAll(store: HandledStore, keys: readonly string[]): ReturnType<HandledStore['claim']> {
+  for (const [index, key] of keys.entries()) {
+    const claim = await store.claim(key);
+    const before = keys.slice(0, index);
+    if (claim === 'handled') for (const each of before) await store.complete(each);
+    if (claim === 'busy') await abandonAll(store, before);
+    if (claim !== 'claimed') return claim;
+  }
+  return 'claimed';
+}
+
+/** What the caller has to tell says more than a store that fails besides. */
+async function abandonAll(store: HandledStore, keys: readonly string[]): Promise<void> {
+  for (const key of keys) await store.abandon(key).catch(() => {});
+}
+
+/** A source is a URI reference and so without spaces; nor is it empty. By source and id, too, it is known to whatever else shares the store. */
+function keysOf({ source, id }: CloudEvent, { isSourceProved = true }: HandleOptions): readonly string[] {
+  const key = `${source} ${id}`;
+  return isSourceProved ? [key] : [` ${id}`, key];
 }
 
 function orderKeyOf({ source, subject, partitionkey, id }: CloudEvent): string {

@@ -3,18 +3,28 @@ import { ConsumerError } from './consumer-error.ts';
 import type { CloudEvent } from './event.ts';
 import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from './read-event.ts';
 
+export const MODES = ['structured', 'binary', 'batch'] as const;
+
+/** `mode` of a webhook sink. */
+export type DeliveryMode = (typeof MODES)[number];
+
 export interface HttpEvents {
-  readonly mode: 'structured' | 'batch' | 'binary';
+  readonly mode: DeliveryMode;
   readonly events: readonly CloudEvent[];
 }
 
 const PREFIX = 'ce-';
 
-/** @throws ConsumerError `unsupported-media-type` for what is no CloudEvent at all, `not-a-cloudevent` for a faulty one */
-export function readHttp(headers: Iterable<readonly [string, string]>, body: Uint8Array, options: ReadOptions): HttpEvents {
+export interface HttpReadOptions extends ReadOptions {
+  readonly modes: readonly DeliveryMode[];
+}
+
+/** @throws ConsumerError `unsupported-media-type` for what is no CloudEvent at all or in another mode, `not-a-cloudevent` for a faulty one */
+export function readHttp(headers: Iterable<readonly [string, string]>, body: Uint8Array, options: HttpReadOptions): HttpEvents {
   const all = new Map([...headers].map(([name, value]) => [name.toLowerCase(), value]));
   const contentType = all.get('content-type');
   const mode = modeOf(contentType);
+  if (!options.modes.includes(mode)) throw new ConsumerError('unsupported-media-type', `this receiver does not take ${mode} mode`);
   if (mode === 'binary') return { mode, events: [readBinary({ ...binaryParts(all, body), contentType }, options)] };
   expectJsonFormat(contentType);
   const content = parseJson(body);

@@ -6,10 +6,11 @@ import type { CloudEvent } from './event.ts';
 import { memoryHandledStore } from './handled-store.ts';
 import type { Handlers } from './handlers.ts';
 import { consentFor, type HandshakeOptions } from './handshake.ts';
-import { readHttp } from './http-event.ts';
+import { type DeliveryMode, MODES, readHttp } from './http-event.ts';
 import { problem, problemFor } from './problem.ts';
 import { readBody } from './request-body.ts';
 import { signatureVerifier, type Verify } from './signature.ts';
+import { expectSigned } from './signed-binary.ts';
 import type { WebRequest, WebResponse } from './web-types.ts';
 
 interface Checks extends HandshakeOptions {
@@ -17,6 +18,11 @@ interface Checks extends HandshakeOptions {
   readonly secrets?: string | readonly string[];
   /** True: whoever knows the URL may deliver. */
   readonly unsigned?: boolean;
+  /**
+   * Which are taken; all three where absent. In structured and batch mode all of an event is signed, in binary mode its data and id alone, and
+   * which one a delivery comes in its sender chooses: where the sink's is known, name it.
+   */
+  readonly modes?: readonly DeliveryMode[];
   /** How far a delivery's timestamp may lie from this machine's clock; 5 minutes where absent. */
   readonly toleranceMs?: number;
   /** 1 MiB where absent. */
@@ -46,19 +52,21 @@ const TOLERANCE_MS = 300_000;
 /** @throws ConsumerError `usage` where neither `secrets` nor `unsigned: true` is given, or a secret is none */
 export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
   const { maxBodyBytes = MIB, allowedOrigins, answer = 'handled', onError = warn } = options;
+  const modes = modesOf(options);
   const verify = verifierFor(options, clock);
   const dispatcher = options.dispatcher ?? dispatcherFor(options, clock);
 
-  const read = async (request: Request): Promise<readonly CloudEvent[]> => {
+  const read = async (request: Request): Promise<Read> => {
     const body = await readBody(request, maxBodyBytes);
     const webhookId = verify?.((name) => request.headers.get(name), body);
-    const { mode, events } = readHttp(request.headers, body, dispatcher);
-    if (webhookId !== undefined && mode === 'binary') expectSameId(events, webhookId);
-    return events;
+    const { mode, events } = readHttp(request.headers, body, { ...dispatcher, modes });
+    const isSigned = webhookId !== undefined;
+    if (isSigned && mode === 'binary') for (const event of events) expectSigned(event, body, webhookId, dispatcher.typePrefix);
+    return { events, isSourceProved: !(isSigned && mode === 'binary') };
   };
 
-  const answerFor = async (events: readonly CloudEvent[]): Promise<Response> => {
-    const handled = dispatcher.handleAll(events, onError).then(() => done(), problemFor);
+  const answerFor = async ({ events, isSourceProved }: Read): Promise<Response> => {
+    const handled = dispatcher.handleAll(events, onError, { isSourceProved }).then(() => done(), problemFor);
     return answer === 'received' ? done() : await handled;
   };
 
@@ -67,8 +75,7 @@ export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
     if (request.method === 'OPTIONS' && allowedOrigins !== undefined) return answerHandshake(request, options);
     if (request.method !== 'POST') return problem(405, 'method-not-allowed', 'Deliveries are POST', 'send a POST', { Allow: 'POST' });
     try {
-      const events = await read(request);
-      return await answerFor(events);
+      return await answerFor(await read(request));
     } catch (error) {
       onError(error, null);
       return problemFor(error);
@@ -76,8 +83,20 @@ export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
   };
 }
 
+interface Read {
+  readonly events: readonly CloudEvent[];
+  /** False where the delivery is signed and its source is not. */
+  readonly isSourceProved: boolean;
+}
+
 function done(): Response {
   return new Response(null, { status: 204 });
+}
+
+/** @throws ConsumerError `usage` for a mode that there is not, or for none */
+function modesOf({ modes = MODES }: Checks): readonly DeliveryMode[] {
+  if (Array.isArray(modes) && modes.length > 0 && modes.every((mode) => MODES.includes(mode))) return modes;
+  throw new ConsumerError('usage', `modes must be a list of at least one of ${MODES.join(', ')}`);
 }
 
 function verifierFor({ secrets = [], unsigned = false, toleranceMs = TOLERANCE_MS }: Checks, clock: Clock): Verify | undefined {
@@ -90,12 +109,6 @@ function verifierFor({ secrets = [], unsigned = false, toleranceMs = TOLERANCE_M
 
 function dispatcherFor({ handlers, store, typePrefix }: DispatcherOptions & { readonly handlers: Handlers }, clock: Clock): Dispatcher {
   return dispatcherOn(handlers, store ?? memoryHandledStore({}, clock), typePrefix);
-}
-
-/** The signature covers the body and `webhook-id`, but no `ce-` header: at least the id is the one that was signed. */
-function expectSameId([event]: readonly CloudEvent[], webhookId: string): void {
-  if (event?.id !== webhookId)
-    throw new ConsumerError('unauthorized', 'the delivery is not verified: ce-id is not the webhook-id that was signed');
 }
 
 function answerHandshake(request: Request, options: HandshakeOptions): Response {

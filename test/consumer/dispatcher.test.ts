@@ -223,3 +223,18 @@ test('without handlers, as where the option is misspelt, it is refused at the st
     message: /handlers must be an object/,
   });
 });
+
+test('where nobody vouches for the source, the id alone is claimed too, and given back with the rest', async () => {
+  const { store, asked } = scriptedStore({ claim: async (key) => (key === '/s 1' ? 'busy' : 'claimed') });
+  await assert.rejects(dispatcherOn({}, store).handle(event('1'), { isSourceProved: false }), { code: 'handled-elsewhere' });
+  assert.deepEqual(asked, ['claim  1', 'claim /s 1', 'abandon  1']);
+});
+
+test('events that come at once, one of them without a proved source, are one', async () => {
+  const { dispatcher, started, end } = bench();
+  const results = [dispatcher.handle(event('1')), dispatcher.handle(event('1'), { isSourceProved: false })];
+  await settle();
+  end('1');
+  assert.deepEqual(await Promise.all(results), ['handled', 'repeat']);
+  assert.deepEqual(started, ['1']);
+});

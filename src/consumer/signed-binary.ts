@@ -1,0 +1,54 @@
+// A verified delivery in binary mode → refused where its headers, which nobody signed, do not fit the id and the body, which are.
+import { CHANGE_NAMES, type ChangeName } from '../change-name.ts';
+import { isObject } from '../json-object.ts';
+import { ConsumerError } from './consumer-error.ts';
+import { type CloudEvent, changeOf } from './event.ts';
+import { notAnEvent } from './read-event.ts';
+
+/** What follows the EventId in an id of a bridge; `source.*` have none before it (docs/cloudevents.md, `id`). */
+const WORDS = CHANGE_NAMES.map((name) => name.replace('.', '-'));
+const ID = new RegExp(`^(?:[0-9a-z_-]{1,64}:)?(${WORDS.join('|')})(?::[0-9a-z]+)*$`);
+
+/**
+ * Whoever saw one delivery may send it again with other headers: so the id must be the signed one, the type the change that the id names, and
+ * the body no event of another mode.
+ * @throws ConsumerError `unauthorized` for another id, `not-a-cloudevent` for all else
+ */
+export function expectSigned(event: CloudEvent, body: Uint8Array, webhookId: string, typePrefix: string): void {
+  if (event.id !== webhookId)
+    throw new ConsumerError('unauthorized', 'the delivery is not verified: ce-id is not the webhook-id that was signed');
+  const named = changeNamedBy(webhookId);
+  const isOurs = changeOf(event, typePrefix) !== null;
+  if (named === null ? isOurs : !endsAs(event.type, named)) throw notAnEvent('its type is not the change that its signed id names');
+  // What a type of ours promises of its data, no event has.
+  if (!isOurs && holdsEvents(body, webhookId)) throw notAnEvent('its body is of another mode: a CloudEvent, or a batch of them');
+}
+
+function changeNamedBy(id: string): ChangeName | null {
+  const word = ID.exec(id)?.[1];
+  return CHANGE_NAMES.find((_, index) => WORDS[index] === word) ?? null;
+}
+
+/** Under any prefix: a receiver may not know the bridge's. */
+function endsAs(type: string, change: ChangeName): boolean {
+  return type.replace(/\.v\d+$/, '').endsWith(`.${change}`);
+}
+
+/** Whatever its Content-Type says, which is not signed. */
+function holdsEvents(body: Uint8Array, id: string): boolean {
+  const content = jsonOf(body);
+  if (Array.isArray(content)) return content.length > 0 && content.every(isEvent);
+  return isEvent(content) && content['id'] === id;
+}
+
+function isEvent(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && 'specversion' in value;
+}
+
+function jsonOf(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString()) as unknown;
+  } catch {
+    return null;
+  }
+}
