@@ -1,5 +1,6 @@
 // One HTTP request to the metadata service → status, headers and body: directly, never through a proxy, never after a redirect.
 import type { Agent, IncomingMessage } from 'node:http';
+import packageJson from '../../package.json' with { type: 'json' };
 import { BridgeError } from '../errors.ts';
 import { type Deps, deadline } from '../time.ts';
 import { networkError, notTheService } from './faults.ts';
@@ -8,6 +9,9 @@ import type { Transport, TransportAnswer, TransportRequest } from './transport.t
 /** Contract, section 4. */
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+/** For whoever reads the logs of the machine or of the service: who asks. */
+const USER_AGENT = `scheduled-events-bridge/${packageJson.version}`;
 
 /** Shorter than servers keep an idle connection, so that hardly ever a request meets one just closed: what fails is not sent again before the rhythm says so. */
 const IDLE_MS = 4000;
@@ -70,7 +74,12 @@ function exchange(request: TransportRequest, agent: Agent, signal: AbortSignal):
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const { method, url, headers, body } = request;
-    const outgoing = http().request(url, { method, headers, agent, maxHeaderSize: MAX_HEADER_BYTES });
+    const outgoing = http().request(url, {
+      method,
+      headers: { 'User-Agent': USER_AGENT, ...headers },
+      agent,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    });
     const stop = (error: unknown) => {
       signal.removeEventListener('abort', abort);
       reject(error);

@@ -1,6 +1,7 @@
 // `events` and `approve` against a bare metadata service, and `approve` through a bridge → what they print, and their exit codes.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import packageJson from '../../package.json' with { type: 'json' };
 import type { SimulatedAzure } from '../../src/simulator.ts';
 import { type Program, run, start } from '../support/program.ts';
 import { bridgeFolder, localSimulator, polled, startRun, TOKEN, urlOf } from '../support/running-bridge.ts';
@@ -15,6 +16,22 @@ test('events prints the document as indented JSON, with fields that nobody knows
   const [request] = simulator.requests();
   assert.equal(request?.path, '/metadata/scheduledevents?api-version=2020-07-01');
   assert.equal(request.headers['metadata'], 'true');
+});
+
+test('every request to the metadata service names this program: run, events, approve, check, and who the VM is', async (t) => {
+  const simulator = await localSimulator(t);
+  const { EventId } = simulator.schedule();
+  const folder = bridgeFolder(t, simulator.url, {});
+  await run(t, ['check', '--config', folder.config, '--connect']);
+  const bridge = await startRun(t, folder);
+  await simulator.until(() => simulator.requests().some(({ path }) => path.startsWith('/metadata/instance')));
+  await polled(simulator);
+  await bridge.end('SIGTERM');
+  await run(t, ['events', '--endpoint', simulator.url]);
+  await run(t, ['approve', EventId, '--endpoint', simulator.url]);
+  const agents = new Set(simulator.requests().map(({ headers }) => headers['user-agent']));
+  assert.deepEqual([...agents], [`scheduled-events-bridge/${packageJson.version}`]);
+  assert.ok(simulator.requests().some(({ method }) => method === 'POST'));
 });
 
 test('events --api-version asks for that version', async (t) => {

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
+import packageJson from '../../package.json' with { type: 'json' };
 import { BridgeError } from '../../src/errors.ts';
 import { createHttpTransport } from '../../src/metadata/http-transport.ts';
 import type { TransportRequest } from '../../src/metadata/transport.ts';
@@ -45,6 +46,13 @@ describe('a request', () => {
     assert.equal(Buffer.from(answer.body).toString(), 'gone');
     assert.equal(fake.requests[0]?.headers['metadata'], 'true');
     assert.equal(fake.requests[0]?.headers['x-forwarded-for'], undefined);
+  });
+
+  test('says which program asks, and its version', async (t) => {
+    const { fake, transport, get, post } = await start(t);
+    for (const request of [get, post]) await transport.send(request, never);
+    for (const { headers } of fake.requests) assert.equal(headers['user-agent'], `scheduled-events-bridge/${packageJson.version}`);
+    assert.equal(fake.requests.length, 2);
   });
 
   test('posts its body with its length', async (t) => {
