@@ -74,13 +74,14 @@ export class Status {
     const { outbox, sinks, deps, logLinesDropped } = this.#parts;
     const known = this.#parts.watch()?.recorder.known;
     const lastGoodAt = known?.lastGoodAt ?? null;
-    const events = [...(known?.events.values() ?? [])];
-    const started = events.filter(({ event }) => event.eventStatus === 'Started').length;
+    const events = [...(known?.events.values() ?? [])].map(({ event }) => event);
+    const announced = events.filter(({ eventStatus }) => eventStatus === 'Scheduled');
     return {
       documentAgeSeconds: lastGoodAt && ageMs(lastGoodAt, now(deps)) / 1000,
       lastDocumentAtMs: lastGoodAt?.wallMs ?? null,
       incarnation: known?.incarnation ?? null,
-      events: { scheduled: events.length - started, started },
+      events: { scheduled: announced.length, started: events.length - announced.length },
+      announced,
       sinks: [...sinks.status()].map(([sink, { state }]) => {
         const { queued, oldestQueuedAtMs, dead } = outbox.backlog(sink);
         const oldestSeconds = oldestQueuedAtMs === null ? null : Math.max(0, deps.wallMs() - oldestQueuedAtMs) / 1000;

@@ -7,6 +7,7 @@ import { CHANGE_NAMES } from '../change-name.ts';
 import { type ApprovalSnapshot, createApprovalMetrics } from './approval-metrics.ts';
 import { boundedLabel } from './label-values.ts';
 import { namedIn } from './named-metric.ts';
+import { type AnnouncedEvent, createNotBeforeGauge } from './not-before-gauge.ts';
 import { createSourceMetrics, type MessageResultLabel, type SourceSnapshot } from './source-metrics.ts';
 
 const DELIVERY_RESULTS = ['accepted', 'retry', 'misconfigured', 'retired', 'refused', 'expired'];
@@ -36,6 +37,8 @@ export interface Snapshot {
   readonly lastDocumentAtMs: number | null;
   readonly incarnation: number | null;
   readonly events: { readonly scheduled: number; readonly started: number };
+  /** Those in state scheduled. */
+  readonly announced: readonly AnnouncedEvent[];
   readonly sinks: readonly SinkSnapshot[];
   readonly sources: readonly SourceSnapshot[];
   readonly approvals: ApprovalSnapshot;
@@ -78,6 +81,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const counters = createCounters(registry, options);
   const show = createGauges(registry, options);
+  const showAnnounced = createNotBeforeGauge(namedIn(registry));
   const sources = createSourceMetrics(namedIn(registry), options.sources);
   const pollResult = boundedLabel(MOST_RESULTS);
   const deliveryResult = boundedLabel(DELIVERY_RESULTS.length, DELIVERY_RESULTS);
@@ -97,6 +101,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     text: async () => {
       const snapshot = options.collect();
       show(snapshot);
+      showAnnounced(snapshot.announced);
       sources.show(snapshot.sources);
       approvals.show(snapshot.approvals);
       return { contentType: registry.contentType, body: await registry.metrics() };

@@ -196,10 +196,15 @@ export class VirtualBridge {
   }
 
   /** Every line of `/metrics` that tells of a sink, without the prefix. */
-  async sinkMetrics(): Promise<readonly string[]> {
+  sinkMetrics(): Promise<readonly string[]> {
+    return this.metrics(/^[a-z_]+\{sink=/);
+  }
+
+  /** The lines of `/metrics`, without the prefix, that match. */
+  async metrics(which: RegExp): Promise<readonly string[]> {
     const answer = fetch(`${this.bridge.url}/metrics`).then((response) => response.text());
     const lines = (await this.during(answer)).split('\n').map((line) => line.replace('scheduled_events_bridge_', ''));
-    return lines.filter((line) => /^[a-z_]+\{sink=/.test(line));
+    return lines.filter((line) => which.test(line));
   }
 
   /** Runs SQL on the store by a connection of its own, as another process would. */

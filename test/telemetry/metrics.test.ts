@@ -9,6 +9,7 @@ const NOTHING: Snapshot = {
   lastDocumentAtMs: null,
   incarnation: null,
   events: { scheduled: 0, started: 0 },
+  announced: [],
   sinks: [],
   sources: [],
   approvals: { states: [], notStartedSeconds: 0 },
@@ -95,6 +96,7 @@ test('a scrape shows the state at its moment', async () => {
     lastDocumentAtMs: 1_767_225_600_500,
     incarnation: 7,
     events: { scheduled: 2, started: 1 },
+    announced: [],
     sinks: [
       { sink: 'hooks', queued: 3, oldestSeconds: 12.5, deadLetters: 4, state: 'retired' },
       { sink: 'audit', queued: 0, oldestSeconds: null, deadLetters: 0, state: 'backing off' },
@@ -137,6 +139,28 @@ test('a scrape shows the state at its moment', async () => {
   const later = await samples(metrics);
   assert.equal(later.has('sink_queue_length{sink="hooks"}'), false);
   assert.equal(later.get('log_lines_dropped_total'), 6);
+});
+
+test('the earliest NotBefore is shown for each impact, and no longer than the event is announced', async () => {
+  const announced = [
+    { eventType: 'Redeploy', notBefore: '2026-01-01T00:10:00Z' },
+    { eventType: 'Redeploy', notBefore: '2026-01-01T00:05:00Z' },
+    { eventType: 'redeploy', notBefore: '2026-01-01T00:20:00Z' },
+    { eventType: 'Freeze', notBefore: null },
+    { eventType: '', notBefore: '2026-01-01T00:00:02Z' },
+    { eventType: 'SpotRebalanceRecommendation', notBefore: '2026-01-01T00:00:01Z' },
+    ...Array.from({ length: 1000 }, (_, index) => ({ eventType: `New${index}`, notBefore: '2026-01-01T00:30:00Z' })),
+  ];
+  let snapshot = { ...NOTHING, announced };
+  const metrics = metricsOf({}, { collect: () => snapshot });
+  const shown = async () => [...(await samples(metrics))].filter(([name]) => name.startsWith('earliest_not_before'));
+  const name = (impact: string) => `earliest_not_before_timestamp_seconds{impact="${impact}"}`;
+  assert.deepEqual(await shown(), [
+    [name('redeploy'), Date.UTC(2026, 0, 1, 0, 5) / 1000],
+    [name('other'), Date.UTC(2026, 0, 1, 0, 0, 1) / 1000],
+  ]);
+  snapshot = NOTHING as typeof snapshot;
+  assert.deepEqual(await shown(), []);
 });
 
 test('what is not known yet is absent, not 0', async () => {

@@ -1,0 +1,32 @@
+// The events that are announced at a scrape → the earliest NotBefore of each impact, in Unix time.
+import Gauge from 'prom-client/lib/gauge.js';
+import { IMPACTS } from '../worse.ts';
+import { boundedLabel } from './label-values.ts';
+import type { NamedMetric } from './named-metric.ts';
+
+/** As far as it is shown. */
+export interface AnnouncedEvent {
+  readonly eventType: string;
+  /** RFC 3339; null where the service gives none. */
+  readonly notBefore: string | null;
+}
+
+/** @returns what shows them; an impact without a time shows nothing. */
+export function createNotBeforeGauge(named: NamedMetric): (announced: readonly AnnouncedEvent[]) => void {
+  const gauge = new Gauge(
+    named('earliest_not_before_timestamp_seconds', 'Earliest NotBefore of the events in state scheduled, in Unix time, by impact.', [
+      'impact',
+    ]),
+  );
+  const impactOf = boundedLabel(IMPACTS.length, IMPACTS);
+  return (announced) => {
+    const earliest = new Map<string, number>();
+    for (const { eventType, notBefore } of announced) {
+      if (notBefore === null) continue;
+      const impact = impactOf(eventType.toLowerCase());
+      earliest.set(impact, Math.min(earliest.get(impact) ?? Number.POSITIVE_INFINITY, Date.parse(notBefore) / 1000));
+    }
+    gauge.reset();
+    for (const [impact, seconds] of earliest) gauge.set({ impact }, seconds);
+  };
+}
