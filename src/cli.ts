@@ -5,6 +5,7 @@ import { BridgeError, codeOf, type ErrorCode, isAbort, messageOf } from './error
 import { secureRandom, systemDeps } from './system.ts';
 import { sleep } from './time.ts';
 import { EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
+import { visible } from './visible-text.ts';
 
 const NAME = 'scheduled-events-bridge';
 /** For verbs that have nothing to close, or little. */
@@ -104,10 +105,11 @@ function contextOf(verb: Verb, args: readonly string[], told: AbortController): 
     deps: systemDeps(),
     secureRandom,
     print: async (line) => {
-      if (await write(process.stdout, `${line}\n`)) return;
+      if (await write(process.stdout, `${visible(line)}\n`)) return;
       told.abort();
       told.signal.throwIfAborted();
     },
+    tell: (line) => void process.stderr.write(`${visible(line)}\n`),
     signal: told.signal,
   };
 }
@@ -135,7 +137,7 @@ function exitOf(code: ErrorCode): number {
 }
 
 async function say(stream: NodeJS.WriteStream, words: string, exit: number): Promise<number> {
-  await write(stream, `${words}\n`);
+  await write(stream, `${visible(words)}\n`);
   return exit;
 }
 

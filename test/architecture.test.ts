@@ -56,6 +56,7 @@ const NOUNS = [
   'azure-fault',
   'azure-identity',
   'webhook-secret',
+  'visible-text',
   'content',
   'worse',
   'event-matchers',

@@ -1,6 +1,7 @@
 // Deliveries → lines on standard output, each accepted once the stream has handed it to its reader.
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model.ts';
+import { visible } from '../../src/visible-text.ts';
 import type { Adapter, AdapterDeps, Outcome } from '../adapter.ts';
 
 /** What a stream reports when it may take more later: a full disk or no memory. Whatever else fails never comes back within a process. */
@@ -63,7 +64,8 @@ export class StdoutAdapter implements Adapter {
 
   #write(batch: readonly Delivery[], signal: AbortSignal): Promise<void> {
     const { stdout } = this.#deps;
-    const lines = batch.flatMap((delivery) => [delivery.bytes, LINE_END]);
+    const isTerminal = 'isTTY' in stdout && stdout.isTTY === true;
+    const lines = batch.flatMap(({ bytes }) => [isTerminal ? forTerminal(bytes) : bytes, LINE_END]);
     // A write that failed may have left half a line: end it, so that it spoils no other.
     const chunk = Buffer.concat(this.#torn ? [LINE_END, ...lines] : lines);
     this.#listen();
@@ -135,6 +137,11 @@ export class StdoutAdapter implements Adapter {
     this.#listening = false;
     this.#deps.stdout.off('error', ignore);
   }
+}
+
+/** The same JSON; a terminal takes no command from what an event's texts hold. */
+function forTerminal(bytes: Uint8Array): Uint8Array {
+  return Buffer.from(visible(Buffer.from(bytes).toString()));
 }
 
 function ignore(): void {}

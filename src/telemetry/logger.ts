@@ -1,6 +1,7 @@
 // A stream, normally standard error → a pino logger that never blocks on it. docs/logs.md tells levels and fields.
 import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
+import { visible } from '../visible-text.ts';
 import { BoundedLines } from './bounded-lines.ts';
 import { cutTexts } from './cut-texts.ts';
 import { serializeError } from './error-serializer.ts';
@@ -46,7 +47,7 @@ const SECRET_FIELDS = [
 
 /** Loads the pretty printer only where it is asked for. */
 export async function createLogger(options: LoggerOptions): Promise<Logging> {
-  const prettify = options.pretty ? (await import('./pretty-lines.ts')).prettyLines() : (line: string) => line;
+  const prettify = options.pretty ? (await import('./pretty-lines.ts')).prettyLines() : visible;
   const lines = new BoundedLines(options.stream, options.bufferBytes ?? 1024 ** 2, (dropped) => {
     logger.warn({ area: 'log', dropped }, 'log lines were dropped: whoever reads them was too slow');
   });

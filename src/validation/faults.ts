@@ -1,6 +1,7 @@
 // What is wrong with a file: faults with their path and a hint, made from the schema's issues without showing a value.
 import { closest, distance } from 'fastest-levenshtein';
 import type * as v from 'valibot';
+import { visibleLine } from '../visible-text.ts';
 
 /** Keys and list positions from the top of the file. */
 export type Path = readonly (string | number)[];
@@ -26,7 +27,7 @@ export function formatPath(path: Path): string {
 /** One line for people. */
 export function formatFault({ path, message, allowed, suggestion }: Fault): string {
   const hints = [allowed === undefined ? '' : ` (allowed: ${allowed})`, suggestion === undefined ? '' : `; did you mean ${suggestion}?`];
-  return `${path === '' ? '' : `${path}: `}${message}${hints.join('')}`;
+  return visibleLine(`${path === '' ? '' : `${path}: `}${message}${hints.join('')}`);
 }
 
 /** A key that nobody knows, beside those that are. */

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { BridgeError, messageOf } from '../errors.ts';
 import { isLoopback } from '../private-addresses.ts';
 import { deadline } from '../time.ts';
+import { visibleLine } from '../visible-text.ts';
 import { postJson } from './bridge-client.ts';
 import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';
 import { EXIT, needed, text, type Verb, type VerbContext } from './verb.ts';
@@ -47,7 +48,7 @@ With --bridge it goes through a bridge's approval endpoint, as the approver whos
       const { status, words } = await send(eventId);
       refused ||= status === null || status >= 300;
       await context.print(JSON.stringify({ eventId, status }));
-      if (words !== null) context.stderr.write(`${eventId}: ${words}\n`);
+      if (words !== null) context.tell(visibleLine(`${eventId}: ${words}`));
     }
     return refused ? EXIT.failed : EXIT.fine;
   },
@@ -117,7 +118,7 @@ function asker({ stdin, stderr, signal }: VerbContext): (eventId: string) => Pro
   // One reader for all questions: lines that are piped come together.
   const answers = createInterface({ input: stdin, signal })[Symbol.asyncIterator]();
   return async (eventId) => {
-    stderr.write(`Start ${eventId} now, for every VM in its Resources? [y/N] `);
+    stderr.write(`Start ${visibleLine(eventId)} now, for every VM in its Resources? [y/N] `);
     const answer = await answers.next();
     return !answer.done && /^y(es)?$/i.test(answer.value.trim());
   };

@@ -2,6 +2,7 @@
 import { pino } from 'pino';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { checkConnections } from '../bridge/connections.ts';
+import { visibleLine } from '../visible-text.ts';
 import { loadConfig } from './config.ts';
 import { EXIT, needed, type Verb } from './verb.ts';
 
@@ -35,7 +36,7 @@ export const check: Verb = {
     let reached = true;
     for await (const { name, error, found } of connections) {
       reached &&= error === null;
-      await context.print(`${name}: ${error ?? ['can be reached', found].filter((text) => text !== null).join('; ')}`);
+      await context.print(visibleLine(`${name}: ${error ?? ['can be reached', found].filter((text) => text !== null).join('; ')}`));
     }
     return reached ? EXIT.fine : EXIT.failed;
   },

@@ -1,6 +1,7 @@
 // `dead-letters`: what was given up → a list, one whole, another try, or out with it.
 import { BridgeError } from '../errors.ts';
 import type { DeadLetter } from '../model.ts';
+import { visibleLine } from '../visible-text.ts';
 import { withStore } from './store.ts';
 import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
 
@@ -61,11 +62,11 @@ async function list(context: VerbContext, letters: Iterable<Shown>, ids: readonl
 
 function verdict(context: VerbContext, ids: readonly string[], found: number): number {
   if (ids.length === 0 || found > 0) return EXIT.fine;
-  context.stderr.write('there is no dead letter with this id; `dead-letters list` shows those there are\n');
+  context.tell('there is no dead letter with this id; `dead-letters list` shows those there are');
   return EXIT.failed;
 }
 
 function row(letter: DeadLetter): string {
   const status = letter.status === null ? '' : ` (${letter.status})`;
-  return `${letter.at}  ${letter.sink}  ${letter.reason}${status} after ${letter.attempts} attempts  ${letter.id}`;
+  return visibleLine(`${letter.at}  ${letter.sink}  ${letter.reason}${status} after ${letter.attempts} attempts  ${letter.id}`);
 }

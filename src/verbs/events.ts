@@ -6,6 +6,7 @@ import { createHttpTransport } from '../metadata/http-transport.ts';
 import { Rhythm } from '../metadata/rhythm.ts';
 import type { Transport } from '../metadata/transport.ts';
 import { sleep } from '../time.ts';
+import { visibleLine } from '../visible-text.ts';
 import { apiVersionOption, ENDPOINT_OPTION, endpointOption, FIRST_TIMEOUT_MS } from './metadata-service.ts';
 import { EXIT, text, type Verb, type VerbContext, wholeNumber } from './verb.ts';
 
@@ -66,7 +67,7 @@ async function watch(context: VerbContext, readOnce: () => Promise<unknown>): Pr
     } catch (error) {
       context.signal.throwIfAborted();
       failure = error instanceof Error ? error : new Error(String(error));
-      context.stderr.write(`${messageOf(error)}\n`);
+      context.tell(visibleLine(messageOf(error)));
     }
     if (printed < count) await sleep(context.deps, rhythm.next(failure, context.deps.elapsedMs() - startedMs), context.signal);
   }

@@ -1,5 +1,6 @@
 // `policy test`: decisions → lines for people.
 import type { PassedRule } from '../approvals/explain.ts';
+import { visibleLine } from '../visible-text.ts';
 import type { Decision } from './policy-decision.ts';
 
 /** Of many machines, so many are named. */
@@ -9,13 +10,14 @@ const NAMED = 4;
 export function reportLines(decisions: readonly Decision[]): readonly string[] {
   const groups: { readonly first: Decision; readonly text: string; count: number }[] = [];
   for (const decision of decisions) {
-    const text = [eventWords(decision), rulingWords(decision), ...decision.passedOver.map(passedWords)].join('\n    ');
+    const words = [eventWords(decision), rulingWords(decision), ...decision.passedOver.map(passedWords)];
+    const text = words.map(visibleLine).join('\n    ');
     const last = groups.at(-1);
     if (last && last.text === text && last.first.at === decision.at) last.count++;
     else groups.push({ first: decision, text, count: 1 });
   }
   return groups.flatMap(({ first, text, count }) =>
-    `  ${first.at}  ${count === 1 ? first.eventId : `${count} events`}  ${text}`.split('\n'),
+    `  ${first.at}  ${count === 1 ? visibleLine(first.eventId) : `${count} events`}  ${text}`.split('\n'),
   );
 }
 

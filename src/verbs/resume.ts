@@ -27,9 +27,7 @@ Works beside a running bridge, which sees it within a second. Exits with 1 where
       );
     });
     if (resumed === null) {
-      context.stderr.write(
-        `the sink "${sink}" is not retired: there is nothing to resume; GET /readyz of a running bridge shows how it is\n`,
-      );
+      context.tell(`the sink "${sink}" is not retired: there is nothing to resume; GET /readyz of a running bridge shows how it is`);
       return EXIT.failed;
     }
     await context.print(JSON.stringify(resumed));

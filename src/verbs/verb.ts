@@ -18,8 +18,13 @@ export interface VerbContext {
   readonly deps: Deps;
   /** So many bytes from the machine's cryptographic random source. */
   readonly secureRandom: (bytes: number) => Uint8Array;
-  /** Writes a line to standard output; waits for a slow reader. Where the reader went away, `signal` aborts and this rejects with its reason. */
+  /**
+   * Writes a line, or several, to standard output; waits for a slow reader. Where the reader went away, `signal` aborts and this rejects with its
+   * reason. Control characters are shown escaped; line feeds are not: what others chose goes through `visibleLine`.
+   */
   readonly print: (line: string) => Promise<void>;
+  /** The same on standard error, for people; waits for nobody. */
+  readonly tell: (line: string) => void;
   /** Aborts at SIGTERM and SIGINT, and when nobody reads what is printed any more. */
   readonly signal: AbortSignal;
 }

@@ -215,3 +215,43 @@ test('half a character is not left at the end of a text that is cut', async () =
   logger.info({ eventId: `x${'😀'.repeat(300)}` }, 'refused');
   assert.match(String((await lines())[0]?.['eventId']), /^x(😀){255}\ufffd… \(89 more\)$/u);
 });
+
+/** Clears the screen, forges a line, and colours by a character that JSON does not escape. */
+const HOSTILE = 'a\u001b[2J\r\nforged\u009b31m\u202e';
+const ESCAPED = 'a\\u001b[2J\\r\\nforged\\u009b31m\\u202e';
+
+test('what JSON leaves as it is, and a terminal takes as a command, is escaped in each line, and means the same', async () => {
+  const { logger, text, lines } = await logging();
+  logger.info({ reason: HOSTILE, [HOSTILE]: 1 }, HOSTILE);
+  assert.doesNotMatch(await text(), /[\p{Cc}\p{Bidi_Control}](?!$)/u);
+  const [line] = await lines();
+  assert.deepEqual([line?.['reason'], line?.[HOSTILE], line?.['msg']], [HOSTILE, 1, HOSTILE]);
+});
+
+/** Without the printer's own colours. */
+const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g');
+
+for (const [what, fields] of [
+  ["the VM's name", { name: HOSTILE }],
+  ['the message', { msg: HOSTILE }],
+  ['a field', { reason: HOSTILE, deep: { deeper: [HOSTILE] } }],
+  ['what stands in front of a line', { pid: HOSTILE, hostname: HOSTILE, caller: HOSTILE }],
+] as const) {
+  test(`for people, ${what} is one line without a command to the terminal, whatever stands in it`, async () => {
+    const { logger, text } = await logging({ pretty: true });
+    logger.info(fields);
+    const plain = (await text()).replaceAll(COLOURS, '');
+    assert.ok(plain.includes(ESCAPED), plain);
+    assert.doesNotMatch(plain.slice(0, -1), /[\p{Cc}\p{Bidi_Control}]/u);
+  });
+}
+
+test('for people, an error shows its message escaped, and its stack in lines of its own that nobody forges', async () => {
+  const { logger, text } = await logging({ pretty: true, level: 'debug' });
+  logger.error({ err: new Error(HOSTILE) }, 'failed');
+  const plain = (await text()).replaceAll(COLOURS, '');
+  assert.ok(plain.includes(ESCAPED), plain);
+  assert.match(plain, /\n +at .*logger\.test\.ts/);
+  assert.doesNotMatch(plain, /^ *forged/m);
+  assert.doesNotMatch(plain.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u);
+});

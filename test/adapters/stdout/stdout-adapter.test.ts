@@ -57,6 +57,22 @@ test('each delivery is one line, its bytes unchanged, and a batch is one write',
   assert.deepEqual(stream.written, [lines.join('')]);
 });
 
+test('to a terminal, and to nothing else, control characters go escaped, in the same JSON', async () => {
+  const bytes = Buffer.from('{"data":{"description":"a\\u001b[2J\u009b31m\u202e"}}');
+  const written = async (isTTY: boolean | undefined) => {
+    const stream = Object.assign(new HeldStream(), isTTY === undefined ? {} : { isTTY });
+    const outcome = create(stream).deliver([{ ...sampleDelivery(), bytes }], never);
+    await settle();
+    stream.answer();
+    assert.deepEqual(await outcome, ['accepted']);
+    return stream.written.join('');
+  };
+  for (const isTTY of [undefined, false]) assert.equal(await written(isTTY), `${bytes}\n`);
+  const shown = await written(true);
+  assert.equal(shown, '{"data":{"description":"a\\u001b[2J\\u009b31m\\u202e"}}\n');
+  assert.deepEqual(JSON.parse(shown), JSON.parse(String(bytes)));
+});
+
 test('a delivery is accepted only once the stream has handed it on', async () => {
   const stream = new HeldStream();
   let accepted = false;
