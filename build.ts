@@ -1,16 +1,18 @@
 // src/main.ts, src/simulator.ts and src/consumer.ts → dist/: one ESM bundle in chunks, so that what a verb or sink does not use is not read at
-// start; the simulator's scenarios and page and the webhook's templates as they are; and the types of the two libraries, which others import.
+// start; the simulator's scenarios and page and the webhook's templates as they are; the types of the two libraries, which others import; and the
+// notices of what is bundled.
 import { execFile } from 'node:child_process';
-import { chmod, cp, glob, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, cp, glob, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
+import { thirdPartyNotices } from './third-party-notices.ts';
 
 const TYPES = 'dist/types';
 const COMMAND = 'dist/main.js';
 /** What other projects import. */
 const LIBRARIES = ['simulator', 'consumer'];
-const SOURCES = ['src/**', 'adapters/**', 'build.ts', 'package*.json', 'tsconfig*.json'];
+const SOURCES = ['src/**', 'adapters/**', '*.ts', 'package*.json', 'tsconfig*.json'];
 
 if (!process.argv.includes('--if-stale') || (await isStale())) {
   await rm('dist', { recursive: true, force: true });
@@ -18,7 +20,7 @@ if (!process.argv.includes('--if-stale') || (await isStale())) {
   await chmod(COMMAND, 0o755);
 }
 
-/** For npm's prepare, which npx runs too at its first use in a checkout, perhaps beside a process that reads dist/. */
+/** For npm's hooks: `dependencies` after `npm ci` in a checkout, `prepack`; perhaps beside a process that reads dist/. */
 async function isStale(): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(COMMAND);
@@ -30,7 +32,7 @@ async function isStale(): Promise<boolean> {
 }
 
 async function bundle(): Promise<void> {
-  await build({
+  const { metafile } = await build({
     entryPoints: ['src/main.ts', ...LIBRARIES.map((name) => `src/${name}.ts`)],
     outdir: 'dist',
     bundle: true,
@@ -46,9 +48,11 @@ async function bundle(): Promise<void> {
     },
     sourcemap: 'linked',
     logLevel: 'warning',
+    metafile: true,
     // CommonJS packages inside the bundle ask for Node's own modules by require.
     banner: { js: "import { createRequire as bundledRequire } from 'node:module'; const require = bundledRequire(import.meta.url);" },
   });
+  await writeFile('dist/THIRD-PARTY-NOTICES', await thirdPartyNotices(metafile));
 }
 
 /** Chunks lie flat in dist/, so that './scenarios/', './page/' and './templates/' are beside the code in dist/ as in their folders. */

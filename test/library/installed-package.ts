@@ -18,6 +18,9 @@ const args = ['pack', '--json', '--ignore-scripts', '--offline', '--pack-destina
 const { stdout } = await promisify(execFile)('npm', args, { cwd: ROOT });
 const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
 
+/** What a user would fetch. */
+export const tarball = join(folder, packed.filename);
+
 /** What the package holds, as npm lists it. */
 export const packedPaths: readonly string[] = packed.files.map(({ path }) => path);
 
@@ -29,16 +32,21 @@ export class Project {
     this.folder = folder;
   }
 
-  static async withPackage(t: TestContext): Promise<Project> {
+  static empty(t: TestContext): Project {
     const project = new Project(folderOf(t));
+    project.write('package.json', '{ "type": "module" }');
+    return project;
+  }
+
+  static async withPackage(t: TestContext): Promise<Project> {
+    const project = Project.empty(t);
     const home = join(project.folder, 'node_modules', NAME);
     const commands = join(project.folder, 'node_modules/.bin');
     for (const path of [home, commands]) mkdirSync(path, { recursive: true });
-    await promisify(execFile)('tar', ['-xzf', join(folder, packed.filename), '--strip-components=1', '-C', home]);
+    await promisify(execFile)('tar', ['-xzf', tarball, '--strip-components=1', '-C', home]);
     // As npm does with a package's commands.
     chmodSync(join(home, 'dist/main.js'), 0o755);
     symlinkSync(`../${NAME}/dist/main.js`, join(commands, NAME));
-    project.write('package.json', '{ "type": "module" }');
     return project;
   }
 
