@@ -37,7 +37,7 @@ export type ReleaseAnswer = { readonly kind: 'released' } | Refusal;
 
 /** By `type`; docs/approvals.md lists them for callers. */
 export const REFUSALS = {
-  'bad-request': { status: 400, title: 'The body is no approval' },
+  'bad-request': { status: 400, title: 'The request cannot be understood' },
   unknown: { status: 404, title: 'No such event' },
   'seen-unknown': { status: 404, title: 'Seen names no CloudEvent of this event' },
   'not-held': { status: 404, title: 'No such hold' },
