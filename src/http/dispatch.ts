@@ -12,6 +12,8 @@ import { METHODS, type Method, type Reply, type Route } from './route.ts';
 const FIXED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /** As long as the server's headers may be, so that a long parameter is the route's to judge. */
 const MAX_PARAM_LENGTH = 16 * 1024;
+/** What cannot be stored is tried again each second; a full disk takes somebody to clear it. */
+const RETRY_AFTER_SECONDS = 5;
 
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -87,7 +89,8 @@ function failure(error: unknown, { method, path }: Route, logger: Logger): Reply
   if (error instanceof BridgeError && (error.code.startsWith('BRIDGE_STORE_') || error.code.startsWith('BRIDGE_APPROVALS_'))) {
     const isReading = method === 'GET';
     logger.error({ err: error, method, path }, isReading ? 'a request could not be answered' : 'a request could not be stored');
-    return problem(503, 'unavailable', `${error.code}: ${isReading ? 'it cannot be told now' : 'nothing was recorded'}; ask again.`);
+    const detail = `${error.code}: ${isReading ? 'it cannot be told now' : 'nothing was recorded'}; ask again.`;
+    return problem(503, 'unavailable', detail, { 'retry-after': String(RETRY_AFTER_SECONDS) });
   }
   logger.error({ err: error, method, path }, 'a request failed by a mistake in the bridge');
   return problem(500, 'internal', 'The bridge failed; its log says how.');

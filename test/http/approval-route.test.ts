@@ -105,12 +105,13 @@ test('400 for what is no JSON or no UTF-8, without repeating it', async (t) => {
   assert.equal(bench.asked.length, 0);
 });
 
-test('503 while nothing can be stored, and while the bridge starts or stops', async (t) => {
+test('503 with Retry-After while nothing can be stored, and while the bridge starts or stops', async (t) => {
   const bench = await serve(t);
   for (const code of ['BRIDGE_STORE_FULL', 'BRIDGE_APPROVALS_CLOSED', 'BRIDGE_APPROVALS_NOT_READY'] as ErrorCode[]) {
     bench.answer = () => Promise.reject(new BridgeError(code, 'no room in /var/lib/bridge'));
     const answer = await bench.approve();
     assertProblem(answer, 503, 'unavailable');
+    assert.equal(answer.headers['retry-after'], '5');
     assert.doesNotMatch(answer.text, /var.lib/);
   }
 });

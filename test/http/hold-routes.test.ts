@@ -89,7 +89,7 @@ test('415, 413 and 400 of a hold are as those of an approval', async (t) => {
   assert.deepEqual(bench.told, []);
 });
 
-test('503 while nothing can be stored', async (t) => {
+test('503 with Retry-After while nothing can be stored', async (t) => {
   const bench = await serve(t);
   const fail = () => {
     throw new BridgeError('BRIDGE_STORE_FULL', 'no room in /var/lib/bridge');
@@ -102,6 +102,7 @@ test('503 while nothing can be stored', async (t) => {
   ] as const) {
     const answer = await bench.send(method, path, { headers: JSON_BODY, ...(method === 'POST' && { body: '{}' }) });
     assert.equal(answer.status, 503);
+    assert.equal(answer.headers['retry-after'], '5');
     assert.match(String(answer.json['detail']), words);
     assert.doesNotMatch(answer.text, /var.lib/);
   }

@@ -50,7 +50,7 @@ const HEADERS: Readonly<Record<number, Node>> = {
   401: { 'WWW-Authenticate': header('How to say who you are.', { type: 'string', pattern: '^Bearer' }) },
   405: { Allow: header('What the route takes.', { type: 'string', minLength: 1 }) },
   429: { 'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1, maximum: 60 }) },
-  503: { 'Retry-After': { description: 'Seconds to wait, where they are known.', schema: { type: 'integer', minimum: 1 } } },
+  503: { 'Retry-After': header('Seconds to wait.', { type: 'integer', minimum: 1 }) },
 };
 
 /** By status. */
