@@ -125,7 +125,7 @@ class RunningBridge implements Bridge {
     const { config, deps, logger } = this.#options;
     this.#http = await openHttpInterface({
       ...this.#options,
-      readiness: () => this.status.readiness(),
+      readiness: (isWhole) => this.status.readiness(isWhole),
       metrics: () => this.#metrics.text(),
       events: () => this.status.events(),
       approvals: () => this.#watch?.approvals ?? null,

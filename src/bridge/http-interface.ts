@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Approvals } from '../approvals/approvals.ts';
 import { createAuthenticator } from '../approvals/authenticate.ts';
 import type { Config } from '../config/config.ts';
+import { Access } from '../http/access.ts';
 import type { BridgePorts } from '../http/bridge-ports.ts';
 import { bridgeRoutes } from '../http/bridge-routes.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
@@ -35,8 +36,8 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   const open = new AsyncDisposableStack();
   const start = async (server: Omit<HttpServerParts, 'deps' | 'logger'>) => open.use(createHttpServer({ ...server, deps, logger })).start();
   try {
-    const healthOnly = healthRoutes(parts);
-    const { port } = await start({ setting: 'http.listen', listen, tls, routes: [...healthOnly, ...mainRoutes(parts)] });
+    const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts) });
+    const healthOnly = healthRoutes(parts, async () => false);
     if (health !== null) await start({ setting: 'http.health', listen: health, tls: null, routes: healthOnly });
     const url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
     logger.info({ url }, 'listening');
@@ -49,15 +50,16 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   }
 }
 
-function mainRoutes({ config, events, approvals, onUnauthorized, deps, logger: parent }: HttpInterfaceParts) {
+function mainRoutes(parts: HttpInterfaceParts) {
+  const { config, events, approvals, onUnauthorized, deps, logger: parent } = parts;
   const logger = parent.child({ area: 'http' });
   const { listen, readers } = config.http;
   const { approvers, jwt } = config.approvals;
   const authenticate = createAuthenticator({ approvers, readers, jwt, deps, logger });
   const onFlood = (address: string) =>
     logger.warn({ address }, 'requests without a valid token keep coming from this address: they are told to wait, which no valid one is');
-  return bridgeRoutes(
-    { events, approvals: approversDoor(Object.keys(approvers).length > 0, approvals) },
-    { authenticate, requireToken: !isLoopback(listen.host), host: listen.host, deps, onRefused: onUnauthorized, onFlood },
-  );
+  const requireToken = !isLoopback(listen.host);
+  const access = new Access({ authenticate, requireToken, host: listen.host, deps, onRefused: onUnauthorized, onFlood });
+  const health = healthRoutes(parts, (request) => access.mayRead(request));
+  return [...health, ...bridgeRoutes({ events, approvals: approversDoor(Object.keys(approvers).length > 0, approvals) }, access)];
 }

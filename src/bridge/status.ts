@@ -33,8 +33,8 @@ export class Status {
     this.#parts = parts;
   }
 
-  /** Whether it sees and stores; the state of a sink does not enter, but is told. */
-  readiness(): Readiness {
+  /** Whether it sees and stores; the state of a sink does not enter, but is told. Reasons that name hosts, paths and errors only if `isWhole`. */
+  readiness(isWhole: boolean): Readiness {
     const { deps, identity, sinks } = this.#parts;
     const recorder = this.#parts.watch()?.recorder ?? null;
     const lastGoodAt = recorder?.known.lastGoodAt ?? null;
@@ -43,10 +43,16 @@ export class Status {
       reasons.push('it is not known yet which VM this is, or what to name as source: see instance metadata and cloudevents.source');
     else if (lastGoodAt === null) reasons.push('no good document of the metadata service yet');
     else if (ageMs(lastGoodAt, now(deps)) >= STALE_AFTER_MS) reasons.push('the last good document is 60 s old or older');
-    if (recorder !== null && recorder.fault !== null) reasons.push(`nothing can be stored: ${recorder.fault}`);
+    if (recorder !== null && recorder.fault !== null)
+      reasons.push(isWhole ? `nothing can be stored: ${recorder.fault}` : 'nothing can be stored');
     const states = [...sinks.status()].map(([name, { state, reason, sinceMs, untilMs }]) => [
       name,
-      { state, reason, since: toRfc3339Seconds(sinceMs), ...(untilMs !== null && { until: toRfc3339Seconds(untilMs) }) },
+      {
+        state,
+        ...(isWhole && { reason }),
+        since: toRfc3339Seconds(sinceMs),
+        ...(untilMs !== null && { until: toRfc3339Seconds(untilMs) }),
+      },
     ]);
     return { ready: reasons.length === 0, reasons, details: { sinks: Object.fromEntries(states) } };
   }

@@ -65,6 +65,13 @@ export class Access {
     );
   }
 
+  /** Whether it may, for a route that answers others too, with less. */
+  async mayRead(request: Identifiable): Promise<boolean> {
+    const isAnonymous = !request.headers.authorization && request.certificate === null;
+    if (isAnonymous && this.#options.requireToken) return false;
+    return (await this.refuseReading(request)) === null;
+  }
+
   #refuse(address: string, detail: string): Reply {
     this.#options.onRefused?.();
     const waitSeconds = this.#failures.count(address);

@@ -1,13 +1,12 @@
 // What the bridge can tell and take → the routes of `/v1`, behind their tokens (contract, section 6).
-import { Access, type AccessOptions } from './access.ts';
+import type { Access } from './access.ts';
 import { approvalRoutes } from './approval-routes.ts';
 import type { BridgePorts } from './bridge-ports.ts';
 import { holdRoutes } from './hold-routes.ts';
 import { openApiRoute } from './openapi/route.ts';
 import { json, type Route } from './route.ts';
 
-export function bridgeRoutes({ events, approvals }: BridgePorts, options: AccessOptions): readonly Route[] {
-  const access = new Access(options);
+export function bridgeRoutes({ events, approvals }: BridgePorts, access: Access): readonly Route[] {
   return [
     { method: 'GET', path: '/v1/events', handle: async (request) => (await access.refuseReading(request)) ?? json(200, events()) },
     ...approvalRoutes(approvals, access),

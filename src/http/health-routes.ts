@@ -1,28 +1,30 @@
 // The bridge's own state → GET /healthz, /readyz and /metrics (contract, section 6); the same on both listeners.
-import { json, type Route } from './route.ts';
+import { json, type Route, type RouteRequest } from './route.ts';
 
 /** Whether the bridge does its work; the state of a sink does not enter. */
 export interface Readiness {
   readonly ready: boolean;
   /** Why not, in plain words; empty when ready. */
   readonly reasons: readonly string[];
-  /** More to look at, such as the age of the last document. */
+  /** More to look at: the sinks and their states. */
   readonly details: object;
 }
 
 export interface HealthPorts {
-  readiness(): Readiness;
+  /** Unless `isWhole`, without what names a host or a path or quotes an error. */
+  readiness(isWhole: boolean): Readiness;
   metrics(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
-export function healthRoutes(ports: HealthPorts): readonly Route[] {
+/** @param mayRead who is told the whole of `/readyz` */
+export function healthRoutes(ports: HealthPorts, mayRead: (request: RouteRequest) => Promise<boolean>): readonly Route[] {
   return [
     { method: 'GET', path: '/healthz', handle: () => json(200, { status: 'ok' }) },
     {
       method: 'GET',
       path: '/readyz',
-      handle: () => {
-        const { ready, reasons, details } = ports.readiness();
+      handle: async (request) => {
+        const { ready, reasons, details } = ports.readiness(await mayRead(request));
         return json(ready ? 200 : 503, { ready, reasons, ...details });
       },
     },

@@ -4,6 +4,7 @@ import https from 'node:https';
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import type { Authentication, Caller, Credentials } from '../../src/caller.ts';
+import { Access } from '../../src/http/access.ts';
 import type { ApprovalPorts, ApprovalReply, HoldReply, LifeReply, ReleaseReply } from '../../src/http/bridge-ports.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
@@ -58,7 +59,7 @@ export class HttpBench {
   released: () => ReleaseReply = () => ({ kind: 'released' });
   life: () => LifeReply = () => LIFE;
   configured = true;
-  readiness: () => Readiness = () => ({ ready: true, reasons: [], details: { sinks: {} } });
+  readiness: (isWhole: boolean) => Readiness = () => ({ ready: true, reasons: [], details: { sinks: {} } });
   readonly log: string[] = [];
   port = 0;
   readonly #isTls: boolean;
@@ -70,14 +71,14 @@ export class HttpBench {
 
   parts(settings: { requireToken?: boolean } = {}): HttpServerParts {
     const approvals = this.#approvals();
-    const health = healthRoutes({
-      readiness: () => this.readiness(),
+    const access = new Access({ authenticate, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time });
+    const ports = {
+      readiness: (isWhole: boolean) => this.readiness(isWhole),
       metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'scheduled_events_bridge_polls_total 7\n' }),
-    });
-    const routes = bridgeRoutes(
-      { approvals, events: () => ({ state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] }) },
-      { authenticate, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time },
-    );
+    };
+    const health = healthRoutes(ports, (request) => access.mayRead(request));
+    const events = () => ({ state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] }) as const;
+    const routes = bridgeRoutes({ approvals, events }, access);
     return {
       ...{ setting: 'http.listen', listen: { host: '127.0.0.1', port: 0 }, tls: null, routes: [...health, ...routes], deps: systemDeps() },
       logger: pino({ level: 'trace' }, { write: (line: string) => this.log.push(line) }),

@@ -19,6 +19,34 @@ test('readyz is 200 or 503, and says why', async (t) => {
   assert.deepEqual(answer.json, { ready: false, reasons: ['no good document for 75 s'], sinks: {} });
 });
 
+test('who may not read is told by readyz whether it is ready, and nothing that only a reader is to know', async (t) => {
+  const bench = await serve(t, { requireToken: true });
+  const asked: boolean[] = [];
+  bench.readiness = (isWhole) => {
+    asked.push(isWhole);
+    return { ready: true, reasons: [], details: { sinks: {} } };
+  };
+  const get = (token?: string) => bench.send('GET', '/readyz', { headers: token ? { authorization: `Bearer ${token}` } : {} });
+  for (let probe = 0; probe < 30; probe++) assert.equal((await get()).status, 200);
+  assert.equal((await get('wrong-token-0001')).status, 200);
+  assert.ok(asked.every((isWhole) => !isWhole));
+  assert.equal((await get(READER)).status, 200);
+  assert.equal(asked.at(-1), true);
+  assert.equal((await bench.send('GET', '/v1/events')).status, 401, 'probes are no failed log-ins');
+});
+
+test('on loopback readyz tells all, unless under a foreign name, as a web page could make it point here', async (t) => {
+  const bench = await serve(t);
+  const asked: boolean[] = [];
+  bench.readiness = (isWhole) => {
+    asked.push(isWhole);
+    return { ready: true, reasons: [], details: { sinks: {} } };
+  };
+  await bench.send('GET', '/readyz');
+  await bench.send('GET', '/readyz', { headers: { host: 'evil.example' } });
+  assert.deepEqual(asked, [true, false]);
+});
+
 test('metrics come as the library writes them', async (t) => {
   const bench = await serve(t);
   const answer = await bench.send('GET', '/metrics');

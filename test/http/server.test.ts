@@ -59,7 +59,8 @@ test('a certificate that is none is told without its text', async (t) => {
 
 test('the second listener serves health alone', async (t) => {
   const bench = new HttpBench();
-  const routes = healthRoutes({ readiness: () => bench.readiness(), metrics: async () => ({ contentType: 'text/plain', body: '' }) });
+  const ports = { readiness: () => bench.readiness(false), metrics: async () => ({ contentType: 'text/plain', body: '' }) };
+  const routes = healthRoutes(ports, async () => false);
   await bench.start(t, { ...bench.parts(), routes });
   assert.equal((await bench.send('GET', '/healthz')).status, 200);
   assert.equal((await bench.send('GET', '/v1/events')).status, 404);

@@ -2,7 +2,7 @@
 import { jsonResponse, type Node } from './node.ts';
 import { problemResponses } from './problems.ts';
 
-const READY = { ready: true, reasons: [], sinks: { audit: { state: 'up', reason: null, since: '2026-01-01T00:00:00Z' } } };
+const READY = { ready: true, reasons: [], sinks: { audit: { state: 'delivering', reason: null, since: '2026-01-01T00:00:00Z' } } };
 const UNREADY = { ready: false, reasons: ['no good document of the metadata service yet'], sinks: {} };
 
 export const HEALTH_PATHS: Node = {
@@ -20,6 +20,7 @@ export const HEALTH_PATHS: Node = {
       operationId: 'getReadiness',
       tags: ['health'],
       summary: 'Whether it sees events and stores them; the state of a sink does not enter.',
+      description: 'Who may read events is told why in detail; all others nothing that names a host or a path or quotes an error.',
       security: [],
       responses: {
         200: jsonResponse('Ready.', 'Readiness', READY),

@@ -101,7 +101,7 @@ const ANSWERS: Node = {
       description: 'By name; they do not enter.',
     },
   }),
-  SinkStatus: object({ state: id, reason: textOrNull, since: time, until: time }, ['until']),
+  SinkStatus: object({ state: id, reason: textOrNull, since: time, until: time }, ['reason', 'until']),
   Events: object({
     state: { enum: ['watching', 'enabling', 'blind'] },
     documentIncarnation: { type: ['integer', 'null'] },
