@@ -130,6 +130,7 @@ class RunningBridge implements Bridge {
       events: () => this.status.events(),
       approvals: () => this.#watch?.approvals ?? null,
       onUnauthorized: () => this.#metrics.unauthorized(),
+      onConnectionDropped: (reason) => this.#metrics.connectionDropped(reason),
     });
     const firstRequestAt = now(deps);
     const polls = this.#metadata.polls$.subscribe((poll) => this.#polled(poll));

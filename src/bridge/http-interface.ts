@@ -6,6 +6,8 @@ import type { Config } from '../config/config.ts';
 import { Access } from '../http/access.ts';
 import type { BridgePorts } from '../http/bridge-ports.ts';
 import { bridgeRoutes } from '../http/bridge-routes.ts';
+import type { DropReason } from '../http/connections.ts';
+import { DropLog } from '../http/drop-log.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
 import { createHttpServer, type HttpServerParts } from '../http/server.ts';
 import { isLoopback } from '../private-addresses.ts';
@@ -19,6 +21,7 @@ export interface HttpInterfaceParts extends HealthPorts {
   readonly approvals: () => Approvals | null;
   /** A request to `/v1/*` proved nobody. */
   readonly onUnauthorized: () => void;
+  readonly onConnectionDropped: (reason: DropReason) => void;
   readonly deps: Deps;
   readonly logger: Logger;
 }
@@ -34,7 +37,14 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   const { listen, tls, health } = config.http;
   const logger = parts.logger.child({ area: 'http' });
   const open = new AsyncDisposableStack();
-  const start = async (server: Omit<HttpServerParts, 'deps' | 'logger'>) => open.use(createHttpServer({ ...server, deps, logger })).start();
+  const dropLog = new DropLog(deps, logger);
+  const start = async (server: Pick<HttpServerParts, 'setting' | 'listen' | 'tls' | 'routes'>) => {
+    const onDropped = (network: string, reason: DropReason) => {
+      parts.onConnectionDropped(reason);
+      dropLog.dropped(server.setting, network, reason);
+    };
+    return open.use(createHttpServer({ ...server, onDropped, deps, logger })).start();
+  };
   try {
     const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts) });
     const healthOnly = healthRoutes(parts, async () => false);

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { ClientCertificate } from '../caller.ts';
 import { BridgeError } from '../errors.ts';
 import { readBody } from './body.ts';
+import type { Connection } from './connections.ts';
 import { problem } from './problem.ts';
 import { METHODS, type Method, type Reply, type Route } from './route.ts';
 
@@ -15,7 +16,8 @@ const MAX_PARAM_LENGTH = 16 * 1024;
 /** What cannot be stored is tried again each second; a full disk takes somebody to clear it. */
 const RETRY_AFTER_SECONDS = 5;
 
-export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+/** @param socket that of `certificateOf` and `isLast` */
+export type Dispatch = (request: IncomingMessage, response: ServerResponse, socket: Socket, connection: Connection) => Promise<void>;
 
 interface Match {
   readonly route: Route;
@@ -36,29 +38,36 @@ export function createDispatch({ routes, isLast, certificateOf, logger }: Dispat
   const find = createFind(routes);
 
   /** Null where the caller went away. */
-  const replyTo = async (request: IncomingMessage): Promise<Reply | null> => {
+  const replyTo = async (request: IncomingMessage, socket: Socket, connection: Connection): Promise<Reply | null> => {
     const url = request.url ?? '/';
     const method = METHODS.find((own) => own === (request.method === 'HEAD' ? 'GET' : request.method));
     const found = method === undefined ? null : find(method, url);
     if (found === null || found === 'malformed') return noRoute(find, url);
     const { route, params } = found;
-    const { headers, socket } = request;
+    const { headers } = request;
+    const { address } = connection;
     const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
-    const body = (limitBytes: number) => readBody(request, limitBytes);
+    const body = async (limitBytes: number) => {
+      if (!request.complete) connection.waits('answer');
+      const bytes = await readBody(request, limitBytes);
+      connection.works();
+      return bytes;
+    };
+    connection.works();
     try {
-      return await route.handle({ headers, address: socket.remoteAddress ?? '', certificate: certificateOf(socket), params, query, body });
+      return await route.handle({ headers, address, certificate: certificateOf(socket), params, query, body });
     } catch (error) {
       return socket.destroyed ? null : failure(error, route, logger);
     }
   };
 
-  return async (request, response) => {
-    const reply = await replyTo(request);
+  return async (request, response, socket, connection) => {
+    const reply = await replyTo(request, socket, connection);
     if (reply === null || response.destroyed) return;
     logger.debug({ method: request.method, status: reply.status }, 'http request');
-    const connection = isLast(request.socket) ? { connection: 'close' } : {};
+    const end = isLast(socket) ? { connection: 'close' } : {};
     const length = reply.body === null ? {} : { 'content-length': Buffer.byteLength(reply.body) };
-    response.writeHead(reply.status, { ...FIXED_HEADERS, ...reply.headers, ...length, ...connection });
+    response.writeHead(reply.status, { ...FIXED_HEADERS, ...reply.headers, ...length, ...end });
     response.end(request.method === 'HEAD' ? '' : (reply.body ?? ''));
   };
 }

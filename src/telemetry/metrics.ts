@@ -11,6 +11,7 @@ import { type AnnouncedEvent, createNotBeforeGauge } from './not-before-gauge.ts
 import { createSourceMetrics, type MessageResultLabel, type SourceSnapshot } from './source-metrics.ts';
 
 const DELIVERY_RESULTS = ['accepted', 'retry', 'misconfigured', 'retired', 'refused', 'expired'];
+const DROP_REASONS = ['crowded', 'full', 'unread'] as const;
 const SINK_STATES = ['delivering', 'backing off', 'probing', 'held', 'misconfigured', 'retired'] as const;
 /** From a fast answer on the same host to the longest that is waited for. */
 const POLL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 130];
@@ -18,6 +19,7 @@ const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 /** Results and codes are few; a value that some other side invents must not make series without end. */
 const MOST_RESULTS = 32;
 
+export type DropReasonLabel = (typeof DROP_REASONS)[number];
 export type SinkState = (typeof SINK_STATES)[number];
 
 export interface SinkSnapshot {
@@ -70,6 +72,8 @@ export interface Metrics {
   approval(result: string): void;
   /** A request proved nobody. */
   unauthorized(): void;
+  /** A connection of a caller was closed, or refused. */
+  connectionDropped(reason: DropReasonLabel): void;
   /** What became of a message of a source of approvals. */
   message(source: string, result: MessageResultLabel): void;
   /** The answer to a scrape. @throws what `collect` throws. */
@@ -97,6 +101,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     attempted: (sink, seconds) => counters.deliveryDuration.observe({ sink }, seconds),
     approval: (result) => approvals.counted(result),
     unauthorized: () => counters.unauthorized.inc(),
+    connectionDropped: (reason) => counters.droppedConnections.inc({ reason }),
     message: (source, result) => sources.message(source, result),
     text: async () => {
       const snapshot = options.collect();
@@ -124,7 +129,11 @@ function createCounters(registry: Registry, { sinks }: MetricsOptions) {
       buckets: DELIVERY_BUCKETS,
     }),
     unauthorized: new Counter(of('unauthorized_total', 'Requests to /v1 that brought no valid token, certificate or JWT.', [])),
+    droppedConnections: new Counter(
+      of('http_connections_dropped_total', 'Connections of callers that were closed or refused, by reason.', ['reason']),
+    ),
   };
+  for (const reason of DROP_REASONS) counters.droppedConnections.inc({ reason }, 0);
   for (const change of CHANGE_NAMES) counters.changes.inc({ change }, 0);
   for (const sink of sinks) for (const result of DELIVERY_RESULTS) counters.deliveries.inc({ sink, result }, 0);
   return counters;

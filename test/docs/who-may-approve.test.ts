@@ -58,6 +58,7 @@ async function open(t: TestContext, config: Parameters<typeof openHttpInterface>
   const http: HttpInterface = await openHttpInterface({
     config,
     onUnauthorized: () => {},
+    onConnectionDropped: () => {},
     events: () => ({ state: 'watching', documentIncarnation: null, observedAt: null, events: [] }),
     approvals: () => approvals,
     readiness: () => ({ ready: true, reasons: [], details: {} }),

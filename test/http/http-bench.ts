@@ -62,6 +62,8 @@ export class HttpBench {
   readiness: (isWhole: boolean) => Readiness = () => ({ ready: true, reasons: [], details: { sinks: {} } });
   readonly log: string[] = [];
   port = 0;
+  /** Of the server that was started last. */
+  close: () => PromiseLike<void> = async () => {};
   readonly #isTls: boolean;
   #isMain = false;
 
@@ -107,7 +109,8 @@ export class HttpBench {
 
   async start(t: TestContext, parts: HttpServerParts): Promise<void> {
     const server = createHttpServer(parts);
-    t.after(() => server[Symbol.asyncDispose]());
+    this.close = () => server[Symbol.asyncDispose]();
+    t.after(this.close);
     this.port = (await server.start()).port;
     this.#isMain = parts.routes.some(({ path }) => path === '/v1/events');
   }

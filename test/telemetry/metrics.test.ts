@@ -90,6 +90,14 @@ test('changes and approvals are counted', async () => {
   assert.equal(seen.get('unauthorized_total'), 1);
 });
 
+test('dropped connections are counted by reason, from 0 on', async () => {
+  const metrics = metricsOf();
+  metrics.connectionDropped('unread');
+  const seen = await samples(metrics);
+  const counts = ['crowded', 'full', 'unread'].map((reason) => seen.get(`http_connections_dropped_total{reason="${reason}"}`));
+  assert.deepEqual(counts, [0, 0, 1]);
+});
+
 test('a scrape shows the state at its moment', async () => {
   let snapshot: Snapshot = {
     documentAgeSeconds: 0.5,

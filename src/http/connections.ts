@@ -1,0 +1,157 @@
+// Connections that come → those that may stay: who waits makes room for who comes, so that silent ones shut nobody out.
+import type { Socket } from 'node:net';
+import type { Deps } from '../time.ts';
+import { networkOf } from './network-of.ts';
+
+/** Of all networks together: a descriptor and some memory each. */
+const MOST = 1024;
+/** Of one address or IPv6 /64, those that wait for their client: with TLS, for its request, or for it to read its answer. */
+const MOST_WAITING = 256;
+/** How long a connection is kept for another request: Node tells 5 s to its client, which needs some of it to notice. */
+const KEPT_MS = 6000;
+
+/** `crowded`: it waited longest when others came; `full`: requests were under way on all others; `unread`: it left an answer unread. */
+export type DropReason = 'crowded' | 'full' | 'unread';
+
+/** A connection that was let in. */
+export interface Connection {
+  readonly address: string;
+  /** The bridge works on its request from now on. */
+  works(): void;
+  /** From now on it is its client that has to do something: send a request, or read the answer. */
+  waits(what: 'request' | 'answer'): void;
+  /** Ends it at once, with all that was not sent. */
+  drop(reason: DropReason): void;
+}
+
+type OnDropped = (network: string, reason: DropReason) => void;
+
+/** One for each listener. */
+export class Connections {
+  readonly #deps: Pick<Deps, 'after'>;
+  readonly #onDropped: OnDropped;
+  readonly #all = new Map<string, Member>();
+  /** By network; in each, who has waited longest comes first. */
+  readonly #waiting = new Map<string, Set<Member>>();
+
+  constructor(deps: Pick<Deps, 'after'>, onDropped: OnDropped) {
+    this.#deps = deps;
+    this.#onDropped = onDropped;
+  }
+
+  /** A TCP connection, before any TLS. False: there is no room for it, and it is closed. */
+  admit(socket: Socket): boolean {
+    const member = new Member(socket, this.#deps, this.#waiting, (reason) => this.#onDropped(member.network, reason));
+    const own = this.#waiting.get(member.network);
+    if (own !== undefined && own.size >= MOST_WAITING) longestOf(own)?.drop('crowded');
+    if (this.#all.size >= MOST) this.#longestOfLargest()?.drop('crowded');
+    if (this.#all.size >= MOST) {
+      member.drop('full');
+      return false;
+    }
+    const key = keyOf(socket);
+    this.#all.set(key, member);
+    member.onEnd = () => this.#all.delete(key);
+    member.waits('request');
+    return true;
+  }
+
+  /** That of a socket, also of the TLS socket above it; undefined once it has ended. */
+  of(socket: Socket): Connection | undefined {
+    return this.#all.get(keyOf(socket));
+  }
+
+  /** Those without a request or an answer. */
+  closeQuiet(): void {
+    for (const member of [...this.#all.values()]) if (member.isQuiet) member.close();
+  }
+
+  closeAll(): void {
+    for (const member of [...this.#all.values()]) member.close();
+  }
+
+  #longestOfLargest(): Member | undefined {
+    let largest: Set<Member> | undefined;
+    for (const members of this.#waiting.values()) if (members.size > (largest?.size ?? 0)) largest = members;
+    return largest && longestOf(largest);
+  }
+}
+
+class Member implements Connection {
+  readonly address: string;
+  readonly network: string;
+  onEnd: () => void = () => {};
+  readonly #socket: Socket;
+  readonly #deps: Pick<Deps, 'after'>;
+  readonly #waiting: Map<string, Set<Member>>;
+  readonly #onDropped: (reason: DropReason) => void;
+  #isQuiet = true;
+  #cancel = () => {};
+  #hasEnded = false;
+
+  constructor(socket: Socket, deps: Pick<Deps, 'after'>, waiting: Map<string, Set<Member>>, onDropped: (reason: DropReason) => void) {
+    this.address = socket.remoteAddress ?? '';
+    this.network = networkOf(this.address);
+    this.#socket = socket;
+    this.#deps = deps;
+    this.#waiting = waiting;
+    this.#onDropped = onDropped;
+    socket.once('close', () => this.#end());
+  }
+
+  get isQuiet(): boolean {
+    return this.#isQuiet;
+  }
+
+  works(): void {
+    this.#isQuiet = false;
+    this.#leave();
+  }
+
+  waits(what: 'request' | 'answer'): void {
+    if (this.#hasEnded) return;
+    // Not where it is new: how long a first request may take is Node's to judge.
+    const isKept = !this.#isQuiet && what === 'request';
+    this.#isQuiet = what === 'request';
+    this.#leave();
+    if (isKept) this.#cancel = this.#deps.after(KEPT_MS, () => this.close());
+    const members = this.#waiting.get(this.network) ?? new Set();
+    this.#waiting.set(this.network, members.add(this));
+  }
+
+  drop(reason: DropReason): void {
+    if (this.#hasEnded) return;
+    this.#onDropped(reason);
+    this.close();
+  }
+
+  /** With a reset where an answer is unread, so that the operating system keeps nothing of it; else its client may still be reading the last one. */
+  close(): void {
+    this.#end();
+    if (this.#isQuiet) this.#socket.destroy();
+    else this.#socket.resetAndDestroy();
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#leave();
+    this.onEnd();
+  }
+
+  #leave(): void {
+    this.#cancel();
+    const members = this.#waiting.get(this.network);
+    members?.delete(this);
+    if (members?.size === 0) this.#waiting.delete(this.network);
+  }
+}
+
+function longestOf(members: ReadonlySet<Member>): Member | undefined {
+  return members.values().next().value;
+}
+
+/** What no two connections have in common at the same time. */
+function keyOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
+  return `${localAddress} ${localPort} ${remoteAddress} ${remotePort}`;
+}
