@@ -9,6 +9,7 @@ import { bridgeRoutes } from '../http/bridge-routes.ts';
 import type { DropReason } from '../http/connections.ts';
 import { DropLog } from '../http/drop-log.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
+import { onceASecond } from '../http/once-a-second.ts';
 import { createHttpServer, type HttpServerParts } from '../http/server.ts';
 import { isLoopback } from '../private-addresses.ts';
 import type { Deps } from '../time.ts';
@@ -46,8 +47,9 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
     return open.use(createHttpServer({ ...server, onDropped, deps, logger })).start();
   };
   try {
-    const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts) });
-    const healthOnly = healthRoutes(parts, async () => false);
+    const ports: HealthPorts = { readiness: parts.readiness, metrics: onceASecond(() => metricsBytes(parts), deps) };
+    const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts, ports) });
+    const healthOnly = healthRoutes(ports, async () => false);
     if (health !== null) await start({ setting: 'http.health', listen: health, tls: null, routes: healthOnly });
     const url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
     logger.info({ url }, 'listening');
@@ -60,8 +62,13 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   }
 }
 
-function mainRoutes(parts: HttpInterfaceParts) {
-  const { config, events, approvals, onUnauthorized, deps, logger: parent } = parts;
+/** As bytes, so that all who wait for them share them. */
+async function metricsBytes(ports: Pick<HealthPorts, 'metrics'>) {
+  const { contentType, body } = await ports.metrics();
+  return { contentType, body: Buffer.from(body) };
+}
+
+function mainRoutes({ config, events, approvals, onUnauthorized, deps, logger: parent }: HttpInterfaceParts, ports: HealthPorts) {
   const logger = parent.child({ area: 'http' });
   const { listen, readers } = config.http;
   const { approvers, jwt } = config.approvals;
@@ -70,6 +77,6 @@ function mainRoutes(parts: HttpInterfaceParts) {
     logger.warn({ address }, 'requests without a valid token keep coming from this address: they are told to wait, which no valid one is');
   const requireToken = !isLoopback(listen.host);
   const access = new Access({ authenticate, requireToken, host: listen.host, deps, onRefused: onUnauthorized, onFlood });
-  const health = healthRoutes(parts, (request) => access.mayRead(request));
+  const health = healthRoutes(ports, (request) => access.mayRead(request));
   return [...health, ...bridgeRoutes({ events, approvals: approversDoor(Object.keys(approvers).length > 0, approvals) }, access)];
 }

@@ -13,7 +13,7 @@ export interface Readiness {
 export interface HealthPorts {
   /** Unless `isWhole`, without what names a host or a path or quotes an error. */
   readiness(isWhole: boolean): Readiness;
-  metrics(): Promise<{ readonly contentType: string; readonly body: string }>;
+  metrics(): Promise<{ readonly contentType: string; readonly body: string | Uint8Array }>;
 }
 
 /** @param mayRead who is told the whole of `/readyz` */

@@ -20,7 +20,7 @@ export interface Reply {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Null only where the status allows none: then there is no length either. */
-  readonly body: string | null;
+  readonly body: string | Uint8Array | null;
 }
 
 /** `GET` answers HEAD too. */

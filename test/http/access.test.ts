@@ -81,6 +81,6 @@ test('what cannot be judged now is 503 with Retry-After, and no failure of the c
   const reply = await identify({ authorization: 'Bearer a.b.c' });
   assert.ok(!('kind' in reply));
   assert.equal(reply.headers['retry-after'], '5');
-  assert.equal(JSON.parse(reply.body ?? '').type, 'unavailable');
+  assert.equal(JSON.parse(String(reply.body)).type, 'unavailable');
   for (let request = 0; request < 30; request++) assert.equal(await statusOf({}), 503);
 });
