@@ -23,6 +23,8 @@ export interface ApprovalHold extends ApprovalOrigin {
   readonly reason: string | null;
   /** When this reason was given. */
   readonly at: Instant;
+  /** When the message that set it was sent, in milliseconds since 1970; null where it was asked for at `at`. */
+  readonly sentMs: number | null;
   /** The reasons that this one came in the place of; null where it is the first. */
   readonly replaced: { readonly times: number; readonly sinceMs: number } | null;
 }

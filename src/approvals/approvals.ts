@@ -148,12 +148,15 @@ export class Approvals implements AsyncDisposable {
     return heldAnswer(act.known, this.#ledger.approvalOf(act.known.key, act.known.occurrence));
   }
 
-  /** Takes a hold away: the one of `holder`; null: the approver's own or, for an admin without one, all of the event. @throws as `request` */
-  release(origin: ApprovalOrigin, eventId: string, holder: string | null): ReleaseAnswer {
+  /**
+   * Takes a hold away: the one of `holder`; null: the approver's own or, for an admin without one, all of the event. None that was set after
+   * `beforeMs`, in milliseconds since 1970. @throws as `request`
+   */
+  release(origin: ApprovalOrigin, eventId: string, holder: string | null, beforeMs: number | null = null): ReleaseAnswer {
     this.#requireOpen();
     const fault = pathFault(eventId);
     if (fault !== null) return this.#denied(origin.approver, fault);
-    const act = this.#judge.release(origin.approver, { eventId, key: keyOf(eventId), holder });
+    const act = this.#judge.release(origin.approver, { eventId, key: keyOf(eventId), holder, beforeMs });
     if (act.kind === 'refusal') return this.#denied(origin.approver, act);
     this.#ledger.act(origin, [act]);
     return { kind: 'released' };

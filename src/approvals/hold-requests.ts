@@ -19,6 +19,8 @@ export interface ReleaseRequest {
   readonly key: string;
   /** Whose hold; null: one's own or, for an admin without one, all. */
   readonly holder: string | null;
+  /** None that was set later, in milliseconds since 1970. */
+  readonly beforeMs?: number | null;
 }
 
 /** One `{ "EventId": "…", "reason": "…" }`. A text is what is wrong, to stand behind the name of the place. */

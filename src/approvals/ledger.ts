@@ -31,7 +31,7 @@ export interface LedgerHooks {
 
 /** What an approver asked for, checked. Of several for one event, holds come first. */
 export type Act =
-  | { readonly kind: 'hold'; readonly known: KnownEvent; readonly reason: string | null }
+  | { readonly kind: 'hold'; readonly known: KnownEvent; readonly reason: string | null; readonly sentMs: number | null }
   | { readonly kind: 'release'; readonly known: KnownEvent; readonly holders: readonly string[] }
   | { readonly kind: 'vote'; readonly known: KnownEvent };
 
@@ -191,7 +191,9 @@ export class Ledger {
 
   #acted(origin: ApprovalOrigin, act: Act, before: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {
     if (act.kind === 'vote') return withVote(this.#rules, before, matter, origin, at);
-    if (act.kind === 'hold') return withHold(this.#rules, before, matter, { ...origin, reason: act.reason, at, replaced: null });
+    if (act.kind === 'hold') {
+      return withHold(this.#rules, before, matter, { ...origin, reason: act.reason, at, sentMs: act.sentMs, replaced: null });
+    }
     return before && withoutHolds(this.#rules, before, matter, act.holders, at);
   }
 

@@ -12,7 +12,7 @@ export function approversDoor(configured: boolean, approvals: () => Approvals | 
     configured,
     request: async (caller, body) => approvals()?.request(originOf(caller), body) ?? faultOf(parseStartRequests(body)) ?? unready(),
     hold: (caller, body) => (approvals() ?? unready()).hold(originOf(caller), body),
-    release: (caller, eventId, holder) => (approvals() ?? unready()).release(originOf(caller), eventId, holder),
+    release: (caller, eventId, holder, beforeMs) => (approvals() ?? unready()).release(originOf(caller), eventId, holder, beforeMs),
     life: (eventId, range) => (approvals() ?? unready()).life(eventId, range),
   };
 }

@@ -1,4 +1,5 @@
 // An approval, hold or release → requests to a bridge's HTTP interface, tried again while they may still succeed.
+import { toRfc3339 } from '../dates.ts';
 import { codeOf, messageOf } from '../errors.ts';
 import { isObject } from '../json-object.ts';
 import { deadline, sleep } from '../time.ts';
@@ -31,11 +32,11 @@ export function httpOn(options: HttpOptions, clock: Clock): ApprovalChannel {
   const { token, timeoutMs = 10_000, retryForMs = 60_000 } = options;
   const base = baseOf(options);
 
-  const attempt = async (order: ApprovalOrder, parent: AbortSignal | undefined): Promise<Answer> => {
+  const attempt = async (order: ApprovalOrder, askedMs: number | null, parent: AbortSignal | undefined): Promise<Answer> => {
     const authorization = bearerOf(typeof token === 'string' ? token : await token());
     const limit = deadline(clock, timeoutMs, () => new Error(`no answer within ${timeoutMs} ms`), parent);
     try {
-      const response = await fetch(new URL(pathOf(order), base), {
+      const response = await fetch(new URL(pathOf(order, askedMs), base), {
         method: order.kind === 'release' ? 'DELETE' : 'POST',
         headers: { authorization, ...(order.kind !== 'release' && { 'content-type': 'application/json' }) },
         ...(order.kind !== 'release' && { body: JSON.stringify(order.body) }),
@@ -55,15 +56,18 @@ export function httpOn(options: HttpOptions, clock: Clock): ApprovalChannel {
   return {
     send: async (order, signal) => {
       const endMs = clock.elapsedMs() + retryForMs;
+      const firstMs = clock.wallMs();
+      let askedMs: number | null = null;
       let isAnswerLost = false;
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
         signal?.throwIfAborted();
-        const answer = await attempt(order, signal);
+        const answer = await attempt(order, askedMs, signal);
         if (answer.status !== null && !isRetried(answer)) return resultOf(order, answer, isAnswerLost);
         isAnswerLost ||= answer.status === null || !RETRIED.includes(answer.status);
         const waitMs = Math.max(answer.retryAfterMs, pauseMs * (0.5 + clock.random() / 2));
         if (clock.elapsedMs() + waitMs > endMs) throw unreachable(order, answer, retryForMs);
         await sleep(clock, waitMs, signal);
+        askedMs = firstMs;
       }
     },
   };
@@ -98,11 +102,15 @@ function baseOf({ url, allowInsecure = false }: HttpOptions): URL {
   throw new ConsumerError('usage', `the token would go to ${base.host} unencrypted: use https://, or allowInsecure: true`);
 }
 
-function pathOf({ kind, eventId, body: { approver } }: ApprovalOrder): string {
+/** `askedMs`: when it was first asked for, where it is asked again: what was set since then is not meant. */
+function pathOf({ kind, eventId, body: { approver } }: ApprovalOrder, askedMs: number | null): string {
   if (kind === 'approval') return 'v1/approvals';
   if (kind === 'hold') return 'v1/holds';
-  const query = typeof approver === 'string' ? `?${new URLSearchParams({ approver })}` : '';
-  return `v1/holds/${encodeURIComponent(eventId)}${query}`;
+  const query = new URLSearchParams({
+    ...(typeof approver === 'string' && { approver }),
+    ...(askedMs !== null && { before: toRfc3339(askedMs) }),
+  });
+  return `v1/holds/${encodeURIComponent(eventId)}${query.size > 0 ? `?${query}` : ''}`;
 }
 
 /** `isAnswerLost`: an earlier attempt may have done it already. What is no answer of a bridge, such as a page of a proxy, is no success. */

@@ -29,8 +29,8 @@ export interface ApproveOptions extends CallOptions {
 
 export interface ReleaseOptions extends CallOptions {
   /**
-   * Whose hold, by the approver's name. Where absent one's own or, for an admin who has none, all of the event: an admin should name it, as
-   * a release that is tried again may find its own gone.
+   * Whose hold, by the approver's name. Where absent one's own or, for an admin who has none, all of the event: an admin should name it.
+   * By HTTP a release that is tried again lifts nothing that was set since the first try.
    */
   readonly holder?: string;
 }

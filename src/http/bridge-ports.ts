@@ -30,8 +30,8 @@ export interface ApprovalPorts {
   request(caller: Caller, body: unknown): Promise<ApprovalReply>;
   /** `body` is the JSON value as it came. */
   hold(caller: Caller, body: unknown): HoldReply | Promise<HoldReply>;
-  /** `holder`: whose hold; null where none was named. */
-  release(caller: Caller, eventId: string, holder: string | null): ReleaseReply | Promise<ReleaseReply>;
+  /** `holder`: whose hold; null where none was named. `beforeMs`: none that was set later, in milliseconds since 1970; null for any. */
+  release(caller: Caller, eventId: string, holder: string | null, beforeMs: number | null): ReleaseReply | Promise<ReleaseReply>;
   /** `range`: which part of the record. */
   life(eventId: string, range: RecordRange): LifeReply | Promise<LifeReply>;
 }

@@ -1,4 +1,5 @@
 // Approvers' requests → POST /v1/holds and DELETE /v1/holds/EVENT_ID (contract, section 8).
+import { parseInstant } from '../dates.ts';
 import type { Access } from './access.ts';
 import { admitApprover, hearApprover, refusedReply } from './approver.ts';
 import type { ApprovalPorts } from './bridge-ports.ts';
@@ -28,6 +29,10 @@ async function release(request: RouteRequest, ports: ApprovalPorts, access: Acce
   const holders = request.query.getAll('approver');
   if (holders.length > 1 || holders[0] === '' || (holders[0]?.length ?? 0) > LONGEST_NAME)
     return problem(400, 'bad-request', 'Name one approver in ?approver=NAME, or leave it out: then it is your own hold.');
-  const answer = await ports.release(admitted.caller, request.params['eventId'] ?? '', holders[0] ?? null);
+  const [before, ...more] = request.query.getAll('before');
+  const beforeMs = before === undefined ? null : parseInstant(before);
+  if (more.length > 0 || (before !== undefined && beforeMs === null))
+    return problem(400, 'bad-request', 'Give ?before= one time as in RFC 3339, such as 2026-01-01T00:00:00.000Z, or leave it out.');
+  const answer = await ports.release(admitted.caller, request.params['eventId'] ?? '', holders[0] ?? null, beforeMs);
   return answer.kind === 'refusal' ? refusedReply(answer) : NO_CONTENT;
 }

@@ -63,8 +63,8 @@ type StepRow = Omit<ApprovalStep, 'times'> & { readonly seq: number; readonly ti
 type Stored<T extends { readonly at: Instant }> = Omit<T, 'at'> & { readonly atMs: number };
 /** Version 3 did not ask how an approver spoke. */
 type StoredVote = Omit<Stored<ApprovalVote>, 'via' | 'isShared'> & Partial<Pick<ApprovalVote, 'via' | 'isShared'>>;
-/** Version 4 did not count reasons. */
-type StoredHold = Omit<Stored<ApprovalHold>, 'replaced'> & Partial<Pick<ApprovalHold, 'replaced'>>;
+/** Version 4 counted no reasons and did not keep when a message was sent. */
+type StoredHold = Omit<Stored<ApprovalHold>, 'replaced' | 'sentMs'> & Partial<Pick<ApprovalHold, 'replaced' | 'sentMs'>>;
 
 export class ApprovalTable {
   readonly #open: Statement<ApprovalRow>;
@@ -166,7 +166,7 @@ function toVote({ atMs, ...vote }: StoredVote): ApprovalVote {
 }
 
 function toHold({ atMs, ...hold }: StoredHold): ApprovalHold {
-  return { replaced: null, ...hold, at: toInstant(atMs) };
+  return { sentMs: null, replaced: null, ...hold, at: toInstant(atMs) };
 }
 
 function toDecision(text: string): ApprovalDecision {

@@ -101,6 +101,34 @@ test('a message is released by its own approver, by an admin, and by nobody else
   ]);
 });
 
+test('a release by an admin who names nobody lifts no hold that was set after it was sent, however late it comes', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
+  await send(bench, approvals, HOLD);
+  await bench.time.advance(1000);
+  const late = [letter(bench, RELEASE), letter(bench, RELEASE), letter(bench, { Releases: [{ EventId: EVENT_ID, approver: 'billing' }] })];
+  await bench.time.advance(1000);
+  approvals.hold(caller('billing'), { EventId: EVENT_ID, reason: 'not yet' });
+  const taken = async () => await take(bench, approvals, late.shift() as (typeof late)[0], OPS);
+  assert.equal(await taken(), 'settle');
+  assert.equal(holders(approvals), 'billing: not yet');
+  assert.equal(await taken(), 'changed');
+  assert.equal(holders(approvals), 'billing: not yet');
+  assert.equal(bench.store.told.at(-1), 'approval.failed changed ops');
+  assert.equal(await taken(), 'settle', 'it names whose');
+  assert.equal(holders(approvals), '');
+});
+
+test('a hold and a release that were both sent before this bridge took them count in the order in which they were sent', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
+  const held = letter(bench, HOLD);
+  await bench.time.advance(1000);
+  const released = letter(bench, RELEASE);
+  await bench.time.advance(1000);
+  assert.equal(await take(bench, approvals, held), 'settle');
+  assert.equal(await take(bench, approvals, released, OPS), 'settle');
+  assert.equal(bench.store.stored(KEY, 1)?.holds.length, 0);
+});
+
 test('the first refusal of any part refuses all of the message', async (t) => {
   const { bench, approvals } = approvalsOverOneEvent(t, THREE);
   bench.list('second');

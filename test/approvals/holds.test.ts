@@ -216,6 +216,24 @@ test('an admin who names nobody releases its own hold where it has one, else all
   assert.equal(holders(approvals), '');
 });
 
+test('a release lifts no hold that was set after the time that it names', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
+  hold(approvals, 'orders');
+  const beforeMs = bench.time.wallMs();
+  await bench.time.advance(1);
+  hold(approvals, 'billing');
+  const releasedBy = (approver: string, holder: string | null) => said(approvals.release(caller(approver), EVENT_ID, holder, beforeMs));
+  assert.equal(releasedBy('billing', null), '409 changed');
+  assert.equal(releasedBy('ops', 'billing'), '409 changed');
+  assert.equal(releasedBy('ops', null), 'released');
+  assert.equal(holders(approvals), 'billing: null');
+  assert.equal(releasedBy('ops', null), '409 changed', 'the answer was lost and it is sent again');
+  assert.equal(holders(approvals), 'billing: null');
+  hold(approvals, 'ops');
+  assert.equal(releasedBy('ops', null), '409 changed', 'an admin who holds does not mean the others');
+  assert.equal(release(approvals, 'ops', 'billing'), 'released');
+});
+
 test('a release is refused as an approval is for an event that is unknown, has started or has ended', (t) => {
   const { bench, approvals } = approvalsOverOneEvent(t, THREE);
   hold(approvals, 'orders');

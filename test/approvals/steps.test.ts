@@ -17,7 +17,7 @@ function vote(approver: string, ms = 0): ApprovalVote {
 }
 
 function hold(approver: string, reason: string | null = null): ApprovalHold {
-  return { approver, via: 'source:topic', isShared: true, reason, at: momentAt(0), replaced: null };
+  return { approver, via: 'source:topic', isShared: true, reason, at: momentAt(0), sentMs: null, replaced: null };
 }
 
 function told(before: EventApproval | null, after: Partial<EventApproval>, context: StepContext = AT): readonly string[] {

@@ -56,7 +56,7 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
   test(`what a transaction wrote is there, ${where}: approvals without elapsed time, the record in its order, used ids`, (t) => {
     const { store } = world(t);
     const decided = { by: 'policy', atOnce: false, dueMs: 3, isSpent: false } as const;
-    const hold = { approver: 'billing', via: 'token', isShared: false, reason: 'a dump', replaced: null };
+    const hold = { approver: 'billing', via: 'token', isShared: false, reason: 'a dump', sentMs: 5, replaced: null };
     store.transact((transaction) => {
       transaction.addSteps(1, [approvalStep('recorded', { approver: 'orders' })]);
       const ticking = { wallMs: 7, elapsedMs: 3 };

@@ -259,6 +259,20 @@ test('a release whose answer got lost is done where the next attempt finds no ho
   assert.equal((await errorOf(approver.release(EVENT_ID))).type, 'not-held');
 });
 
+test('a release that is asked for again says when it was first asked for, so that no later hold goes with it', async (t) => {
+  const changed = [409, { type: 'changed', title: 'The event changed', status: 409, detail: 'set after it' }] as const;
+  const { asked, time, approverWith } = await bridge(t, [503, {}], 'cut', changed);
+  const first = encodeURIComponent(new Date(time.wallMs()).toISOString());
+  const call = errorOf(approverWith({ timeoutMs: 1e9 }).release(EVENT_ID, { holder: 'orders' }));
+  await passing(time, call);
+  assert.equal((await call).type, 'changed');
+  const repeated = `DELETE /v1/holds/${EVENT_ID}?approver=orders&before=${first}`;
+  assert.deepEqual(
+    asked.map(({ line }) => line),
+    [`DELETE /v1/holds/${EVENT_ID}?approver=orders`, repeated, repeated],
+  );
+});
+
 test('a token that no header can carry is told at once, without a word of it', async (t) => {
   const { asked, approverWith } = await bridge(t, OK);
   for (const token of ['', 'first-secret\nsecond-secret', 'first secret', 'secret-ä']) {

@@ -51,6 +51,17 @@ test('400 where ?approver= names nobody, or several', async (t) => {
   assert.deepEqual(bench.told, []);
 });
 
+test('?before= is a time of RFC 3339, and 400 where it is none', async (t) => {
+  const bench = await serve(t);
+  await bench.send('DELETE', '/v1/holds/A?before=2026-01-01T00:00:00.250Z', { headers: AUTHORIZATION });
+  assert.deepEqual(bench.told, ['release orders A null 1767225600250']);
+  for (const query of ['before=', 'before=yesterday', 'before=2026-01-01', 'before=2026-01-01T00:00:00Z&before=2026-01-01T00:00:00Z']) {
+    const answer = await bench.send('DELETE', `/v1/holds/A?${query}`, { headers: AUTHORIZATION });
+    assert.deepEqual([answer.status, answer.json['type']], [400, 'bad-request'], query);
+  }
+  assert.equal(bench.told.length, 1);
+});
+
 test('a refusal of either is a problem', async (t) => {
   const bench = await serve(t);
   bench.released = () => REFUSED;

@@ -102,7 +102,8 @@ export class HttpBench {
         return this.answer();
       },
       hold: (caller, body) => told(['hold', caller.name, caller.via, body], this.held()),
-      release: (caller, eventId, holder) => told(['release', caller.name, eventId, holder], this.released()),
+      release: (caller, eventId, holder, beforeMs) =>
+        told(['release', caller.name, eventId, holder, ...(beforeMs === null ? [] : [beforeMs])], this.released()),
       life: (eventId, { after, limit }) => told(['life', eventId, after, limit], this.life()),
     };
   }

@@ -21,8 +21,8 @@ function approval(more: Partial<EventApproval> = {}): EventApproval {
       { ...TOPIC, at: at(6), event: scheduledEvent({ notBefore: null }) },
     ],
     holds: [
-      { ...TOPIC, reason: 'a "dump"\nis running', at: at(7), replaced: null },
-      { ...ORDERS, reason: null, at: at(8), replaced: { times: 2, sinceMs: 3 } },
+      { ...TOPIC, reason: 'a "dump"\nis running', at: at(7), sentMs: 4, replaced: null },
+      { ...ORDERS, reason: null, at: at(8), sentMs: null, replaced: { times: 2, sinceMs: 3 } },
     ],
     decision: { by: 'deadline', at: at(6), atOnce: false, dueMs: 4, isSpent: true },
     ...more,

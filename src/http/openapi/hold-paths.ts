@@ -38,6 +38,13 @@ const release: Node = {
       description: 'Whose hold; another one than your own is the right of an admin.',
       schema: { type: 'string', minLength: 1, maxLength: 256 },
     },
+    {
+      name: 'before',
+      in: 'query',
+      required: false,
+      description: 'Only holds that were set at this time or before; a client that repeats a release says when it first asked.',
+      schema: { type: 'string', format: 'date-time' },
+    },
   ],
   responses: {
     204: { description: 'It is gone. What is decided by now is submitted with the last one.' },
@@ -49,6 +56,7 @@ const release: Node = {
       'not-held',
       'ended',
       'started',
+      'changed',
       'forbidden',
       'unavailable',
       'internal',
