@@ -85,8 +85,14 @@ export function stands(approval: EventApproval | null): boolean {
 export interface Review {
   /** The same object where nothing changed. */
   readonly approval: EventApproval | null;
-  /** Void now, and nobody has been told so. */
-  readonly voided: readonly ApprovalVote[];
+  /** They bring no StartRequest any more, and nobody has been told so. */
+  readonly voided: readonly VoidVote[];
+}
+
+/** `changed`: the event got worse, or its approver may not approve it any more; `dry-run`: a dry run took it along, and what counts there is never posted. */
+export interface VoidVote {
+  readonly vote: ApprovalVote;
+  readonly reason: 'changed' | 'dry-run';
 }
 
 /** Judges the approvals by the event's content and by the rules now: votes may become void, and what a rule decided is decided anew. */
@@ -105,10 +111,18 @@ export function review(rules: Rules, approval: EventApproval | null, matter: Mat
   const votes = approval.votes.filter(isStanding);
   const hasFailed = approval.state === 'failed';
   // Whoever approved was told of the failure already; a rule decides anew.
-  const voided = hasFailed ? [] : approval.votes.filter((vote) => !isStanding(vote));
+  const voided = hasFailed ? [] : voidIn(rules, approval, isStanding);
   const rest = votes.length === approval.votes.length ? approval : { ...approval, votes };
   if (hasFailed && votes.length > 0 && approval.decision?.by === 'quorum' && !isApproved) return { approval: rest, voided };
   return { approval: settled(rules, rest, matter, at), voided };
+}
+
+function voidIn(rules: Rules, approval: EventApproval, isStanding: (vote: ApprovalVote) => boolean): readonly VoidVote[] {
+  const isTakenAlong = rules.dryRun && !approval.isDryRun;
+  return approval.votes.flatMap((vote): VoidVote[] => {
+    if (!isStanding(vote)) return [{ vote, reason: 'changed' }];
+    return isTakenAlong ? [{ vote, reason: 'dry-run' }] : [];
+  });
 }
 
 /** The event has started: what was submitted is confirmed, what was not never will be. */

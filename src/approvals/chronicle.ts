@@ -1,11 +1,11 @@
 // What one act made of the approvals of an event → its record, its CloudEvents and its log lines: written in a transaction, told once that is on disk.
 import type { Logger } from 'pino';
-import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../approval.ts';
+import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, EventApproval } from '../approval.ts';
 import type { ApprovalChange, ApprovalPhase, Instant } from '../model.ts';
 import { approvalChange } from './approval-change.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';
-import type { Matter } from './ballot.ts';
+import type { Matter, VoidVote } from './ballot.ts';
 import { stepsBetween } from './steps.ts';
 
 /** What happens to approvals, as a metric counts it; `denied`: a request was answered with a refusal. */
@@ -59,11 +59,11 @@ export class Chronicle {
     known: Matter['known'],
     before: EventApproval | null,
     after: EventApproval | null,
-    voided: readonly ApprovalVote[],
+    voided: readonly VoidVote[],
     at: Instant,
   ): Entry {
     if (after === null || after === before) return { known, before, after, steps: [], changes: [] };
-    const changes = voided.map(({ approver }) => this.#change('failed', known, after, { approver, reason: 'changed', at }));
+    const changes = voided.map(({ vote: { approver }, reason }) => this.#change('failed', known, after, { approver, reason, at }));
     return { known, before, after, steps: stepsBetween(before, after, { atMs: at.wallMs }), changes };
   }
 

@@ -1,11 +1,23 @@
 // Votes, holds, reviews, deadlines and verdicts → approvals, their record and their CloudEvents on disk, then the same in memory; says when one is decided.
-import type { ApprovalOrigin, ApprovalVote, EventApproval } from '../approval.ts';
+import type { ApprovalOrigin, EventApproval } from '../approval.ts';
 import type { EventChange, Instant, KnownEvent } from '../model.ts';
 import { type Deps, now } from '../time.ts';
 import { AnswerRecord } from './answer-record.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';
-import { begun, closed, type Matter, moved, review, stands, withDeadline, withHold, withoutHolds, withVote } from './ballot.ts';
+import {
+  begun,
+  closed,
+  type Matter,
+  moved,
+  review,
+  stands,
+  type VoidVote,
+  withDeadline,
+  withHold,
+  withoutHolds,
+  withVote,
+} from './ballot.ts';
 import { Chronicle, type ChronicleParts, type Entry } from './chronicle.ts';
 import { type Governed, isPast } from './governed.ts';
 import { type Pending, together } from './pending.ts';
@@ -221,7 +233,7 @@ export class Ledger {
     before: EventApproval | null,
     after: EventApproval | null,
     governed: Governed | null,
-    voided: readonly ApprovalVote[],
+    voided: readonly VoidVote[],
     at: Instant,
   ): Pending {
     const entry = this.#chronicle.review(known, before, after, voided, at);

@@ -32,6 +32,7 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
   const [votesBefore, holdsBefore] = [before?.votes ?? [], before?.holds ?? []];
   const steps = [
     ...without(votesBefore, after.votes).map((vote) => line('void', vote)),
+    ...takenAlong(before, after).map((vote) => line('void', vote, { reason: 'dry-run' })),
     ...after.votes.filter((vote) => !isIn(vote, votesBefore)).map((vote) => line('recorded', vote)),
     ...after.holds
       .filter((hold) => !holdsBefore.includes(hold) && !isFolded(hold))
@@ -64,6 +65,12 @@ function lastReason(hold: ApprovalHold, policy: string | null): readonly Approva
   const { approver, via, reason, at, replaced } = hold;
   const times = (replaced?.times ?? 0) - MOST_REASONS + 1;
   return [stepOf('held', at.wallMs, policy, { approver, via, reason, ...(times > 1 && { times }) })];
+}
+
+/** What a dry run takes along is never posted; of what was refused everybody was told already. */
+function takenAlong(before: EventApproval | null, after: EventApproval): readonly ApprovalVote[] {
+  if (before === null || before.isDryRun || !after.isDryRun || before.state === 'failed') return [];
+  return before.votes.filter((vote) => isIn(vote, after.votes));
 }
 
 /** A yes that was said anew, as after a dry run, has a moment of its own. */

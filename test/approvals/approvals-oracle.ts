@@ -73,6 +73,8 @@ export class Oracle {
   readonly entries = new Map<string, OracleEntry>();
   recorded = 0;
   voided = 0;
+  /** Real votes that a dry run took along. */
+  takenAlong = 0;
   #config: OracleConfig | null = null;
   #hasRead = false;
   isBlind = false;
@@ -232,7 +234,10 @@ export class Oracle {
     const standing = entry.votes.filter(
       (vote) => !hasGotWorse(vote.event, event) && refusalOf(this.config, ruling, vote.approver, event) === null,
     );
-    if (entry.outcome !== 'failed') this.voided += entry.votes.length - standing.length;
+    if (entry.outcome !== 'failed') {
+      this.voided += entry.votes.length - standing.length;
+      if (this.config.dryRun && !entry.isDry) this.takenAlong += standing.length;
+    }
     entry.votes = standing;
     if (entry.outcome === 'failed' && standing.length > 0 && entry.by === 'quorum' && ruling.then !== 'approve') return;
     this.#settle(entry, nowMs);

@@ -36,6 +36,7 @@ export class ApprovalsWorld {
   #readAt: Instant | null = null;
   #occurrences = 0;
   #voided = 0;
+  #takenAlong = 0;
   #messages = 0;
   #phase: 'acts' | 'judges' | null = null;
   #process: Process;
@@ -173,6 +174,7 @@ export class ApprovalsWorld {
     const told = (phase: string) => this.store.published.filter((change) => change.phase === phase);
     assert.equal(told('recorded').length, this.oracle.recorded, 'approval.recorded once for each vote');
     assert.equal(this.#voided, this.oracle.voided, 'approval.failed once for each vote that became void');
+    assert.equal(this.#takenAlong, this.oracle.takenAlong, 'approval.failed once for each vote that a dry run took along');
     const submitted = told('submitted').map(({ occurrence }) => occurrence);
     assert.equal(new Set(submitted).size, submitted.length, 'approval.submitted once for each occurrence');
     assert.ok(submitted.length <= this.accepted, 'approval.submitted without an accepted StartRequest');
@@ -236,6 +238,7 @@ export class ApprovalsWorld {
     const entry = this.oracle.entries.get(key);
     const isOfEntry = entry?.occurrence === occurrence;
     if (phase === 'failed' && reason === 'changed' && this.#phase === 'judges') this.#voided++;
+    if (phase === 'failed' && reason === 'dry-run') this.#takenAlong++;
     if (phase === 'failed' && reason === 'refused' && isOfEntry) {
       if (entry.holds.size > 0 || entry.by === null) this.faults.push(`${key} was told failed, though nothing was to be posted any more`);
       this.oracle.concluded(entry, 'failed');

@@ -471,6 +471,53 @@ test('a yes of a dry run counts towards no quorum after it', async (t) => {
   assert.deepEqual(real.summary(KEY)?.waitingFor, ['orders']);
 });
 
+test('a dry run that takes a real yes along tells its approver so, once, whatever follows', async (t) => {
+  for (const settings of [{ required: 'all' } as const, {}]) {
+    const { bench, approvals } = approvalsOverOneEvent(t, settings);
+    // Decided or not, it was not posted yet.
+    bench.answers = [again(60_000)];
+    await approve(approvals);
+    const before = bench.store.told.length;
+    const dry = reopened(bench, { ...settings, dryRun: true });
+    assert.deepEqual(bench.store.told.slice(before), ['approval.failed dry-run orders']);
+    assert.deepEqual(
+      bench.store
+        .steps(1)
+        .filter(({ step }) => step === 'void')
+        .map(({ approver, reason }) => [approver, reason]),
+      [['orders', 'dry-run']],
+    );
+    bench.poll();
+    await approve(dry, 'billing');
+    assert.equal(dry.summary(KEY)?.state, 'dry-run');
+    reopened(bench, { ...settings, dryRun: true });
+    reopened(bench, settings);
+    bench.poll();
+    await bench.time.advance(120_000);
+    assert.equal(bench.store.told.filter((told) => told.startsWith('approval.failed')).length, 1);
+    assert.ok(bench.posts.length <= 1);
+  }
+});
+
+test('a yes that was told to have failed is not told again by a dry run, and one that got worse meanwhile says so', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [REFUSED];
+  await approve(approvals);
+  const told = bench.store.told.length;
+  reopened(bench, { dryRun: true });
+  assert.equal(bench.store.told.length, told);
+
+  const other = approvalsOverOneEvent(t, { required: 'all' });
+  await approve(other.approvals);
+  const dry = reopened(other.bench, {
+    required: 'all',
+    approvers: { orders: { scope: { impacts: ['Reboot'] } }, billing: {} },
+    dryRun: true,
+  });
+  assert.equal(dry.summary(KEY), null);
+  assert.equal(other.bench.store.told.at(-1), 'approval.failed changed orders');
+});
+
 test('after a dry run a rule decides the occurrences that it had not decided in it', async (t) => {
   const { bench } = approvalsOverOneEvent(t, { ...POLICY, dryRun: true });
   const real = reopened(bench, POLICY);
