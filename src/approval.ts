@@ -44,10 +44,11 @@ export interface ApprovalDecision {
 
 /**
  * `waiting` for more approvers; `held`: recorded, and somebody's hold stands; `submitting`: decided, to be posted; `submitted`: accepted by the
- * metadata service; `confirmed`: seen `Started` after that; `moot`: started or gone without it; `failed`: refused by the metadata service;
- * `dry-run`: decided while `approvals.dryRun` was set, so never posted.
+ * metadata service; `confirmed`: seen `Started` after that; `moot`: started or gone without it; `unknown`: started or gone, and nobody can know
+ * whether by it, as an answer of the metadata service was lost; `failed`: refused by the metadata service; `dry-run`: decided while
+ * `approvals.dryRun` was set, so never posted.
  */
-export type ApprovalState = 'waiting' | 'held' | 'submitting' | 'submitted' | 'confirmed' | 'moot' | 'failed' | 'dry-run';
+export type ApprovalState = 'waiting' | 'held' | 'submitting' | 'submitted' | 'confirmed' | 'moot' | 'unknown' | 'failed' | 'dry-run';
 
 /** The approvals of one occurrence of an event. */
 export interface EventApproval {
@@ -79,7 +80,8 @@ export type ApprovalStepName =
   | 'submitted'
   | 'confirmed'
   | 'failed'
-  | 'moot';
+  | 'moot'
+  | 'unknown';
 
 /** One line of the record of an occurrence; lines are added, never changed. */
 export interface ApprovalStep {
@@ -154,7 +156,7 @@ export type MessageState = { readonly kind: 'parked' } | { readonly kind: 'handl
 /** What the metadata service said to a StartRequest. */
 export type PostResult =
   | { readonly kind: 'accepted' }
-  /** Not now: post again in the rhythm of polling. */
-  | { readonly kind: 'again'; readonly error: Error; readonly delayMs: number }
+  /** Not now: post again in the rhythm of polling. `mayHaveArrived`: it gave no answer, and may have accepted it. */
+  | { readonly kind: 'again'; readonly error: Error; readonly delayMs: number; readonly mayHaveArrived: boolean }
   /** Refused: read the document again and decide. */
   | { readonly kind: 'refused'; readonly status: number; readonly error: Error };

@@ -1,7 +1,7 @@
 // What an approver is told: results for each event, or the one refusal that decided. Types, and the refusals in their words.
 
-/** Where one approval stands: `started` for one that came before the start, `moot` where the event started or went away without it. */
-export type ResultState = 'submitted' | 'started' | 'dry-run' | 'waiting' | 'held' | 'submitting' | 'moot';
+/** Where one approval stands: `started` for one that came before the start, `moot` where the event started or went away without it, `unknown` where perhaps by it. */
+export type ResultState = 'submitted' | 'started' | 'dry-run' | 'waiting' | 'held' | 'submitting' | 'moot' | 'unknown';
 
 export interface ApprovalResult {
   /** In the service's own letter case. */

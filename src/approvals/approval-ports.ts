@@ -7,6 +7,8 @@ export interface ApprovalPorts {
   events(): ReadonlyMap<string, KnownEvent>;
   /** When the last good document whose changes are committed was read by this process: the same object until a newer one was; null before the first. */
   lastReadAt(): Instant | null;
+  /** When this process or, after a start, one before it read the last good document; null where none ever was. */
+  lastGoodAt(): Instant | null;
   /** Whether sight of the metadata service is lost, as `source.blind` tells. */
   isBlind(): boolean;
   /**

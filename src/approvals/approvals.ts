@@ -2,8 +2,7 @@
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
 import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../approval.ts';
 import { BridgeError, messageOf } from '../errors.ts';
-import type { EventChange, Instant } from '../model.ts';
-import { now } from '../time.ts';
+import type { EventChange } from '../model.ts';
 import {
   type ApprovalAnswer,
   type ApprovalResult,
@@ -14,6 +13,7 @@ import {
   refusal,
 } from './answer.ts';
 import type { ApprovalTransaction } from './approval-store.ts';
+import { BridgeTurn } from './bridge-turn.ts';
 import { Deadlines } from './deadlines.ts';
 import { parseHold } from './hold-requests.ts';
 import { Intake, type MessageOrigin, type MessageResult } from './intake.ts';
@@ -22,7 +22,7 @@ import { Ledger, type LedgerParts } from './ledger.ts';
 import type { Life } from './life.ts';
 import { compilePolicy, type PolicyOptions } from './policy.ts';
 import type { Required, Rules } from './quorum.ts';
-import { type GroupOptions, turnMs as turnOf } from './rank.ts';
+import type { GroupOptions } from './rank.ts';
 import { heldAnswer, resultOf, type Summary } from './result.ts';
 import { compileScope, type ScopeOptions } from './scope.ts';
 import { keyOf, lengthFault, parseStartRequests } from './start-requests.ts';
@@ -65,8 +65,8 @@ export class Approvals implements AsyncDisposable {
   readonly #submissions: Submissions;
   readonly #intake: Intake;
   readonly #views: Views;
+  readonly #turn: BridgeTurn;
   readonly #ready = Promise.withResolvers<void>();
-  #startedAt: Instant | null = null;
   #isClosed = false;
 
   /** Does nothing yet. */
@@ -74,21 +74,23 @@ export class Approvals implements AsyncDisposable {
     this.#parts = parts;
     const scopes = new Map(Object.entries(parts.approvers).map(([name, { scope }]) => [name, compileScope(scope ?? {})]));
     this.#rules = { policy: compilePolicy(parts.policy, parts.required), scopes, dryRun: parts.dryRun };
+    this.#turn = new BridgeTurn(parts);
     this.#ledger = new Ledger(this.#rules, parts, {
       onDecided: (approval) => this.#submissions.start(approval),
       onDeadline: (key, dueMs) => this.#deadlines.set(key, dueMs),
       isOnItsWay: (approval) => this.#submissions.isOnItsWay(approval),
+      mayHavePosted: (approval) => this.#turn.mayHaveCome(approval),
     });
     this.#judge = new Judge({ ...parts, rules: this.#rules, ledger: this.#ledger });
     this.#deadlines = new Deadlines(parts.deps, (key) => this.#fallDue(key));
-    const turnMs = (approval: EventApproval) => this.#turnMs(approval);
+    const turnMs = (approval: EventApproval) => this.#turn.ms(approval);
     this.#submissions = new Submissions({
       ports: parts.ports,
       deps: parts.deps,
       logger: parts.logger,
       approvalOf: (key, occurrence) => this.#ledger.approvalOf(key, occurrence),
       turnMs,
-      answered: (posted, status) => this.#ledger.answered(posted, status),
+      answered: (posted, status, mayHaveArrived) => this.#ledger.answered(posted, status, mayHaveArrived),
       conclude: (posted, verdict, status) => this.#ledger.conclude(posted, verdict, status),
     });
     this.#intake = new Intake({
@@ -103,7 +105,7 @@ export class Approvals implements AsyncDisposable {
 
   /** Takes up what was open when the last process ended, decides anew what rules decide, and posts what is decided. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
-    this.#startedAt = now(this.#parts.deps);
+    this.#turn.begin();
     // The ledger begins to post, so what may fail comes before it.
     this.#intake.load();
     this.#ledger.load();
@@ -129,7 +131,7 @@ export class Approvals implements AsyncDisposable {
     const results: ApprovalResult[] = [];
     for (const found of checked) {
       const { known } = found;
-      const approval = this.#ledger.approvalOf(known.key, known.occurrence);
+      const approval = this.#ledger.approvalOf(known.key, known.occurrence) ?? this.#parts.store.approvalOf(known.occurrence);
       const result = resultOf(this.#rules, approver, found, approval, this.#ledger.matterOf(known));
       if ('kind' in result) return this.#denied(approver, result);
       results.push(result);
@@ -227,13 +229,6 @@ export class Approvals implements AsyncDisposable {
   #requireOpen(): void {
     if (this.#isClosed)
       throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; ask again after its start.');
-  }
-
-  #turnMs(approval: EventApproval): number | null {
-    const { group, ports, deps } = this.#parts;
-    const event = ports.events().get(approval.key)?.event ?? null;
-    const at = now(deps);
-    return turnOf(approval, event, { group, ownName: ports.ownName(), startedAt: this.#startedAt ?? at, at });
   }
 
   #fallDue(key: string): void {

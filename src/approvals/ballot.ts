@@ -79,7 +79,7 @@ export function withDeadline(rules: Rules, approval: EventApproval | null, matte
 /** Whether a decision was made and stands, so that there is nothing left for a deadline to do. */
 export function stands(approval: EventApproval | null): boolean {
   if (approval === null || approval.decision === null) return false;
-  return approval.state !== 'waiting' && approval.state !== 'moot' && approval.state !== 'failed';
+  return approval.state !== 'waiting' && approval.state !== 'failed' && !isPassedBy(approval.state);
 }
 
 export interface Review {
@@ -126,14 +126,21 @@ function voidIn(rules: Rules, approval: EventApproval, isStanding: (vote: Approv
 }
 
 /** The event has started: what was submitted is confirmed, what was not never will be. */
-export function begun(approval: EventApproval, at: Instant): EventApproval {
-  return approval.state === 'submitted' ? moved(approval, 'confirmed', at) : closed(approval, at);
+export function begun(approval: EventApproval, at: Instant, passedBy: PassedBy): EventApproval {
+  return approval.state === 'submitted' ? moved(approval, 'confirmed', at) : closed(approval, at, passedBy);
 }
 
 /** The event ended: what was not submitted never will be. */
-export function closed(approval: EventApproval, at: Instant): EventApproval {
+export function closed(approval: EventApproval, at: Instant, passedBy: PassedBy): EventApproval {
   const isOpen = approval.state === 'waiting' || approval.state === 'held' || approval.state === 'submitting';
-  return isOpen ? moved(approval, 'moot', at) : approval;
+  return isOpen ? moved(approval, passedBy, at) : approval;
+}
+
+/** What is left of approvals whose event starts or goes: `unknown` where a StartRequest may have been accepted and the answer was lost. */
+export type PassedBy = 'moot' | 'unknown';
+
+export function isPassedBy(state: ApprovalState): state is PassedBy {
+  return state === 'moot' || state === 'unknown';
 }
 
 /** In another state, or the same object. `at` is kept where the state stays. */
@@ -142,7 +149,7 @@ export function moved(approval: EventApproval, state: ApprovalState, at: Instant
 }
 
 /** Accepted by the metadata service, or on its way there. */
-function isPosted(state: ApprovalState): boolean {
+export function isPosted(state: ApprovalState): boolean {
   return state === 'submitted' || state === 'confirmed';
 }
 
@@ -152,7 +159,7 @@ function isDecidedDryRun({ state }: EventApproval): boolean {
 
 /** What moot approvals, and those of a dry run that is over, said counts no more: the next yes begins anew. */
 function isAlive(rules: Rules, { state, isDryRun }: EventApproval): boolean {
-  return state !== 'moot' && (!isDryRun || rules.dryRun);
+  return !isPassedBy(state) && (!isDryRun || rules.dryRun);
 }
 
 /** The approvals to add to; new ones keep the holds, and what a dry run decided. */

@@ -5,7 +5,7 @@ import type { ApprovalChange, ApprovalPhase, Instant } from '../model.ts';
 import { approvalChange } from './approval-change.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';
-import type { Matter, VoidVote } from './ballot.ts';
+import { isPassedBy, type Matter, type VoidVote } from './ballot.ts';
 import { stepsBetween } from './steps.ts';
 
 /** What happens to approvals, as a metric counts it; `denied`: a request was answered with a refusal. */
@@ -73,7 +73,7 @@ export class Chronicle {
     const hasFailed = after.state === 'failed';
     const [first, ...others] = posted.decision?.by === 'quorum' ? posted.votes : [];
     const told = { approver: others.length === 0 ? (first?.approver ?? null) : null, reason: hasFailed ? 'refused' : null, at };
-    const changes = after.state === 'moot' ? [] : [this.#change(hasFailed ? 'failed' : 'submitted', known, after, told)];
+    const changes = isPassedBy(after.state) ? [] : [this.#change(hasFailed ? 'failed' : 'submitted', known, after, told)];
     return { known, before, after, steps, changes };
   }
 

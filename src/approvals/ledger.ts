@@ -5,23 +5,13 @@ import { type Deps, now } from '../time.ts';
 import { AnswerRecord } from './answer-record.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';
-import {
-  begun,
-  closed,
-  type Matter,
-  moved,
-  review,
-  stands,
-  type VoidVote,
-  withDeadline,
-  withHold,
-  withoutHolds,
-  withVote,
-} from './ballot.ts';
+import { begun, type Matter, moved, stands, withDeadline, withHold, withoutHolds, withVote } from './ballot.ts';
 import { Chronicle, type ChronicleParts, type Entry } from './chronicle.ts';
-import { type Governed, isPast } from './governed.ts';
+import { Doubts } from './doubts.ts';
+import { isPast } from './governed.ts';
 import { type Pending, together } from './pending.ts';
 import type { Rules } from './quorum.ts';
+import { Reviews } from './reviews.ts';
 import { Rulings } from './rulings.ts';
 import { stepOf } from './steps.ts';
 import type { Verdict } from './submissions.ts';
@@ -39,6 +29,8 @@ export interface LedgerHooks {
   readonly onDeadline: (key: string, dueMs: number | null) => void;
   /** Whether a StartRequest for it is under way, and not answered yet. */
   readonly isOnItsWay: (approval: EventApproval) => boolean;
+  /** Whether a process that ended since may have posted this, which it left behind as `submitting`. */
+  readonly mayHavePosted: (approval: EventApproval) => boolean;
 }
 
 /** What an approver asked for, checked. Of several for one event, holds come first. */
@@ -57,6 +49,8 @@ export class Ledger {
   /** By key. */
   readonly #open = new Map<string, EventApproval>();
   readonly #answers: AnswerRecord;
+  readonly #doubts = new Doubts();
+  readonly #reviews: Reviews;
 
   constructor(rules: Rules, parts: LedgerParts, hooks: LedgerHooks) {
     this.#rules = rules;
@@ -65,15 +59,23 @@ export class Ledger {
     this.#chronicle = new Chronicle(parts);
     this.#answers = new AnswerRecord(parts);
     this.#rulings = new Rulings(rules.policy, hooks.onDeadline);
+    this.#reviews = new Reviews({
+      ...{ rules, rulings: this.#rulings, chronicle: this.#chronicle, doubts: this.#doubts, isOnItsWay: hooks.isOnItsWay },
+      isInPlace: (approval) => this.#open.get(approval.key) === approval,
+      keep: (approval) => this.#keep(approval),
+      forget: (known) => this.#forget(known),
+    });
   }
 
   /** Takes over what is stored, judged by the rules of this process. @throws BridgeError BRIDGE_STORE_* */
   load(): void {
     const { ports, store, deps } = this.#parts;
     const stored = new Map(store.openApprovals().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
+    for (const approval of stored.values())
+      if (approval.state === 'submitting' && this.#hooks.mayHavePosted(approval)) this.#doubts.add(approval);
     const at = now(deps);
     const reviews = [...ports.events().values()].map((known) =>
-      this.#review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
+      this.#reviews.review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
     );
     const pending = together(reviews);
     if (pending.isNews) store.transact(pending.write);
@@ -122,7 +124,9 @@ export class Ledger {
     return together(
       changes.map((change) => {
         const approval = this.approvalOf(change.key, change.occurrence);
-        return change.phase === 'ended' ? this.#over(change, approval, change.at) : this.#review(change, approval, change.at);
+        return change.phase === 'ended'
+          ? this.#reviews.over(change, approval, change.at)
+          : this.#reviews.review(change, approval, change.at);
       }),
     );
   }
@@ -161,15 +165,17 @@ export class Ledger {
   }
 
   /**
-   * The metadata service answered a StartRequest, and not with a yes: for the record. What has started meanwhile has started without it.
+   * The metadata service answered a StartRequest, and not with a yes: for the record. What has started meanwhile has started without it, or
+   * nobody can know, where the answer was lost.
    * @throws BridgeError BRIDGE_STORE_*
    */
-  answered(posted: EventApproval, status: number | string | null): void {
-    this.#answers.record(posted, status);
+  answered(posted: EventApproval, status: number | string | null, mayHaveArrived: boolean): void {
     const before = this.approvalOf(posted.key, posted.occurrence);
+    if (mayHaveArrived && before !== null) this.#doubts.add(before);
+    this.#answers.record(posted, status);
     const known = this.#parts.ports.events().get(posted.key);
     if (before?.state !== 'submitting' || known?.event.eventStatus !== 'Started') return;
-    const pending = this.#review(known, before, now(this.#parts.deps));
+    const pending = this.#reviews.review(known, before, now(this.#parts.deps));
     this.#parts.store.transact(pending.write);
     pending.commit();
   }
@@ -182,9 +188,10 @@ export class Ledger {
     const at = now(this.#parts.deps);
     const late = before.votes.filter((vote) => posted.votes.every(({ approver }) => approver !== vote.approver));
     const { decision, policy } = posted;
-    const told = moved({ ...before, decision, policy, votes: [...posted.votes, ...late] }, verdict, at);
+    const state = verdict === 'moot' ? this.#doubts.passedBy(posted.key) : verdict;
+    const told = moved({ ...before, decision, policy, votes: [...posted.votes, ...late] }, state, at);
     // A document may show the start before the answer is there.
-    const after = known.event.eventStatus === 'Started' ? begun(told, at) : told;
+    const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
     const entry = this.#chronicle.verdict({ known, posted, before, after, status, at });
     this.#parts.store.transact((transaction) => this.#chronicle.write(transaction, [entry]));
     this.#chronicle.tell(entry);
@@ -209,54 +216,6 @@ export class Ledger {
     return before && withoutHolds(this.#rules, before, matter, act.holders, at);
   }
 
-  /** The event as it is now, and as this process's rules judge it. */
-  #review(known: Matter['known'], before: EventApproval | null, at: Instant): Pending {
-    if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
-    const governed = this.#rulings.judge(known, at);
-    const { approval, voided } = review(this.#rules, before && this.#sinceStart(known, before, at), { known, governed }, at);
-    return this.#pending(known, before, approval, governed, voided, at);
-  }
-
-  /** What is on its way may be what has started it: the answer tells. */
-  #begun(before: EventApproval, at: Instant): EventApproval {
-    return before.state === 'submitting' && this.#hooks.isOnItsWay(before) ? before : begun(before, at);
-  }
-
-  /** Back from Started before that answer came: what was to be posted then is to be posted no more. */
-  #sinceStart(known: Matter['known'], before: EventApproval, at: Instant): EventApproval {
-    const wasStarted = this.matterOf(known) === null && this.#open.get(known.key) === before;
-    return wasStarted && before.state === 'submitting' ? begun(before, at) : before;
-  }
-
-  #pending(
-    known: Matter['known'],
-    before: EventApproval | null,
-    after: EventApproval | null,
-    governed: Governed | null,
-    voided: readonly VoidVote[],
-    at: Instant,
-  ): Pending {
-    const entry = this.#chronicle.review(known, before, after, voided, at);
-    const commit = (): void => {
-      this.#rulings.keep(known, governed);
-      this.#chronicle.tell(entry);
-      if (after !== null) this.#keep(after);
-    };
-    return { isNews: after !== before, write: (transaction) => this.#chronicle.write(transaction, [entry]), commit };
-  }
-
-  #over(known: Matter['known'], before: EventApproval | null, at: Instant): Pending {
-    const { key } = known;
-    const entry = this.#chronicle.review(known, before, before && closed(before, at), [], at);
-    const commit = (): void => {
-      this.#chronicle.tell(entry);
-      this.#open.delete(key);
-      this.#answers.forget(key);
-      this.#rulings.forget(known);
-    };
-    return { isNews: entry.after !== before, write: (transaction) => this.#chronicle.write(transaction, [entry]), commit };
-  }
-
   /** Whether this process sees the event as Scheduled. */
   #sees({ listed, event }: KnownEvent): boolean {
     const { ports } = this.#parts;
@@ -265,6 +224,14 @@ export class Ledger {
 
   #keep(approval: EventApproval): void {
     this.#open.set(approval.key, approval);
+    this.#doubts.see(approval);
     if (approval.state === 'submitting') this.#hooks.onDecided(approval);
+  }
+
+  #forget(known: Matter['known']): void {
+    this.#open.delete(known.key);
+    this.#answers.forget(known.key);
+    this.#doubts.forget(known.key);
+    this.#rulings.forget(known);
   }
 }

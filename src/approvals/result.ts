@@ -65,7 +65,7 @@ function holdViews(holds: readonly ApprovalHold[]): readonly HoldView[] {
   }));
 }
 
-/** The answer for one StartRequest that was recorded; `approval` is null once the occurrence has ended. */
+/** The answer for one StartRequest that was recorded; `approval` is null where none is stored. */
 export function resultOf(
   rules: Rules,
   approver: string,

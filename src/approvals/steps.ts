@@ -17,6 +17,7 @@ const OF_STATE: Partial<Record<EventApproval['state'], ApprovalStepName>> = {
   submitted: 'submitted',
   confirmed: 'confirmed',
   moot: 'moot',
+  unknown: 'unknown',
   failed: 'failed',
 };
 

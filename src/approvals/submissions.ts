@@ -7,7 +7,7 @@ import { ageMs, type Deps, now, sleep } from '../time.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 
 /** How old the good document may be that lists the event as Scheduled. */
-const FRESH_MS = 10_000;
+export const FRESH_MS = 10_000;
 
 /** Between two looks where the first gave no good document that lists the event, and between two tries to store what the service said. */
 const PAUSE_MS = 1000;
@@ -28,8 +28,8 @@ export interface SubmissionParts {
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
   /** How long until it is this bridge's turn to post, 0 where it is; null where it never is. */
   readonly turnMs: (approval: EventApproval) => number | null;
-  /** The metadata service answered a StartRequest with this status, or did not: an error's code; the bridge asks again or looks. */
-  readonly answered: (posted: EventApproval, status: number | string | null) => void;
+  /** The metadata service answered a StartRequest with this status, or did not: an error's code, and it may have accepted it. The bridge asks again or looks. */
+  readonly answered: (posted: EventApproval, status: number | string | null, mayHaveArrived: boolean) => void;
   /** Stores what became of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
   readonly conclude: (posted: EventApproval, verdict: Verdict, status: number) => void;
 }
@@ -176,16 +176,16 @@ export class Submissions implements AsyncDisposable {
     });
     if (result.kind === 'accepted') return { posted, verdict: 'submitted', status: 200 };
     logger.warn({ eventId, reason: messageOf(result.error) }, 'the metadata service did not accept a StartRequest');
-    this.#tell(posted, statusOf(result));
+    this.#tell(posted, result);
     return result.kind === 'again'
       ? { delayMs: result.delayMs }
       : { posted, verdict: 'refused', status: result.status, readAt: ports.lastReadAt() };
   }
 
   /** A line of the record that cannot be stored does not make it post again sooner, or what was refused at all. */
-  #tell(posted: EventApproval, status: number | string | null): void {
+  #tell(posted: EventApproval, result: Exclude<PostResult, { kind: 'accepted' }>): void {
     try {
-      this.#parts.answered(posted, status);
+      this.#parts.answered(posted, statusOf(result), result.kind === 'again' && result.mayHaveArrived);
     } catch (error) {
       this.#parts.logger.error({ eventId: posted.key, err: error }, 'what the metadata service answered could not be stored');
     }

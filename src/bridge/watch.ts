@@ -70,6 +70,7 @@ export class Watch implements AsyncDisposable {
       ports: {
         events: () => this.recorder.known.events,
         lastReadAt: () => this.#lastReadAt(),
+        lastGoodAt: () => this.recorder.known.lastGoodAt,
         isBlind: () => this.recorder.blindness !== null,
         read: (signal) => parts.metadata.read(signal),
         post: (eventIds, signal) => parts.metadata.client.post(eventIds, signal),

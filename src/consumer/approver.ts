@@ -8,7 +8,7 @@ import type { WebAbortSignal } from './web-types.ts';
 /** Where an approval stands; `sent` through a broker, which cannot tell more. */
 export interface ApprovalResult {
   readonly eventId: string;
-  readonly state: 'submitted' | 'started' | 'moot' | 'dry-run' | 'waiting' | 'submitting' | 'held' | 'sent';
+  readonly state: 'submitted' | 'started' | 'moot' | 'unknown' | 'dry-run' | 'waiting' | 'submitting' | 'held' | 'sent';
   /** In the order in which they said yes. */
   readonly approvedBy?: readonly string[];
   /** With `waiting`. */

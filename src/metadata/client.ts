@@ -5,7 +5,7 @@ import { BridgeError } from '../errors.ts';
 import type { Instant, PollResult, ScheduledEventsDocument } from '../model.ts';
 import { ageMs, type Deps, now } from '../time.ts';
 import { parseDocument } from './document.ts';
-import { MISCONFIGURED, networkError, notTheService, resultLabel, statusError } from './faults.ts';
+import { MISCONFIGURED, mayHaveArrived, networkError, notTheService, resultLabel, statusError } from './faults.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
 import { Rhythm } from './rhythm.ts';
@@ -88,7 +88,8 @@ export class MetadataClient {
       if (signal.aborted) throw signal.reason;
       const error = asFault(thrown);
       if (typeof error.status === 'number' && MISCONFIGURED.has(error.status)) return { kind: 'refused', status: error.status, error };
-      return { kind: 'again', error, delayMs: this.#postRhythm.next(error, this.#deps.elapsedMs() - startedMs) };
+      const delayMs = this.#postRhythm.next(error, this.#deps.elapsedMs() - startedMs);
+      return { kind: 'again', error, delayMs, mayHaveArrived: mayHaveArrived(error) };
     }
   }
 

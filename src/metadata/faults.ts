@@ -61,6 +61,12 @@ export function notTheService(url: string, why: string, cause?: unknown): Bridge
   return new BridgeError('BRIDGE_METADATA_INVALID', `the answer of ${originOf(url)} ${why}: check metadata.endpoint`, { cause });
 }
 
+/** Whether the service may have read the request that got this instead of an answer: not where it answered, and not where nothing was reached. */
+export function mayHaveArrived({ code, status }: BridgeError): boolean {
+  if (typeof status === 'number' || code === 'BRIDGE_METADATA_CLOSED') return false;
+  return code !== 'BRIDGE_METADATA_UNREACHABLE' || CUT.has(status);
+}
+
 function routeAdvice(origin: string): string {
   if (origin !== 'http://169.254.169.254') return 'check metadata.endpoint, and that it listens there';
   return 'check that this is an Azure VM with a route to 169.254.169.254, that requests leave by the primary network interface, and that a container uses host networking';

@@ -4,8 +4,8 @@ import Gauge from 'prom-client/lib/gauge.js';
 import { boundedLabel } from './label-values.ts';
 import type { NamedMetric } from './named-metric.ts';
 
-const RESULTS = 'recorded held released void decided dropped left answered submitted confirmed failed moot denied'.split(' ');
-const STATES = ['waiting', 'held', 'submitting', 'submitted', 'confirmed', 'moot', 'failed', 'dry-run'] as const;
+const RESULTS = 'recorded held released void decided dropped left answered submitted confirmed failed moot unknown denied'.split(' ');
+const STATES = ['waiting', 'held', 'submitting', 'submitted', 'confirmed', 'moot', 'unknown', 'failed', 'dry-run'] as const;
 
 export interface ApprovalSnapshot {
   /** The state of the approvals of each event that has any. */

@@ -100,10 +100,13 @@ export const act = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       kind: fc.constant('answers' as const),
-      answers: fc.array(fc.constantFrom<Answer>('accepted', 'starts', 'slow', 'slow starts', 'again', 'refused', 'slow refused', 'never'), {
-        minLength: 1,
-        maxLength: 3,
-      }),
+      answers: fc.array(
+        fc.constantFrom<Answer>('accepted', 'starts', 'slow', 'slow starts', 'again', 'refused', 'slow refused', 'never', 'never starts'),
+        {
+          minLength: 1,
+          maxLength: 3,
+        },
+      ),
     }),
   },
   {

@@ -9,8 +9,8 @@ import type { Deps } from '../../src/time.ts';
 import type { OracleAct } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';
 
-/** What the metadata service says to the next StartRequest. `starts`: accepted, and the event is Started before the answer is there. */
-export type Answer = 'accepted' | 'starts' | 'slow' | 'slow starts' | 'again' | 'refused' | 'slow refused' | 'never';
+/** What the metadata service says to the next StartRequest. `starts`: accepted, and the event is Started before the answer is there, or lost (`never`). */
+export type Answer = 'accepted' | 'starts' | 'slow' | 'slow starts' | 'again' | 'refused' | 'slow refused' | 'never' | 'never starts';
 
 export type Channel = 'http' | 'topic' | 'queue';
 
@@ -24,7 +24,9 @@ export interface Process {
 }
 
 /** What is around a process. */
-export interface Surroundings extends Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'isBlind'>, Pick<ApprovalStore, 'transact'> {
+export interface Surroundings
+  extends Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'lastGoodAt' | 'isBlind'>,
+    Pick<ApprovalStore, 'transact'> {
   poll(): void;
   post(process: Process, eventIds: readonly string[]): Promise<PostResult>;
 }
@@ -49,6 +51,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
     ports: {
       events: () => surroundings.events(),
       lastReadAt: () => (process.isDead ? null : surroundings.lastReadAt()),
+      lastGoodAt: () => surroundings.lastGoodAt(),
       isBlind: () => surroundings.isBlind(),
       ownName: () => ownName,
       observerId: () => ownName.toLowerCase(),
@@ -105,9 +108,10 @@ export function send(
 export async function answerOf(time: Deps, answer: Answer): Promise<PostResult> {
   const after = (ms: number) => new Promise<void>((resolve) => time.after(ms, resolve));
   if (answer.startsWith('slow')) await after(3000);
-  if (answer === 'never') await after(10_000);
+  const isLost = answer.startsWith('never');
+  if (isLost) await after(10_000);
   const error = new Error('the metadata service did not accept it');
-  if (answer === 'again' || answer === 'never') return { kind: 'again', error, delayMs: 1000 };
+  if (answer === 'again' || isLost) return { kind: 'again', error, delayMs: 1000, mayHaveArrived: isLost };
   return answer.endsWith('refused') ? { kind: 'refused', status: 403, error } : { kind: 'accepted' };
 }
 

@@ -34,9 +34,12 @@ export class ApprovalsWorld {
   readonly #seenIds: string[] = [];
   #known: ReadonlyMap<string, KnownEvent> = new Map();
   #readAt: Instant | null = null;
+  #goodAt: Instant | null = null;
   #occurrences = 0;
   #voided = 0;
   #takenAlong = 0;
+  /** By occurrence: its approvals were `submitting`, and no answer to a StartRequest will come any more: one was surely made, or perhaps. */
+  readonly #unanswered = new Map<number, { readonly key: string; readonly wasMade: boolean }>();
   #messages = 0;
   #phase: 'acts' | 'judges' | null = null;
   #process: Process;
@@ -113,6 +116,7 @@ export class ApprovalsWorld {
     }
     this.#known = next;
     this.#readAt = at;
+    this.#goodAt = { ...at, elapsedMs: null };
     for (const change of changes) this.#committed(change, at);
     for (const [key, { listed }] of next) this.#markListed(key, listed);
     if (this.#reopened()) return;
@@ -171,6 +175,7 @@ export class ApprovalsWorld {
     this.tick();
     assert.deepEqual(this.faults, []);
     for (const { key, occurrence } of this.#known.values()) this.#compare(key, occurrence);
+    this.#checkUnknown();
     const told = (phase: string) => this.store.published.filter((change) => change.phase === phase);
     assert.equal(told('recorded').length, this.oracle.recorded, 'approval.recorded once for each vote');
     assert.equal(this.#voided, this.oracle.voided, 'approval.failed once for each vote that became void');
@@ -188,6 +193,25 @@ export class ApprovalsWorld {
       assert.ok(!isMissing, `no StartRequest for ${entry.key}, which ${entry.by} decided`);
       const stored = this.store.stored(entry.key, entry.occurrence);
       if (entry.event.eventStatus === 'Started') assert.notEqual(stored?.state, 'submitted', `${entry.key} is Started, but not confirmed`);
+    }
+  }
+
+  /** What may have been accepted is never said to be moot, and nothing else is said to be unknown. */
+  #checkUnknown(): void {
+    for (const [occurrence, { key, wasMade }] of this.#unanswered) {
+      const state = this.store.stored(key, occurrence)?.state ?? 'none';
+      assert.ok(!wasMade || state !== 'moot', `${key} is moot, though nobody knows what became of its StartRequest`);
+      if (['unknown', 'submitted', 'confirmed'].includes(state)) this.#unanswered.set(occurrence, { key, wasMade: false });
+    }
+    const unknown = this.store.openApprovals().filter(({ state }) => state === 'unknown');
+    for (const { key, occurrence } of unknown) assert.ok(this.#unanswered.has(occurrence), `${key} is unknown for no reason`);
+  }
+
+  /** Of a process that is dead, or ends. */
+  #abandon(process: Process): void {
+    for (const { key, occurrence, state } of this.store.openApprovals()) {
+      const wasMade = process.posting.has(occurrence) || this.#unanswered.get(occurrence)?.wasMade === true;
+      if (state === 'submitting') this.#unanswered.set(occurrence, { key, wasMade });
     }
   }
 
@@ -284,11 +308,15 @@ export class ApprovalsWorld {
   }
 
   #open(config: OracleConfig): Process {
-    if (this.#process) this.#process.isDead = true;
+    if (this.#process) {
+      this.#process.isDead = true;
+      this.#abandon(this.#process);
+    }
     this.#readAt = null;
     const process = processOf(config, this.store, this.time, {
       events: () => this.#known,
       lastReadAt: () => this.#readAt,
+      lastGoodAt: () => this.#goodAt,
       isBlind: () => this.oracle.isBlind,
       poll: () => this.poll(),
       post: (from, eventIds) => this.#post(from, eventIds),
@@ -311,6 +339,7 @@ export class ApprovalsWorld {
     const result = await answerOf(this.time, answer);
     if (process.isDead) return result;
     process.posting.delete(occurrence);
+    if (result.kind === 'again' && result.mayHaveArrived) this.#unanswered.set(occurrence, { key, wasMade: true });
     this.tick();
     if (result.kind === 'accepted') {
       this.accepted++;
@@ -347,7 +376,7 @@ export class ApprovalsWorld {
     const memory = this.#process.approvals.approvalOf(key, occurrence);
     if (memory !== null) assert.deepEqual(onDisk(memory), stored && onDisk(stored), `${key} in memory and on disk`);
     assert.deepEqual((stored?.holds ?? []).map(({ approver }) => approver).sort(), [...entry.holds].sort(), `holds of ${key}`);
-    const isPlain = stored !== undefined && stored.state !== 'moot' && stored.isDryRun === this.config.dryRun;
+    const isPlain = stored !== undefined && !['moot', 'unknown'].includes(stored.state) && stored.isDryRun === this.config.dryRun;
     const votes = stored?.votes.map(({ approver, isShared }) => `${approver} ${isShared}`);
     if (isPlain)
       assert.deepEqual(

@@ -13,6 +13,7 @@ import {
   approve,
   caller,
   KEY,
+  LOST,
   REFUSED,
   STARTED,
   said,
@@ -182,6 +183,59 @@ test('a StartRequest that is put off after its event was seen Started is moot, a
     assert.equal(bench.posts.length, 1);
     assert.equal(bench.told.at(-1), 'moot');
   }
+});
+
+test('a StartRequest whose answer got lost, and its event starts or goes: unknown, since it may have been what started it', async (t) => {
+  for (const pass of [(bench: ApprovalBench) => bench.list(EVENT_ID, STARTED), (bench: ApprovalBench) => bench.end(EVENT_ID)]) {
+    const { bench, approvals } = approvalsOverOneEvent(t);
+    bench.answers = [LOST];
+    assert.equal(await stateOf(approve(approvals)), '202 submitting');
+    pass(bench);
+    bench.poll();
+    await bench.time.advance(60_000);
+    assert.equal(bench.store.stored(KEY, 1)?.state, 'unknown');
+    assert.equal(bench.posts.length, 1);
+    assert.deepEqual(bench.told, ['recorded', 'decided', 'unknown']);
+    assert.deepEqual(bench.store.told, ['approval.recorded orders']);
+  }
+});
+
+test('the same where a hold came while it was on its way', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  await settle();
+  approvals.hold(caller('billing'), { EventId: EVENT_ID });
+  resolve(LOST);
+  await settle();
+  bench.list(EVENT_ID, STARTED);
+  bench.poll();
+  assert.equal(bench.store.stored(KEY, 1)?.state, 'unknown');
+  await asked;
+});
+
+test('an answer that was lost leaves no doubt once the service has accepted it, or for what comes after', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [LOST];
+  await approve(approvals);
+  await bench.time.advance(1000);
+  bench.list(EVENT_ID, STARTED);
+  bench.poll();
+  assert.equal(approvals.summary(KEY)?.state, 'confirmed');
+
+  const other = approvalsOverOneEvent(t);
+  other.bench.answers = [LOST];
+  await approve(other.approvals);
+  for (const fields of [STARTED, { eventStatus: 'Scheduled' } as const]) {
+    other.bench.list(EVENT_ID, fields);
+    other.bench.poll();
+  }
+  other.bench.answers = [again(60_000)];
+  await approve(other.approvals, 'billing');
+  other.bench.list(EVENT_ID, STARTED);
+  other.bench.poll();
+  assert.equal(other.approvals.summary(KEY)?.state, 'moot', 'what was answered 503 was not accepted');
 });
 
 test('refused, and still Scheduled in a document read after that: failed', async (t) => {

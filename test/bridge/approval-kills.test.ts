@@ -8,16 +8,16 @@ import { MINUTE, SECOND, type VirtualBridge } from '../support/virtual-bridge.ts
 /** As virtual-bridge.ts names it; its `request` reads a body, which a release has not. */
 const BILLING = 'token-of-the-billing-service';
 
-/** What the process was doing when it was killed, and what is posted by the next one where the event waits. */
-const KILLED: readonly (readonly [string, (bridge: VirtualBridge, eventId: string) => Promise<unknown>, object, number])[] = [
-  ['while one of two approvals was recorded', (bridge, eventId) => approve(bridge, 'orders', eventId), ALL, 0],
-  ['while it was decided and the service away', refusedForNow, ANY, 1],
-  ['while its StartRequest was on the way', lostOnTheWay, ANY, 1],
-  ['after it was submitted', accepted, ANY, 0],
-  ['while a hold stood', held, ANY, 0],
+/** What the process was doing when it was killed, what is posted by the next one where the event waits, and what is said where it does not. */
+const KILLED: readonly (readonly [string, (bridge: VirtualBridge, eventId: string) => Promise<unknown>, object, number, string])[] = [
+  ['while one of two approvals was recorded', (bridge, eventId) => approve(bridge, 'orders', eventId), ALL, 0, 'moot'],
+  ['while it was decided and the service away', refusedForNow, ANY, 1, 'unknown'],
+  ['while its StartRequest was on the way', lostOnTheWay, ANY, 1, 'unknown'],
+  ['after it was submitted', accepted, ANY, 0, 'submitted'],
+  ['while a hold stood', held, ANY, 0, 'moot'],
 ];
 
-for (const [when, live, approvals, again] of KILLED) {
+for (const [when, live, approvals, again, passedBy] of KILLED) {
   for (const fate of ['stays Scheduled', 'starts', 'is cancelled'] as const) {
     test(`killed ${when}, and the event ${fate}: nothing is lost, and nothing is posted for what is not Scheduled`, async (t) => {
       const { bridge, eventId } = await watching(t, approvals);
@@ -31,7 +31,8 @@ for (const [when, live, approvals, again] of KILLED) {
       if (fate === 'is cancelled') bridge.simulation.order('POST', `/events/${eventId}/cancel`);
       await bridge.startFor(MINUTE);
       assert.equal(posts(bridge).length - before, fate === 'stays Scheduled' ? again : 0);
-      const { approvedBy, steps } = await life(bridge, eventId);
+      const { approvedBy, steps, state } = await life(bridge, eventId);
+      if (fate !== 'stays Scheduled') assert.equal(state, fate === 'starts' && passedBy === 'submitted' ? 'confirmed' : passedBy);
       assert.deepEqual(approvedBy, ['orders']);
       assert.equal(steps.filter(({ step }) => step === 'recorded').length, 1, 'one record over the kill');
       const submitted = bridge.sink('audit').changes.filter((change) => change === 'approval.submitted');
@@ -91,6 +92,38 @@ test('killed when the service had accepted and the event waits for others on its
   await bridge.startFor(MINUTE);
   assert.deepEqual(statuses(bridge), [200, 200]);
   assert.equal(bridge.sink('audit').changes.filter((change) => change === 'approval.submitted').length, 1);
+});
+
+test('killed between the yes of the service and its store, and the event starts before the next process: unknown, and nobody says moot', async (t) => {
+  const { bridge, eventId } = await watching(t, ANY);
+  bridge.service = slowAnswers(bridge.service, bridge, 9 * SECOND);
+  await approve(bridge, 'orders', eventId);
+  await killOnTheWay(bridge);
+  await bridge.startFor(MINUTE);
+  assert.deepEqual(statuses(bridge), [200]);
+  const { state, approvedBy, steps } = await life(bridge, eventId);
+  assert.deepEqual([state, approvedBy, steps.map(({ step }) => step)], ['unknown', ['orders'], ['recorded', 'decided', 'unknown']]);
+  assert.deepEqual(bridge.sink('audit').changes.slice(0, 3), ['scheduled', 'approval.recorded', 'started']);
+  const metrics = await (await bridge.during(fetch(`${bridge.bridge.url}/metrics`))).text();
+  assert.match(metrics, /approvals_total\{result="unknown"\} 1/);
+});
+
+test('killed before its turn in the group, and the event starts before the next process: moot, for it was not posted', async (t) => {
+  const policy = [{ when: {}, then: 'approve' }];
+  const group = { submit: 'leader', failoverAfter: '30s', members: ['aaa_0', 'sim_0'] };
+  for (const [aliveS, state] of [
+    [5, 'moot'],
+    [45, 'unknown'],
+  ] as const) {
+    const { bridge, eventId } = await watching(t, { policy, group }, {}, { Resources: ['aaa_0'] }, { status: 503 });
+    await bridge.advance(aliveS * SECOND);
+    await bridge.kill();
+    bridge.simulation.order('POST', `/events/${eventId}/start`);
+    await bridge.advance(MINUTE);
+    await bridge.startFor(10 * SECOND);
+    assert.equal((await life(bridge, eventId)).state, state);
+    await bridge.kill();
+  }
 });
 
 /** kill -9 while a StartRequest is on the way; what is left of the process waits for it, and nobody sees that. */

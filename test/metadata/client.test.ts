@@ -347,6 +347,22 @@ describe('post', () => {
     });
   }
 
+  for (const [what, answer, mayHaveArrived] of [
+    ['503', { status: 503 }, false],
+    ['a refused connection', failing('ECONNREFUSED'), false],
+    ['a network without a route', failing('ENETUNREACH'), false],
+    ['a reset', failing('ECONNRESET'), true],
+    ['a broken pipe', failing('EPIPE'), true],
+    ['a time-out', new BridgeError('BRIDGE_METADATA_TIMEOUT', 'no answer'), true],
+    ['a page in the place of an answer', { status: 200, body: '<html>sign in</html>' }, true],
+  ] as const) {
+    test(`${what}: the service ${mayHaveArrived ? 'may have' : 'has not'} accepted it`, async () => {
+      const { client } = inMemory(() => answer);
+      const result = await client.post(['a'], never);
+      assert.equal(result.kind === 'again' && result.mayHaveArrived, mayHaveArrived);
+    });
+  }
+
   test('waits in the rhythm of polling, until one is accepted', async () => {
     const statuses = [500, 500, 500, 500, 200, 500];
     const { client } = inMemory(() => ({ status: statuses.shift() ?? 0 }));

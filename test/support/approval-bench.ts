@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { ApprovalOrigin, PostResult } from '../../src/approval.ts';
 import type { ApprovalAnswer, HoldAnswer, ReleaseAnswer } from '../../src/approvals/answer.ts';
 import { Approvals, type ApprovalsParts } from '../../src/approvals/approvals.ts';
+import { BridgeError } from '../../src/errors.ts';
 import type { EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model.ts';
 import { now } from '../../src/time.ts';
 import { EVENT_ID, scheduledEvent } from './events.ts';
@@ -13,9 +14,16 @@ import { VirtualTime } from './virtual-time.ts';
 export const ACCEPTED: PostResult = { kind: 'accepted' };
 export const REFUSED: PostResult = { kind: 'refused', status: 403, error: new Error('the metadata service answered 403') };
 
+/** Answered 503. */
 export function again(delayMs: number): PostResult {
-  return { kind: 'again', error: new Error('the metadata service answered 503'), delayMs };
+  return { kind: 'again', error: new Error('the metadata service answered 503'), delayMs, mayHaveArrived: false };
 }
+
+/** No answer came. */
+export const LOST: PostResult = {
+  ...{ kind: 'again', delayMs: 1000, mayHaveArrived: true },
+  error: new BridgeError('BRIDGE_METADATA_TIMEOUT', 'the metadata service gave no complete answer'),
+};
 
 export interface Post {
   readonly eventIds: readonly string[];
@@ -56,6 +64,7 @@ export class ApprovalBench {
   readonly messages: string[] = [];
   #known: ReadonlyMap<string, KnownEvent> = new Map();
   #readAt: Instant | null = null;
+  #goodAt: Instant | null = null;
   #occurrences = 0;
   #approvals: Approvals | null = null;
 
@@ -78,6 +87,7 @@ export class ApprovalBench {
       ports: {
         events: () => this.#known,
         lastReadAt: () => (approvals === this.#approvals ? this.#readAt : null),
+        lastGoodAt: () => this.#goodAt,
         read: (signal) => this.#read(approvals, signal),
         post: (eventIds, signal) => this.#post(approvals, eventIds, signal),
         isBlind: () => this.isBlind,
@@ -137,6 +147,7 @@ export class ApprovalBench {
     for (const { key, occurrence, phase } of changes) if (phase === 'ended') this.store.end(key, occurrence, at.wallMs);
     this.#known = next;
     this.#readAt = at;
+    this.#goodAt = { ...at, elapsedMs: null };
     commit?.();
     this.#approvals?.documentHandled();
   }

@@ -20,6 +20,7 @@ const APPROVAL_STATES = Object.keys({
   submitted: true,
   confirmed: true,
   moot: true,
+  unknown: true,
   failed: true,
   'dry-run': true,
 } satisfies Record<ApprovalState, true>);
@@ -36,6 +37,7 @@ const STEPS = Object.keys({
   confirmed: true,
   failed: true,
   moot: true,
+  unknown: true,
 } satisfies Record<ApprovalStepName, true>);
 
 /** Keys written like these, or not even nearly like them, nor like those that have no place here. */
@@ -127,7 +129,7 @@ const ANSWERS: Node = {
   Result: object(
     {
       eventId: { ...id, description: "In the service's letter case." },
-      state: { enum: ['submitted', 'started', 'dry-run', 'moot', 'waiting', 'held', 'submitting'] },
+      state: { enum: ['submitted', 'started', 'dry-run', 'moot', 'unknown', 'waiting', 'held', 'submitting'] },
       approvedBy: names,
       waitingFor: { ...names, description: 'With `waiting`.' },
       heldBy: { ...names, description: 'With `held`.' },
