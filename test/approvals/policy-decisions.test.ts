@@ -482,8 +482,8 @@ test('a dry run that takes a real yes along tells its approver so, once, whateve
     assert.deepEqual(bench.store.told.slice(before), ['approval.failed dry-run orders']);
     assert.deepEqual(
       bench.store
-        .steps(1)
-        .filter(({ step }) => step === 'void')
+        .record(1, { after: 0, limit: 200 })
+        .steps.filter(({ step }) => step === 'void')
         .map(({ approver, reason }) => [approver, reason]),
       [['orders', 'dry-run']],
     );

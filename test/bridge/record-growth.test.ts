@@ -39,7 +39,13 @@ function world(t: TestContext): World {
     isShared: () => false,
     store: approvalStore(recorder, outbox, () => {}),
     ports: {
-      ...{ events: () => new Map([['a', event]]), lastReadAt: () => null, isBlind: () => false, ownName: () => null },
+      ...{
+        events: () => new Map([['a', event]]),
+        lastReadAt: () => null,
+        lastGoodAt: () => null,
+        isBlind: () => false,
+        ownName: () => null,
+      },
       ...{ observerId: () => 'one', read: async () => {}, post: async () => ({ kind: 'accepted' }) },
     },
   });
