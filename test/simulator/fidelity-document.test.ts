@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { WireEvent } from '../../src/simulator/life/event.ts';
 import { scriptOf, simulatedGroup } from '../support/simulated-group.ts';
-import { jsonOf } from '../support/simulation.ts';
+import { jsonOf, textOf } from '../support/simulation.ts';
 
 for (const seconds of [0, 9, 30, -1]) {
   test(`a duration of ${seconds} is listed as a number and says nothing about how long the event is listed (F-24)`, () => {
@@ -27,6 +27,22 @@ test('source, description and names are what was asked for, empty ones included 
     for (const [key, value] of Object.entries(given)) assert.deepEqual((event as Record<string, unknown>)[key], value);
   }
   assert.deepEqual(first.schedule().Resources, ['a', 'b']);
+});
+
+test('an event is written byte by byte as the service writes it: its keys in that order, without white space (F-54, F-98)', () => {
+  const { first } = simulatedGroup({ vms: ['WestNO_0', 'WestNO_1'], startMs: Date.UTC(2022, 3, 11, 22, 11, 58) });
+  // Given in another order, and changed afterwards.
+  const { EventId } = first.schedule({ DurationInSeconds: 9, EventId: 'C7061BAC', EventSource: 'Platform', EventType: 'Freeze' });
+  first.order('PATCH', `/events/${EventId}`, { Description: 'A migration.', DurationInSeconds: 5, Resources: ['WestNO_0'] });
+  const oldest = (status: string, name: string, notBefore: string) =>
+    `"EventId":"C7061BAC","EventStatus":"${status}","EventType":"Freeze","ResourceType":"VirtualMachine","Resources":["${name}"],"NotBefore":"${notBefore}"`;
+  const newer = ',"Description":"A migration.","EventSource":"Platform","DurationInSeconds":5';
+  const bytes = (version: string) => textOf(first.get(`/metadata/scheduledevents?api-version=${version}`));
+  const notBefore = 'Mon, 11 Apr 2022 22:26:58 GMT';
+  assert.equal(bytes('2020-07-01'), `{"DocumentIncarnation":3,"Events":[{${oldest('Scheduled', 'WestNO_0', notBefore)}${newer}}]}`);
+  assert.equal(bytes('2017-03-01'), `{"DocumentIncarnation":3,"Events":[{${oldest('Scheduled', '_WestNO_0', notBefore)}}]}`);
+  first.approve(EventId);
+  assert.equal(bytes('2024-07-09'), `{"DocumentIncarnation":4,"Events":[{${oldest('Started', 'WestNO_0', '')}${newer}}]}`);
 });
 
 test('a scenario can skip incarnations and let them start anew (F-16)', () => {

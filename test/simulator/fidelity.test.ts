@@ -9,9 +9,9 @@ const PAGE = 'docs/fidelity.md';
 const rows = citedRows(PAGE, /^F-/);
 const citations = citationsOf(/^F-\d{2,}$/, /\bF-\d+/g, 'simulator/fidelity');
 
-test('the rows are numbered from F-01 without a gap', () => {
+test('the rows are numbered from F-01 without a gap, a later one wherever it belongs', () => {
   assert.deepEqual(
-    rows.map(({ id }) => id),
+    rows.map(({ id }) => id).sort((a, b) => Number(a.slice(2)) - Number(b.slice(2))),
     rows.map((_, index) => `F-${String(index + 1).padStart(2, '0')}`),
   );
   assert.ok(rows.length > 50);

@@ -48,16 +48,16 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['SpotRebalanceRecommendation', 'The Spot virtual machine is more likely than before to be evicted.'],
 ]);
 
-/** The defaults of the contract's section 7. */
+/** The defaults of the contract's section 7. Its keys stand in the order in which the service writes them (docs/fidelity.md, F-98). */
 export function newEvent(eventId: string, fields: EventFields, vms: readonly string[], nowMs: number): WireEvent {
   const given = listedFields(fields, nowMs);
   const type = given.EventType ?? 'Freeze';
   const event: WireEvent = {
     EventId: eventId,
+    EventStatus: 'Scheduled',
     EventType: type,
     ResourceType: 'VirtualMachine',
     Resources: vms,
-    EventStatus: 'Scheduled',
     NotBefore: notBeforeAfter(LEAST_NOTICE_MS.get(type) ?? LEAST_NOTICE_OF_OTHERS_MS, nowMs),
     Description: DESCRIPTIONS.get(type) ?? '',
     EventSource: 'Platform',

@@ -1,5 +1,6 @@
 // The events that a machine sees and an api-version → the document of the metadata service, as that version writes it.
 import { lacksField, UNDERSCORE_VERSION } from '../../api-versions.ts';
+import type { EventField } from '../../model.ts';
 import type { WireEvent } from '../life/event.ts';
 import type { Listing } from '../life/view.ts';
 
@@ -10,18 +11,24 @@ const TYPE_ADDED: ReadonlyMap<string, string> = new Map([
   ['SpotRebalanceRecommendation', '2024-07-09'],
 ]);
 
+/** Those that the oldest versions lack. */
+const NEWER_FIELDS: ReadonlyMap<string, EventField> = new Map([
+  ['Description', 'description'],
+  ['EventSource', 'eventSource'],
+  ['DurationInSeconds', 'durationInSeconds'],
+]);
+
 export function toDocument({ incarnation, events }: Listing, apiVersion: string): object {
   const listed = events.filter((event) => (TYPE_ADDED.get(event.EventType) ?? '') <= apiVersion);
   return { DocumentIncarnation: incarnation, Events: listed.map((event) => toVersion(event, apiVersion)) };
 }
 
+/** Its keys stay in the order that they have: a recording's in the recording's. */
 function toVersion(event: WireEvent, apiVersion: string): Partial<WireEvent> {
-  const { Description, EventSource, DurationInSeconds, ...oldest } = event;
-  return {
-    ...oldest,
-    ...(apiVersion === UNDERSCORE_VERSION ? { Resources: event.Resources.map((name) => `_${name}`) } : {}),
-    ...(Description === undefined || lacksField(apiVersion, 'description') ? {} : { Description }),
-    ...(EventSource === undefined || lacksField(apiVersion, 'eventSource') ? {} : { EventSource }),
-    ...(DurationInSeconds === undefined || lacksField(apiVersion, 'durationInSeconds') ? {} : { DurationInSeconds }),
-  };
+  const known = Object.entries(event).filter(([key]) => {
+    const field = NEWER_FIELDS.get(key);
+    return field === undefined || !lacksField(apiVersion, field);
+  });
+  const written: Partial<WireEvent> = Object.fromEntries(known);
+  return apiVersion === UNDERSCORE_VERSION ? { ...written, Resources: event.Resources.map((name) => `_${name}`) } : written;
 }

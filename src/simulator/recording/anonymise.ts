@@ -6,6 +6,18 @@ import type { RecordedAnswer, RecordedDocument, RecordedPost, RecordingLine } fr
 
 const GUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
+const KNOWN_FIELDS: ReadonlySet<string> = new Set<keyof WireEvent>([
+  'EventId',
+  'EventStatus',
+  'EventType',
+  'ResourceType',
+  'Resources',
+  'NotBefore',
+  'Description',
+  'EventSource',
+  'DurationInSeconds',
+]);
+
 /**
  * EventIds become random GUIDs in their letter case, machines `vm_0`, `vm_1`, … in the order in which they appear, in Description too, where every
  * other GUID is replaced as well. Fields that are not the nine known ones, odd answers' bodies and all of a post but its EventIds are left out.
@@ -75,19 +87,11 @@ export class Anonymiser {
   }
 }
 
+/** In the order in which they were recorded. */
 function knownFields(event: WireEvent, replaceWords: (text: string) => string): WireEvent {
-  const { EventId, EventType, ResourceType, Resources, EventStatus, NotBefore, Description, EventSource, DurationInSeconds } = event;
-  return {
-    EventId,
-    EventType,
-    ResourceType,
-    Resources,
-    EventStatus,
-    NotBefore,
-    ...(Description === undefined ? {} : { Description: replaceWords(Description) }),
-    ...(EventSource === undefined ? {} : { EventSource }),
-    ...(DurationInSeconds === undefined ? {} : { DurationInSeconds }),
-  };
+  const { Description } = event;
+  const words = Description === undefined ? event : { ...event, Description: replaceWords(Description) };
+  return Object.fromEntries(Object.entries(words).filter(([key]) => KNOWN_FIELDS.has(key))) as unknown as WireEvent;
 }
 
 /** That it was empty tells nothing of anybody. */

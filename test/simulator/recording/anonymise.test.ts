@@ -28,6 +28,13 @@ test('an EventId becomes another GUID, the same one in documents and posts, in t
   assert.deepEqual([lower, post?.StartRequests], [upper.toLowerCase(), [{ EventId: upper }]]);
 });
 
+test('the keys of an event stay in the order in which they were recorded', () => {
+  const { EventSource: _, EventId, ...rest } = eventOf();
+  const odd = { EventSource: 'Platform', ...rest, EventId };
+  const line = anonymiser().line({ at: AT, document: documentOf(1, odd) });
+  assert.deepEqual(Object.keys(events(line)[0] ?? {}), Object.keys(odd));
+});
+
 test('machines become vm_0, vm_1 … in the order in which they appear, found again without case', () => {
   const by = anonymiser();
   const first = by.line({ at: AT, vm: 'web_1', document: documentOf(1, eventOf({ Resources: ['web_0', 'WEB_1'] })) });

@@ -62,6 +62,40 @@ test('the documents come at their times, with their incarnations and EventIds, a
   assert.deepEqual(simulation.document(), documentOf(2));
 });
 
+test('a document is answered byte by byte as it was recorded, in whatever order its keys stand, with fields missing and others added (F-98)', () => {
+  const bytes = (order: readonly string[], status: string, notBefore: string) => {
+    const values: Readonly<Record<string, unknown>> = {
+      EventId: 'B26AE0FC-4719-4C0C-8C10-BC7C2F2C8C4E',
+      EventStatus: status,
+      EventType: 'Preempt',
+      ResourceType: 'VirtualMachine',
+      Resources: ['pool_3'],
+      NotBefore: notBefore,
+      Description: '',
+      EventSource: 'Platform',
+      New: { a: [1] },
+    };
+    const event = Object.fromEntries(order.map((key) => [key, values[key]]));
+    return JSON.stringify({ DocumentIncarnation: 7, Events: [event] });
+  };
+  const real = ['EventId', 'EventStatus', 'EventType', 'ResourceType', 'Resources', 'NotBefore', 'Description', 'EventSource'];
+  const odd = ['New', 'EventSource', 'Resources', 'NotBefore', 'EventType', 'EventStatus', 'ResourceType', 'EventId'];
+  for (const order of [real, odd]) {
+    const look = (text: string) => lineAt(0, { document: JSON.parse(text) as RecordedDocument });
+    const scheduled = bytes(order, 'Scheduled', new Date(START_MS + 30_000).toUTCString());
+    const script = scriptOf(HEADER, [
+      look(scheduled),
+      { ...look(bytes(order, 'Started', '')), at: new Date(START_MS + 9000).toISOString() },
+    ]);
+    const simulation = play(script, 0);
+    assert.equal(textOf(simulation.get()), scheduled);
+    simulation.advance('9s');
+    assert.equal(textOf(simulation.get()), bytes(order, 'Started', ''));
+    const capture = play(scriptOf(null, [JSON.parse(scheduled) as object]), 86_400_000);
+    assert.equal(textOf(capture.get()), scheduled, 'of a bare document too');
+  }
+});
+
 test('an approval is answered 200 and changes nothing: the recording goes on as it was', () => {
   const simulation = play(scriptOf(HEADER, [lineAt(0, { document: documentOf(2, eventOf()) })]), 0);
   const [before] = [simulation.document()];
