@@ -16,6 +16,18 @@ for (const seconds of [0, 9, 30, -1]) {
   });
 }
 
+test('without a Description of its own an event has the sentence that real ones of its type and source had, or none (F-26)', () => {
+  const { first } = simulatedGroup();
+  const sentence = (EventType: string, EventSource: string) => first.schedule({ EventType, EventSource }).Description;
+  assert.equal(sentence('Reboot', 'User'), 'Virtual machine is going to be restarted as requested by authorized user.');
+  assert.equal(sentence('Redeploy', 'User'), 'Virtual machine is going to be redeployed as requested by authorized user.');
+  assert.equal(sentence('Reboot', 'Platform'), 'Host server is undergoing maintenance.');
+  assert.equal(sentence('Redeploy', 'Platform'), 'Virtual machine has encountered a failure.');
+  for (const type of ['Freeze', 'Preempt', 'Terminate', 'SpotRebalanceRecommendation', 'Pause'])
+    assert.equal(sentence(type, 'Platform'), '');
+  for (const type of ['Freeze', 'Reboot']) assert.equal(sentence(type, 'Someone'), '');
+});
+
 test('source, description and names are what was asked for, empty ones included (F-25, F-26, F-27)', () => {
   const { first } = simulatedGroup({ vms: ['a', 'b'] });
   for (const given of [

@@ -83,7 +83,7 @@ for (const approves of [true, false]) {
       Resources: ['WestNO_0', 'WestNO_1'],
       EventStatus: 'Scheduled',
       NotBefore: new Date(Date.UTC(2026, 0, 1, 0, 16)).toUTCString(),
-      Description: 'The virtual machine pauses while it moves to another host; its memory is kept.',
+      Description: 'Virtual machine is being paused because of a memory-preserving Live Migration operation.',
       EventSource: 'Platform',
       DurationInSeconds: 5,
     };

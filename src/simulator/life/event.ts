@@ -39,19 +39,18 @@ const LEAST_NOTICE_MS: ReadonlyMap<string, number> = new Map([
 ]);
 const LEAST_NOTICE_OF_OTHERS_MS = 15 * MINUTE_MS;
 
+/** Of real events, by type and source, as far as they were shown (docs/fidelity.md, F-26); for all others captures have `""`, or there are none. */
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
-  ['Freeze', 'The virtual machine pauses while it moves to another host; its memory is kept.'],
-  ['Reboot', 'The virtual machine restarts because its host needs maintenance.'],
-  ['Redeploy', 'The virtual machine moves to another host; its ephemeral disks are lost.'],
-  ['Preempt', 'The Spot virtual machine is evicted.'],
-  ['Terminate', 'The virtual machine is about to be deleted.'],
-  ['SpotRebalanceRecommendation', 'The Spot virtual machine is more likely than before to be evicted.'],
+  ['Reboot Platform', 'Host server is undergoing maintenance.'],
+  ['Reboot User', 'Virtual machine is going to be restarted as requested by authorized user.'],
+  ['Redeploy Platform', 'Virtual machine has encountered a failure.'],
+  ['Redeploy User', 'Virtual machine is going to be redeployed as requested by authorized user.'],
 ]);
 
 /** The defaults of the contract's section 7. Its keys stand in the order in which the service writes them (docs/fidelity.md, F-98). */
 export function newEvent(eventId: string, fields: EventFields, vms: readonly string[], nowMs: number): WireEvent {
   const given = listedFields(fields, nowMs);
-  const type = given.EventType ?? 'Freeze';
+  const { EventType: type = 'Freeze', EventSource: source = 'Platform' } = given;
   const event: WireEvent = {
     EventId: eventId,
     EventStatus: 'Scheduled',
@@ -59,8 +58,8 @@ export function newEvent(eventId: string, fields: EventFields, vms: readonly str
     ResourceType: 'VirtualMachine',
     Resources: vms,
     NotBefore: notBeforeAfter(LEAST_NOTICE_MS.get(type) ?? LEAST_NOTICE_OF_OTHERS_MS, nowMs),
-    Description: DESCRIPTIONS.get(type) ?? '',
-    EventSource: 'Platform',
+    Description: DESCRIPTIONS.get(`${type} ${source}`) ?? '',
+    EventSource: source,
     DurationInSeconds: -1,
   };
   return startedLooks({ ...event, ...given, EventId: eventId });
