@@ -61,6 +61,11 @@ export function problem(refusal: Refusal, headers: Readonly<Record<string, strin
   return json(status, value, { 'content-type': 'application/problem+json', ...headers });
 }
 
+/** A JSON object with the white space of the service's refusals: `{ "error": "…" }`. */
+export function spacedJson(status: number, value: object, headers: Readonly<Record<string, string>> = {}): SimAnswer {
+  return jsonBytes(status, Buffer.from(JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ')), headers);
+}
+
 export function toJsonBytes(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }

@@ -35,6 +35,22 @@ test('the refusals of a missing header and of a bad version are worded as they w
     );
 });
 
+test('a refusal is written with the white space that was seen, whatever is refused (F-99)', () => {
+  const { first } = simulatedGroup();
+  assert.equal(textOf(first.ask('GET', EVENTS, '', {})), '{ "error": "Bad request: . Required metadata header not specified" }');
+  assert.equal(textOf(first.get(`/metadata/nothing?${GOOD}`)), '{ "error": "Not found." }');
+  assert.match(textOf(first.ask('PUT', EVENTS)), /^\{ "error": "[^"]+" \}$/);
+  assert.equal(
+    textOf(first.approve('{\n  "a" ')),
+    '{ "error": "Bad request. No event is listed with the EventId {\\n  \\"a\\" ." }',
+    'a text stays',
+  );
+  assert.match(
+    textOf(first.get('/metadata/scheduledevents')),
+    /^\{ "error": "[^"]+", "newest-versions": \[ "2024-07-09", "2020-07-01", "2019-08-01" \] \}$/,
+  );
+});
+
 test('each route names the newest versions that it takes itself, newest first (F-04)', () => {
   const { first } = simulatedGroup();
   for (const path of ['scheduledevents', 'instance', 'instance/compute', 'nothing']) {

@@ -1,6 +1,16 @@
 // A request of a machine to its metadata service → the answer of the simulated one: scheduled events, StartRequests, instance metadata.
 import { isMapping } from '../../validation/validate.ts';
-import { empty, fromJsonBytes, json, jsonBytes, pathAndQuery, type SimAnswer, type SimRequest, toJsonBytes } from '../answer.ts';
+import {
+  empty,
+  fromJsonBytes,
+  json,
+  jsonBytes,
+  pathAndQuery,
+  type SimAnswer,
+  type SimRequest,
+  spacedJson,
+  toJsonBytes,
+} from '../answer.ts';
 import type { Group } from '../group.ts';
 import type { Machine } from '../life/machine.ts';
 import { toDocument } from './document.ts';
@@ -58,7 +68,7 @@ export function answerMetadata(group: Group, machine: Machine, request: SimReque
   const [path, query] = pathAndQuery(request.url);
   const route = routeOf(path.toLowerCase().replace(/\/$/, ''));
   const handler = route && Object.hasOwn(route.methods, request.method) ? route.methods[request.method] : undefined;
-  if (route && !handler) return json(405, { error: 'Method not allowed.' }, { allow: Object.keys(route.methods).join(', ') });
+  if (route && !handler) return spacedJson(405, { error: 'Method not allowed.' }, { allow: Object.keys(route.methods).join(', ') });
   if (request.headers['metadata']?.trim().toLowerCase() !== 'true') return refusal('Bad request: . Required metadata header not specified');
   if (request.headers['x-forwarded-for'] !== undefined)
     return badRequest('The header X-Forwarded-For is refused: no proxy may stand between.');
@@ -69,7 +79,7 @@ export function answerMetadata(group: Group, machine: Machine, request: SimReque
     return refusal('Bad request. A query parameter was specified more than once in the request.', versions);
   const apiVersion = byName.get('api-version') ?? '';
   if (!versions.takes(apiVersion)) return refusal(NO_VERSION, versions);
-  if (!handler) return json(404, NOT_FOUND);
+  if (!handler) return spacedJson(404, NOT_FOUND);
   return handler({ group, machine, request, parameters: byName, apiVersion, nowMs, spoils });
 }
 
@@ -83,7 +93,7 @@ function routeOf(key: string): Route | undefined {
 /** A single value has no JSON: the service wants `format=text` for it. @param name in lower case */
 function getField({ machine, parameters }: Call, name: string): SimAnswer {
   const [, value] = Object.entries(computeOf(machine)).find(([field]) => field.toLowerCase() === name) ?? [];
-  if (value === undefined) return json(404, NOT_FOUND);
+  if (value === undefined) return spacedJson(404, NOT_FOUND);
   return parameters.get('format')?.toLowerCase() === 'text'
     ? text(value)
     : badRequest('A single value is answered with format=text alone.');
@@ -91,7 +101,7 @@ function getField({ machine, parameters }: Call, name: string): SimAnswer {
 
 /** Too many requests within a second. */
 export function tooMany(): SimAnswer {
-  return json(429, { error: 'Too many requests. The service answers 5 a second for each machine.' });
+  return spacedJson(429, { error: 'Too many requests. The service answers 5 a second for each machine.' });
 }
 
 function getDocument({ group, machine: { name: vm }, request, apiVersion, nowMs, spoils }: Call): SimAnswer {
@@ -145,5 +155,5 @@ function badRequest(error: string): SimAnswer {
 
 /** @param versions those whose newest the answer names */
 function refusal(error: string, versions?: VersionRule): SimAnswer {
-  return json(400, { error, ...(versions ? { 'newest-versions': versions.newest } : {}) });
+  return spacedJson(400, { error, ...(versions ? { 'newest-versions': versions.newest } : {}) });
 }
