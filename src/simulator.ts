@@ -25,7 +25,7 @@ export interface StartOptions {
   readonly scenario?: string;
   /** Simulated seconds a second; 0 where absent: the clock stands at the present time until the test moves it. */
   readonly speed?: number;
-  /** A slow first answer, events after five minutes, switched off after a day of silence, 5 requests a second; false where absent. */
+  /** A slow first answer, events after five minutes, a new document once a minute, switched off after a day of silence, 5 requests a second; false where absent. */
   readonly strict?: boolean;
   /** GPU machines in one fault domain, each of which sees its own events alone; where absent what the scenario says, or false. */
   readonly gpu?: boolean;

@@ -19,7 +19,7 @@ export interface GroupOptions {
   readonly vms?: readonly string[];
   /** Simulated seconds a second; 1 by default. */
   readonly speed?: number;
-  /** A slow first answer, events after five minutes, switched off after a day of silence, 5 requests a second. */
+  /** A slow first answer, events after five minutes, a new document once a minute, switched off after a day of silence, 5 requests a second. */
   readonly strict?: boolean;
   /** GPU machines with one fault domain: each sees its own events alone (reference 2.3). */
   readonly gpu?: boolean;
@@ -70,6 +70,7 @@ export class Group {
         this.activation.runDue(momentMs);
         this.events.runDue(momentMs);
         this.player.runDue(momentMs);
+        this.activation.runDocumentDue(momentMs);
       });
     }
     return nowMs;
@@ -90,6 +91,7 @@ export class Group {
   reset(nowMs: number): void {
     this.player.stop();
     this.events.withdraw(nowMs);
+    this.events.view.renew();
     this.faults.order(null, nowMs);
   }
 }

@@ -22,7 +22,10 @@ docs/simulator.md describes each route. Without --scenario it starts empty. Ends
     scenario: { type: 'string', value: 'NAME|FILE', help: 'plays this from the start' },
     list: { type: 'boolean', help: 'names the scenarios and what each is for' },
     speed: { type: 'string', value: 'N', help: 'simulated seconds a second (default 1)' },
-    strict: { type: 'boolean', help: 'first answer after 2 min, events after 5, off after 24 h of silence, 5 requests a second' },
+    strict: {
+      type: 'boolean',
+      help: 'first answer after 2 min, events after 5, changes up to 1 min late, off after 24 h of silence, 5 requests a second',
+    },
     replay: { type: 'string', value: 'FILE', help: 'plays a recording from the start' },
     record: { type: 'string', value: 'FILE', help: 'records each distinct document and each post' },
     upstream: { type: 'string', value: 'URL', help: 'with --record: passes all on to this real metadata service and records its answers' },

@@ -1,6 +1,7 @@
 // The service's own time under --strict: its first answer, its first events, its switching off, its limit; rows of docs/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
 import { scriptOf, simulatedGroup } from '../support/simulated-group.ts';
 import { EVENTS, jsonOf, type SimulatedMachine, textOf } from '../support/simulation.ts';
 
@@ -64,10 +65,11 @@ test('after 24 hours without a request the next one is a first one again, under 
   a.get();
   a.advance('5m');
   const { EventId } = a.schedule({ notice: '3d' });
+  a.advance('1m');
   assert.equal(a.document().DocumentIncarnation, 2);
   a.advance('1d');
   const answer = a.get();
-  assert.equal(answer.notBeforeMs, START_MS + 5 * MINUTE_MS + 24 * 60 * MINUTE_MS + 2 * MINUTE_MS);
+  assert.equal(answer.notBeforeMs, START_MS + 6 * MINUTE_MS + 24 * 60 * MINUTE_MS + 2 * MINUTE_MS);
   assert.deepEqual(jsonOf(answer), { DocumentIncarnation: 1, Events: [] });
   a.advance('5m');
   assert.equal(a.document().DocumentIncarnation, 2);
@@ -136,6 +138,7 @@ test('control requests are never too many, and a refused POST approves nothing (
   a.get();
   a.advance('5m');
   const { EventId } = a.schedule();
+  a.advance('1m');
   for (let left = 20; left > 0; left--) a.order('GET', '/clock');
   for (let left = 5; left > 0; left--) a.get();
   assert.equal(a.approve(EventId).status, 429);
@@ -143,9 +146,104 @@ test('control requests are never too many, and a refused POST approves nothing (
   assert.deepEqual(a.statuses(), [[EventId, 'Scheduled']]);
 });
 
-test('without --strict the service is on from the start and answers as often as it is asked (F-60, F-61, F-64)', () => {
+/** A strict pair whose events show, the next document being due in a minute. */
+function strictPairThatIsOn() {
+  const pair = strictPair();
+  pair[0].get();
+  pair[0].advance('5m');
+  return pair;
+}
+
+test('a new event shows with the next document, which is made once a minute, on every machine at once (F-100)', () => {
+  const [a, b] = strictPairThatIsOn();
+  a.advance('10s');
+  const { EventId, NotBefore } = a.schedule({ EventType: 'Reboot' });
+  a.advance('49s');
+  assert.deepEqual(a.document(), { DocumentIncarnation: 1, Events: [] });
+  assert.equal(a.approve(EventId).status, 400, 'what is not shown cannot be approved');
+  a.advance('1s');
+  for (const machine of [a, b]) assert.deepEqual(machine.statuses(), [[EventId, 'Scheduled']]);
+  assert.equal(a.document().DocumentIncarnation, 2);
+  assert.equal(
+    Date.parse(NotBefore) - (START_MS + 6 * MINUTE_MS),
+    14 * MINUTE_MS + 10 * SECOND_MS,
+    'the notice that is left, as in captures',
+  );
+});
+
+test("an approval's effect shows up to a minute later, and is taken again until then (F-100)", () => {
+  const [a, b] = strictPairThatIsOn();
+  const { EventId } = a.schedule();
+  a.advance('1m');
+  assert.equal(a.approve(EventId).status, 200);
+  const etag = a.get().headers['etag'] ?? '';
+  b.advance('59s');
+  assert.deepEqual(b.statuses(), [[EventId, 'Scheduled']]);
+  assert.equal(b.get(EVENTS, { 'If-None-Match': etag }).status, 304);
+  assert.equal(b.approve(EventId).status, 200);
+  b.advance('1s');
+  for (const machine of [a, b]) assert.deepEqual(machine.statuses(), [[EventId, 'Started']]);
+  assert.equal(a.document().DocumentIncarnation, 3);
+});
+
+test('what comes and goes between two documents is never shown, and what happened in between is one change (F-100)', () => {
+  const [a] = strictPairThatIsOn();
+  const brief = a.schedule({ EventType: 'Preempt', notice: '10s', startedFor: '20s' }).EventId;
+  const kept = a.schedule({ EventType: 'Preempt', notice: '10s', startedFor: '10m' }).EventId;
+  a.advance('59s');
+  assert.deepEqual(a.document(), { DocumentIncarnation: 1, Events: [] });
+  a.advance('1s');
+  assert.deepEqual([a.statuses(), a.document().DocumentIncarnation], [[[kept, 'Started']], 2]);
+  a.order('POST', `/events/${kept}/end`);
+  assert.deepEqual(a.statuses(), [[kept, 'Started']]);
+  assert.deepEqual([a.approve(kept).status, a.approve(brief).status], [200, 400], 'by what is shown');
+  a.advance('1m');
+  assert.deepEqual(a.document(), { DocumentIncarnation: 3, Events: [] });
+});
+
+test('a start that falls due with a document is in it (F-100)', () => {
+  const [a] = strictPairThatIsOn();
+  const { EventId } = a.schedule({ notice: '2m' });
+  a.advance('1m');
+  a.advance('60s');
+  assert.deepEqual(a.statuses(), [[EventId, 'Started']]);
+});
+
+test('a reset and a recorded document show at once, strict or not (F-100)', () => {
+  const recorded = { kind: 'document', incarnation: 7, events: [{ ...EXAMPLE_EVENT }] } as const;
+  const { machines } = simulatedGroup({ strict: true, startMs: START_MS, scenarios: [scriptOf({ afterMs: 0, action: recorded })] });
+  const [a] = machines as [SimulatedMachine];
+  a.get();
+  a.advance('5m');
+  a.order('POST', '/scenarios/test');
+  assert.deepEqual(a.document(), { DocumentIncarnation: 7, Events: [EXAMPLE_EVENT] });
+  a.order('DELETE', '', undefined, 204);
+  assert.deepEqual(a.document(), { DocumentIncarnation: 8, Events: [] });
+});
+
+test('after a switching off the document is made anew with the first events, and once a minute from then on (F-62, F-100)', () => {
+  const [a] = strictPairThatIsOn();
+  const early = a.schedule({ notice: '9d' }).EventId;
+  a.advance('1d');
+  a.get();
+  a.advance('4m');
+  const late = a.schedule({ notice: '9d' }).EventId;
+  a.advance('1m');
+  assert.deepEqual(
+    a.statuses().map(([id]) => id),
+    [early, late],
+  );
+  const last = a.schedule({ notice: '9d' }).EventId;
+  a.advance('59s');
+  assert.equal(a.statuses().length, 2);
+  a.advance('1s');
+  assert.equal(a.statuses()[2]?.[0], last);
+});
+
+test('without --strict the service is on from the start and answers as often as it is asked, and shows each change at once (F-60, F-61, F-64, F-100)', () => {
   const { first } = simulatedGroup();
-  first.schedule();
+  const { EventId } = first.schedule();
+  assert.deepEqual(first.statuses(), [[EventId, 'Scheduled']]);
   for (let left = 100; left > 0; left--) {
     const answer = first.get();
     assert.deepEqual([answer.status, answer.notBeforeMs], [200, undefined]);

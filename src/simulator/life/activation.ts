@@ -1,10 +1,13 @@
-// Requests and the passing of time → whether the service is on: off at first and after 24 h of silence, and slow to come back (reference 1.4).
+// Requests and the passing of time → whether the service is on: off at first and after 24 h of silence, and slow to come back (reference 1.4);
+// and when its document is made anew.
 import type { View } from './view.ts';
 
 const MINUTE_MS = 60_000;
 /** The first answer takes as long as it may. */
 const FIRST_ANSWER_MS = 2 * MINUTE_MS;
 const EVENTS_SHOW_MS = 5 * MINUTE_MS;
+/** As two captures show: a change is seen up to so much later (docs/fidelity.md, F-100). */
+const DOCUMENT_EVERY_MS = MINUTE_MS;
 const SILENCE_MS = 24 * 60 * MINUTE_MS;
 
 /** Of the whole group: each of its machines' requests switches the service on for all. Simulated milliseconds. */
@@ -15,8 +18,13 @@ export class Activation {
   /** The first request's moment; null while nothing is left to wait for. */
   #enabledAtMs: number | null = null;
   #lastAskedMs: number | null = null;
+  /** Null while no events show, and where each change shows at once. */
+  #documentDueMs: number | null = null;
 
-  /** @param strict switched on by the first request and off by silence; without it, on from the start and switched off by order alone */
+  /**
+   * @param strict switched on by the first request and off by silence, with a new document once a minute; without it, on from the start, switched off
+   * by order alone, with a new document for each change
+   */
   constructor(view: View, strict: boolean) {
     this.#view = view;
     this.#strict = strict;
@@ -51,22 +59,34 @@ export class Activation {
     this.#isOn = false;
     this.#enabledAtMs = null;
     this.#lastAskedMs = null;
+    this.#documentDueMs = null;
     this.#view.show(false);
   }
 
   nextDueMs(): number | null {
-    if (this.#enabledAtMs !== null) return this.#enabledAtMs + EVENTS_SHOW_MS;
-    return this.#strict && this.#lastAskedMs !== null ? this.#lastAskedMs + SILENCE_MS : null;
+    const moments = [this.eventsFromMs, this.#silentFromMs(), this.#documentDueMs].filter((ms) => ms !== null);
+    return moments.length === 0 ? null : Math.min(...moments);
   }
 
   runDue(atMs: number): void {
-    const dueMs = this.nextDueMs();
-    if (dueMs === null || dueMs > atMs) return;
-    if (this.#enabledAtMs === null) {
-      this.switchOff();
-    } else {
+    const { eventsFromMs } = this;
+    const silentFromMs = this.#silentFromMs();
+    if (eventsFromMs !== null && eventsFromMs <= atMs) {
       this.#enabledAtMs = null;
       this.#view.show(true);
-    }
+      if (this.#strict) this.#documentDueMs = atMs;
+    } else if (silentFromMs !== null && silentFromMs <= atMs) this.switchOff();
+  }
+
+  /** To be called when all else of a moment has happened, which is in the document then. */
+  runDocumentDue(atMs: number): void {
+    if (this.#documentDueMs === null || this.#documentDueMs > atMs) return;
+    this.#documentDueMs = atMs + DOCUMENT_EVERY_MS;
+    this.#view.stand();
+  }
+
+  /** None while it is being switched on. */
+  #silentFromMs(): number | null {
+    return this.#strict && this.#enabledAtMs === null && this.#lastAskedMs !== null ? this.#lastAskedMs + SILENCE_MS : null;
   }
 }

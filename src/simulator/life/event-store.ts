@@ -117,7 +117,8 @@ export class EventStore {
 
   /** StartRequests of one machine, all or none. Returns the ids that it does not see, which spoil it. What has started stays as it is. */
   approve(vm: string, eventIds: readonly string[], atMs: number, effect: boolean): readonly string[] {
-    const unknown = eventIds.filter((id) => !this.view.isListed(vm, this.#list.get(id)));
+    const listed = this.view.listedIds(vm);
+    const unknown = eventIds.filter((id) => !listed.has(id.toLowerCase()));
     if (unknown.length > 0 || !effect) return unknown;
     this.view.together(() => {
       for (const id of eventIds) this.#approve(id, atMs);
@@ -150,6 +151,8 @@ export class EventStore {
         this.#list.putLast({ ...fresh, scheduledAtMs, startedAtMs: startedAtMs ?? fresh.startedAtMs });
       }
     });
+    // Its moments are those of the recording already.
+    this.view.renew();
     this.view.countFrom(incarnation);
   }
 

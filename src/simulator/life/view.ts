@@ -14,6 +14,9 @@ export class View {
   readonly #ownOnly: boolean;
   readonly #entries: () => readonly Entry[];
   #isShown = true;
+  /** What the machines see until the next renewal; null where they see each change at once. */
+  #standing: readonly Entry[] | null = null;
+  #isBehind = false;
   #incarnation = 1;
   #revision = 0;
   #depth = 0;
@@ -41,12 +44,12 @@ export class View {
   }
 
   listed(vm: string): readonly WireEvent[] {
-    return this.#isShown ? this.#seenBy(vm, this.#entries()) : [];
+    return this.#isShown ? this.#seenBy(vm, this.#shown()) : [];
   }
 
-  /** Whether this machine sees it now. @param entry undefined for one that is not there */
-  isListed(vm: string, entry: Entry | undefined): boolean {
-    return entry !== undefined && this.#isShown && this.#sees(vm, entry);
+  /** The EventIds that this machine sees now, in lower case. */
+  listedIds(vm: string): ReadonlySet<string> {
+    return new Set(this.listed(vm).map(({ EventId }) => EventId.toLowerCase()));
   }
 
   /** What this machine saw before the last change; as now, where there was none. */
@@ -58,7 +61,7 @@ export class View {
 
   /** Whether all machines see the same. */
   isAlike(): boolean {
-    return !this.#ownOnly && this.#entries().every(({ seen }) => seen === null);
+    return !this.#ownOnly && this.#shown().every(({ seen }) => seen === null);
   }
 
   /** Makes one change, and so one incarnation, of all that `work` does. */
@@ -78,6 +81,10 @@ export class View {
   /** Says, within `together` and before it happens, that one entry takes the place of another; undefined for none. */
   change(from: Entry | undefined, to: Entry | undefined): void {
     if (!this.#isShown) return;
+    if (this.#standing) {
+      this.#isBehind = true;
+      return;
+    }
     const isSameEvent = JSON.stringify(from?.event) === JSON.stringify(to?.event);
     const isSameTo = ({ name }: Machine) => {
       const sees = [from, to].map((entry) => entry !== undefined && this.#sees(name, entry));
@@ -86,12 +93,33 @@ export class View {
     if (!this.#machines.every(isSameTo)) this.#count();
   }
 
-  /** Whether the machines see anything at all; what is hidden goes on living. */
+  /** Whether the machines see anything at all; what is hidden goes on living. They see each change at once again. */
   show(isShown: boolean): void {
     if (isShown === this.#isShown) return;
     this.together(() => {
-      if (this.#machines.some(({ name }) => this.#seenBy(name, this.#entries()).length > 0)) this.#count();
+      if (this.#machines.some(({ name }) => this.#seenBy(name, this.#shown()).length > 0)) this.#count();
       this.#isShown = isShown;
+      this.#standing = null;
+    });
+  }
+
+  /** From now on the machines see what there is now, until the next `stand` or `renew`. */
+  stand(): void {
+    this.renew();
+    this.#standing = this.#entries();
+    this.#isBehind = false;
+  }
+
+  /** Brings what stands up to date, as one change. */
+  renew(): void {
+    const old = this.#standing;
+    if (!old || !this.#isBehind) return;
+    this.#isBehind = false;
+    this.together(() => {
+      const fresh = this.#entries();
+      const look = (name: string, entries: readonly Entry[]) => JSON.stringify(this.#seenBy(name, entries));
+      if (this.#machines.some(({ name }) => look(name, old) !== look(name, fresh))) this.#count();
+      this.#standing = fresh;
     });
   }
 
@@ -104,8 +132,12 @@ export class View {
 
   #count(): void {
     this.#revision++;
-    if (!this.#isChanging) this.#before = { incarnation: this.#incarnation, entries: this.#isShown ? this.#entries() : [] };
+    if (!this.#isChanging) this.#before = { incarnation: this.#incarnation, entries: this.#isShown ? this.#shown() : [] };
     this.#isChanging = true;
+  }
+
+  #shown(): readonly Entry[] {
+    return this.#standing ?? this.#entries();
   }
 
   #seenBy(vm: string, entries: readonly Entry[]): readonly WireEvent[] {
