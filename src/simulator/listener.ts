@@ -5,6 +5,7 @@ import { BridgeError, messageOf } from '../errors.ts';
 import type { Deps } from '../time.ts';
 import type { Alarms } from './alarms.ts';
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
+import { rfc1123 } from './life/event.ts';
 
 export interface Address {
   readonly host: string;
@@ -47,6 +48,8 @@ export interface ListenerClocks {
   readonly deps: Pick<Deps, 'after'>;
   /** For what is held until a moment of simulated time. */
   readonly alarms: Alarms;
+  /** What answers are dated by, milliseconds since 1970; the machine's own time where absent. */
+  readonly dateMs?: () => number;
 }
 
 /** Who waits for an answer. Most get theirs at once, and nothing is set up to watch them go. */
@@ -87,7 +90,7 @@ async function answer(
   const body = await readBody(request);
   const answer = body ? await answering(toSimRequest(request, body), client) : tooLarge();
   if (answer.delayMs !== undefined || answer.notBeforeMs !== undefined) await due(answer, clocks, client.gone);
-  if (!response.destroyed) send(response, answer);
+  if (!response.destroyed) send(response, answer, clocks.dateMs?.());
 }
 
 /** Resolves when the answer is due, or nobody waits for it any more. */
@@ -143,22 +146,23 @@ function tooLarge(): SimAnswer {
   return problem({ status: 413, detail: `A body may have at most ${LONGEST_BODY} bytes.` });
 }
 
-function send(response: ServerResponse, answer: SimAnswer): void {
+function send(response: ServerResponse, answer: SimAnswer, dateMs: number | undefined): void {
   if (answer.reset) {
     response.socket?.resetAndDestroy();
     return;
   }
   try {
-    write(response, answer);
+    write(response, answer, dateMs);
   } catch {
     // Headers that a user ordered and that Node cannot send, such as a Trailer: to the client it is one more fault.
     response.destroy();
   }
 }
 
-function write(response: ServerResponse, { status, headers, body, truncate }: SimAnswer): void {
+function write(response: ServerResponse, { status, headers, body, truncate }: SimAnswer, dateMs: number | undefined): void {
+  const date: Record<string, string> = dateMs === undefined || headers['date'] !== undefined ? {} : { Date: rfc1123(dateMs) };
   const length: Record<string, number> = status === 204 || status === 304 ? {} : { 'content-length': body.length };
-  response.writeHead(status, { ...length, ...headers });
+  response.writeHead(status, { ...date, ...length, ...headers });
   if (truncate === undefined || truncate >= body.length) {
     response.end(body);
     return;

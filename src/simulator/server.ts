@@ -44,7 +44,7 @@ export interface SimulatorServer extends AsyncDisposable {
 export async function startSimulator(options: SimulatorServerOptions): Promise<SimulatorServer> {
   const { deps } = options;
   const group = await groupOf(options);
-  const clocks = { deps, alarms: new Alarms(group.clock, deps) };
+  const clocks = { deps, alarms: new Alarms(group.clock, deps), dateMs: () => group.clock.nowMs() };
   await using open = new AsyncDisposableStack();
   const listenAt = async (address: Address, simulator: Simulator): Promise<string> => {
     const { url } = open.use(await listen(address, answering(simulator, options), clocks));

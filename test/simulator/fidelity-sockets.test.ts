@@ -56,6 +56,29 @@ test('an answer says that it is JSON in UTF-8, and nothing of a server that it i
   assert.deepEqual([headers.get('server'), headers.get('x-ms-request-id')], [null, null]);
 });
 
+test('every answer is dated by the simulated clock at the moment when it is sent, once (F-101)', async (t) => {
+  const server = await start(t, { strict: true, speed: 0 });
+  const nowMs = () => Math.floor(server.group.clock.nowMs() / 1000) * 1000;
+  const dateMs = ({ headers }: Response) => Date.parse(headers.get('date') ?? '');
+  await order(server.url, 'PUT', '/clock', { advance: '1d' });
+  const askedMs = nowMs();
+  const first = get(server.url);
+  await poll(() => server.group.journal.requests().length === 1, 'the first request');
+  await order(server.url, 'PUT', '/clock', { advance: '2m' });
+  assert.equal(dateMs(await first), askedMs + 120_000);
+  const paths = [
+    '/metadata/nothing',
+    '/metadata/instance?api-version=2021-02-01',
+    '/simulator/clock',
+    '/simulator/nothing',
+    '/nothing',
+    '/',
+  ];
+  for (const path of paths) assert.equal(dateMs(await fetch(server.url + path)), nowMs(), path);
+  await order(server.url, 'PUT', '/faults', { headers: { DATE: 'Mon, 11 Apr 2022 22:26:58 GMT' } });
+  assert.equal((await get(server.url)).headers.get('date'), 'Mon, 11 Apr 2022 22:26:58 GMT', 'a fault has the last word');
+});
+
 test('a HEAD is answered 405 with what is allowed, and without a body (F-09)', async (t) => {
   const answer = await fetch((await start(t)).url + EVENTS, { method: 'HEAD', headers: { Metadata: 'true' } });
   assert.deepEqual([answer.status, answer.headers.get('allow'), await answer.text()], [405, 'GET, POST', '']);
