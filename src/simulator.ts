@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { BridgeError } from './errors.ts';
 import { wholeNumber } from './simulator/control/event-fields.ts';
+import { NOT_BEFORE_CLOCKS } from './simulator/life/event.ts';
 import { startSimulator as startServer } from './simulator/server.ts';
 import type { SimulatedAzure } from './simulator/simulated-azure.ts';
 import { Steering } from './simulator/steering.ts';
@@ -29,6 +30,11 @@ export interface StartOptions {
   readonly strict?: boolean;
   /** GPU machines in one fault domain, each of which sees its own events alone; where absent what the scenario says, or false. */
   readonly gpu?: boolean;
+  /**
+   * By which clock NotBefore is listed: `simulated` where absent; or `wall`, this machine's own as it is when an event is scheduled, for clients that
+   * measure notice by it after the simulated clock was put forward.
+   */
+  readonly notBefore?: 'simulated' | 'wall';
   /** `127.0.0.1` where absent. Whoever reaches the port can steer the simulator. */
   readonly host?: string;
   /** Of the first machine, the others take those that follow; 0, a free one for each, where absent. */
@@ -42,6 +48,7 @@ const startOptions = v.strictObject({
   speed: v.exactOptional(v.number()),
   strict: v.exactOptional(v.boolean()),
   gpu: v.exactOptional(v.boolean()),
+  notBefore: v.exactOptional(v.picklist(NOT_BEFORE_CLOCKS, `must be ${NOT_BEFORE_CLOCKS.join(' or ')}`)),
   host: v.exactOptional(v.string()),
   port: v.exactOptional(v.pipe(wholeNumber(0), v.maxValue(65_535))),
 }) satisfies v.GenericSchema<StartOptions>;

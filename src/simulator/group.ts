@@ -3,6 +3,7 @@ import type { Deps } from '../time.ts';
 import { RequestJournal } from './journal.ts';
 import { Activation } from './life/activation.ts';
 import { VirtualClock } from './life/clock.ts';
+import type { NotBeforeClock } from './life/event.ts';
 import { EventStore } from './life/event-store.ts';
 import { Faults } from './life/faults.ts';
 import { type Machine, machinesOf } from './life/machine.ts';
@@ -23,6 +24,8 @@ export interface GroupOptions {
   readonly strict?: boolean;
   /** GPU machines with one fault domain: each sees its own events alone (reference 2.3). */
   readonly gpu?: boolean;
+  /** By which clock a NotBefore is listed; `simulated` by default. */
+  readonly notBefore?: NotBeforeClock;
   /** Those that can be started by name. */
   readonly scenarios?: readonly Script[];
 }
@@ -31,6 +34,8 @@ export class Group {
   readonly machines: readonly Machine[];
   readonly strict: boolean;
   readonly gpu: boolean;
+  /** Holds for events that are scheduled or moved from now on. */
+  notBefore: NotBeforeClock;
   readonly clock: VirtualClock;
   readonly events: EventStore;
   readonly activation: Activation;
@@ -42,13 +47,14 @@ export class Group {
   /** Where each machine answers, by name; of one without a socket nothing is known. */
   readonly urls = new Map<string, string>();
 
-  constructor({ deps, vms = ['sim_0'], speed = 1, strict = false, gpu = false, scenarios = [] }: GroupOptions) {
+  constructor({ deps, vms = ['sim_0'], speed = 1, strict = false, gpu = false, notBefore = 'simulated', scenarios = [] }: GroupOptions) {
     this.machines = machinesOf(vms, gpu);
     this.strict = strict;
     this.gpu = gpu;
+    this.notBefore = notBefore;
     this.scenarios = scenarios;
     this.clock = new VirtualClock(deps, speed);
-    this.events = new EventStore(this.machines, deps.random, gpu);
+    this.events = new EventStore(this.machines, deps.random, gpu, () => (this.notBefore === 'wall' ? this.clock.aheadMs() : 0));
     this.activation = new Activation(this.events.view, strict);
     this.documents = new DocumentCache(this.events.view);
     this.player = new ScriptPlayer(this);

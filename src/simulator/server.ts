@@ -14,7 +14,7 @@ import type { Script } from './script/script.ts';
 import { findScenario, shippedScenarios } from './shipped-scenarios.ts';
 import { Simulator } from './simulator.ts';
 
-export interface SimulatorServerOptions extends MachinesWanted, Pick<GroupOptions, 'speed' | 'strict' | 'gpu'> {
+export interface SimulatorServerOptions extends MachinesWanted, Pick<GroupOptions, 'speed' | 'strict' | 'gpu' | 'notBefore'> {
   /** The first machine's; the others follow on PORT + 1, …, or on free ones where the port is 0. */
   readonly listen: Address;
   /** Where the first machine answers besides. */
@@ -64,11 +64,11 @@ export async function startSimulator(options: SimulatorServerOptions): Promise<S
 
 /** On which its script has begun. */
 async function groupOf(options: SimulatorServerOptions): Promise<Group> {
-  const { deps, scenario, speed = 1, strict = false } = options;
+  const { deps, scenario, speed = 1, strict = false, notBefore = 'simulated' } = options;
   const script = options.script ?? (scenario === undefined ? undefined : await findScenario(scenario));
   const scenarios = withOwn(await shippedScenarios(), script);
   const { gpu = script?.group?.gpu ?? false } = options;
-  const group = new Group({ deps, vms: machineNames(options, script?.group), speed, strict, gpu, scenarios });
+  const group = new Group({ deps, vms: machineNames(options, script?.group), speed, strict, gpu, notBefore, scenarios });
   refuseTooManyFor(options.listen, group.machines.length);
   if (script) group.play(script);
   return group;

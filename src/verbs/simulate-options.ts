@@ -1,13 +1,14 @@
 // The options of `simulate` → what is to be played where, or recorded, each checked for itself and against the others.
 import { BridgeError } from '../errors.ts';
 import { FASTEST } from '../simulator/life/clock.ts';
+import { NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../simulator/life/event.ts';
 import { type MachinesWanted, MOST_MACHINES } from '../simulator/life/machine.ts';
 import type { Address } from '../simulator/listener.ts';
 import type { SimulatorServerOptions } from '../simulator/server.ts';
 import { text, texts, type VerbContext } from './verb.ts';
 
 /** What speaks of the simulated service, and so of nothing where the answers are a real one's. */
-const OF_THE_SIMULATED = ['also', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'strict'] as const;
+const OF_THE_SIMULATED = ['also', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'not-before', 'strict'] as const;
 
 /** What to record; null for nothing. */
 export interface RecordingWanted {
@@ -24,7 +25,7 @@ export function listenOption(context: VerbContext): Address {
 /** @throws BridgeError BRIDGE_USAGE */
 export function groupOptions(
   context: VerbContext,
-): Pick<SimulatorServerOptions, 'also' | 'vms' | 'name' | 'gpu' | 'speed' | 'strict' | 'scenario'> {
+): Pick<SimulatorServerOptions, 'also' | 'vms' | 'name' | 'gpu' | 'speed' | 'notBefore' | 'strict' | 'scenario'> {
   const scenario = text(context, 'scenario');
   if (scenario !== undefined && text(context, 'replay') !== undefined) {
     throw new BridgeError('BRIDGE_USAGE', '--scenario and --replay are two things to play: give one of them');
@@ -34,6 +35,7 @@ export function groupOptions(
     ...machinesOption(context),
     ...(context.values['gpu'] ? { gpu: true } : {}),
     speed: speedOption(context),
+    ...notBeforeOption(context),
     strict: context.values['strict'] === true,
     ...(scenario === undefined ? {} : { scenario }),
   };
@@ -88,4 +90,12 @@ function speedOption(context: VerbContext): number {
     throw new BridgeError('BRIDGE_USAGE', `--speed takes a number above 0 and up to ${FASTEST}, not "${given}"`);
   }
   return speed;
+}
+
+function notBeforeOption(context: VerbContext): { readonly notBefore?: NotBeforeClock } {
+  const given = text(context, 'not-before');
+  if (given === undefined) return {};
+  const notBefore = NOT_BEFORE_CLOCKS.find((known) => known === given);
+  if (notBefore) return { notBefore };
+  throw new BridgeError('BRIDGE_USAGE', `--not-before takes ${NOT_BEFORE_CLOCKS.join(' or ')}, not "${given}"`);
 }

@@ -22,6 +22,7 @@ docs/simulator.md describes each route. Without --scenario it starts empty. Ends
     scenario: { type: 'string', value: 'NAME|FILE', help: 'plays this from the start' },
     list: { type: 'boolean', help: 'names the scenarios and what each is for' },
     speed: { type: 'string', value: 'N', help: 'simulated seconds a second (default 1)' },
+    'not-before': { type: 'string', value: 'CLOCK', help: 'the clock that NotBefore is listed by: simulated (default) or wall' },
     strict: {
       type: 'boolean',
       help: 'first answer after 2 min, events after 5, changes up to 1 min late, off after 24 h of silence, 5 requests a second',

@@ -47,6 +47,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['simulate', '--listen', '127.0.0.1'], /--listen takes HOST:PORT/],
   [['simulate', '--listen', '127.0.0.1:65536'], /--listen takes HOST:PORT/],
   [['simulate', '--listen', '127.0.0.1:0', '--scenario', 'nightmare'], /no scenario "nightmare"; there is demo/],
+  [['simulate', '--listen', '127.0.0.1:0', '--not-before', 'real'], /--not-before takes simulated or wall, not "real"/],
   [['simulate', '--listen', '127.0.0.1:0', '--speed', '0'], /--speed takes a number above 0 and up to 1000000, not "0"/],
   [['check'], /--config is missing/],
   [['check', 'bridge.yaml'], /Unexpected argument 'bridge\.yaml'/],

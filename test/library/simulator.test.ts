@@ -308,6 +308,19 @@ test('the slow beginning of a real VM costs a test no time', async (t) => {
   assert.equal((await read(azure.url)).Events.length, 1);
 });
 
+test('a client that measures notice by its own clock has its truth after the clock was put forward', async (t) => {
+  const azure = await start(t, { notBefore: 'wall' });
+  azure.advance('1h');
+  const beforeMs = Date.now();
+  azure.schedule({ EventType: 'Terminate' });
+  const [event] = (await read(azure.url)).Events;
+  const noticeMs = Date.parse(event?.NotBefore ?? '') - beforeMs;
+  assert.ok(noticeMs >= 300_000 && noticeMs < 600_000, String(noticeMs));
+  azure.advance('301s');
+  assert.equal(azure.events()[0]?.EventStatus, 'Started');
+  assert.equal(azure.state().notBefore, 'wall');
+});
+
 test('several simulators in one process know nothing of each other', async (t) => {
   const [one, other] = [await start(t), await start(t, { strict: true, gpu: true, name: 'gpu', vms: 2 })];
   one.schedule({ EventId: 'A' });
@@ -337,6 +350,7 @@ for (const [what, options, code, message] of [
   ['half a machine', { vms: 1.5 }, 'BRIDGE_USAGE', /vms/],
   ['an empty list of machines', { vms: [] }, 'BRIDGE_USAGE', /at least one/],
   ['two machines of one name', { vms: ['a', 'A'] }, 'BRIDGE_USAGE', /name of its own/],
+  ['an unknown clock', { notBefore: 'real' }, 'BRIDGE_USAGE', /notBefore: must be simulated or wall/],
   ['no port', { port: 65_536 }, 'BRIDGE_USAGE', /port/],
   ['an unknown scenario', { scenario: 'lunch' }, 'BRIDGE_USAGE', /lunch/],
   ['a negative speed', { speed: -1 }, 'BRIDGE_SIMULATOR_REFUSED', /speed/],

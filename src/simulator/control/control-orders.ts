@@ -5,7 +5,7 @@ import { type Fault, type FileKind, formatFault } from '../../validation/faults.
 import { isMapping, validate } from '../../validation/validate.ts';
 import { fromJsonBytes, type Refusal } from '../answer.ts';
 import { FASTEST } from '../life/clock.ts';
-import type { EventFields } from '../life/event.ts';
+import { type EventFields, NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../life/event.ts';
 import type { FaultOrder } from '../life/faults.ts';
 import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, toEventFields } from './event-fields.ts';
 import { faultOrder } from './fault-fields.ts';
@@ -20,8 +20,9 @@ const clockOrder = v.pipe(
   v.strictObject({
     speed: v.exactOptional(v.pipe(v.number(), v.minValue(0), v.maxValue(FASTEST))),
     advance: v.exactOptional(duration()),
+    notBefore: v.exactOptional(v.picklist(NOT_BEFORE_CLOCKS, `must be ${NOT_BEFORE_CLOCKS.join(' or ')}`)),
   }),
-  v.check(({ speed, advance }) => speed !== undefined || advance !== undefined, 'must hold speed, advance or both'),
+  v.check((order) => Object.keys(order).length > 0, 'must hold speed, advance or notBefore'),
 );
 
 function oneOf(vms: readonly string[]) {
@@ -34,6 +35,7 @@ export interface ClockOrder {
   readonly speed?: number;
   /** Milliseconds. */
   readonly advance?: number;
+  readonly notBefore?: NotBeforeClock;
 }
 
 export function readEventFields(body: Uint8Array): EventFields | Refusal {

@@ -114,6 +114,7 @@ function setClock({ group, body }: Call): SimAnswer {
     });
   }
   if (order.speed !== undefined) group.clock.setSpeed(order.speed);
+  if (order.notBefore !== undefined) group.notBefore = order.notBefore;
   group.catchUp();
   return clock(group);
 }

@@ -1,17 +1,18 @@
 // A group at a moment → what `GET /simulator` says of it: clock, machines, script, faults, and its events with what the document does not show.
 import { formatDuration } from '../../durations.ts';
 import type { Group } from '../group.ts';
-import type { Entry } from '../life/entry.ts';
+import { type Entry, notBeforeMoment } from '../life/entry.ts';
 import type { GroupState, ListedEvent } from './group-state.ts';
 
 export function describeGroup(group: Group, nowMs: number): GroupState {
-  const { clock, events, activation, machines, faults, player, strict, gpu, urls } = group;
+  const { clock, events, activation, machines, faults, player, strict, gpu, notBefore, urls } = group;
   const running = player.running();
   return {
     now: timeOf(nowMs),
     speed: clock.speed,
     strict,
     gpu,
+    notBefore,
     incarnation: events.view.incarnation,
     service: { state: activation.state, eventsFrom: optionalTimeOf(activation.eventsFromMs) },
     vms: machines.map(({ name, faultDomain }) => ({ name, url: urls.get(name) ?? null, faultDomain })),
@@ -22,13 +23,15 @@ export function describeGroup(group: Group, nowMs: number): GroupState {
   };
 }
 
-function listedEvent({ event, seen, scheduledAtMs, approvedAtMs, startedAtMs, startsAtMs, goneAtMs }: Entry): ListedEvent {
+function listedEvent(entry: Entry): ListedEvent {
+  const { event, seen, scheduledAtMs, approvedAtMs, startedAtMs, startsAtMs, goneAtMs } = entry;
   return {
     ...event,
     seen,
     scheduledAt: timeOf(scheduledAtMs),
     approvedAt: optionalTimeOf(approvedAtMs),
     startedAt: optionalTimeOf(startedAtMs),
+    notBeforeAt: optionalTimeOf(notBeforeMoment(entry)),
     startsAt: optionalTimeOf(startsAtMs),
     goneAt: optionalTimeOf(goneAtMs),
   };

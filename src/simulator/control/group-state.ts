@@ -1,5 +1,5 @@
 // What `GET /simulator` says of a group, as types: for its page, and for tests that import the simulator.
-import type { WireEvent } from '../life/event.ts';
+import type { NotBeforeClock, WireEvent } from '../life/event.ts';
 
 /** Times are RFC 3339 in simulated time, null where there is none. */
 export interface GroupState {
@@ -8,6 +8,8 @@ export interface GroupState {
   readonly speed: number;
   readonly strict: boolean;
   readonly gpu: boolean;
+  /** By which clock the NotBefore of what is scheduled now is listed. */
+  readonly notBefore: NotBeforeClock;
   readonly incarnation: number;
   /** `enabling` until events show, which they do at `eventsFrom`. */
   readonly service: { readonly state: 'off' | 'enabling' | 'on'; readonly eventsFrom: string | null };
@@ -29,6 +31,8 @@ export interface ListedEvent extends WireEvent {
   readonly scheduledAt: string;
   readonly approvedAt: string | null;
   readonly startedAt: string | null;
+  /** Its NotBefore in simulated time, whichever clock it is listed by. */
+  readonly notBeforeAt: string | null;
   /** When it will start by itself. */
   readonly startsAt: string | null;
   /** When it will be gone by itself. */

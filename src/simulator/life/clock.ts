@@ -9,7 +9,7 @@ const END_OF_TIME_MS = Date.UTC(10_000, 0, 1) - 1;
 
 /** Starts at the wall time of its making; from then on it follows elapsed time, so that no clock change of the machine moves it. */
 export class VirtualClock {
-  readonly #deps: Pick<Deps, 'elapsedMs'>;
+  readonly #deps: Pick<Deps, 'wallMs' | 'elapsedMs'>;
   #speed: number;
   #baseMs: number;
   #baseElapsedMs: number;
@@ -26,6 +26,11 @@ export class VirtualClock {
   /** Simulated time in whole milliseconds since 1970. Never falls. */
   nowMs(): number {
     return Math.floor(this.#exactMs());
+  }
+
+  /** How far it is ahead of the machine's own wall clock, which clients have; negative where it has fallen behind. */
+  aheadMs(): number {
+    return this.nowMs() - this.#deps.wallMs();
   }
 
   get speed(): number {

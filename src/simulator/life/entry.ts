@@ -14,6 +14,8 @@ export interface Entry {
   readonly goneAtMs: number | null;
   readonly startedForMs: number;
   readonly otherTenantsMs: number;
+  /** How far simulated time was ahead of the clock that its NotBefore was listed by. */
+  readonly aheadMs: number;
   /** It goes by a recording alone: an approval does not start it. */
   readonly isRecorded: boolean;
 }
@@ -27,7 +29,7 @@ export interface PastEntry extends Entry {
 
 export function entryOf(
   event: WireEvent,
-  facts: Pick<Entry, 'seen' | 'startedForMs' | 'otherTenantsMs' | 'isRecorded'>,
+  facts: Pick<Entry, 'seen' | 'startedForMs' | 'otherTenantsMs' | 'aheadMs' | 'isRecorded'>,
   atMs: number,
 ): Entry {
   const hasStarted = event.EventStatus === 'Started';
@@ -37,7 +39,7 @@ export function entryOf(
     scheduledAtMs: atMs,
     approvedAtMs: null,
     startedAtMs: hasStarted ? atMs : null,
-    startsAtMs: startMoment(event, facts.otherTenantsMs, atMs),
+    startsAtMs: startMoment(event, facts.otherTenantsMs, facts.aheadMs, atMs),
     goneAtMs: hasStarted ? atMs + facts.startedForMs : null,
   };
 }
@@ -52,7 +54,7 @@ export function entryOf(
 export function changedEntry(
   entry: Entry,
   event: WireEvent,
-  facts: Pick<Entry, 'seen' | 'startedForMs' | 'otherTenantsMs'>,
+  facts: Pick<Entry, 'seen' | 'startedForMs' | 'otherTenantsMs' | 'aheadMs'>,
   isMoved: boolean,
   atMs: number,
 ): Entry {
@@ -60,7 +62,7 @@ export function changedEntry(
   const goneAtMs = startedAtMs === null || entry.isRecorded ? null : Math.max(startedAtMs + facts.startedForMs, atMs);
   const longerMs = facts.otherTenantsMs - entry.otherTenantsMs;
   const unmovedMs = entry.startsAtMs === null ? null : Math.max(entry.startsAtMs + longerMs, atMs);
-  const movedMs = startMoment(event, facts.otherTenantsMs, atMs);
+  const movedMs = startMoment(event, facts.otherTenantsMs, facts.aheadMs, atMs);
   const startsAtMs =
     startedAtMs !== null ? null : isMoved ? movedStartMs(entry.approvedAtMs !== null ? unmovedMs : null, movedMs) : unmovedMs;
   return { ...entry, ...facts, event, startedAtMs, startsAtMs, goneAtMs };
@@ -70,6 +72,12 @@ export function changedEntry(
 function movedStartMs(approvedMs: number | null, notBeforeMs: number | null): number | null {
   if (approvedMs === null || notBeforeMs === null) return approvedMs ?? notBeforeMs;
   return Math.min(approvedMs, notBeforeMs);
+}
+
+/** Its NotBefore in simulated time; null where it has none, or, in a recording, one that is no date. */
+export function notBeforeMoment({ event, aheadMs }: Entry): number | null {
+  const notBeforeMs = Date.parse(event.NotBefore);
+  return Number.isNaN(notBeforeMs) ? null : notBeforeMs + aheadMs;
 }
 
 export function lowerCased(names: readonly string[] | undefined): readonly string[] | null {

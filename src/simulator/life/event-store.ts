@@ -20,12 +20,17 @@ export class EventStore {
   readonly #list: EntryList;
   readonly #names: readonly string[];
   readonly #random: Deps['random'];
+  readonly #aheadMs: () => number;
 
-  /** @param ownOnly each machine sees the events that name it, and no others */
-  constructor(machines: readonly Machine[], random: Deps['random'], ownOnly = false) {
+  /**
+   * @param ownOnly each machine sees the events that name it, and no others
+   * @param aheadMs how far simulated time is, at that moment, ahead of the clock by which a NotBefore is listed
+   */
+  constructor(machines: readonly Machine[], random: Deps['random'], ownOnly = false, aheadMs: () => number = () => 0) {
     this.#list = new EntryList(machines, ownOnly);
     this.#names = machines.map(({ name }) => name);
     this.#random = random;
+    this.#aheadMs = aheadMs;
   }
 
   /** What the machines see of it. */
@@ -68,16 +73,18 @@ export class EventStore {
     const eventId = fields.EventId ?? this.#unusedId();
     if (this.#list.isUsed(eventId))
       return { status: 409, detail: `EventId "${eventId}" was given before; an EventId is never used twice.` };
-    const event = newEvent(eventId, fields, this.#names, atMs);
+    const aheadMs = this.#aheadMs();
+    const event = newEvent(eventId, fields, this.#names, atMs - aheadMs);
     const { startedForMs = STARTED_FOR_MS, otherTenantsMs = 0 } = fields;
-    this.#list.put(entryOf(event, { seen: lowerCased(fields.seen), startedForMs, otherTenantsMs, isRecorded: false }, atMs));
+    this.#list.put(entryOf(event, { seen: lowerCased(fields.seen), startedForMs, otherTenantsMs, aheadMs, isRecorded: false }, atMs));
     return event;
   }
 
   /** Changes fields; giving EventStatus `Started` starts the event. */
   change(eventId: string, fields: EventFields, atMs: number): Outcome {
     return this.#move(eventId, (entry) => {
-      const { EventId, ...given } = listedFields(fields, atMs);
+      const nowAheadMs = this.#aheadMs();
+      const { EventId, ...given } = listedFields(fields, atMs - nowAheadMs);
       const { event } = entry;
       if (EventId !== undefined && EventId !== event.EventId) return { status: 409, detail: 'An EventId is never changed.' };
       if (event.EventStatus === 'Started' && given.EventStatus === 'Scheduled')
@@ -85,8 +92,10 @@ export class EventStore {
       if (event.EventStatus === 'Started' && given.NotBefore) return { status: 409, detail: 'What has started has no NotBefore.' };
       const { startedForMs = entry.startedForMs, otherTenantsMs = entry.otherTenantsMs } = fields;
       const seen = fields.seen === undefined ? entry.seen : lowerCased(fields.seen);
+      const isMoved = given.NotBefore !== undefined;
+      const aheadMs = isMoved ? nowAheadMs : entry.aheadMs;
       const changed = startedLooks({ ...event, ...given });
-      this.#list.put(changedEntry(entry, changed, { seen, startedForMs, otherTenantsMs }, given.NotBefore !== undefined, atMs));
+      this.#list.put(changedEntry(entry, changed, { seen, startedForMs, otherTenantsMs, aheadMs }, isMoved, atMs));
       return changed;
     });
   }
@@ -136,6 +145,11 @@ export class EventStore {
     });
   }
 
+  /** How far simulated time was, or would be now, ahead of the clock by which this event's NotBefore is listed. */
+  aheadMsOf(eventId: string): number {
+    return this.#list.get(eventId)?.aheadMs ?? this.#aheadMs();
+  }
+
   /** A recorded document takes the place of all that is listed, in its own order and under its own incarnation. */
   replay(incarnation: number, events: readonly WireEvent[], atMs: number): void {
     this.view.together(() => {
@@ -145,7 +159,8 @@ export class EventStore {
         this.#list.remove(entry, entry.event.EventStatus === 'Started' ? 'completed' : 'canceled', atMs);
       }
       for (const event of events) {
-        const facts = { seen: null, startedForMs: STARTED_FOR_MS, otherTenantsMs: 0, isRecorded: true };
+        const aheadMs = this.aheadMsOf(event.EventId);
+        const facts = { seen: null, startedForMs: STARTED_FOR_MS, otherTenantsMs: 0, aheadMs, isRecorded: true };
         const fresh = { ...entryOf(event, facts, atMs), startsAtMs: null, goneAtMs: null };
         const { scheduledAtMs = fresh.scheduledAtMs, startedAtMs = null } = this.#list.get(event.EventId) ?? {};
         this.#list.putLast({ ...fresh, scheduledAtMs, startedAtMs: startedAtMs ?? fresh.startedAtMs });

@@ -27,6 +27,13 @@ export type EventFields = { readonly [Name in keyof WireEvent]?: WireEvent[Name]
   readonly otherTenantsMs?: number;
 };
 
+/**
+ * By which clock NotBefore is listed: `simulated`, or `wall`, the machine's own as it is at the moment of scheduling. By `wall` a client on real time
+ * sees the notice that is meant, however far the simulated clock was put forward before.
+ */
+export type NotBeforeClock = (typeof NOT_BEFORE_CLOCKS)[number];
+export const NOT_BEFORE_CLOCKS = ['simulated', 'wall'] as const;
+
 const MINUTE_MS = 60_000;
 
 /** From Started until an event is no longer listed, where nothing else is asked for (reference 5.8). */
@@ -47,7 +54,7 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Redeploy User', 'Virtual machine is going to be redeployed as requested by authorized user.'],
 ]);
 
-/** The defaults of the contract's section 7. Its keys stand in the order in which the service writes them (docs/fidelity.md, F-98). */
+/** The defaults of the contract's section 7, by the clock that NotBefore is listed by. Its keys stand in the order in which the service writes them (docs/fidelity.md, F-98). */
 export function newEvent(eventId: string, fields: EventFields, vms: readonly string[], nowMs: number): WireEvent {
   const given = listedFields(fields, nowMs);
   const { EventType: type = 'Freeze', EventSource: source = 'Platform' } = given;
@@ -65,7 +72,7 @@ export function newEvent(eventId: string, fields: EventFields, vms: readonly str
   return startedLooks({ ...event, ...given, EventId: eventId });
 }
 
-/** Those fields that the document shows, a notice as its NotBefore. */
+/** Those fields that the document shows, a notice as its NotBefore. @param nowMs by the clock that NotBefore is listed by */
 export function listedFields(fields: EventFields, nowMs: number): Partial<WireEvent> {
   const { seen: _, noticeMs, startedForMs: __, otherTenantsMs: ___, ...listed } = fields;
   return noticeMs === undefined ? listed : { ...listed, NotBefore: notBeforeAfter(noticeMs, nowMs) };
@@ -84,12 +91,15 @@ export function startedLooks(event: WireEvent): WireEvent {
 /**
  * When an event starts by itself: at its NotBefore, or so long after it for other tenants. Null where it has none, has started, or got a NotBefore that already lay in the past:
  * such a one stays Scheduled, as on shared hardware, where others still hold it up (reference 5.2).
+ * @param aheadMs how far simulated time, in which the moments are, is ahead of the clock that NotBefore is listed by
  */
-export function startMoment(event: WireEvent, otherTenantsMs: number, givenAtMs: number): number | null {
+export function startMoment(event: WireEvent, otherTenantsMs: number, aheadMs: number, givenAtMs: number): number | null {
   if (event.EventStatus === 'Started' || event.NotBefore === '') return null;
-  const notBeforeMs = Date.parse(event.NotBefore);
+  const notBeforeMs = Date.parse(event.NotBefore) + aheadMs;
   // NotBefore has whole seconds: one within the running second was meant as now.
-  return notBeforeMs >= Math.floor(givenAtMs / 1000) * 1000 ? Math.max(notBeforeMs, givenAtMs) + otherTenantsMs : null;
+  return notBeforeMs - aheadMs >= Math.floor((givenAtMs - aheadMs) / 1000) * 1000
+    ? Math.max(notBeforeMs, givenAtMs) + otherTenantsMs
+    : null;
 }
 
 export function rfc1123(ms: number): string {

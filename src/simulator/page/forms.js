@@ -4,19 +4,23 @@ import { clockTime, faultText, titleOf } from './text.js';
 
 const FIVE_MINUTES_MS = 5 * 60_000;
 
-/** Orders what a button of an event stands for. @param order `(words, method, path, body)`, whose words tell of success */
-export function move(order, name, event, now) {
+/** Orders what a button of an event stands for. @param order `(words, method, path, body)`, whose words tell of success @param state as it was last */
+export function move(order, name, event, state) {
   const path = `/simulator/events/${encodeURIComponent(event.EventId)}`;
   if (name === 'move') return askForTime(order, event, path);
-  if (name === 'later') {
-    const ms = Math.max(Date.parse(event.NotBefore) || 0, Date.parse(now)) + FIVE_MINUTES_MS;
-    return order('', 'PATCH', path, { NotBefore: new Date(ms).toISOString() });
-  }
+  if (name === 'later') return order('', 'PATCH', path, laterBy(FIVE_MINUTES_MS, event, state));
   if (name === 'approve') {
     const body = { StartRequests: [{ EventId: event.EventId }] };
     return order('', 'POST', '/metadata/scheduledevents?api-version=2020-07-01', body);
   }
   return order('', 'POST', `${path}/${name}`);
+}
+
+/** By the wall clock a NotBefore of before may mean another moment now; a notice means the same. */
+function laterBy(ms, event, { now, notBefore }) {
+  const fromMs = Math.max(Date.parse(event.notBeforeAt) || 0, Date.parse(now));
+  if (notBefore === 'wall') return { notice: `${fromMs - Date.parse(now) + ms}ms` };
+  return { NotBefore: new Date(fromMs + ms).toISOString() };
 }
 
 function askForTime(order, event, path) {

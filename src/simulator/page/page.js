@@ -99,7 +99,7 @@ async function order(words, method, path, body) {
 }
 
 listenToForms(order);
-listenToMoves((name, event) => move(order, name, event, state.now), draw);
+listenToMoves((name, event) => move(order, name, event, state), draw);
 $('span').addEventListener('change', draw);
 addEventListener('resize', draw);
 document.addEventListener('visibilitychange', () => (document.hidden ? clearTimeout(timer) : refresh()));

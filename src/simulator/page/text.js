@@ -46,11 +46,11 @@ export function course(event, nowMs) {
   const at = (when) => `${clockTime(when, nowMs)}, ${fromNow(when, nowMs)}`;
   if (event.endedAt) return `${event.end} ${at(event.endedAt)}`;
   if (event.EventStatus === 'Started') return event.goneAt ? `Ends ${at(event.goneAt)}` : 'Ends when it is told to';
-  const notBefore = event.NotBefore ? `NotBefore ${at(event.NotBefore)}` : 'No NotBefore';
+  const notBefore = event.notBeforeAt ? `NotBefore ${at(event.notBeforeAt)}` : 'No NotBefore';
   if (event.approvedAt)
     return `Approved; ${event.startsAt ? `other tenants hold it until ${at(event.startsAt)}` : 'other tenants hold it'}`;
   if (!event.startsAt) return `${notBefore}; does not start by itself`;
-  return Date.parse(event.startsAt) > Date.parse(event.NotBefore)
+  return Date.parse(event.startsAt) > Date.parse(event.notBeforeAt)
     ? `${notBefore}; other tenants hold it until ${at(event.startsAt)}`
     : notBefore;
 }

@@ -39,8 +39,8 @@ function dueMs({ startsAt, goneAt }) {
 
 /** From scheduled to gone, as far as that is known; `splitMs` is the start. */
 function barOf(event, nowMs) {
-  const { scheduledAt, startedAt, startsAt, endedAt, goneAt, NotBefore } = event;
-  const notBeforeMs = Date.parse(NotBefore) || null;
+  const { scheduledAt, startedAt, startsAt, endedAt, goneAt, notBeforeAt } = event;
+  const notBeforeMs = Date.parse(notBeforeAt) || null;
   const splitMs = startedAt ? Date.parse(startedAt) : null;
   const expectedMs = Math.max(nowMs, Date.parse(goneAt) || 0, notBeforeMs ?? 0, Date.parse(startsAt) || 0);
   const endMs = endedAt ? Date.parse(endedAt) : expectedMs;

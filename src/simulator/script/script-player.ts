@@ -119,10 +119,13 @@ export class ScriptPlayer {
   }
 
   #replay(run: Run, { incarnation, events }: Action & { kind: 'document' }, atMs: number): void {
-    const byMs = run.startedAtMs - (run.script.recordedAtMs ?? run.startedAtMs);
-    const moved = events.map((event) => (event.NotBefore === '' ? event : { ...event, NotBefore: movedDate(event, byMs) }));
-    this.#stage.events.replay(incarnation, moved, atMs);
-    run.eventIds = moved.map(({ EventId }) => EventId);
+    const { startedAtMs, script } = run;
+    const store = this.#stage.events;
+    const moved = (event: WireEvent, laterMs: number) => movedDate(event, laterMs - store.aheadMsOf(event.EventId));
+    const { recordedAtMs } = script;
+    const played = recordedAtMs === undefined ? events : events.map((event) => moved(event, startedAtMs - recordedAtMs));
+    store.replay(incarnation, played, atMs);
+    run.eventIds = played.map(({ EventId }) => EventId);
   }
 
   #fault(run: Run, order: FaultOrder | null, atMs: number): void {
@@ -154,7 +157,7 @@ export class ScriptPlayer {
 }
 
 /** In whole seconds, as NotBefore has them, and never later than so much. */
-function movedDate({ NotBefore }: WireEvent, byMs: number): string {
-  const date = parseNotBefore(NotBefore);
-  return date === null ? NotBefore : rfc1123(Date.parse(date) + Math.floor(byMs / 1000) * 1000);
+function movedDate(event: WireEvent, byMs: number): WireEvent {
+  const date = parseNotBefore(event.NotBefore);
+  return date === null ? event : { ...event, NotBefore: rfc1123(Date.parse(date) + Math.floor(byMs / 1000) * 1000) };
 }

@@ -185,6 +185,7 @@ for (const body of [
   { advance: '-1s' },
   { advance: '9000000d' },
   { now: '2030-01-01T00:00:00Z' },
+  { notBefore: 'real' },
 ]) {
   test(`the clock does not take ${JSON.stringify(body)}`, () => {
     const simulation = new Simulation();

@@ -179,6 +179,17 @@ test('NotBefore moves by five minutes, to a time of choice, or away', inBrowser,
   await shows(page, 'No NotBefore; does not start by itself');
 });
 
+test('what is listed by the wall clock is shown by the simulated one, and moved by five minutes of it', inBrowser, async (t) => {
+  const { server, page } = await open(t);
+  await send(server, 'PUT', '/simulator/clock', { advance: '1h', notBefore: 'wall' });
+  await schedule(server, {});
+  await shows(page, /NotBefore 15:15:00, in 15 min(?!;)/);
+  await send(server, 'PUT', '/simulator/clock', { advance: '5m' });
+  await shows(page, /NotBefore 15:15:00, in 10 min/);
+  await page.getByRole('button', { name: 'NotBefore +5 min' }).click();
+  await shows(page, /NotBefore 15:20:00, in 15 min(?!;)/);
+});
+
 test('a move that has become impossible is refused in words, and nothing else happens', inBrowser, async (t) => {
   const server = await startStanding(t);
   const id = await schedule(server, { EventType: 'Reboot' });
