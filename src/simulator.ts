@@ -37,6 +37,8 @@ export interface StartOptions {
   readonly notBefore?: 'simulated' | 'wall';
   /** `127.0.0.1` where absent. Whoever reaches the port can steer the simulator. */
   readonly host?: string;
+  /** Names besides its own by which it may be asked on loopback, such as `host.docker.internal` by a client in a container. */
+  readonly allowHosts?: readonly string[];
   /** Of the first machine, the others take those that follow; 0, a free one for each, where absent. */
   readonly port?: number;
 }
@@ -50,6 +52,7 @@ const startOptions = v.strictObject({
   gpu: v.exactOptional(v.boolean()),
   notBefore: v.exactOptional(v.picklist(NOT_BEFORE_CLOCKS, `must be ${NOT_BEFORE_CLOCKS.join(' or ')}`)),
   host: v.exactOptional(v.string()),
+  allowHosts: v.exactOptional(v.array(v.string())),
   port: v.exactOptional(v.pipe(wholeNumber(0), v.maxValue(65_535))),
 }) satisfies v.GenericSchema<StartOptions>;
 

@@ -69,6 +69,7 @@ const NOUNS = [
   'near-misses',
   'api-versions',
   'private-addresses',
+  'own-host',
   'checked-lookup',
   'proxy-url',
   'http-connect',

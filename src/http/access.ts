@@ -1,6 +1,6 @@
 // A request's Authorization and Host headers and its certificate → who it is, or the problem that keeps it out.
 import type { Authentication, Caller, Credentials } from '../caller.ts';
-import { isLoopback } from '../private-addresses.ts';
+import { isOwnHost } from '../own-host.ts';
 import type { Deps } from '../time.ts';
 import { FailureLimit } from './failure-limit.ts';
 import { networkOf } from './network-of.ts';
@@ -84,10 +84,4 @@ export class Access {
 /** Null where there is none; the scheme's letter case does not count (RFC 9110, section 11.1). */
 function bearerToken(authorization: string): string | null {
   return /^bearer +(\S+)$/i.exec(authorization)?.[1] ?? null;
-}
-
-function isOwnHost(hostHeader: string, listenHost: string): boolean {
-  const name = hostHeader.toLowerCase().replace(/:\d*$/, '');
-  const address = name.replace(/^\[(.*)\]$/, '$1');
-  return isLoopback(address) || address === listenHost.toLowerCase();
 }

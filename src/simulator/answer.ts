@@ -25,9 +25,9 @@ export interface SimAnswer {
   readonly truncate?: number;
 }
 
-/** Why a control request is refused. */
+/** Why a request is refused, where it is the simulator and not the simulated service that refuses it. */
 export interface Refusal {
-  readonly status: 400 | 403 | 404 | 405 | 409 | 413;
+  readonly status: 400 | 403 | 404 | 405 | 409 | 413 | 421;
   readonly detail: string;
   readonly faults?: readonly Fault[];
 }
@@ -39,6 +39,7 @@ const TITLES: Readonly<Record<Refusal['status'], string>> = {
   405: 'Method not allowed',
   409: 'Impossible now',
   413: 'Too large',
+  421: 'Misdirected request',
 };
 
 export function empty(status: number, headers: Readonly<Record<string, string>> = {}): SimAnswer {

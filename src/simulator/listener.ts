@@ -2,6 +2,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, messageOf } from '../errors.ts';
+import { isOwnHost } from '../own-host.ts';
+import { isLoopback } from '../private-addresses.ts';
 import type { Deps } from '../time.ts';
 import type { Alarms } from './alarms.ts';
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
@@ -25,13 +27,18 @@ const LONGEST_BODY = 1024 * 1024;
 /** Above the longest poll interval, so that a poll never meets a connection that is just being closed. */
 const KEEP_ALIVE_MS = 65_000;
 
+/** What an unmodified client writes into Host, whatever forwards its requests to this port. No page's name, so that it lets none in. */
+const REAL_HOST = '169.254.169.254';
+
 /** @throws BridgeError BRIDGE_SIMULATOR_LISTEN where the address cannot be had */
-export async function listen(address: Address, answering: Answering, clocks: ListenerClocks): Promise<Listener> {
+export async function listen(address: Address, answering: Answering, parts: ListenerParts): Promise<Listener> {
   const http = process.getBuiltinModule('node:http');
   const waiting = new Set<Client>();
+  const hosts = [address.host, REAL_HOST, ...(parts.allowHosts ?? [])];
+  const answerAsHost: Answering = (request, client) => (isMisdirected(server, request, hosts) ? misdirected() : answering(request, client));
   const server = http.createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const client = new Client(response, waiting);
-    answer(request, response, answering, clocks, client)
+    answer(request, response, answerAsHost, parts, client)
       // The client went away before its request was complete, or its answer was made: there is nobody to answer.
       .catch(() => response.destroy());
   });
@@ -43,7 +50,24 @@ export async function listen(address: Address, answering: Answering, clocks: Lis
   return { url: urlOf(server.address() as AddressInfo), [Symbol.asyncDispose]: dispose };
 }
 
-export interface ListenerClocks {
+/**
+ * A web page can make a name of its own point at a loopback address (DNS rebinding) and then ask there as if it stood there; the name is in Host.
+ * Beyond loopback whoever reaches the port may ask anyway. A request without Host is of no browser.
+ */
+function isMisdirected(server: Server, { headers: { host } }: SimRequest, hosts: readonly string[]): boolean {
+  const listensAt = (server.address() as AddressInfo | null)?.address ?? '';
+  return isLoopback(listensAt) && host !== undefined && !hosts.some((own) => isOwnHost(host, own));
+}
+
+function misdirected(): SimAnswer {
+  const detail =
+    'On loopback this port answers at a loopback address or the host of --listen alone: use one of them in the URL, or --allow-host.';
+  return problem({ status: 421, detail });
+}
+
+export interface ListenerParts {
+  /** Names besides its own by which it may be asked on loopback. */
+  readonly allowHosts?: readonly string[];
   /** For delays in real time. */
   readonly deps: Pick<Deps, 'after'>;
   /** For what is held until a moment of simulated time. */
@@ -84,17 +108,17 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   answering: Answering,
-  clocks: ListenerClocks,
+  parts: ListenerParts,
   client: Client,
 ): Promise<void> {
   const body = await readBody(request);
   const answer = body ? await answering(toSimRequest(request, body), client) : tooLarge();
-  if (answer.delayMs !== undefined || answer.notBeforeMs !== undefined) await due(answer, clocks, client.gone);
-  if (!response.destroyed) send(response, answer, clocks.dateMs?.());
+  if (answer.delayMs !== undefined || answer.notBeforeMs !== undefined) await due(answer, parts, client.gone);
+  if (!response.destroyed) send(response, answer, parts.dateMs?.());
 }
 
 /** Resolves when the answer is due, or nobody waits for it any more. */
-function due({ delayMs, notBeforeMs }: SimAnswer, { deps, alarms }: ListenerClocks, gone: AbortSignal): Promise<void> {
+function due({ delayMs, notBeforeMs }: SimAnswer, { deps, alarms }: ListenerParts, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const delay = () => (delayMs === undefined ? resolve() : cancels.push(deps.after(delayMs, resolve)));
     const cancels: (() => void)[] = [];

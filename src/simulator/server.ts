@@ -19,6 +19,8 @@ export interface SimulatorServerOptions extends MachinesWanted, Pick<GroupOption
   readonly listen: Address;
   /** Where the first machine answers besides. */
   readonly also?: readonly Address[];
+  /** Names besides its own by which it may be asked on loopback. */
+  readonly allowHosts?: readonly string[];
   /** Played from the start: a shipped scenario's name, or a file's path. Empty without it and `script`. */
   readonly scenario?: string;
   readonly script?: Script;
@@ -42,12 +44,12 @@ export interface SimulatorServer extends AsyncDisposable {
  * BRIDGE_SIMULATOR_SCENARIO for a faulty file; BRIDGE_SIMULATOR_LISTEN where an address cannot be had
  */
 export async function startSimulator(options: SimulatorServerOptions): Promise<SimulatorServer> {
-  const { deps } = options;
+  const { deps, allowHosts = [] } = options;
   const group = await groupOf(options);
-  const clocks = { deps, alarms: new Alarms(group.clock, deps), dateMs: () => group.clock.nowMs() };
+  const parts = { deps, alarms: new Alarms(group.clock, deps), allowHosts, dateMs: () => group.clock.nowMs() };
   await using open = new AsyncDisposableStack();
   const listenAt = async (address: Address, simulator: Simulator): Promise<string> => {
-    const { url } = open.use(await listen(address, answering(simulator, options), clocks));
+    const { url } = open.use(await listen(address, answering(simulator, options), parts));
     if (!isLoopback(address.host))
       options.logger?.warn({ url }, 'the simulator listens beyond loopback: whoever reaches this port can steer it');
     return url;

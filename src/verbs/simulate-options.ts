@@ -1,4 +1,5 @@
 // The options of `simulate` → what is to be played where, or recorded, each checked for itself and against the others.
+import { isIPv6 } from 'node:net';
 import { BridgeError } from '../errors.ts';
 import { FASTEST } from '../simulator/life/clock.ts';
 import { NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../simulator/life/event.ts';
@@ -20,6 +21,14 @@ export interface RecordingWanted {
 
 export function listenOption(context: VerbContext): Address {
   return address(text(context, 'listen') ?? '127.0.0.1:8080', '--listen');
+}
+
+/** @throws BridgeError BRIDGE_USAGE */
+export function allowHostsOption(context: VerbContext): readonly string[] {
+  return texts(context, 'allow-host').map((value) => {
+    if (/^[^\s:/[\]]+$/.test(value) || isIPv6(value)) return value;
+    throw new BridgeError('BRIDGE_USAGE', `--allow-host takes a name or an address without a port, such as azure.test, not "${value}"`);
+  });
 }
 
 /** @throws BridgeError BRIDGE_USAGE */

@@ -6,7 +6,7 @@ import { startRecording } from '../simulator/recording/start-recording.ts';
 import { type SimulatorServer, startSimulator } from '../simulator/server.ts';
 import { shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { groupOptions, listenOption, type RecordingWanted, recordingOption } from './simulate-options.ts';
+import { allowHostsOption, groupOptions, listenOption, type RecordingWanted, recordingOption } from './simulate-options.ts';
 import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
 
 export const simulate: Verb = {
@@ -16,6 +16,12 @@ docs/simulator.md describes each route. Without --scenario it starts empty. Ends
   options: {
     listen: { type: 'string', value: 'HOST:PORT', help: 'where to listen; port 0 takes a free one (default 127.0.0.1:8080)' },
     also: { type: 'string', multiple: true, value: 'HOST:PORT', help: 'where the first machine answers besides; may be repeated' },
+    'allow-host': {
+      type: 'string',
+      multiple: true,
+      value: 'NAME',
+      help: 'a name besides its own by which it may be asked on loopback; may be repeated',
+    },
     vms: { type: 'string', value: 'N', help: 'machines of one group, on PORT, PORT+1, … (default 1, or what the scenario says)' },
     name: { type: 'string', value: 'NAME', help: "they are NAME_0, NAME_1, … (default sim); without --vms the one machine's name" },
     gpu: { type: 'boolean', help: 'GPU machines in one fault domain: each sees its own events alone' },
@@ -52,6 +58,7 @@ docs/simulator.md describes each route. Without --scenario it starts empty. Ends
       const { path, anonymise, upstream } = wanted;
       await using proxy = await startRecordingProxy({
         listen: listenOption(context),
+        allowHosts: allowHostsOption(context),
         path,
         anonymise,
         upstream,
@@ -88,7 +95,14 @@ async function start(
   const played = text(context, 'replay');
   const script = played === undefined ? undefined : await replay(played);
   const recording = wanted && open.use(await startRecording({ ...wanted, startedAtMs: deps.wallMs(), deps, logger }));
-  const options = { ...group, listen: listenOption(context), ...(script ? { script } : {}), deps, logger };
+  const options = {
+    ...group,
+    listen: listenOption(context),
+    allowHosts: allowHostsOption(context),
+    ...(script ? { script } : {}),
+    deps,
+    logger,
+  };
   return open.use(await startSimulator(recording ? { ...options, onAnswer: recording.see } : options));
 }
 

@@ -12,7 +12,7 @@ import { connectUpstream, parseUpstream, type Upstream } from './upstream.ts';
 
 export interface RecordingProxyOptions
   extends Pick<RecordingOptions, 'path' | 'anonymise'>,
-    Pick<SimulatorServerOptions, 'deps' | 'logger'> {
+    Pick<SimulatorServerOptions, 'allowHosts' | 'deps' | 'logger'> {
   /** Port 0 takes a free one. */
   readonly listen: Address;
   /** `http://HOST[:PORT]` */
@@ -24,13 +24,13 @@ export interface RecordingProxyOptions
  * @throws BridgeError BRIDGE_USAGE for an upstream that is none or is this proxy itself; BRIDGE_SIMULATOR_RECORDING, BRIDGE_SIMULATOR_LISTEN
  */
 export async function startRecordingProxy(options: RecordingProxyOptions): Promise<Listener> {
-  const { deps, logger } = options;
+  const { deps, logger, allowHosts = [] } = options;
   const origin = parseUpstream(options.upstream);
   await using open = new AsyncDisposableStack();
   const recording = open.use(await startRecording({ ...options, startedAtMs: deps.wallMs() }));
   const upstream = open.use(connectUpstream(origin, deps));
-  const clocks = { deps, alarms: new Alarms(new VirtualClock(deps, 1), deps) };
-  const listener = open.use(await listen(options.listen, recordingProxy(upstream, recording, deps.wallMs), clocks));
+  const parts = { deps, alarms: new Alarms(new VirtualClock(deps, 1), deps), allowHosts };
+  const listener = open.use(await listen(options.listen, recordingProxy(upstream, recording, deps.wallMs), parts));
   if (isSame(listener.url, origin))
     throw new BridgeError('BRIDGE_USAGE', '--upstream is the address of --listen: the recorder would ask itself');
   if (!isLoopback(options.listen.host))
