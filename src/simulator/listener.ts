@@ -7,6 +7,7 @@ import { isLoopback } from '../private-addresses.ts';
 import type { Deps } from '../time.ts';
 import type { Alarms } from './alarms.ts';
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
+import { ARRIVAL, Connections } from './connections.ts';
 import { rfc1123 } from './life/event.ts';
 
 export interface Address {
@@ -36,12 +37,16 @@ export async function listen(address: Address, answering: Answering, parts: List
   const waiting = new Set<Client>();
   const hosts = [address.host, REAL_HOST, ...(parts.allowHosts ?? [])];
   const answerAsHost: Answering = (request, client) => (isMisdirected(server, request, hosts) ? misdirected() : answering(request, client));
-  const server = http.createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
-    const client = new Client(response, waiting);
-    answer(request, response, answerAsHost, parts, client)
-      // The client went away before its request was complete, or its answer was made: there is nobody to answer.
-      .catch(() => response.destroy());
-  });
+  const server = http.createServer({ ...ARRIVAL, keepAliveTimeout: KEEP_ALIVE_MS });
+  const connections = new Connections(server);
+  server.on('request', (request, response) =>
+    connections.inTurn(request, response, () => {
+      const client = new Client(response, waiting);
+      answer(request, response, answerAsHost, parts, client)
+        // The client went away before its request was complete, or its answer was made: there is nobody to answer.
+        .catch(() => response.destroy());
+    }),
+  );
   await listening(server, address);
   const dispose = () => {
     for (const client of waiting) client.leave();
