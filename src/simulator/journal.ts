@@ -1,4 +1,5 @@
-// Requests to the metadata routes and their answers → the journal that tests read back.
+// Requests to the metadata routes, their answers and what became of these → the journal that tests read back.
+import type { Outcome } from './client.ts';
 
 const LONGEST = 10_000;
 /** Characters of a body that are kept; a StartRequest has some dozens. */
@@ -15,11 +16,19 @@ export interface JournalledRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Its first 16,384 characters. */
   readonly body: string;
-  /** Null where the connection was reset instead. */
+  /** Null where the client did not get the whole answer: none of the outcomes but `answered`. */
   readonly status: number | null;
+  /** What became of the answer; `waiting` until that is known. */
+  readonly outcome: Outcome | 'waiting';
 }
 
-type Asked = Omit<JournalledRequest, 'at'>;
+/** What is asked and answered again and again; the status whatever became of it. */
+type Asked = Omit<JournalledRequest, 'at' | 'outcome' | 'status'> & { readonly status: number };
+
+/** Which request of the journal, for its `settle`. */
+export type Entry = number & { readonly journal: unique symbol };
+
+const OUTCOMES = ['waiting', 'answered', 'reset', 'truncated', 'gave-up'] as const satisfies readonly JournalledRequest['outcome'][];
 
 /**
  * Keeps the last 10,000 requests, in a ring. A client asks the same again and again, and gets the same status: that is kept once, so that hours
@@ -27,41 +36,60 @@ type Asked = Omit<JournalledRequest, 'at'>;
  */
 export class RequestJournal {
   readonly #atMs = new Float64Array(LONGEST);
+  readonly #outcomes = new Uint8Array(LONGEST);
   #asked: Asked[] = [];
   /** So many came since the beginning. */
   #count = 0;
+  /** So many of them were cleared. */
+  #cleared = 0;
   /** By machine. */
   readonly #last = new Map<string, Asked>();
   readonly #listeners: (() => void)[] = [];
 
   /** @param atMs simulated */
-  add(request: Asked, atMs: number): void {
+  add(request: Asked, outcome: JournalledRequest['outcome'], atMs: number): Entry {
     const last = this.#last.get(request.vm);
     const kept = last && isSame(last, request) ? last : { ...request, body: request.body.slice(0, BODY_LENGTH) };
     this.#last.set(request.vm, kept);
-    this.#atMs[this.#count % LONGEST] = atMs;
-    this.#asked[this.#count % LONGEST] = kept;
-    this.#count++;
-    for (const listener of this.#listeners) listener();
+    const entry = this.#count++ as Entry;
+    this.#atMs[entry % LONGEST] = atMs;
+    this.#outcomes[entry % LONGEST] = OUTCOMES.indexOf(outcome);
+    this.#asked[entry % LONGEST] = kept;
+    if (outcome !== 'waiting') this.#tell();
+    return entry;
   }
 
-  /** Calls `listener` after each request. */
-  onAdd(listener: () => void): void {
+  /** Says what became of a request's answer; nothing where that is not kept any more. */
+  settle(entry: Entry, outcome: Outcome): void {
+    if (entry < this.#cleared || entry < this.#count - LONGEST) return;
+    this.#outcomes[entry % LONGEST] = OUTCOMES.indexOf(outcome);
+    this.#tell();
+  }
+
+  /** Calls `listener` each time it is known what became of an answer. */
+  onSettled(listener: () => void): void {
     this.#listeners.push(listener);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   clear(): void {
     this.#asked = [];
-    this.#count = 0;
+    this.#cleared = this.#count;
     this.#last.clear();
   }
 
   /** The last ones, oldest first. */
   requests(last: number = LONGEST): readonly JournalledRequest[] {
-    const length = Math.min(last, this.#count, LONGEST);
+    const length = Math.min(last, this.#count - this.#cleared, LONGEST);
     return Array.from({ length: Math.max(0, length) }, (_, index) => {
       const place = (this.#count - length + index) % LONGEST;
-      return { at: new Date(this.#atMs[place] as number).toISOString(), ...(this.#asked[place] as Asked) };
+      const { status, ...asked } = this.#asked[place] as Asked;
+      const outcome = OUTCOMES[this.#outcomes[place] as number] ?? 'waiting';
+      const at = new Date(this.#atMs[place] as number).toISOString();
+      return { at, ...asked, status: outcome === 'answered' ? status : null, outcome };
     });
   }
 }

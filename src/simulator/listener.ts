@@ -7,6 +7,7 @@ import { isLoopback } from '../private-addresses.ts';
 import type { Deps } from '../time.ts';
 import type { Alarms } from './alarms.ts';
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
+import { Client } from './client.ts';
 import { ARRIVAL, Connections } from './connections.ts';
 import { rfc1123 } from './life/event.ts';
 
@@ -16,8 +17,8 @@ export interface Address {
   readonly port: number;
 }
 
-/** How requests are answered. `client.gone` aborts when the client goes away before its answer. */
-export type Answering = (request: SimRequest, client: { readonly gone: AbortSignal }) => SimAnswer | Promise<SimAnswer>;
+/** How requests are answered. */
+export type Answering = (request: SimRequest, client: Pick<Client, 'gone' | 'onEnd'>) => SimAnswer | Promise<SimAnswer>;
 
 export interface Listener extends AsyncDisposable {
   /** `http://HOST:PORT`. */
@@ -81,34 +82,6 @@ export interface ListenerParts {
   readonly dateMs?: () => number;
 }
 
-/** Who waits for an answer. Most get theirs at once, and nothing is set up to watch them go. */
-class Client {
-  readonly #response: ServerResponse;
-  readonly #waiting: Set<Client>;
-  #gone: AbortController | null = null;
-
-  constructor(response: ServerResponse, waiting: Set<Client>) {
-    this.#response = response;
-    this.#waiting = waiting;
-  }
-
-  /** Aborts when the client goes away, or has its answer, or the listener is closed. */
-  get gone(): AbortSignal {
-    if (!this.#gone) {
-      this.#gone = new AbortController();
-      this.#waiting.add(this);
-      if (this.#response.destroyed) this.leave();
-      else this.#response.once('close', () => this.leave());
-    }
-    return this.#gone.signal;
-  }
-
-  leave(): void {
-    this.#waiting.delete(this);
-    this.#gone?.abort();
-  }
-}
-
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -119,7 +92,7 @@ async function answer(
   const body = await readBody(request);
   const answer = body ? await answering(toSimRequest(request, body), client) : tooLarge();
   if (answer.delayMs !== undefined || answer.notBeforeMs !== undefined) await due(answer, parts, client.gone);
-  if (!response.destroyed) send(response, answer, parts.dateMs?.());
+  if (!response.destroyed) send(response, answer, client, parts.dateMs?.());
 }
 
 /** Resolves when the answer is due, or nobody waits for it any more. */
@@ -175,30 +148,37 @@ function tooLarge(): SimAnswer {
   return problem({ status: 413, detail: `A body may have at most ${LONGEST_BODY} bytes.` });
 }
 
-function send(response: ServerResponse, answer: SimAnswer, dateMs: number | undefined): void {
+function send(response: ServerResponse, answer: SimAnswer, client: Client, dateMs: number | undefined): void {
   if (answer.reset) {
+    client.sent('reset');
     response.socket?.resetAndDestroy();
     return;
   }
   try {
-    write(response, answer, dateMs);
+    client.sent(write(response, answer, dateMs));
   } catch {
     // Headers that a user ordered and that Node cannot send, such as a Trailer: to the client it is one more fault.
+    client.sent('reset');
     response.destroy();
   }
 }
 
-function write(response: ServerResponse, { status, headers, body, truncate }: SimAnswer, dateMs: number | undefined): void {
+function write(
+  response: ServerResponse,
+  { status, headers, body, truncate }: SimAnswer,
+  dateMs: number | undefined,
+): 'answered' | 'truncated' {
   const date: Record<string, string> = dateMs === undefined || headers['date'] !== undefined ? {} : { Date: rfc1123(dateMs) };
   const length: Record<string, number> = status === 204 || status === 304 ? {} : { 'content-length': body.length };
   response.writeHead(status, { ...date, ...length, ...headers });
   if (truncate === undefined || truncate >= body.length) {
     response.end(body);
-    return;
+    return 'answered';
   }
   response.flushHeaders();
   if (truncate > 0) response.write(body.subarray(0, truncate));
   response.socket?.destroySoon();
+  return 'truncated';
 }
 
 async function close(server: Server): Promise<void> {

@@ -96,10 +96,10 @@ function addressOf(index: number, { listen: { host, port } }: SimulatorServerOpt
 }
 
 function answering(simulator: Simulator, { onAnswer }: SimulatorServerOptions): Answering {
-  return (request) => {
+  return (request, client) => {
     const [path] = pathAndQuery(request.url);
     if (isPagePath(path)) return answerPage(request.method, path);
-    const answer = simulator.handle(request);
+    const answer = simulator.handle(request, client);
     if (onAnswer && isMetadataRoute(request.url)) onAnswer(request, answer, simulator.group.clock.nowMs(), simulator.vmName);
     return answer;
   };

@@ -1,5 +1,6 @@
 // Requests to one simulated machine's port → answers, without sockets: its metadata service, and the control of its group.
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
+import type { Client, Outcome } from './client.ts';
 import { answerControl, isControlRoute } from './control/control-routes.ts';
 import { Group, type GroupOptions } from './group.ts';
 import { misbehave } from './life/faults.ts';
@@ -30,20 +31,23 @@ export class Simulator {
     return this.#machine.name;
   }
 
-  /** Never throws, whatever is asked. */
-  handle(request: SimRequest): SimAnswer {
+  /** Never throws, whatever is asked. @param client who is to get the answer, where that is not sure to happen at once */
+  handle(request: SimRequest, client?: Pick<Client, 'onEnd'>): SimAnswer {
     const nowMs = this.group.catchUp();
     const asked = { ...request, headers: lowerCased(request.headers) };
-    if (isMetadataRoute(request.url)) return this.#metadata(asked, nowMs);
+    if (isMetadataRoute(request.url)) return this.#metadata(asked, nowMs, client);
     if (isControlRoute(request.url)) return answerControl(this.group, asked, nowMs);
     return problem({ status: 404, detail: 'Here are /metadata, /simulator and a page at /.' });
   }
 
-  #metadata(request: SimRequest & { readonly headers: Readonly<Record<string, string>> }, nowMs: number): SimAnswer {
+  #metadata(request: LowerCasedRequest, nowMs: number, client: Pick<Client, 'onEnd'> | undefined): SimAnswer {
     const answer = this.#limit?.take(nowMs) === false ? tooMany() : this.#answer(request, nowMs);
     const { method, url: path, headers } = request;
     const body = request.body.length === 0 ? '' : new TextDecoder().decode(request.body);
-    this.group.journal.add({ vm: this.vmName, method, path, headers, body, status: answer.reset ? null : answer.status }, nowMs);
+    const { journal } = this.group;
+    const asked = { vm: this.vmName, method, path, headers, body, status: answer.status };
+    const entry = journal.add(asked, client ? 'waiting' : foreseen(answer), nowMs);
+    client?.onEnd((outcome) => journal.settle(entry, outcome));
     return answer;
   }
 
@@ -53,6 +57,16 @@ export class Simulator {
     const usual = answerMetadata(this.group, this.#machine, request, nowMs, spoils);
     return order ? misbehave(usual, order) : usual;
   }
+}
+
+interface LowerCasedRequest extends SimRequest {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Of an answer that nothing comes in between of. */
+function foreseen({ reset, truncate, body }: SimAnswer): Outcome {
+  if (reset) return 'reset';
+  return truncate !== undefined && truncate < body.length ? 'truncated' : 'answered';
 }
 
 function lowerCased(headers: SimRequest['headers']): Readonly<Record<string, string>> {

@@ -30,7 +30,7 @@ export class Steering implements SimulatedAzure {
     this.#server = server;
     this.#control = new Simulator(server.group, server.group.first);
     this.#deps = deps;
-    server.group.journal.onAdd(() => this.#wake());
+    server.group.journal.onSettled(() => this.#wake());
   }
 
   schedule(event: EventOrder = {}): WireEvent {
@@ -172,7 +172,7 @@ export class Steering implements SimulatedAzure {
     const last = requests.at(-1);
     const message =
       `waited ${timeoutMs} ms in vain. Listed: ${events.join(', ') || 'nothing'}. ` +
-      `Requests: ${requests.length}${last ? `, the last ${last.method} ${last.path} (${last.status ?? 'reset'}) of ${last.vm}` : ''}.`;
+      `Requests: ${requests.length}${last ? `, the last ${last.method} ${last.path} (${last.status ?? last.outcome}) of ${last.vm}` : ''}.`;
     return new BridgeError('BRIDGE_SIMULATOR_TIMEOUT', message);
   }
 }

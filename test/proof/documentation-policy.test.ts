@@ -117,7 +117,7 @@ class Scene implements Played {
       vms: machineNames({}, script.group),
       gpu: script.group?.gpu ?? false,
     });
-    this.#group.journal.onAdd(() => this.#journal());
+    this.#group.journal.onSettled(() => this.#journal());
     this.service = simulatorTransport(new Simulator(this.#group, this.#group.first), time);
   }
 

@@ -23,8 +23,18 @@ test('each request to a metadata route is journalled with what was asked and ans
       headers: { metadata: 'true', 'user-agent': 'test' },
       body: '',
       status: 200,
+      outcome: 'answered',
     },
-    { at: '2026-06-01T00:00:01.000Z', vm: 'sim_0', method: 'POST', path: EVENTS, headers: {}, body: '{"StartRequests":[]} ä', status: 400 },
+    {
+      at: '2026-06-01T00:00:01.000Z',
+      vm: 'sim_0',
+      method: 'POST',
+      path: EVENTS,
+      headers: {},
+      body: '{"StartRequests":[]} ä',
+      status: 400,
+      outcome: 'answered',
+    },
   ]);
 });
 
@@ -40,10 +50,29 @@ test('the status is that of the spoilt answer, and null where there was none', (
   );
 });
 
+test('what became of an answer is told of its request alone, and not of one that is no longer kept', () => {
+  const journal = new RequestJournal();
+  const request = { vm: '', method: 'GET', path: '/', headers: {}, body: '', status: 200 };
+  const outcomes = () => journal.requests().map(({ status, outcome }) => [status, outcome]);
+  const [first, second] = [journal.add(request, 'waiting', 0), journal.add(request, 'waiting', 0)];
+  journal.settle(second, 'answered');
+  assert.deepEqual(outcomes(), [
+    [null, 'waiting'],
+    [200, 'answered'],
+  ]);
+  journal.clear();
+  journal.add(request, 'truncated', 0);
+  journal.settle(first, 'gave-up');
+  assert.deepEqual(outcomes(), [[null, 'truncated']]);
+  for (let left = 10_000; left > 0; left--) journal.add(request, 'waiting', 0);
+  journal.settle(second, 'gave-up');
+  assert.ok(journal.requests().every(({ outcome }) => outcome === 'waiting'));
+});
+
 test('the journal keeps the last 10,000 requests and of each body the first 16,384 characters', () => {
   const journal = new RequestJournal();
   const request = { vm: '', method: 'GET', headers: {}, body: 'x'.repeat(20_000), status: 200 };
-  for (let number = 1; number <= 20_001; number++) journal.add({ ...request, path: `/${number}` }, 0);
+  for (let number = 1; number <= 20_001; number++) journal.add({ ...request, path: `/${number}` }, 'answered', 0);
   const kept = journal.requests();
   assert.deepEqual([kept.length, kept[0]?.path, kept.at(-1)?.path, kept[0]?.body.length], [10_000, '/10002', '/20001', 16_384]);
 });

@@ -58,7 +58,7 @@ export function statuses(bridge: VirtualBridge): readonly (number | null)[] {
 export function atPost(bridge: VirtualBridge, run: () => void): void {
   const before = posts(bridge).length;
   let isRun = false;
-  bridge.simulation.simulator.group.journal.onAdd(() => {
+  bridge.simulation.simulator.group.journal.onSettled(() => {
     if (isRun || posts(bridge).length === before) return;
     isRun = true;
     run();

@@ -105,10 +105,10 @@ export function drawRequests(requests, now) {
     ({ index }) => String(index),
     makeRow,
     (row, request) => {
-      const { at, vm, method, path, status } = request;
-      const texts = [clockTime(at, Date.parse(now)), vm, `${method} ${path}`, status === null ? 'reset' : String(status)];
+      const { at, vm, method, path, status, outcome } = request;
+      const texts = [clockTime(at, Date.parse(now)), vm, `${method} ${path}`, status === null ? outcome : String(status)];
       for (const [index, cell] of [...row.children].entries()) setText(cell, texts[index]);
-      row.className = status === null || status >= 400 ? 'bad' : '';
+      row.className = (status ?? (outcome === 'waiting' ? 0 : 400)) >= 400 ? 'bad' : '';
     },
   );
   $('no-requests').hidden = rows.length > 0;

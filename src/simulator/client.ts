@@ -1,0 +1,53 @@
+// An answer to be and its connection → whether its client still waits, and what became of the answer in the end.
+import type { ServerResponse } from 'node:http';
+
+/** What became of an answer: handed over whole; broken off as ordered, before it or within its body; or its client was gone before it had all of it. */
+export type Outcome = 'answered' | 'reset' | 'truncated' | 'gave-up';
+
+/** Who waits for an answer. Most get theirs at once, and nothing is set up to watch them go. */
+export class Client {
+  readonly #response: ServerResponse;
+  readonly #waiting: Set<Client>;
+  #gone: AbortController | null = null;
+  /** What was done for it; null before. */
+  #sent: Exclude<Outcome, 'gave-up'> | null = null;
+
+  /** @param waiting of the listener: who is watched, to be told when it closes */
+  constructor(response: ServerResponse, waiting: Set<Client>) {
+    this.#response = response;
+    this.#waiting = waiting;
+  }
+
+  /** Aborts when the client goes away, or has its answer, or the listener is closed. */
+  get gone(): AbortSignal {
+    if (!this.#gone) {
+      this.#gone = new AbortController();
+      this.#waiting.add(this);
+      if (this.#response.destroyed) this.leave();
+      else this.#response.once('close', () => this.leave());
+    }
+    return this.#gone.signal;
+  }
+
+  /** Tells once what became of its answer. */
+  onEnd(tell: (outcome: Outcome) => void): void {
+    const end = () => tell(this.#outcome());
+    if (this.#response.destroyed) end();
+    else this.#response.once('close', end);
+  }
+
+  /** To be told with what is begun for it: whether it was handed over whole shows at the end. */
+  sent(outcome: Exclude<Outcome, 'gave-up'>): void {
+    this.#sent = outcome;
+  }
+
+  leave(): void {
+    this.#waiting.delete(this);
+    this.#gone?.abort();
+  }
+
+  #outcome(): Outcome {
+    if (this.#sent === null) return 'gave-up';
+    return this.#sent === 'answered' && !this.#response.writableFinished ? 'gave-up' : this.#sent;
+  }
+}
