@@ -98,6 +98,6 @@ export class Group {
     this.player.stop();
     this.events.withdraw(nowMs);
     this.events.view.renew();
-    this.faults.order(null, nowMs);
+    this.faults.order([], nowMs);
   }
 }

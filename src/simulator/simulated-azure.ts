@@ -63,6 +63,10 @@ export interface FaultOrder {
   readonly vm?: string;
   /** Only answers to this method. */
   readonly method?: string;
+  /** Only answers at this path and below it, such as `/metadata/instance`; without case. */
+  readonly path?: string;
+  /** Only answers to requests of this api-version, or of one of these. */
+  readonly apiVersion?: string | readonly string[];
 }
 
 export interface UntilOptions {
@@ -105,8 +109,11 @@ export interface SimulatedAzure extends AsyncDisposable {
   /** Simulated seconds a second; 0 stops the clock. */
   setSpeed(speed: number): void;
 
-  /** In the place of the fault before. */
-  fault(order: FaultOrder): void;
+  /**
+   * In the place of the fault before. Orders of a list are played one after the other: the next one's turn comes when the one before it is used up.
+   * In a list, one with `times` or `for` alone leaves so many answers as they are.
+   */
+  fault(order: FaultOrder | readonly FaultOrder[]): void;
   clearFaults(): void;
 
   /** What is listed, oldest first, with the moments of each event's life. */

@@ -52,7 +52,7 @@ export class Simulator {
   }
 
   #answer(request: SimRequest, nowMs: number): SimAnswer {
-    const order = this.group.faults.take(this.vmName, request.method, nowMs);
+    const order = this.group.faults.take({ vm: this.vmName, method: request.method, url: request.url }, nowMs);
     const spoils = { noEffect: order !== null, stale: order?.stale === true };
     const usual = answerMetadata(this.group, this.#machine, request, nowMs, spoils);
     return order ? misbehave(usual, order) : usual;

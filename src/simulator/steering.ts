@@ -73,7 +73,7 @@ export class Steering implements SimulatedAzure {
     this.#order('PUT', '/clock', { speed });
   }
 
-  fault(order: FaultOrder): void {
+  fault(order: FaultOrder | readonly FaultOrder[]): void {
     this.#order('PUT', '/faults', order);
   }
 

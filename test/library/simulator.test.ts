@@ -140,6 +140,13 @@ test('the clock stands still until it is moved, unless a speed is given', async 
   assert.equal((await start(t, { speed: 60 })).state().speed, 60);
 });
 
+test('a list of faults is played one after the other', async (t) => {
+  const azure = await start(t);
+  azure.fault([{ status: 500, path: '/metadata/scheduledevents' }, { times: 1 }, { status: 404, apiVersion: '2020-07-01' }]);
+  const ask = async () => (await fetch(azure.url + EVENTS, { headers: { Metadata: 'true' } })).status;
+  assert.deepEqual([await ask(), await ask(), await ask(), await ask()], [500, 200, 404, 200]);
+});
+
 test('faults spoil the next answers, as ordered, and can be cleared', async (t) => {
   const azure = await start(t);
   const { EventId } = azure.schedule();
@@ -394,6 +401,8 @@ test('the types name every field of an event and of a fault that the control rou
     for: '1s',
     vm: 'a',
     method: 'GET',
+    path: '/metadata/instance',
+    apiVersion: ['2024-07-09'],
   };
   const { NotBefore, notice, ...either } = event;
   azure.schedule({ ...either, NotBefore });

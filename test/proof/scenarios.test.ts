@@ -39,8 +39,11 @@ suite('each scenario through bridges with webhooks', { concurrency: 4 }, () => {
 
 function quicker(step: Step): Step {
   const { action } = step;
-  if (action.kind !== 'fault' || action.order?.delayMs === undefined) return step;
-  return { ...step, action: { ...action, order: { ...action.order, delayMs: Math.min(action.order.delayMs, LONGEST_DELAY_MS) } } };
+  if (action.kind !== 'fault') return step;
+  const orders = action.orders.map((order) =>
+    order.delayMs === undefined ? order : { ...order, delayMs: Math.min(order.delayMs, LONGEST_DELAY_MS) },
+  );
+  return { ...step, action: { ...action, orders } };
 }
 
 async function play(t: TestContext, script: Script, approves: boolean): Promise<void> {
@@ -58,7 +61,7 @@ async function play(t: TestContext, script: Script, approves: boolean): Promise<
     if (!toNextMoment(server.group)) break;
   }
   server.group.player.stop();
-  server.group.faults.order(null, server.group.clock.nowMs());
+  server.group.faults.order([], server.group.clock.nowMs());
   while (toNextMoment(server.group)) await polled(server.group, watchers);
   assert.ok(owed.size > 0);
   const told = () => watchers.flatMap(({ receiver }) => livesOf(receiver));
@@ -86,7 +89,7 @@ const LEGAL = /^(scheduled( updated)*( started( updated)*)?|started( updated)*) 
 const LEGAL_AFTER_STALE = /^(scheduled( updated)*( started( updated)*)*|(started( updated)*)( started( updated)*)*) ended$/;
 
 function goesBack({ steps }: Script): boolean {
-  return steps.some(({ action }) => action.kind === 'fault' && action.order?.stale === true);
+  return steps.some(({ action }) => action.kind === 'fault' && action.orders.some(({ stale }) => stale));
 }
 
 interface Watcher {

@@ -45,7 +45,7 @@ test('requests sent ahead on one connection are answered in their order', async 
 
 test('the next request of a connection is looked at when the answer before it has gone', async (t) => {
   const server = await startServer(t);
-  server.group.faults.order({ delayMs: 600_000 }, server.group.clock.nowMs());
+  server.group.faults.order([{ delayMs: 600_000 }], server.group.clock.nowMs());
   const socket = await open(t, server.url);
   socket.write(GET.repeat(10));
   await poll(() => server.group.journal.requests().length > 0, 'the first request');

@@ -8,7 +8,7 @@ import { FASTEST } from '../life/clock.ts';
 import { type EventFields, NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../life/event.ts';
 import type { FaultOrder } from '../life/faults.ts';
 import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, toEventFields } from './event-fields.ts';
-import { faultOrder } from './fault-fields.ts';
+import { faultOrder, faultOrders } from './fault-fields.ts';
 
 const eventFields = v.pipe(
   v.strictObject(eventEntries(name)),
@@ -46,15 +46,25 @@ export function readClockOrder(body: Uint8Array): ClockOrder | Refusal {
   return read(clockOrder, body, 'clock');
 }
 
-/** `null` clears. @param vms the machines that it may name */
-export function readFaultOrder(body: Uint8Array, vms: readonly string[]): { readonly order: FaultOrder | null } | Refusal {
-  return read(faultOrder(oneOf(vms)), body, 'fault');
+/** One order or a list of them; none clears. @param vms the machines that they may name */
+export function readFaultOrders(body: Uint8Array, vms: readonly string[]): readonly FaultOrder[] | Refusal {
+  const machine = oneOf(vms);
+  const value = jsonOf(body);
+  return Array.isArray(value) ? readValue(faultOrders(machine), value, 'fault') : read(faultOrder(machine), body, 'fault');
 }
 
 /** No body at all is an empty object. @param kind what the faults call it */
 function read<Output extends object>(schema: v.GenericSchema<unknown, Output>, body: Uint8Array, kind: FileKind): Output | Refusal {
-  const value = body.length === 0 ? {} : fromJsonBytes(body);
+  const value = jsonOf(body);
   if (!isMapping(value)) return badBody([{ path: '', message: `the body is no JSON ${value === undefined ? 'in UTF-8' : 'object'}` }]);
+  return readValue(schema, value, kind);
+}
+
+function jsonOf(body: Uint8Array): unknown {
+  return body.length === 0 ? {} : fromJsonBytes(body);
+}
+
+function readValue<Output extends object>(schema: v.GenericSchema<unknown, Output>, value: object, kind: FileKind): Output | Refusal {
   const { output, faults } = validate(schema, value, [], kind);
   return output === undefined || faults.length > 0 ? badBody(faults) : output;
 }

@@ -4,7 +4,7 @@ import { empty, json, pathAndQuery, problem, type Refusal, type SimAnswer, type 
 import type { Group } from '../group.ts';
 import type { WireEvent } from '../life/event.ts';
 import { isRefusal } from '../life/event-store.ts';
-import { readClockOrder, readEventFields, readFaultOrder } from './control-orders.ts';
+import { readClockOrder, readEventFields, readFaultOrders } from './control-orders.ts';
 import { describeGroup } from './describe-group.ts';
 
 interface Call {
@@ -26,7 +26,7 @@ const ROUTES: readonly (readonly [Method, string, Handler])[] = [
   ['POST', '/simulator/events/:named/start', ({ group, named, nowMs }) => answer(group.events.start(named, nowMs))],
   ['POST', '/simulator/events/:named/end', ({ group, named, nowMs }) => answer(group.events.end(named, nowMs))],
   ['POST', '/simulator/events/:named/cancel', ({ group, named, nowMs }) => answer(group.events.cancel(named, nowMs))],
-  ['PUT', '/simulator/faults', orderFault],
+  ['PUT', '/simulator/faults', orderFaults],
   ['GET', '/simulator/clock', ({ group }) => clock(group)],
   ['PUT', '/simulator/clock', setClock],
   ['GET', '/simulator/requests', requests],
@@ -77,13 +77,13 @@ function change({ group, body, named, nowMs }: Call): SimAnswer {
   return 'detail' in fields ? problem(fields) : answer(group.events.change(named, fields, nowMs));
 }
 
-function orderFault({ group, body, nowMs }: Call): SimAnswer {
-  const read = readFaultOrder(
+function orderFaults({ group, body, nowMs }: Call): SimAnswer {
+  const orders = readFaultOrders(
     body,
     group.machines.map(({ name }) => name),
   );
-  if ('detail' in read) return problem(read);
-  group.faults.order(read.order, nowMs);
+  if ('detail' in orders) return problem(orders);
+  group.faults.order(orders, nowMs);
   return empty(204);
 }
 

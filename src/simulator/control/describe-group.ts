@@ -2,6 +2,7 @@
 import { formatDuration } from '../../durations.ts';
 import type { Group } from '../group.ts';
 import { type Entry, notBeforeMoment } from '../life/entry.ts';
+import type { FaultOrder } from '../life/faults.ts';
 import type { GroupState, ListedEvent } from './group-state.ts';
 
 export function describeGroup(group: Group, nowMs: number): GroupState {
@@ -40,7 +41,11 @@ function listedEvent(entry: Entry): ListedEvent {
 /** As it was ordered. */
 function faultState(active: ReturnType<Group['faults']['active']>): GroupState['fault'] {
   if (!active) return null;
-  const { delayMs, forMs, ...order } = active;
+  const { left, then, ...order } = active;
+  return { ...asOrdered(order), left, ...(then.length === 0 ? {} : { then: then.map(asOrdered) }) };
+}
+
+function asOrdered({ delayMs, forMs, ...order }: FaultOrder): Readonly<Record<string, unknown>> {
   return {
     ...order,
     ...(delayMs === undefined ? {} : { delay: formatDuration(delayMs) }),

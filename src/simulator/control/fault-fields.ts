@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { duration } from '../../options.ts';
 import { isMapping } from '../../validation/validate.ts';
-import type { FaultOrder } from '../life/faults.ts';
+import { type FaultOrder, isSpoiling } from '../life/faults.ts';
 import { name, span, wholeNumber } from './event-fields.ts';
 
 /** RFC 9110, section 5.6.2. */
@@ -28,6 +28,22 @@ const faultBody = v.pipe(
   }),
 );
 
+/** More than any playbook has. */
+const MOST_ORDERS = 1000;
+
+const path = v.pipe(
+  v.string(),
+  v.regex(/^\/metadata(?:\/[^?#\s]*)?$/i, 'must be a path at or below /metadata, such as /metadata/instance, without a query'),
+  v.transform((text) => text.toLowerCase().replace(/\/+$/, '')),
+);
+
+const version = v.pipe(v.string(), v.minLength(1));
+
+const apiVersion = v.pipe(
+  v.union([version, v.pipe(v.array(version), v.minLength(1))], 'must be an api-version, such as 2024-07-09, or a list of some'),
+  v.transform((given) => (typeof given === 'string' ? [given] : given)),
+);
+
 /** By key, all optional. @param machine what a machine may be called in `vm` */
 export function faultEntries<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return {
@@ -42,27 +58,43 @@ export function faultEntries<Schema extends v.GenericSchema<string, string>>(mac
     for: v.exactOptional(span),
     vm: v.exactOptional(machine),
     method: v.exactOptional(v.pipe(name, v.toUpperCase())),
+    path: v.exactOptional(path),
+    apiVersion: v.exactOptional(apiVersion),
   };
 }
 
 /** What `faultEntries` read; `delay` and `for` in milliseconds. */
 type FaultKeys = Omit<FaultOrder, 'delayMs' | 'forMs'> & { readonly delay?: number; readonly for?: number };
 
-/** A whole order; null for `{}`, which clears. @param machine what a machine may be called in `vm` */
+/** One order alone; none for `{}`, which clears. @param machine what a machine may be called in `vm` */
 export function faultOrder<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return v.pipe(
     v.strictObject(faultEntries(machine)),
+    v.transform((keys): FaultOrder => toFaultOrder(keys)),
     v.check(
-      (keys) => Object.keys(keys).length === 0 || isSpoiling(keys),
+      (order) => Object.keys(order).length === 0 || isSpoiling(order),
       'spoils nothing: give status, body, headers, delay, reset, truncate or stale, or {} to clear',
     ),
-    v.transform((keys) => ({ order: isSpoiling(keys) ? toFaultOrder(keys) : null })),
+    v.transform((order): readonly FaultOrder[] => (isSpoiling(order) ? [order] : [])),
   );
 }
 
-/** Without one of these an order only says which answers. */
-function isSpoiling({ status, body, headers, delay, reset, truncate, stale }: FaultKeys): boolean {
-  return [status, body, headers, delay, truncate].some((given) => given !== undefined) || reset === true || stale === true;
+/** Orders that are played one after the other. @param machine what a machine may be called in `vm` */
+export function faultOrders<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
+  const order = v.pipe(
+    v.strictObject(faultEntries(machine)),
+    v.transform((keys): FaultOrder => toFaultOrder(keys)),
+    v.check(
+      (one) => isSpoiling(one) || one.times !== undefined || one.forMs !== undefined,
+      'says neither what to spoil nor, with times or for, how many answers to leave as they are',
+    ),
+  );
+  return v.pipe(
+    v.array(order),
+    v.minLength(1, 'holds no order'),
+    v.maxLength(MOST_ORDERS, `must have at most ${MOST_ORDERS} members`),
+    v.readonly(),
+  );
 }
 
 function toFaultOrder({ delay, for: forMs, headers, ...rest }: FaultKeys): FaultOrder {

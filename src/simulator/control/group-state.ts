@@ -16,8 +16,10 @@ export interface GroupState {
   readonly vms: readonly { readonly name: string; readonly url: string | null; readonly faultDomain: number }[];
   /** The running one. */
   readonly scenario: { readonly name: string; readonly purpose: string; readonly startedAt: string } | null;
-  /** The order at work; `left` is null where its answers are not counted. */
-  readonly fault: (Readonly<Record<string, unknown>> & { readonly left: number | null }) | null;
+  /** The order at work; `left` is null where its answers are not counted, `then` those of its list that come after it, if any. */
+  readonly fault:
+    | (Readonly<Record<string, unknown>> & { readonly left: number | null; readonly then?: readonly Readonly<Record<string, unknown>>[] })
+    | null;
   /** Listed, in the order in which they were scheduled. */
   readonly events: readonly ListedEvent[];
   /** No longer listed: the last 200. */

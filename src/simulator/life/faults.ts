@@ -1,7 +1,7 @@
 // The next so many answers of the metadata routes → answers that misbehave, as a user ordered it.
-import type { SimAnswer } from '../answer.ts';
+import { pathAndQuery, type SimAnswer } from '../answer.ts';
 
-/** What `PUT /simulator/faults` ordered. */
+/** What `PUT /simulator/faults` ordered. One of a list that spoils nothing lets so many answers be as they are. */
 export interface FaultOrder {
   /** Instead of what the service would say; with a body alone it is 200. */
   readonly status?: number;
@@ -23,36 +23,72 @@ export interface FaultOrder {
   readonly vm?: string;
   /** Only answers to this method, in upper case. */
   readonly method?: string;
+  /** Only answers at this path and below it, in lower case and without a slash at its end. */
+  readonly path?: string;
+  /** Only answers to requests of one of these api-versions. */
+  readonly apiVersion?: readonly string[];
 }
 
-/** Holds one order at a time. */
+/** What an order can choose by. */
+export interface FaultedRequest {
+  readonly vm: string;
+  readonly method: string;
+  /** As on the request line. */
+  readonly url: string;
+}
+
+/** The orders of a list have their turn one after the other; each one's time begins with its turn. */
 export class Faults {
-  #order: FaultOrder | null = null;
+  /** The first is at work. */
+  #orders: readonly FaultOrder[] = [];
   #left = 0;
   #untilMs = Number.POSITIVE_INFINITY;
 
-  /** In the place of the one before; null for none. @param nowMs simulated */
-  order(order: FaultOrder | null, nowMs: number): void {
-    this.#order = order;
-    this.#left = order?.times ?? (order?.forMs === undefined ? 1 : Number.POSITIVE_INFINITY);
-    this.#untilMs = order?.forMs === undefined ? Number.POSITIVE_INFINITY : nowMs + order.forMs;
+  /** In the place of those before; an empty list clears. @param nowMs simulated */
+  order(orders: readonly FaultOrder[], nowMs: number): void {
+    const [first] = orders;
+    this.#orders = orders;
+    this.#left = first?.times ?? (first?.forMs === undefined ? 1 : Number.POSITIVE_INFINITY);
+    this.#untilMs = first?.forMs === undefined ? Number.POSITIVE_INFINITY : nowMs + first.forMs;
   }
 
-  /** The order at work, and how many answers it has left, where they are counted; null where none is. */
-  active(nowMs: number): (FaultOrder & { readonly left: number | null }) | null {
-    if (!this.#order || this.#left === 0 || nowMs >= this.#untilMs) return null;
-    return { ...this.#order, left: Number.isFinite(this.#left) ? this.#left : null };
+  /** The order at work, how many answers it has left, where they are counted, and those that come after it; null where none is. */
+  active(nowMs: number): (FaultOrder & { readonly left: number | null; readonly then: readonly FaultOrder[] }) | null {
+    const order = this.#atWork(nowMs);
+    return order && { ...order, left: Number.isFinite(this.#left) ? this.#left : null, then: this.#orders.slice(1) };
   }
 
-  /** Uses up one answer of the order; null where this request is to be answered as always. */
-  take(vm: string, method: string, nowMs: number): FaultOrder | null {
-    const order = this.active(nowMs);
-    if (!order) return null;
-    if (order.vm !== undefined && order.vm.toLowerCase() !== vm.toLowerCase()) return null;
-    if (order.method !== undefined && order.method !== method) return null;
+  /** Uses up one answer of the order at work; null where this request is to be answered as always. */
+  take(request: FaultedRequest, nowMs: number): FaultOrder | null {
+    const order = this.#atWork(nowMs);
+    if (!order || !isMeant(order, request)) return null;
     this.#left--;
-    return this.#order;
+    if (this.#left === 0) this.order(this.#orders.slice(1), nowMs);
+    return isSpoiling(order) ? order : null;
   }
+
+  #atWork(nowMs: number): FaultOrder | null {
+    while (this.#orders.length > 0 && nowMs >= this.#untilMs) this.order(this.#orders.slice(1), this.#untilMs);
+    return this.#orders[0] ?? null;
+  }
+}
+
+/** Without one of these an order only says which answers. */
+export function isSpoiling({ status, body, headers, delayMs, reset, truncate, stale }: FaultOrder): boolean {
+  return [status, body, headers, delayMs, truncate].some((given) => given !== undefined) || reset === true || stale === true;
+}
+
+function isMeant({ vm, method, path, apiVersion }: FaultOrder, request: FaultedRequest): boolean {
+  if (vm !== undefined && vm.toLowerCase() !== request.vm.toLowerCase()) return false;
+  if (method !== undefined && method !== request.method) return false;
+  const [asked, query] = pathAndQuery(request.url);
+  if (path !== undefined && !`${asked.toLowerCase()}/`.startsWith(`${path}/`)) return false;
+  return apiVersion === undefined || versionsOf(query).some((version) => apiVersion.includes(version));
+}
+
+/** The parameter's name is read without case, as the service reads it. */
+function versionsOf(query: string): readonly string[] {
+  return [...new URLSearchParams(query)].flatMap(([name, value]) => (name.toLowerCase() === 'api-version' ? [value] : []));
 }
 
 /** The answer as the order spoils it. */

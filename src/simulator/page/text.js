@@ -61,10 +61,12 @@ export function impact(seconds) {
 }
 
 /** What is at work of `PUT /simulator/faults`, and on which answers. */
-export function faultText({ left, times: _, vm, method, for: period, ...order }) {
+export function faultText({ left, times: _, vm, method, path, apiVersion, for: period, then = [], ...order }) {
   const answers = left === 1 ? 'The next answer' : left ? `The next ${left} answers` : 'Answers';
-  const whose = `${method ? ` to ${method}` : ''}${vm ? ` of ${vm}` : ''}${period ? ` within ${period}` : ''}`;
-  return `${answers}${whose}: ${Object.entries(order).map(faultPart).join(', ')}`;
+  const asked = [method && `to ${method}`, path && `at ${path}`, apiVersion && `in ${apiVersion.join(' or ')}`, vm && `of ${vm}`];
+  const whose = [answers, ...asked, period && `within ${period}`].filter(Boolean).join(' ');
+  const spoils = Object.entries(order).map(faultPart).join(', ') || 'as they should be';
+  return `${whose}: ${spoils}${then.length > 0 ? `; then ${then.length} more` : ''}`;
 }
 
 function faultPart([key, value]) {

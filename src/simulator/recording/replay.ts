@@ -31,7 +31,7 @@ export function toScript({ startedAtMs, lines, anonymised, isCut }: ReadRecordin
     if (seen.kind === 'answer') {
       const next = played[index + 1];
       const forMs = next ? next.afterMs - afterMs : FOR_EVER_MS;
-      if (forMs > 0) steps.push({ afterMs, action: { kind: 'fault', order: toFault(seen.answer, forMs) } });
+      if (forMs > 0) steps.push({ afterMs, action: { kind: 'fault', orders: [toFault(seen.answer, forMs)] } });
     } else if (seen.kind === 'document') {
       const action = toDocument(seen.document, apiVersion);
       // Captures of others hold a line for every poll.

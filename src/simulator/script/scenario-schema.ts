@@ -1,7 +1,7 @@
 // The keys of a scenario file → a Script's parts. What takes more than one step to judge is scenario-order.ts's.
 import * as v from 'valibot';
 import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, span, toEventFields, wholeNumber } from '../control/event-fields.ts';
-import { faultOrder } from '../control/fault-fields.ts';
+import { faultOrder, faultOrders } from '../control/fault-fields.ts';
 import { MOST_MACHINES } from '../life/machine.ts';
 import type { Action, Step } from './script.ts';
 
@@ -46,7 +46,12 @@ function move(kind: 'start' | 'end' | 'cancel') {
 
 const fault = v.pipe(
   faultOrder(machine),
-  v.transform(({ order }): Action => ({ kind: 'fault', order })),
+  v.transform((orders): Action => ({ kind: 'fault', orders })),
+);
+
+const faults = v.pipe(
+  faultOrders(machine),
+  v.transform((orders): Action => ({ kind: 'fault', orders })),
 );
 
 const incarnation = v.pipe(
@@ -70,6 +75,7 @@ const ACTIONS = {
   end: v.exactOptional(move('end')),
   cancel: v.exactOptional(move('cancel')),
   fault: v.exactOptional(fault),
+  faults: v.exactOptional(faults),
   incarnation: v.exactOptional(incarnation),
   switchOff: v.exactOptional(switchOff),
 };

@@ -40,7 +40,7 @@ export class ScriptPlayer {
   /** In the place of a running one, whose steps and faults are dropped and whose events are withdrawn. */
   start(script: Script, atMs: number): void {
     const { events, faults } = this.#stage;
-    if (this.#run?.isFaulting) faults.order(null, atMs);
+    if (this.#run?.isFaulting) faults.order([], atMs);
     events.view.together(() => {
       events.withdraw(atMs, this.#run?.eventIds ?? []);
       this.#run = { script, startedAtMs: atMs, nextStep: 0, isFaulting: false, eventIds: [], named: new Map() };
@@ -88,7 +88,7 @@ export class ScriptPlayer {
     const { events, activation } = this.#stage;
     if (action.kind === 'schedule') this.#schedule(run, action, atMs);
     else if (action.kind === 'document') this.#replay(run, action, atMs);
-    else if (action.kind === 'fault') this.#fault(run, action.order, atMs);
+    else if (action.kind === 'fault') this.#fault(run, action.orders, atMs);
     else if (action.kind === 'incarnation') events.view.countFrom(action.skip === 'restart' ? 1 : events.view.incarnation + action.skip);
     else if (action.kind === 'switchOff') activation.switchOff();
     else this.#move(run, action, atMs);
@@ -128,10 +128,13 @@ export class ScriptPlayer {
     run.eventIds = played.map(({ EventId }) => EventId);
   }
 
-  #fault(run: Run, order: FaultOrder | null, atMs: number): void {
-    const [vm] = order?.vm === undefined ? [] : this.#names([order.vm]);
-    run.isFaulting = order !== null;
-    this.#stage.faults.order(order && vm !== undefined ? { ...order, vm } : order, atMs);
+  #fault(run: Run, orders: readonly FaultOrder[], atMs: number): void {
+    run.isFaulting = orders.length > 0;
+    const named = orders.map((order) => {
+      const [vm] = order.vm === undefined ? [] : this.#names([order.vm]);
+      return vm === undefined ? order : { ...order, vm };
+    });
+    this.#stage.faults.order(named, atMs);
   }
 
   #resolved(fields: EventFields): EventFields {

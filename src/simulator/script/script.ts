@@ -47,8 +47,8 @@ export type Action =
     }
   | { readonly kind: 'change'; readonly event: string; readonly fields: EventFields }
   | { readonly kind: 'start' | 'end' | 'cancel'; readonly event: string }
-  /** Null clears. */
-  | { readonly kind: 'fault'; readonly order: FaultOrder | null }
+  /** Played one after the other; none clears. */
+  | { readonly kind: 'fault'; readonly orders: readonly FaultOrder[] }
   /** The incarnation starts anew at 1, or grows by so many more without a change of what is seen. */
   | { readonly kind: 'incarnation'; readonly skip: number | 'restart' }
   /** As after 24 h without a request: the next one switches the service on again (reference 1.4). */

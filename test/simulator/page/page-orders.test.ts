@@ -54,9 +54,25 @@ test('any other fault is ordered by the form', inBrowser, async (t) => {
   await form.getByLabel('Times').fill('3');
   await form.getByLabel('Machine').selectOption('web_1');
   await form.getByLabel('Method').selectOption('POST');
+  await form.getByLabel('Path').fill('/metadata/instance');
+  await form.getByLabel('api-version').fill('2021-02-01');
   await form.getByLabel('Stale document').check();
   await form.getByRole('button', { name: 'Order fault' }).click();
-  await shows(page, /^The next 3 answers to POST of web_1: (?=.*status 429)(?=.*truncate 0)(?=.*stale)/);
+  await shows(
+    page,
+    /^The next 3 answers to POST at \/metadata\/instance in 2021-02-01 of web_1: (?=.*status 429)(?=.*truncate 0)(?=.*stale)/,
+  );
+});
+
+test('of a list of faults the one at work is shown, and how many come after it', inBrowser, async (t) => {
+  const { server, page } = await open(t);
+  const body = JSON.stringify([{ status: 500 }, { times: 2 }, { body: '' }]);
+  await fetch(`${server.url}/simulator/faults`, { method: 'PUT', body });
+  await shows(page, 'The next answer: status 500; then 2 more');
+  await fetch(`${server.url}/metadata/scheduledevents`);
+  await shows(page, 'The next 2 answers: as they should be; then 1 more');
+  await page.getByRole('button', { name: 'Clear fault' }).click();
+  await shows(page, 'All answers are as they should be.');
 });
 
 test('a scenario is chosen by its purpose and started', inBrowser, async (t) => {

@@ -55,10 +55,11 @@ steps:
   - { after: 6m, start: freeze }
   - { after: 7m, end: freeze }
   - { after: 8m, cancel: freeze }
-  - { after: 9m, fault: { status: 503, body: { error: x }, headers: { Retry-After: 5 }, delay: 1s, truncate: 3, times: 2, for: 30s, vm: vm:1, method: get } }
+  - { after: 9m, fault: { status: 503, body: { error: x }, headers: { Retry-After: 5 }, delay: 1s, truncate: 3, times: 2, for: 30s, vm: vm:1, method: get, path: /metadata/Instance/, apiVersion: 2024-07-09 } }
   - { after: 9m, fault: { stale: true } }
   - { after: 9m, fault: { reset: true } }
   - { after: 9m, fault: {} }
+  - { after: 9m, faults: [{ status: 500 }, { times: 2 }] }
   - { after: 10m, incarnation: restart }
   - { after: 10m, incarnation: { skip: 3 } }
   - { after: 11m, switchOff: true }
@@ -72,7 +73,7 @@ steps:
   });
   assert.deepEqual(
     steps.map(({ afterMs }) => afterMs / 60_000),
-    [0, 5, 6, 7, 8, 9, 9, 9, 9, 10, 10, 11],
+    [0, 5, 6, 7, 8, 9, 9, 9, 9, 9, 10, 10, 11],
   );
   assert.deepEqual(
     steps.map(({ action }) => action),
@@ -101,21 +102,26 @@ steps:
       { kind: 'cancel', event: 'freeze' },
       {
         kind: 'fault',
-        order: {
-          status: 503,
-          body: '{"error":"x"}',
-          headers: { 'retry-after': '5' },
-          delayMs: 1000,
-          truncate: 3,
-          times: 2,
-          forMs: 30_000,
-          vm: 'vm:1',
-          method: 'GET',
-        },
+        orders: [
+          {
+            status: 503,
+            body: '{"error":"x"}',
+            headers: { 'retry-after': '5' },
+            delayMs: 1000,
+            truncate: 3,
+            times: 2,
+            forMs: 30_000,
+            vm: 'vm:1',
+            method: 'GET',
+            path: '/metadata/instance',
+            apiVersion: ['2024-07-09'],
+          },
+        ],
       },
-      { kind: 'fault', order: { stale: true } },
-      { kind: 'fault', order: { reset: true } },
-      { kind: 'fault', order: null },
+      { kind: 'fault', orders: [{ stale: true }] },
+      { kind: 'fault', orders: [{ reset: true }] },
+      { kind: 'fault', orders: [] },
+      { kind: 'fault', orders: [{ status: 500 }, { times: 2 }] },
       { kind: 'incarnation', skip: 'restart' },
       { kind: 'incarnation', skip: 3 },
       { kind: 'switchOff' },
@@ -139,7 +145,7 @@ test('an EventId and a NotBefore may be given; a date becomes RFC 1123, an empty
   );
 });
 
-const ACTIONS = 'schedule, change, start, end, cancel, fault, incarnation, switchOff';
+const ACTIONS = 'schedule, change, start, end, cancel, fault, faults, incarnation, switchOff';
 const FIELDS =
   'EventId, EventType, ResourceType, Resources, EventStatus, NotBefore, Description, EventSource, DurationInSeconds, seen, notice, startedFor, otherTenants';
 const CHANGEABLE = FIELDS.replace('EventId, ', '');
@@ -290,7 +296,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'faults of a fault',
     withSteps('fault: { status: 99, truncate: -1, times: 0, for: 1, vm: vm:a, headers: { "a b": 1 }, body: 1, resett: true }'),
     [
-      'steps[0].fault.resett: is no key of the scenario (allowed: status, body, headers, delay, reset, truncate, stale, times, for, vm, method); did you mean reset?',
+      'steps[0].fault.resett: is no key of the scenario (allowed: status, body, headers, delay, reset, truncate, stale, times, for, vm, method, path, apiVersion); did you mean reset?',
       'steps[0].fault.status: must be at least 200',
       'steps[0].fault.body: must be a text, an object or a list',
       'steps[0].fault.headers.a b: is no header name',

@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 /** A step so many minutes after the script's start. */
 const after = (minutes: number, action: Action): Step => ({ afterMs: minutes * MINUTE_MS, action });
 const schedule = (fields: EventFields = {}, rest: { as?: string; count?: number } = {}): Action => ({ kind: 'schedule', fields, ...rest });
-const fault = (order: FaultOrder | null): Action => ({ kind: 'fault', order });
+const fault = (order: FaultOrder | null): Action => ({ kind: 'fault', orders: order ? [order] : [] });
 const called = (name: string, ...steps: readonly Step[]): Script => ({ ...scriptOf(...steps), name });
 
 function start(script: Script, options: Parameters<typeof simulatedGroup>[0] = {}): SimulatedGroup {
