@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { BridgeError } from './errors.ts';
 import { wholeNumber } from './simulator/control/event-fields.ts';
+import { hostEntries } from './simulator/control/host-fields.ts';
 import { NOT_BEFORE_CLOCKS } from './simulator/life/event.ts';
 import { startSimulator as startServer } from './simulator/server.ts';
 import type { SimulatedAzure } from './simulator/simulated-azure.ts';
@@ -35,6 +36,10 @@ export interface StartOptions {
    * measure notice by it after the simulated clock was put forward.
    */
   readonly notBefore?: 'simulated' | 'wall';
+  /** The api-versions of scheduled events that the host knows; where absent what the scenario says, or all eight. */
+  readonly apiVersions?: readonly string[];
+  /** The status for an api-version that it does not know; where absent what the scenario says, or 400. */
+  readonly unknownApiVersion?: 400 | 404;
   /** `127.0.0.1` where absent. Whoever reaches the port can steer the simulator. */
   readonly host?: string;
   /** Names besides its own by which it may be asked on loopback, such as `host.docker.internal` by a client in a container. */
@@ -51,6 +56,7 @@ const startOptions = v.strictObject({
   strict: v.exactOptional(v.boolean()),
   gpu: v.exactOptional(v.boolean()),
   notBefore: v.exactOptional(v.picklist(NOT_BEFORE_CLOCKS, `must be ${NOT_BEFORE_CLOCKS.join(' or ')}`)),
+  ...hostEntries,
   host: v.exactOptional(v.string()),
   allowHosts: v.exactOptional(v.array(v.string())),
   port: v.exactOptional(v.pipe(wholeNumber(0), v.maxValue(65_535))),

@@ -8,13 +8,14 @@ import { EventStore } from './life/event-store.ts';
 import { Faults } from './life/faults.ts';
 import { type Machine, machinesOf } from './life/machine.ts';
 import { DocumentCache } from './metadata/document-cache.ts';
+import { type HostVersions, type HostVersionsWanted, hostVersions } from './metadata/metadata-versions.ts';
 import type { Script } from './script/script.ts';
 import { ScriptPlayer } from './script/script-player.ts';
 
 /** What the simulator takes of time and chance. */
 export type SimulatorDeps = Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
 
-export interface GroupOptions {
+export interface GroupOptions extends HostVersionsWanted {
   readonly deps: SimulatorDeps;
   /** Names, at least one; `sim_0` by default. One that ends in `_` and digits is a scale set's member. */
   readonly vms?: readonly string[];
@@ -36,6 +37,7 @@ export class Group {
   readonly gpu: boolean;
   /** Holds for events that are scheduled or moved from now on. */
   notBefore: NotBeforeClock;
+  readonly versions: HostVersions;
   readonly clock: VirtualClock;
   readonly events: EventStore;
   readonly activation: Activation;
@@ -47,11 +49,21 @@ export class Group {
   /** Where each machine answers, by name; of one without a socket nothing is known. */
   readonly urls = new Map<string, string>();
 
-  constructor({ deps, vms = ['sim_0'], speed = 1, strict = false, gpu = false, notBefore = 'simulated', scenarios = [] }: GroupOptions) {
+  constructor({
+    deps,
+    vms = ['sim_0'],
+    speed = 1,
+    strict = false,
+    gpu = false,
+    notBefore = 'simulated',
+    scenarios = [],
+    ...host
+  }: GroupOptions) {
     this.machines = machinesOf(vms, gpu);
     this.strict = strict;
     this.gpu = gpu;
     this.notBefore = notBefore;
+    this.versions = hostVersions(host);
     this.scenarios = scenarios;
     this.clock = new VirtualClock(deps, speed);
     this.events = new EventStore(this.machines, deps.random, gpu, () => (this.notBefore === 'wall' ? this.clock.aheadMs() : 0));

@@ -14,7 +14,9 @@ import type { Script } from './script/script.ts';
 import { findScenario, shippedScenarios } from './shipped-scenarios.ts';
 import { Simulator } from './simulator.ts';
 
-export interface SimulatorServerOptions extends MachinesWanted, Pick<GroupOptions, 'speed' | 'strict' | 'gpu' | 'notBefore'> {
+export interface SimulatorServerOptions
+  extends MachinesWanted,
+    Pick<GroupOptions, 'speed' | 'strict' | 'gpu' | 'notBefore' | 'apiVersions' | 'unknownApiVersion'> {
   /** The first machine's; the others follow on PORT + 1, …, or on free ones where the port is 0. */
   readonly listen: Address;
   /** Where the first machine answers besides. */
@@ -69,8 +71,10 @@ async function groupOf(options: SimulatorServerOptions): Promise<Group> {
   const { deps, scenario, speed = 1, strict = false, notBefore = 'simulated' } = options;
   const script = options.script ?? (scenario === undefined ? undefined : await findScenario(scenario));
   const scenarios = withOwn(await shippedScenarios(), script);
-  const { gpu = script?.group?.gpu ?? false } = options;
-  const group = new Group({ deps, vms: machineNames(options, script?.group), speed, strict, gpu, notBefore, scenarios });
+  const { gpu = script?.group?.gpu ?? false, apiVersions = script?.group?.apiVersions } = options;
+  const { unknownApiVersion = script?.group?.unknownApiVersion } = options;
+  const host = { ...(apiVersions && { apiVersions }), ...(unknownApiVersion && { unknownApiVersion }) };
+  const group = new Group({ deps, vms: machineNames(options, script?.group), speed, strict, gpu, notBefore, scenarios, ...host });
   refuseTooManyFor(options.listen, group.machines.length);
   if (script) group.play(script);
   return group;

@@ -1,5 +1,6 @@
 // The options of `simulate` → what is to be played where, or recorded, each checked for itself and against the others.
 import { isIPv6 } from 'node:net';
+import { API_VERSIONS } from '../api-versions.ts';
 import { BridgeError } from '../errors.ts';
 import { FASTEST } from '../simulator/life/clock.ts';
 import { NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../simulator/life/event.ts';
@@ -9,7 +10,9 @@ import type { SimulatorServerOptions } from '../simulator/server.ts';
 import { text, texts, type VerbContext } from './verb.ts';
 
 /** What speaks of the simulated service, and so of nothing where the answers are a real one's. */
-const OF_THE_SIMULATED = ['also', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'not-before', 'strict'] as const;
+const OF_THE_SIMULATED = [
+  ...['also', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'not-before', 'strict', 'api-versions', 'unknown-api-version'],
+] as const;
 
 /** What to record; null for nothing. */
 export interface RecordingWanted {
@@ -32,9 +35,7 @@ export function allowHostsOption(context: VerbContext): readonly string[] {
 }
 
 /** @throws BridgeError BRIDGE_USAGE */
-export function groupOptions(
-  context: VerbContext,
-): Pick<SimulatorServerOptions, 'also' | 'vms' | 'name' | 'gpu' | 'speed' | 'notBefore' | 'strict' | 'scenario'> {
+export function groupOptions(context: VerbContext): Omit<SimulatorServerOptions, 'listen' | 'deps'> {
   const scenario = text(context, 'scenario');
   if (scenario !== undefined && text(context, 'replay') !== undefined) {
     throw new BridgeError('BRIDGE_USAGE', '--scenario and --replay are two things to play: give one of them');
@@ -47,7 +48,25 @@ export function groupOptions(
     ...notBeforeOption(context),
     strict: context.values['strict'] === true,
     ...(scenario === undefined ? {} : { scenario }),
+    ...versionsOption(context),
+    ...unknownVersionOption(context),
   };
+}
+
+function versionsOption(context: VerbContext): Pick<SimulatorServerOptions, 'apiVersions'> {
+  const given = text(context, 'api-versions');
+  if (given === undefined) return {};
+  const apiVersions = given.split(',').map((version) => version.trim());
+  const unknown = apiVersions.find((version) => !API_VERSIONS.some((known) => known === version));
+  if (unknown === undefined) return { apiVersions };
+  throw new BridgeError('BRIDGE_USAGE', `--api-versions takes some of ${API_VERSIONS.join(',')}, not "${unknown}"`);
+}
+
+function unknownVersionOption(context: VerbContext): Pick<SimulatorServerOptions, 'unknownApiVersion'> {
+  const given = text(context, 'unknown-api-version');
+  if (given === undefined) return {};
+  if (given === '400' || given === '404') return { unknownApiVersion: given === '400' ? 400 : 404 };
+  throw new BridgeError('BRIDGE_USAGE', `--unknown-api-version takes 400 or 404, not "${given}"`);
 }
 
 /** @throws BridgeError BRIDGE_USAGE for a part without the others, and for options that do not go with another service's answers */

@@ -33,6 +33,8 @@ docs/simulator.md describes each route. Without --scenario it starts empty. Ends
       type: 'boolean',
       help: 'first answer after 2 min, events after 5, changes up to 1 min late, off after 24 h of silence, 5 requests a second',
     },
+    'api-versions': { type: 'string', value: 'LIST', help: 'those that the host knows, separated by commas (default all eight)' },
+    'unknown-api-version': { type: 'string', value: '400|404', help: 'the status for one that it does not know (default 400)' },
     replay: { type: 'string', value: 'FILE', help: 'plays a recording from the start' },
     record: { type: 'string', value: 'FILE', help: 'records each distinct document and each post' },
     upstream: { type: 'string', value: 'URL', help: 'with --record: passes all on to this real metadata service and records its answers' },

@@ -49,6 +49,12 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['simulate', '--listen', '127.0.0.1:0', '--scenario', 'nightmare'], /no scenario "nightmare"; there is demo/],
   [['simulate', '--listen', '127.0.0.1:0', '--not-before', 'real'], /--not-before takes simulated or wall, not "real"/],
   [['simulate', '--listen', '127.0.0.1:0', '--speed', '0'], /--speed takes a number above 0 and up to 1000000, not "0"/],
+  [
+    ['simulate', '--listen', '127.0.0.1:0', '--api-versions', '2020-07-01,2020-07-02'],
+    /--api-versions takes some of 2024-07-09,.*not "2020-07-02"/,
+  ],
+  [['simulate', '--listen', '127.0.0.1:0', '--unknown-api-version', '410'], /--unknown-api-version takes 400 or 404, not "410"/],
+  [['simulate', '--listen', '127.0.0.1:0', '--allow-host', 'azure.test:80'], /--allow-host takes a name or an address without a port/],
   [['check'], /--config is missing/],
   [['check', 'bridge.yaml'], /Unexpected argument 'bridge\.yaml'/],
   [['events', 'all', ...NOWHERE], /Unexpected argument 'all'/],

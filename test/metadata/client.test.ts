@@ -38,10 +38,13 @@ function inMemory(respond: (request: TransportRequest) => Answer, options: Parti
 const OPTIONS = { apiVersion: '2020-07-01', pollIntervalMs: 1000, timeoutMs: 10_000, firstTimeoutMs: 130_000 };
 
 /** A client on real sockets and virtual time. */
-function onSockets(t: TestContext, endpoint: string) {
+function onSockets(t: TestContext, endpoint: string, options: Partial<MetadataClientOptions> = {}) {
   const time = new VirtualTime();
   const silent = { info() {}, warn() {}, error() {} };
-  const client = new MetadataClient({ ...OPTIONS, endpoint, timeoutMs: 1000, firstTimeoutMs: 1000 }, { ...time, logger: silent });
+  const client = new MetadataClient(
+    { ...OPTIONS, endpoint, timeoutMs: 1000, firstTimeoutMs: 1000, ...options },
+    { ...time, logger: silent },
+  );
   t.after(() => client.close());
   return { time, client };
 }
@@ -280,6 +283,22 @@ describe('newest', () => {
     assert.equal(good(await client.poll(never)).apiVersion, '2024-07-09');
     assert.deepEqual(asked(), ['2024-07-09', '2020-07-01', '2019-08-01', '2024-07-09']);
   });
+
+  for (const unknownApiVersion of [400, 404] as const) {
+    test(`finds the version of a simulated host that never knew 2024-07-09 and says ${unknownApiVersion} to it`, async (t) => {
+      const azure = await startSimulator({ apiVersions: ['2020-07-01', '2019-08-01'], unknownApiVersion });
+      t.after(() => azure.close());
+      const { client } = onSockets(t, azure.url, { apiVersion: 'newest' });
+      const { EventId } = azure.schedule();
+      for (const _ of [1, 2]) assert.equal(good(await client.poll(never)).apiVersion, '2020-07-01');
+      assert.equal((await client.post([EventId], never)).kind, 'accepted');
+      await azure.until(() => azure.approvals().includes(EventId));
+      assert.deepEqual(
+        azure.requests().map(({ path, status }) => `${path.split('=')[1]} ${status}`),
+        [`2024-07-09 ${unknownApiVersion}`, '2020-07-01 200', '2020-07-01 200', '2020-07-01 200'],
+      );
+    });
+  }
 
   test('starts over where even the oldest was refused', async () => {
     const { client, asked } = service([], { status: 404 });

@@ -80,6 +80,18 @@ test('a script says how many machines there are, their name and that they are of
   assert.deepEqual([asAsked.urls.map(({ vm }) => vm), asAsked.group.gpu], [['db_0', 'db_1', 'db_2'], false]);
 });
 
+test('a script says which api-versions its host knows, unless the start does', async (t) => {
+  const script = { ...scriptOf(), group: { apiVersions: ['2020-07-01'], unknownApiVersion: 404 } as const };
+  const statusIn = async (options: Partial<SimulatorServerOptions>, version: string) => {
+    const { url } = await startServer(t, { script, ...options });
+    return (await fetch(`${url}/metadata/scheduledevents?api-version=${version}`, METADATA)).status;
+  };
+  assert.equal(await statusIn({}, '2020-07-01'), 200);
+  assert.equal(await statusIn({}, '2024-07-09'), 404);
+  assert.equal(await statusIn({ unknownApiVersion: 400 }, '2024-07-09'), 400);
+  assert.equal(await statusIn({ apiVersions: ['2024-07-09'] }, '2024-07-09'), 200);
+});
+
 test('onAnswer is told of each answer of the metadata routes with its machine and moment, and of nothing else', async (t) => {
   const told: unknown[] = [];
   const server = await startServer(t, {

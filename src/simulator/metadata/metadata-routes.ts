@@ -15,7 +15,7 @@ import type { Group } from '../group.ts';
 import type { Machine } from '../life/machine.ts';
 import { toDocument } from './document.ts';
 import { computeOf } from './instance.ts';
-import { ALL_VERSIONS, EVENT_VERSION_RULE, INSTANCE_VERSION_RULE, NO_VERSION_RULE, type VersionRule } from './metadata-versions.ts';
+import { type HostVersions, isDate, type VersionRule } from './metadata-versions.ts';
 
 /** A request that passed the checks that all routes have in common. */
 interface Call {
@@ -41,21 +41,24 @@ type Handler = (call: Call) => SimAnswer;
 
 interface Route {
   readonly methods: Readonly<Record<string, Handler>>;
-  readonly versions: VersionRule;
+  readonly versions: keyof HostVersions['rules'];
 }
 
 /** What the service says to a missing and to an unknown version. */
 const NO_VERSION =
   'Bad request. api-version is invalid or was not specified in the request. For more information refer to aka.ms/azureimds';
 
+/** What hosts said to an unknown version with 404 (hashicorp/terraform-azurerm-consul#38); it named no newest versions. */
+const UNKNOWN_VERSION = { error: 'Not found. Invalid version requested' };
+
 const NOT_FOUND = { error: 'Not found.' };
 
 /** By path in lower case, without a slash at its end. */
 const ROUTES: Readonly<Record<string, Route>> = {
-  '/metadata/scheduledevents': { methods: { GET: getDocument, POST: startEvents }, versions: EVENT_VERSION_RULE },
-  '/metadata/instance': { methods: { GET: ({ machine }) => json(200, { compute: computeOf(machine) }) }, versions: INSTANCE_VERSION_RULE },
-  '/metadata/instance/compute': { methods: { GET: ({ machine }) => json(200, computeOf(machine)) }, versions: INSTANCE_VERSION_RULE },
-  '/metadata/versions': { methods: { GET: () => json(200, { apiVersions: ALL_VERSIONS }) }, versions: NO_VERSION_RULE },
+  '/metadata/scheduledevents': { methods: { GET: getDocument, POST: startEvents }, versions: 'events' },
+  '/metadata/instance': { methods: { GET: ({ machine }) => json(200, { compute: computeOf(machine) }) }, versions: 'instance' },
+  '/metadata/instance/compute': { methods: { GET: ({ machine }) => json(200, computeOf(machine)) }, versions: 'instance' },
+  '/metadata/versions': { methods: { GET: ({ group }) => json(200, { apiVersions: group.versions.all }) }, versions: 'none' },
 };
 
 /** All below /metadata, unknown paths too: what faults spoil and the journal keeps. */
@@ -72,22 +75,26 @@ export function answerMetadata(group: Group, machine: Machine, request: SimReque
   if (request.headers['metadata']?.trim().toLowerCase() !== 'true') return refusal('Bad request: . Required metadata header not specified');
   if (request.headers['x-forwarded-for'] !== undefined)
     return badRequest('The header X-Forwarded-For is refused: no proxy may stand between.');
-  const versions = route?.versions ?? INSTANCE_VERSION_RULE;
+  const versions = group.versions.rules[route?.versions ?? 'instance'];
   const parameters = [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value] as const);
   const byName = new Map(parameters);
   if (byName.size < parameters.length)
     return refusal('Bad request. A query parameter was specified more than once in the request.', versions);
   const apiVersion = byName.get('api-version') ?? '';
-  if (!versions.takes(apiVersion)) return refusal(NO_VERSION, versions);
+  if (!versions.takes(apiVersion)) return refuseVersion(apiVersion, versions, group.versions);
   if (!handler) return spacedJson(404, NOT_FOUND);
   return handler({ group, machine, request, parameters: byName, apiVersion, nowMs, spoils });
+}
+
+function refuseVersion(apiVersion: string, versions: VersionRule, { unknownStatus }: HostVersions): SimAnswer {
+  return unknownStatus === 404 && isDate(apiVersion) ? spacedJson(404, UNKNOWN_VERSION) : refusal(NO_VERSION, versions);
 }
 
 function routeOf(key: string): Route | undefined {
   if (Object.hasOwn(ROUTES, key)) return ROUTES[key];
   const [, field] = /^\/metadata\/instance\/compute\/([^/]+)$/.exec(key) ?? [];
   if (field === undefined) return undefined;
-  return { methods: { GET: (call) => getField(call, field) }, versions: INSTANCE_VERSION_RULE };
+  return { methods: { GET: (call) => getField(call, field) }, versions: 'instance' };
 }
 
 /** A single value has no JSON: the service wants `format=text` for it. @param name in lower case */

@@ -1,4 +1,4 @@
-// An api-version of a request → whether a metadata route takes it; and the newest ones, which the service names when it does not.
+// An api-version of a request → whether a metadata route takes it; and what the service says, the newest ones among it, when it does not.
 import { API_VERSIONS } from '../../api-versions.ts';
 
 /** Which api-versions a route takes. */
@@ -6,6 +6,22 @@ export interface VersionRule {
   readonly takes: (apiVersion: string) => boolean;
   /** The three newest, newest first. */
   readonly newest: readonly string[];
+}
+
+/** Of which api-versions a host knows, what a user may say. */
+export interface HostVersionsWanted {
+  /** Those of scheduled events that it knows, of the eight that there are; all of them where absent. */
+  readonly apiVersions?: readonly string[];
+  /** The status for an api-version that it does not know; 400 where absent. A missing one, or one that is no date, is 400 always. */
+  readonly unknownApiVersion?: 400 | 404;
+}
+
+/** The api-versions of a host's routes. */
+export interface HostVersions {
+  readonly rules: Readonly<Record<'events' | 'instance' | 'none', VersionRule>>;
+  /** What the route of versions lists, oldest first. */
+  readonly all: readonly string[];
+  readonly unknownStatus: 400 | 404;
 }
 
 /** Of instance metadata, oldest first: some of its dozens. The last three were named as the newest in July 2025 (MicrosoftDocs/azure-compute-docs#289). */
@@ -19,20 +35,27 @@ const INSTANCE_VERSIONS: readonly string[] = [
   '2025-04-07',
 ];
 
-/** Of scheduled events: the eight that they know. */
-export const EVENT_VERSION_RULE: VersionRule = {
-  takes: (apiVersion) => API_VERSIONS.some((known) => known === apiVersion),
-  newest: API_VERSIONS.slice(0, 3),
-};
-
 /** Of instance metadata: any date, as its versions do not differ in what the simulator answers. */
-export const INSTANCE_VERSION_RULE: VersionRule = {
-  takes: (apiVersion) => /^20\d\d-[01]\d-[0-3]\d$/.test(apiVersion) && apiVersion >= '2017-03-01',
+const INSTANCE_RULE: VersionRule = {
+  takes: (apiVersion) => isDate(apiVersion) && apiVersion >= '2017-03-01',
   newest: INSTANCE_VERSIONS.slice(-3).reverse(),
 };
 
 /** Of a route that has no versions: none is needed, and one that is given does not matter. */
-export const NO_VERSION_RULE: VersionRule = { takes: () => true, newest: [] };
+const NO_RULE: VersionRule = { takes: () => true, newest: [] };
 
-/** What the route of versions lists, oldest first. */
-export const ALL_VERSIONS: readonly string[] = [...new Set([...INSTANCE_VERSIONS, ...API_VERSIONS])].sort();
+/** @param wanted its versions in any order */
+export function hostVersions({ apiVersions = API_VERSIONS, unknownApiVersion = 400 }: HostVersionsWanted): HostVersions {
+  const known = API_VERSIONS.filter((version) => apiVersions.includes(version));
+  const events: VersionRule = { takes: (apiVersion) => known.some((one) => one === apiVersion), newest: known.slice(0, 3) };
+  return {
+    rules: { events, instance: INSTANCE_RULE, none: NO_RULE },
+    all: [...new Set([...INSTANCE_VERSIONS, ...known])].sort(),
+    unknownStatus: unknownApiVersion,
+  };
+}
+
+/** Whether a text looks like an api-version at all. */
+export function isDate(apiVersion: string): boolean {
+  return /^20\d\d-[01]\d-[0-3]\d$/.test(apiVersion);
+}

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, span, toEventFields, wholeNumber } from '../control/event-fields.ts';
 import { faultOrder, faultOrders } from '../control/fault-fields.ts';
+import { hostEntries } from '../control/host-fields.ts';
 import { MOST_MACHINES } from '../life/machine.ts';
 import type { Action, Step } from './script.ts';
 
@@ -93,6 +94,7 @@ const group = v.strictObject({
   ),
   vms: v.exactOptional(v.pipe(wholeNumber(1), v.maxValue(MOST_MACHINES))),
   gpu: v.exactOptional(v.boolean()),
+  ...hostEntries,
 });
 
 const purpose = v.pipe(

@@ -1,6 +1,7 @@
 // What happens to a group and when, as data: what a scenario file or a recording says, and what the player plays.
 import type { EventFields, WireEvent } from '../life/event.ts';
 import type { FaultOrder } from '../life/faults.ts';
+import type { HostVersionsWanted } from '../metadata/metadata-versions.ts';
 
 /** A scenario or a recording. */
 export interface Script {
@@ -17,7 +18,7 @@ export interface Script {
   readonly recordedAtMs?: number;
 }
 
-export interface ScriptGroup {
+export interface ScriptGroup extends HostVersionsWanted {
   /** Machines are called NAME_0, NAME_1, … */
   readonly name?: string;
   readonly vms?: number;

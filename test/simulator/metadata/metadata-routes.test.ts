@@ -1,6 +1,8 @@
 // The protocol of the metadata service, clause by clause: what the simulator answers to good and to bad requests.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { API_VERSIONS } from '../../../src/api-versions.ts';
+import { simulatedGroup } from '../../support/simulated-group.ts';
 import { EVENTS, jsonOf, Simulation, textOf } from '../../support/simulation.ts';
 
 test('an empty simulator lists nothing under incarnation 1 (F-12, F-15, F-19)', () => {
@@ -55,6 +57,35 @@ for (const query of [
     }
   });
 }
+
+for (const [unknownApiVersion, body] of [
+  [400, { error: /^Bad request\. api-version is invalid/, newest: ['2020-07-01', '2019-08-01', '2019-04-01'] }],
+  [404, { error: /^Not found\. Invalid version requested$/, newest: undefined }],
+] as const) {
+  test(`a host that never knew 2024-07-09 answers ${unknownApiVersion}, as it is told, and does not name it (F-05)`, () => {
+    const { first } = simulatedGroup({ apiVersions: API_VERSIONS.slice(1), unknownApiVersion });
+    for (const [method, query] of [
+      ['GET', '2024-07-09'],
+      ['POST', '2024-07-09'],
+      ['GET', '2020-07-02'],
+    ] as const) {
+      const answer = first.ask(method, `/metadata/scheduledevents?api-version=${query}`, { StartRequests: [] });
+      const said = jsonOf<{ error: string; 'newest-versions'?: string[] }>(answer);
+      assert.deepEqual([answer.status, said['newest-versions']], [unknownApiVersion, body.newest], query);
+      assert.match(said.error, body.error);
+    }
+    assert.equal(first.get().status, 200);
+    const { apiVersions } = jsonOf<{ apiVersions: string[] }>(first.get('/metadata/versions'));
+    assert.deepEqual([apiVersions.includes('2024-07-09'), apiVersions.includes('2020-07-01')], [false, true]);
+  });
+}
+
+test('a version that is missing or no date is 400 even on a host that says 404 to unknown ones (F-04, F-05)', () => {
+  const { first } = simulatedGroup({ unknownApiVersion: 404 });
+  for (const query of ['', '?api-version=', '?api-version=latest', '?api-version={latest}'])
+    assert.equal(first.get(`/metadata/scheduledevents${query}`).status, 400, query);
+  assert.equal(first.get('/metadata/instance?api-version=2016-09-02').status, 404);
+});
 
 for (const method of ['PUT', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS', 'constructor']) {
   test(`${method} is no verb of the service: 405 (F-09)`, () => {

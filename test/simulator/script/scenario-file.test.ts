@@ -33,7 +33,7 @@ test('the shortest scenario schedules one event at its start', () => {
 test('everything that may be given arrives in the units of the program', () => {
   const script = scriptOf(`
 purpose: " what it is for "
-group: { name: WestNO, vms: 2, gpu: true }
+group: { name: WestNO, vms: 2, gpu: true, apiVersions: [2020-07-01], unknownApiVersion: 404 }
 every: 6h
 steps:
   - after: 0s
@@ -68,7 +68,7 @@ steps:
   assert.deepEqual(head, {
     name: 'mine',
     purpose: 'what it is for',
-    group: { name: 'WestNO', vms: 2, gpu: true },
+    group: { name: 'WestNO', vms: 2, gpu: true, apiVersions: ['2020-07-01'], unknownApiVersion: 404 },
     everyMs: 21_600_000,
   });
   assert.deepEqual(
@@ -176,7 +176,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'a group of nobody',
     '{ purpose: p, group: { vms: 0, name: "a b", gpu: 1, size: 2 }, steps: [{ schedule: {} }] }',
     [
-      'group.size: is no key of the scenario (allowed: name, vms, gpu)',
+      'group.size: is no key of the scenario (allowed: name, vms, gpu, apiVersions, unknownApiVersion)',
       'group.name: must have 1 to 63 letters, digits, dots, _ or -',
       'group.vms: must be at least 1',
       'group.gpu: must be true or false, not a number',
