@@ -18,6 +18,11 @@ export class Client {
     this.#waiting = waiting;
   }
 
+  /** Where it asks from: an IP address, or empty where it has gone already. */
+  get address(): string {
+    return (this.#response.socket?.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
+  }
+
   /** Aborts when the client goes away, or has its answer, or the listener is closed. */
   get gone(): AbortSignal {
     if (!this.#gone) {

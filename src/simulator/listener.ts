@@ -18,7 +18,7 @@ export interface Address {
 }
 
 /** How requests are answered. */
-export type Answering = (request: SimRequest, client: Pick<Client, 'gone' | 'onEnd'>) => SimAnswer | Promise<SimAnswer>;
+export type Answering = (request: SimRequest, client: Pick<Client, 'address' | 'gone' | 'onEnd'>) => SimAnswer | Promise<SimAnswer>;
 
 export interface Listener extends AsyncDisposable {
   /** `http://HOST:PORT`. */

@@ -17,8 +17,13 @@ import { Simulator } from './simulator.ts';
 export interface SimulatorServerOptions
   extends MachinesWanted,
     Pick<GroupOptions, 'speed' | 'strict' | 'gpu' | 'notBefore' | 'apiVersions' | 'unknownApiVersion'> {
-  /** The first machine's; the others follow on PORT + 1, …, or on free ones where the port is 0. */
-  readonly listen: Address;
+  /** The first machine's; the others follow on PORT + 1, …, or on free ones where the port is 0. Of a list, each machine's own. */
+  readonly listen: Address | readonly Address[];
+  /**
+   * Where each machine's client asks from, IP addresses: all machines answer at the first one's address, each to its client, and the first one
+   * to everybody else. Where neither machines nor a number are given, there are as many as clients, or as addresses in `listen`.
+   */
+  readonly clients?: readonly string[];
   /** Where the first machine answers besides. */
   readonly also?: readonly Address[];
   /** Names besides its own by which it may be asked on loopback. */
@@ -30,7 +35,6 @@ export interface SimulatorServerOptions
   readonly onAnswer?: (request: SimRequest, answer: SimAnswer, atMs: number, vm: string) => void;
   readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'random' | 'after'>;
   readonly logger?: Logger;
-}
 
 export interface SimulatorServer extends AsyncDisposable {
   /** The first machine's `http://HOST:PORT`, to be used as `metadata.endpoint`. */
@@ -42,7 +46,7 @@ export interface SimulatorServer extends AsyncDisposable {
 
 /**
  * Listens.
- * @throws BridgeError BRIDGE_USAGE for an unknown scenario, for machines without a name of their own or more of them than ports;
+ * @throws BridgeError BRIDGE_USAGE for an unknown scenario, for machines without a name of their own or more of them than ports, addresses or clients;
  * BRIDGE_SIMULATOR_SCENARIO for a faulty file; BRIDGE_SIMULATOR_LISTEN where an address cannot be had
  */
 export async function startSimulator(options: SimulatorServerOptions): Promise<SimulatorServer> {
@@ -50,17 +54,20 @@ export async function startSimulator(options: SimulatorServerOptions): Promise<S
   const group = await groupOf(options);
   const parts = { deps, alarms: new Alarms(group.clock, deps), allowHosts, dateMs: () => group.clock.nowMs() };
   await using open = new AsyncDisposableStack();
-  const listenAt = async (address: Address, simulator: Simulator): Promise<string> => {
-    const { url } = open.use(await listen(address, answering(simulator, options), parts));
+  const listenAt = async (address: Address, asked: (client: string) => Simulator): Promise<string> => {
+    const { url } = open.use(await listen(address, answering(asked, options), parts));
     if (!isLoopback(address.host))
       options.logger?.warn({ url }, 'the simulator listens beyond loopback: whoever reaches this port can steer it');
     return url;
   };
-  for (const [index, machine] of group.machines.entries()) {
-    const simulator = new Simulator(group, machine);
-    group.urls.set(machine.name, await listenAt(addressOf(index, options), simulator));
-    if (index === 0) for (const address of options.also ?? []) await listenAt(address, simulator);
+  const simulators = group.machines.map((machine) => new Simulator(group, machine));
+  const first = simulatorOf(simulators, options);
+  for (const [index, simulator] of simulators.entries()) {
+    const isShared = options.clients !== undefined && index > 0;
+    const url = isShared ? group.urls.get(group.first.name) : null;
+    group.urls.set(simulator.vmName, url ?? (await listenAt(addressOf(index, options), index === 0 ? first : () => simulator)));
   }
+  for (const address of options.also ?? []) await listenAt(address, first);
   const [url = ''] = group.urls.values();
   const moved = open.move();
   return { url, urls: [...group.urls].map(([vm, url]) => ({ vm, url })), group, [Symbol.asyncDispose]: () => moved.disposeAsync() };
@@ -74,8 +81,9 @@ async function groupOf(options: SimulatorServerOptions): Promise<Group> {
   const { gpu = script?.group?.gpu ?? false, apiVersions = script?.group?.apiVersions } = options;
   const { unknownApiVersion = script?.group?.unknownApiVersion } = options;
   const host = { ...(apiVersions && { apiVersions }), ...(unknownApiVersion && { unknownApiVersion }) };
-  const group = new Group({ deps, vms: machineNames(options, script?.group), speed, strict, gpu, notBefore, scenarios, ...host });
-  refuseTooManyFor(options.listen, group.machines.length);
+  const vms = machineNames({ ...options, ...(options.vms === undefined ? machinesByPlace(options) : {}) }, script?.group);
+  const group = new Group({ deps, vms, speed, strict, gpu, notBefore, scenarios, ...host });
+  refuseWrongPlaces(options, vms.length);
   if (script) group.play(script);
   return group;
 }
@@ -83,6 +91,28 @@ async function groupOf(options: SimulatorServerOptions): Promise<Group> {
 /** The user's own comes last, and in the place of one of its name. */
 function withOwn(shipped: readonly Script[], script: Script | undefined): readonly Script[] {
   return script === undefined || shipped.includes(script) ? shipped : [...shipped.filter(({ name }) => name !== script.name), script];
+}
+
+/** As many machines as there are addresses for them, where several were given. */
+function machinesByPlace({ listen, clients = [] }: SimulatorServerOptions): MachinesWanted {
+  const count = Math.max(clients.length, [listen].flat().length);
+  return clients.length > 0 || count > 1 ? { vms: count } : {};
+}
+
+/** Each machine needs a place of its own, or a client. */
+function refuseWrongPlaces({ listen, clients }: SimulatorServerOptions, count: number): void {
+  const places = [listen].flat();
+  const [first] = places;
+  if (clients === undefined && places.length === 1 && first) {
+    refuseTooManyFor(first, count);
+    return;
+  }
+  const given = clients ?? places;
+  if (clients !== undefined && places.length > 1)
+    throw new BridgeError('BRIDGE_USAGE', 'machines are told apart by their clients or by where they listen, not by both');
+  if (given.length !== count)
+    throw new BridgeError('BRIDGE_USAGE', `${count} machines and ${given.length} addresses: give one for each machine`);
+  if (new Set(clients).size < (clients ?? []).length) throw new BridgeError('BRIDGE_USAGE', 'each machine needs a client of its own');
 }
 
 function refuseTooManyFor({ port }: Address, count: number): void {
@@ -95,12 +125,21 @@ function refuseTooManyFor({ port }: Address, count: number): void {
 }
 
 /** Of machine N of the group. */
-function addressOf(index: number, { listen: { host, port } }: SimulatorServerOptions): Address {
-  return { host, port: port === 0 ? 0 : port + index };
+function addressOf(index: number, { listen }: SimulatorServerOptions): Address {
+  const places = [listen].flat();
+  const { host, port } = places[0] as Address;
+  return places.length > 1 ? (places[index] as Address) : { host, port: port === 0 ? 0 : port + index };
 }
 
-function answering(simulator: Simulator, { onAnswer }: SimulatorServerOptions): Answering {
+/** Whose service a client asks at the first machine's address. */
+function simulatorOf([first, ...others]: readonly Simulator[], { clients = [] }: SimulatorServerOptions): (client: string) => Simulator {
+  const byClient = new Map(others.map((simulator, index) => [clients[index + 1], simulator]));
+  return (client) => byClient.get(client) ?? (first as Simulator);
+}
+
+function answering(asked: (client: string) => Simulator, { onAnswer }: SimulatorServerOptions): Answering {
   return (request, client) => {
+    const simulator = asked(client.address);
     const [path] = pathAndQuery(request.url);
     if (isPagePath(path)) return answerPage(request.method, path);
     const answer = simulator.handle(request, client);

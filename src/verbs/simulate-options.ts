@@ -1,5 +1,5 @@
 // The options of `simulate` → what is to be played where, or recorded, each checked for itself and against the others.
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import { API_VERSIONS } from '../api-versions.ts';
 import { BridgeError } from '../errors.ts';
 import { FASTEST } from '../simulator/life/clock.ts';
@@ -11,7 +11,7 @@ import { text, texts, type VerbContext } from './verb.ts';
 
 /** What speaks of the simulated service, and so of nothing where the answers are a real one's. */
 const OF_THE_SIMULATED = [
-  ...['also', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'not-before', 'strict', 'api-versions', 'unknown-api-version'],
+  ...['also', 'client', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'not-before', 'strict', 'api-versions', 'unknown-api-version'],
 ] as const;
 
 /** What to record; null for nothing. */
@@ -22,8 +22,17 @@ export interface RecordingWanted {
   readonly upstream?: string;
 }
 
-export function listenOption(context: VerbContext): Address {
-  return address(text(context, 'listen') ?? '127.0.0.1:8080', '--listen');
+/** At least one. @throws BridgeError BRIDGE_USAGE */
+export function listenOption(context: VerbContext): readonly [Address, ...Address[]] {
+  const [first = '127.0.0.1:8080', ...others] = texts(context, 'listen');
+  return [address(first, '--listen'), ...others.map((value) => address(value, '--listen'))];
+}
+
+/** @throws BridgeError BRIDGE_USAGE for more than one */
+export function oneListenOption(context: VerbContext): Address {
+  const [first, ...others] = listenOption(context);
+  if (others.length === 0) return first;
+  throw new BridgeError('BRIDGE_USAGE', '--listen may be given once with --upstream, where one metadata service answers');
 }
 
 /** @throws BridgeError BRIDGE_USAGE */
@@ -42,6 +51,7 @@ export function groupOptions(context: VerbContext): Omit<SimulatorServerOptions,
   }
   return {
     also: texts(context, 'also').map(alsoAt),
+    ...clientsOption(context),
     ...machinesOption(context),
     ...(context.values['gpu'] ? { gpu: true } : {}),
     speed: speedOption(context),
@@ -51,6 +61,13 @@ export function groupOptions(context: VerbContext): Omit<SimulatorServerOptions,
     ...versionsOption(context),
     ...unknownVersionOption(context),
   };
+}
+
+function clientsOption(context: VerbContext): Pick<SimulatorServerOptions, 'clients'> {
+  const clients = texts(context, 'client');
+  const wrong = clients.find((client) => isIP(client) === 0);
+  if (wrong !== undefined) throw new BridgeError('BRIDGE_USAGE', `--client takes an IP address, such as 10.77.0.2, not "${wrong}"`);
+  return clients.length === 0 ? {} : { clients };
 }
 
 function versionsOption(context: VerbContext): Pick<SimulatorServerOptions, 'apiVersions'> {
@@ -85,11 +102,12 @@ export function recordingOption(context: VerbContext): RecordingWanted | null {
   return { path, anonymise, ...(upstream === undefined ? {} : { upstream }) };
 }
 
-/** A name without a number is the one machine's own. */
+/** A name without a number is the one machine's own, unless several have addresses. */
 export function machinesOption(context: VerbContext): MachinesWanted {
   const given = text(context, 'vms');
   const name = text(context, 'name');
-  if (given === undefined) return name === undefined ? {} : { vms: [name] };
+  const isAlone = texts(context, 'listen').length < 2 && texts(context, 'client').length === 0;
+  if (given === undefined) return name === undefined ? {} : isAlone ? { vms: [name] } : { name };
   const vms = Number(given);
   if (!/^\d+$/.test(given) || vms < 1 || vms > MOST_MACHINES) {
     throw new BridgeError('BRIDGE_USAGE', `--vms takes a whole number from 1 to ${MOST_MACHINES}, not "${given}"`);

@@ -6,7 +6,14 @@ import { startRecording } from '../simulator/recording/start-recording.ts';
 import { type SimulatorServer, startSimulator } from '../simulator/server.ts';
 import { shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { allowHostsOption, groupOptions, listenOption, type RecordingWanted, recordingOption } from './simulate-options.ts';
+import {
+  allowHostsOption,
+  groupOptions,
+  listenOption,
+  oneListenOption,
+  type RecordingWanted,
+  recordingOption,
+} from './simulate-options.ts';
 import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
 
 export const simulate: Verb = {
@@ -14,8 +21,19 @@ export const simulate: Verb = {
   description: `Answers as the Azure metadata service does, and takes orders on /simulator; a page at / shows it and steers it.
 docs/simulator.md describes each route. Without --scenario it starts empty. Ends at SIGTERM or SIGINT.`,
   options: {
-    listen: { type: 'string', value: 'HOST:PORT', help: 'where to listen; port 0 takes a free one (default 127.0.0.1:8080)' },
+    listen: {
+      type: 'string',
+      multiple: true,
+      value: 'HOST:PORT',
+      help: 'where to listen; port 0 takes a free one (default 127.0.0.1:8080); repeated, the address of each machine',
+    },
     also: { type: 'string', multiple: true, value: 'HOST:PORT', help: 'where the first machine answers besides; may be repeated' },
+    client: {
+      type: 'string',
+      multiple: true,
+      value: 'ADDRESS',
+      help: "where a machine's client asks from; once for each, and all answer at --listen",
+    },
     'allow-host': {
       type: 'string',
       multiple: true,
@@ -59,7 +77,7 @@ docs/simulator.md describes each route. Without --scenario it starts empty. Ends
     if (wanted?.upstream !== undefined) {
       const { path, anonymise, upstream } = wanted;
       await using proxy = await startRecordingProxy({
-        listen: listenOption(context),
+        listen: oneListenOption(context),
         allowHosts: allowHostsOption(context),
         path,
         anonymise,

@@ -55,6 +55,12 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   ],
   [['simulate', '--listen', '127.0.0.1:0', '--unknown-api-version', '410'], /--unknown-api-version takes 400 or 404, not "410"/],
   [['simulate', '--listen', '127.0.0.1:0', '--allow-host', 'azure.test:80'], /--allow-host takes a name or an address without a port/],
+  [['simulate', '--listen', '127.0.0.1:0', '--client', 'web'], /--client takes an IP address, such as 10\.77\.0\.2, not "web"/],
+  [['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--vms', '3'], /3 machines and 2 addresses/],
+  [
+    ['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--record', '/nowhere/x', '--upstream', 'http://127.0.0.1:1'],
+    /--listen may be given once with --upstream/,
+  ],
   [['check'], /--config is missing/],
   [['check', 'bridge.yaml'], /Unexpected argument 'bridge\.yaml'/],
   [['events', 'all', ...NOWHERE], /Unexpected argument 'all'/],

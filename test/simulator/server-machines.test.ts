@@ -1,6 +1,7 @@
 // The machines of a group on their ports: which they get, who is told of their answers, and that a start that fails leaves no port taken.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { type SimulatorServerOptions, startSimulator } from '../../src/simulator/server.ts';
@@ -19,6 +20,14 @@ async function occupy(t: TestContext, port: number): Promise<void> {
   t.after(() => once(server.close(), 'close'));
 }
 
+/** The name of the machine that a client meets there. @param localAddress where it asks from */
+async function nameAt(url: string, localAddress = '127.0.0.1'): Promise<string> {
+  const path = '/metadata/instance/compute/name?api-version=2021-02-01&format=text';
+  const asked = request(url + path, { ...METADATA, localAddress, agent: false }).end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  return (await answer.setEncoding('utf8').toArray()).join('');
+}
+
 const refused = (options: Partial<SimulatorServerOptions>, error: { code: string; message: RegExp }) =>
   assert.rejects(startSimulator({ listen: { host: HOST, port: 0 }, deps: systemDeps(), ...options }), error);
 
@@ -30,10 +39,48 @@ test('several machines listen on the port that was asked for and on those that f
     [0, 1, 2].map((index) => ({ vm: `web_${index}`, url: `http://${HOST}:${port + index}` })),
   );
   assert.equal(server.url, server.urls[0]?.url);
-  for (const { vm, url } of server.urls) {
-    const answer = await fetch(`${url}/metadata/instance/compute/name?api-version=2021-02-01&format=text`, METADATA);
-    assert.equal(await answer.text(), vm);
-  }
+  for (const { vm, url } of server.urls) assert.equal(await nameAt(url), vm);
+});
+
+test('of several addresses each machine has its own, and there are as many machines', async (t) => {
+  const listen = ['127.0.0.2', '127.0.0.3'].map((host) => ({ host, port: 0 }));
+  const server = await startServer(t, { listen, name: 'web' });
+  assert.deepEqual(
+    server.urls.map(({ vm, url }) => `${vm} ${new URL(url).hostname}`),
+    ['web_0 127.0.0.2', 'web_1 127.0.0.3'],
+  );
+  for (const { vm, url } of server.urls) assert.equal(await nameAt(url), vm);
+});
+
+test('where machines are told by their clients, each client meets its own at one address, and everybody else the first', async (t) => {
+  const port = await freePorts();
+  const also = [{ host: '127.0.0.1', port }];
+  const server = await startServer(t, { clients: ['127.0.0.5', '127.0.0.6'], also });
+  assert.deepEqual(
+    server.urls,
+    ['sim_0', 'sim_1'].map((vm) => ({ vm, url: server.url })),
+  );
+  for (const url of [server.url, `http://127.0.0.1:${port}`])
+    for (const [from, vm] of [
+      ['127.0.0.5', 'sim_0'],
+      ['127.0.0.6', 'sim_1'],
+      ['127.0.0.7', 'sim_0'],
+    ] as const)
+      assert.equal(await nameAt(url, from), vm, `${from} at ${url}`);
+  assert.deepEqual(
+    server.group.journal.requests(3).map(({ vm }) => vm),
+    ['sim_0', 'sim_1', 'sim_0'],
+  );
+});
+
+test('as many addresses or clients as machines are wanted, of one kind, and each client once', async () => {
+  const listen = [0, 0].map((port) => ({ host: HOST, port }));
+  const clients = ['10.0.0.1', '10.0.0.2'];
+  const code = 'BRIDGE_USAGE';
+  await refused({ listen, vms: 3 }, { code, message: /3 machines and 2 addresses/ });
+  await refused({ clients, vms: ['a'] }, { code, message: /1 machines and 2 addresses/ });
+  await refused({ listen, clients }, { code, message: /not by both/ });
+  await refused({ clients: ['10.0.0.1', '10.0.0.1'] }, { code, message: /a client of its own/ });
 });
 
 test('where one port of several is in use, the others are free again after the refusal', async (t) => {

@@ -26,15 +26,15 @@ export class NetworkNamespace {
   readonly name: string;
   readonly #t: TestContext;
 
-  private constructor(t: TestContext) {
-    this.name = `bridge-${process.pid}-${++made}`;
+  private constructor(t: TestContext, name = `bridge-${process.pid}-${++made}`) {
+    this.name = name;
     this.#t = t;
     t.after(() => this.#delete());
   }
 
-  /** A name that is free; what the test makes of that name is deleted behind it. */
-  static named(t: TestContext): NetworkNamespace {
-    return new NetworkNamespace(t);
+  /** A name that is free, if none is given; what the test makes of that name is deleted behind it. */
+  static named(t: TestContext, name?: string): NetworkNamespace {
+    return new NetworkNamespace(t, name);
   }
 
   /** One with these IPv4 addresses on its loopback, besides 127.0.0.1. */
