@@ -1,8 +1,6 @@
 // An answer to be and its connection → whether its client still waits, and what became of the answer in the end.
 import type { ServerResponse } from 'node:http';
-
-/** What became of an answer: handed over whole; broken off as ordered, before it or within its body; or its client was gone before it had all of it. */
-export type Outcome = 'answered' | 'reset' | 'truncated' | 'gave-up';
+import type { Outcome } from './journal.ts';
 
 /** Who waits for an answer. Most get theirs at once, and nothing is set up to watch them go. */
 export class Client {

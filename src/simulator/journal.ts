@@ -1,9 +1,11 @@
 // Requests to the metadata routes, their answers and what became of these → the journal that tests read back.
-import type { Outcome } from './client.ts';
 
 const LONGEST = 10_000;
 /** Characters of a body that are kept; a StartRequest has some dozens. */
 const BODY_LENGTH = 16 * 1024;
+
+/** What became of an answer: handed over whole; broken off as ordered, before it or within its body; or its client was gone before it had all of it. */
+export type Outcome = 'answered' | 'reset' | 'truncated' | 'gave-up';
 
 export interface JournalledRequest {
   /** Simulated time, RFC 3339. */

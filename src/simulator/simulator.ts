@@ -1,8 +1,9 @@
 // Requests to one simulated machine's port → answers, without sockets: its metadata service, and the control of its group.
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
-import type { Client, Outcome } from './client.ts';
+import type { Client } from './client.ts';
 import { answerControl, isControlRoute } from './control/control-routes.ts';
 import { Group, type GroupOptions } from './group.ts';
+import type { Outcome } from './journal.ts';
 import { misbehave } from './life/faults.ts';
 import type { Machine } from './life/machine.ts';
 import { answerMetadata, isMetadataRoute, tooMany } from './metadata/metadata-routes.ts';
