@@ -35,6 +35,7 @@ export interface SimulatorServerOptions
   readonly onAnswer?: (request: SimRequest, answer: SimAnswer, atMs: number, vm: string) => void;
   readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'random' | 'after'>;
   readonly logger?: Logger;
+}
 
 export interface SimulatorServer extends AsyncDisposable {
   /** The first machine's `http://HOST:PORT`, to be used as `metadata.endpoint`. */
