@@ -19,13 +19,14 @@ import { parseHold } from './hold-requests.ts';
 import { Intake, type MessageOrigin, type MessageResult } from './intake.ts';
 import { Judge, votesOf } from './judge.ts';
 import { Ledger, type LedgerParts } from './ledger.ts';
+import { tooLong } from './lengths.ts';
 import type { Life } from './life.ts';
 import { compilePolicy, type PolicyOptions } from './policy.ts';
 import type { Required, Rules } from './quorum.ts';
 import type { GroupOptions } from './rank.ts';
 import { heldAnswer, resultOf, type Summary } from './result.ts';
 import { compileScope, type ScopeOptions } from './scope.ts';
-import { keyOf, lengthFault, parseStartRequests } from './start-requests.ts';
+import { keyOf, parseStartRequests } from './start-requests.ts';
 import { Submissions } from './submissions.ts';
 import { FIRST_PART, type Overview, Views } from './views.ts';
 
@@ -156,7 +157,7 @@ export class Approvals implements AsyncDisposable {
    */
   release(origin: ApprovalOrigin, eventId: string, holder: string | null, beforeMs: number | null = null): ReleaseAnswer {
     this.#requireOpen();
-    const fault = pathFault(eventId);
+    const fault = tooLong(eventId) ?? tooLong(holder ?? '', '?approver=');
     if (fault !== null) return this.#denied(origin.approver, fault);
     const act = this.#judge.release(origin.approver, { eventId, key: keyOf(eventId), holder, beforeMs });
     if (act.kind === 'refusal') return this.#denied(origin.approver, act);
@@ -166,7 +167,7 @@ export class Approvals implements AsyncDisposable {
 
   /** All that became of the approvals of an event, also of one that has ended; of its record this part. @throws BridgeError BRIDGE_STORE_* */
   life(eventId: string, range: RecordRange = FIRST_PART): Life | Refusal {
-    return pathFault(eventId) ?? this.#views.life(eventId, range);
+    return tooLong(eventId) ?? this.#views.life(eventId, range);
   }
 
   /**
@@ -252,10 +253,4 @@ export class Approvals implements AsyncDisposable {
     );
     return refused;
   }
-}
-
-/** Of an EventId in a path: it could name no event. */
-function pathFault(eventId: string): Refusal | null {
-  const fault = lengthFault(eventId);
-  return fault === null ? null : refusal('bad-request', `The EventId in the path ${fault}.`);
 }

@@ -1,6 +1,7 @@
 // JSON values of holds and releases → what they ask for, or what is wrong with them (contract, section 8). Pure.
 import { isObject } from '../json-object.ts';
-import { entryFault, isLonger, keyOf, lengthFault } from './start-requests.ts';
+import { isLonger, lengthFault } from './lengths.ts';
+import { entryFault, keyOf } from './start-requests.ts';
 
 const LONGEST_REASON = 1000;
 

@@ -1,9 +1,8 @@
 // The JSON value of an approval's body → its StartRequests, or what is wrong with it (contract, section 6). Pure.
 import { isObject, type JsonObject } from '../json-object.ts';
 import { nearMiss } from '../near-misses.ts';
+import { lengthFault } from './lengths.ts';
 
-/** Those of Azure have 36. */
-const LONGEST_EVENT_ID = 256;
 /** What a body may ask for; only messages of sources hold and release by such a list. */
 const LISTS = ['StartRequests', 'Holds', 'Releases'];
 
@@ -69,16 +68,6 @@ export function entryFault(entry: unknown, other: string): string | null {
   if (typeof eventId !== 'string' || eventId === '') return '.EventId must be a text that is not empty';
   const fault = lengthFault(eventId);
   return fault && `.EventId ${fault}`;
-}
-
-/** What is wrong with an EventId, or with the name of an approver, that a caller wrote; null where nothing is. */
-export function lengthFault(text: string): string | null {
-  return isLonger(text, LONGEST_EVENT_ID) ? `is longer than ${LONGEST_EVENT_ID} characters` : null;
-}
-
-/** In characters, not in UTF-16 units; does not count to the end of what is much longer. */
-export function isLonger(text: string, most: number): boolean {
-  return text.length > most && (text.length > 2 * most || [...text].length > most);
 }
 
 function hasNearly(name: string): string {

@@ -6,9 +6,6 @@ import type { ApprovalPorts } from './bridge-ports.ts';
 import { problem } from './problem.ts';
 import { json, NO_CONTENT, type Reply, type Route, type RouteRequest } from './route.ts';
 
-/** Of an approver, in UTF-16 units; longer ones are nobody's. */
-const LONGEST_NAME = 512;
-
 export function holdRoutes(ports: ApprovalPorts, access: Access): readonly Route[] {
   return [
     { method: 'POST', path: '/v1/holds', handle: (request) => hold(request, ports, access) },
@@ -27,7 +24,7 @@ async function release(request: RouteRequest, ports: ApprovalPorts, access: Acce
   const admitted = await admitApprover(request, ports, access);
   if ('reply' in admitted) return admitted.reply;
   const holders = request.query.getAll('approver');
-  if (holders.length > 1 || holders[0] === '' || (holders[0]?.length ?? 0) > LONGEST_NAME)
+  if (holders.length > 1 || holders[0] === '')
     return problem(400, 'bad-request', 'Name one approver in ?approver=NAME, or leave it out: then it is your own hold.');
   const [before, ...more] = request.query.getAll('before');
   const beforeMs = before === undefined ? null : parseInstant(before);

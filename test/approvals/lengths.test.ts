@@ -14,6 +14,7 @@ test('by HTTP it is 400 for a yes, a hold, a release and the record; what is ans
     await approvals.request(REQUESTER, { StartRequests: [{ EventId: EVENT_ID }, { EventId: LONG }] }),
     approvals.hold(REQUESTER, { EventId: LONG }),
     approvals.release(REQUESTER, LONG, null),
+    approvals.release(REQUESTER, EVENT_ID, LONG),
     approvals.life(LONG),
   ];
   for (const answer of answers) {
