@@ -1,6 +1,10 @@
 // A secret named by the configuration (`{ env: NAME }` or `{ file: PATH }`) → its value, revealed only to who must send or compare it.
 
-export type SecretReference = { readonly env: string } | { readonly file: string };
+export interface FileReference {
+  readonly file: string;
+}
+
+export type SecretReference = { readonly env: string } | FileReference;
 
 /** Holds where a secret is and, once the configuration was opened, what it is; prints as `[secret]` wherever it ends up. */
 export class Secret {

@@ -51,6 +51,7 @@ const NOUNS = [
   'tls-files',
   'watched-files',
   'regular-file',
+  'file-exposure',
   'bearer-token',
   'azure-options',
   'azure-credential',

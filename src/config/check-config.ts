@@ -14,13 +14,14 @@ import { cloudeventsSection, metadataSection, publishSection, storeSection } fro
 import type { SinkConfig } from './sink-section.ts';
 import { type ReadSink, readSinks } from './sinks.ts';
 import { type ReadSource, readSources, type SourceConfig, sharedStreams, silentApprovers } from './sources.ts';
+import { exposedFiles, similarNames, type Warning } from './warnings.ts';
 
 /** What else a configuration depends on. */
 export interface ConfigSurroundings extends Surroundings {
   readonly adapters: readonly AdapterDefinition<unknown>[];
 }
 
-export type CheckedConfig = { readonly options: Config } | { readonly faults: readonly Fault[] };
+export type CheckedConfig = { readonly options: Config; readonly warnings: readonly Warning[] } | { readonly faults: readonly Fault[] };
 
 /** The sections that are all of ours, in the order in which they are documented. */
 export const SECTIONS = {
@@ -81,7 +82,8 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const { sources, faults: sourceFaults } = readSources(file['approvals'], around.adapters);
   faults.push(...sinkFaults, ...sourceFaults, ...silentApprovers(file['approvals']));
 
-  const secrets = openSecrets([http, approvals, ...[...sinks, ...sources].map(({ options }) => options)], file, around);
+  const outputs = [http, approvals, ...[...sinks, ...sources].map(({ options }) => options)];
+  const secrets = openSecrets(outputs, file, around);
   const isOpen = ({ options }: { readonly options: unknown }) => options !== undefined && areOpen(options, secrets);
   const judgeable = sinks.filter(isOpen);
   const sourceSecrets = secretFaults(['approvals', 'sources'], sources.filter(isOpen));
@@ -98,7 +100,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
   const withSources = { ...approvals, sources: Object.fromEntries(sources.flatMap(sourceConfig)) };
   const options = { metadata, cloudevents, publish, store: { ...store, path }, http, approvals: withSources, sinks: named };
-  return { checked: { options }, judgeable };
+  return { checked: { options, warnings: [...similarNames(approvals, http), ...exposedFiles(outputs, file, around)] }, judgeable };
 }
 
 function versionFaults(version: unknown): Fault[] {

@@ -1,7 +1,8 @@
 // The secrets that a checked configuration names → opened, from the environment or from files; what cannot be opened is a fault at its path.
 import { resolve } from 'node:path';
+import type { Exposure } from '../file-exposure.ts';
 import { fileFault } from '../regular-file.ts';
-import { Secret, type SecretReference } from '../secret.ts';
+import { type FileReference, Secret, type SecretReference } from '../secret.ts';
 import { type Fault, formatPath, type Path } from '../validation/faults.ts';
 import { isMapping } from '../validation/validate.ts';
 
@@ -10,6 +11,8 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The text of a file. @throws where it cannot be read. */
   readonly readFile: (path: string) => string;
+  /** Who else may change or read a file; where it is left out, nobody. */
+  readonly exposureOf?: (path: string) => Exposure | null;
   /** What relative paths start from. */
   readonly directory: string;
 }
@@ -35,6 +38,13 @@ export function openSecrets(outputs: readonly unknown[], file: unknown, around: 
 /** Whether every secret inside `output` could be opened. */
 export function areOpen(output: unknown, { opened }: OpenedSecrets): boolean {
   return secretsIn(output).every((secret) => opened.has(secret));
+}
+
+/** Every place of the configuration as it was written, `file`, that names a file whose text is handled as a secret. */
+export function fileReferences(outputs: readonly unknown[], file: unknown): { readonly reference: FileReference; readonly path: Path }[] {
+  const references = outputs.flatMap(secretsIn).map((secret) => secret.reference);
+  const files = new Map(references.flatMap((reference) => ('file' in reference ? [[reference.file, reference] as const] : [])));
+  return [...files.values()].flatMap((reference) => places(file, reference, []).map((path) => ({ reference, path })));
 }
 
 /** `{ env: NAME }` or `{ file: PATH }` as the file writes it. */

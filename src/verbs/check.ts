@@ -2,13 +2,15 @@
 import { pino } from 'pino';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { checkConnections } from '../bridge/connections.ts';
+import { formatFault } from '../validation/faults.ts';
 import { visibleLine } from '../visible-text.ts';
-import { loadConfig } from './config.ts';
+import { loadConfigWithWarnings } from './config.ts';
 import { EXIT, needed, type Verb } from './verb.ts';
 
 export const check: Verb = {
   usage: '--config FILE [--connect] | --schema',
-  description: `Names every fault of the file in one run, each with its path, and exits with 78 if there is one.
+  description: `Names every fault of the file in one run, each with its path, and exits with 78 if there is one. What is valid and probably not meant, as files that others may change or
+read, is a warning on standard error.
 --connect also asks the metadata service for its document, the identity provider of approvals.jwt for its keys, each sink whether it would take a delivery, and each source of approvals whether it could be read; it sends no event and takes no message. Exits with 1 if one cannot be reached.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration' },
@@ -26,7 +28,8 @@ export const check: Verb = {
       return EXIT.fine;
     }
     const file = needed(context, 'config');
-    const config = await loadConfig(context, file);
+    const { config, warnings } = await loadConfigWithWarnings(context, file);
+    for (const warning of warnings) context.tell(visibleLine(`warning: ${formatFault(warning)}`));
     const logger = pino({ level: 'silent' });
     const connections = checkConnections(config, { deps: context.deps, logger, stdout: context.stdout, signal: context.signal });
     if (!context.values['connect']) {

@@ -4,19 +4,42 @@ import { ADAPTERS } from '../../adapters/index.ts';
 import type { Config } from '../config/config.ts';
 import { configError } from '../config/config-error.ts';
 import { defaultConfig } from '../config/default-config.ts';
+import type { Warning } from '../config/warnings.ts';
 import { BridgeError } from '../errors.ts';
+import { exposureOf } from '../file-exposure.ts';
+import { folderWarning } from '../outbox/private-folder.ts';
 import { fileFault, readRegularFile } from '../regular-file.ts';
 import type { VerbContext } from './verb.ts';
 
 /** @throws BridgeError BRIDGE_CONFIG_UNREADABLE, or BRIDGE_CONFIG_INVALID with every fault of the file. */
 export async function loadConfig(context: VerbContext, file: string | undefined): Promise<Config> {
-  const around = { adapters: ADAPTERS, env: context.env, readFile: readRegularFile };
+  return (await loadConfigWithWarnings(context, file)).config;
+}
+
+/** As `loadConfig`, and what is probably not meant, the store's folder included. */
+export async function loadConfigWithWarnings(
+  context: VerbContext,
+  file: string | undefined,
+): Promise<{ readonly config: Config; readonly warnings: readonly Warning[] }> {
+  const around = { adapters: ADAPTERS, env: context.env, readFile: readRegularFile, exposureOf };
   const checked =
     file === undefined
       ? defaultConfig({ ...around, directory: '.' })
       : await (await import('../config/read-config.ts')).readConfigFully(read(file), { ...around, directory: dirname(resolve(file)) });
   if ('faults' in checked) throw configError(checked.faults);
-  return checked.options;
+  const { options: config, warnings } = checked;
+  return { config, warnings: [...ofItself(file), ...warnings, ...ofFolder(config.store.path)] };
+}
+
+function ofItself(file: string | undefined): Warning[] {
+  const writers = file === undefined ? null : (exposureOf(file)?.writers ?? null);
+  if (writers === null) return [];
+  return [{ path: '', message: `the configuration ${file} may be changed by ${writers}: let its owner alone write to it`, isGrave: true }];
+}
+
+function ofFolder(folder: string): Warning[] {
+  const message = folderWarning(folder);
+  return message === null ? [] : [{ path: 'store.path', message: `the folder ${folder} ${message}`, isGrave: true }];
 }
 
 function read(file: string): string {

@@ -5,7 +5,7 @@ import { type Bridge, startBridge } from '../bridge.ts';
 import { BridgeError } from '../errors.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '../telemetry/logger.ts';
 import { sleep } from '../time.ts';
-import { loadConfig } from './config.ts';
+import { loadConfigWithWarnings } from './config.ts';
 import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
 
 /** Whatever does not close by then is left to the operating system; what it had to store is stored. */
@@ -39,9 +39,10 @@ Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most),
 
 async function start(context: VerbContext): Promise<{ readonly bridge: Bridge; readonly logger: Logger }> {
   const level = levelOption(context);
-  const config = await loadConfig(context, text(context, 'config'));
+  const { config, warnings } = await loadConfigWithWarnings(context, text(context, 'config'));
   const { deps, stderr, stdout } = context;
   const { logger, dropped } = await createLogger({ stream: stderr, level, pretty: stderr.isTTY, wallMs: deps.wallMs });
+  for (const { path, message, isGrave } of warnings) if (isGrave) logger.warn({ area: 'config', path }, message);
   const bridge = await startBridge({ config, version: packageJson.version, deps, logger, logLinesDropped: dropped, stdout });
   return { bridge, logger };
 }

@@ -21,7 +21,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a misspelt key',
     'store: { retian: 1d }',
-    ['store.retian: is no key of the configuration (allowed: path, retain); did you mean retain?'],
+    ['store.retian: is no key of the configuration (allowed: path, retain, maxSize); did you mean retain?'],
   ],
   [
     'a key in another letter case',
@@ -319,7 +319,7 @@ test('keys that stand twice are reported with their paths, beside all other faul
   assert.deepEqual(faultsOf('version: 1\nsinks: { a: { type: stdout, type: stdout } }\nstore: { retain: 1d }\nstore: { retian: 1d }\n'), [
     'sinks.a.type: stands twice in one mapping, again at line 2, column 29',
     'store: stands twice in one mapping, again at line 4, column 1',
-    'store.retian: is no key of the configuration (allowed: path, retain); did you mean retain?',
+    'store.retian: is no key of the configuration (allowed: path, retain, maxSize); did you mean retain?',
   ]);
 });
 

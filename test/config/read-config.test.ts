@@ -38,7 +38,7 @@ test('the shortest configuration has every default', () => {
 
 test('without a configuration every default holds', () => {
   const { adapters, env, directory } = surroundings();
-  assert.deepEqual(defaultConfig({ adapters, env, directory }), { options: configOf('version: 1') });
+  assert.deepEqual(defaultConfig({ adapters, env, directory }), { options: configOf('version: 1'), warnings: [] });
 });
 
 test('everything that may be given arrives in the units of the program', () => {

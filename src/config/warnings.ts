@@ -1,0 +1,43 @@
+// A configuration without faults → what is probably not meant all the same: names that differ in case alone, files that others may change or read.
+import { resolve } from 'node:path';
+import type { FileReference } from '../secret.ts';
+import { type Fault, formatPath, type Path } from '../validation/faults.ts';
+import type { ApprovalsSection, HttpSection } from './callers.ts';
+import { fileReferences, type Surroundings } from './secrets.ts';
+
+/** One thing to look at. */
+export interface Warning extends Fault {
+  /** `run` tells it too, not `check` alone. */
+  readonly isGrave: boolean;
+}
+
+/** Keys whose files are no secrets: whoever reads them learns nothing, whoever writes to them may become somebody. */
+const PUBLIC: ReadonlySet<unknown> = new Set(['ca', 'cert', 'clientCa', 'jwks', 'template']);
+
+export function similarNames({ approvers }: Pick<ApprovalsSection, 'approvers'>, { readers }: Pick<HttpSection, 'readers'>): Warning[] {
+  return [...similar(['approvals', 'approvers'], Object.keys(approvers)), ...similar(['http', 'readers'], Object.keys(readers))];
+}
+
+function similar(section: Path, names: readonly string[]): Warning[] {
+  return names.flatMap((name, index) => {
+    const other = names.slice(0, index).find((earlier) => earlier.toLowerCase() === name.toLowerCase());
+    if (other === undefined) return [];
+    const message = `differs from ${formatPath([...section, other])} in case alone, and they are two who each have a vote: is that meant?`;
+    return [{ path: formatPath([...section, name]), message, isGrave: true }];
+  });
+}
+
+/** `file` is the configuration as it was written, `outputs` what the schema made of it. */
+export function exposedFiles(outputs: readonly unknown[], file: unknown, around: Surroundings): Warning[] {
+  return fileReferences(outputs, file).flatMap(({ reference, path }) => ofFile(reference, path, around));
+}
+
+function ofFile({ file }: FileReference, path: Path, { directory, exposureOf }: Surroundings): Warning[] {
+  const name = resolve(directory, file);
+  const { writers = null, readers = null } = exposureOf?.(name) ?? {};
+  const of = (message: string, isGrave: boolean) => [{ path: formatPath(path), message, isGrave }];
+  if (writers !== null)
+    return of(`the file ${name} may be changed by ${writers}, who could put what they like into it: let its owner alone write to it`, true);
+  if (readers === null || PUBLIC.has(path.at(-1))) return [];
+  return of(`the file ${name} may be read by ${readers}: let its owner alone read it`, false);
+}
