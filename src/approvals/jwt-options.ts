@@ -12,7 +12,11 @@ export interface JwtOptions {
   /** Text, or a list of texts of which any counts. */
   readonly claim: string;
   readonly algorithms: readonly string[];
+  /** What `typ` of the header may be; empty: whatever it is. */
+  readonly types: readonly string[];
   readonly clockToleranceMs: number;
+  /** How far `exp` may lie ahead. */
+  readonly maxLifetimeMs: number;
   /** Ranges that the URL may lead to in spite of being private. */
   readonly allowPrivate: readonly string[];
   readonly tls: TlsOptions | null;

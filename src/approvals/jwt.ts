@@ -103,15 +103,19 @@ export class JwtJudge {
 
   /** By what it says of itself; the proof judges it again. */
   #earlyFault({ header, payload }: Unproved): JwtVerdict | null {
-    const { algorithms, issuer, audiences, clockToleranceMs } = this.#options;
+    const { algorithms, types, issuer, audiences, clockToleranceMs, maxLifetimeMs } = this.#options;
     const { iss, aud, exp, nbf } = payload;
     const nowMs = this.#deps.wallMs();
     if (!algorithms.includes(header.alg)) return this.#refuse('another algorithm', 'it is not signed by an algorithm that is taken here');
+    if (types.length > 0 && !types.some((type) => plainType(type) === plainType(header.typ ?? '')))
+      return this.#refuse('another type', 'its type (typ) is not one that is taken here');
     if (iss !== issuer) return this.#refuse('another issuer', 'its issuer (iss) is not the one that is trusted here');
     if (![aud].flat().some((name) => name !== undefined && audiences.includes(name)))
       return this.#refuse('another audience', 'it was made for another audience (aud)');
     if (typeof exp !== 'number') return this.#refuse('no exp', 'it never expires (no exp)');
     if (nowMs >= exp * 1000 + clockToleranceMs) return this.#refuse('expired', LATER);
+    if (exp * 1000 - nowMs > maxLifetimeMs + clockToleranceMs)
+      return this.#refuse('exp too far ahead', 'it is good for too long (exp): get one that expires sooner');
     if (nbf !== undefined && !(typeof nbf === 'number' && nowMs >= nbf * 1000 - clockToleranceMs))
       return this.#refuse('not yet valid', LATER);
     const owners = this.#ownersIn(payload);
@@ -147,6 +151,11 @@ export class JwtJudge {
     this.#logger.debug({ why }, 'a JWT was refused');
     return { kind: 'refused', reason };
   }
+}
+
+/** `application/` may stand before it or not, and case counts for nothing (RFC 7515, section 4.1.9). */
+function plainType(typ: string): string {
+  return typ.toLowerCase().replace(/^application\/(?=[^/]*$)/, '');
 }
 
 /** Null where it cannot be read. */

@@ -55,6 +55,17 @@ export const jwtSection = v.pipe(
         v.description('The signatures that are taken. Default: all of these.'),
       ),
     ),
+    types: v.exactOptional(
+      v.pipe(
+        v.array(text()),
+        v.minLength(1, 'must name at least one'),
+        v.description('What typ of the header must be, such as at+jwt: one of these. Default: whatever it is.'),
+      ),
+    ),
+    maxLifetime: v.optional(
+      durationBetween('1m', '366d', 'How far exp may lie ahead: a token that is good for ever is a password that nobody can take back.'),
+      '30d',
+    ),
     clockTolerance: v.optional(durationBetween('0s', '5m', 'How far the clocks of issuer and bridge may be apart.'), '30s'),
     allowPrivate: v.exactOptional(
       v.pipe(
@@ -74,12 +85,14 @@ export const jwtSection = v.pipe(
     v.check(({ jwks, allowInsecure }) => allowInsecure || typeof jwks !== 'string' || !/^http:/i.test(jwks), INSECURE_FAULT),
     ['jwks'],
   ),
-  v.transform(({ audience, algorithms, allowPrivate, clockTolerance, tls, allowInsecure: _, ...rest }) => ({
+  v.transform(({ audience, algorithms, types, allowPrivate, clockTolerance, maxLifetime, tls, allowInsecure: _, ...rest }) => ({
     ...rest,
     algorithms: algorithms ?? ALGORITHMS,
     allowPrivate: allowPrivate ?? [],
     audiences: typeof audience === 'string' ? [audience] : audience,
+    types: types ?? [],
     clockToleranceMs: clockTolerance,
+    maxLifetimeMs: maxLifetime,
     tls: tls ?? null,
   })),
   v.description(

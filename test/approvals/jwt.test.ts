@@ -14,7 +14,9 @@ const OPTIONS: Omit<JwtOptions, 'jwks'> = {
   audiences: ['api://other', AUDIENCE],
   claim: 'sub',
   algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'],
+  types: [],
   clockToleranceMs: 30_000,
+  maxLifetimeMs: 86_400_000,
   allowPrivate: ['127.0.0.0/8'],
   tls: null,
 };
@@ -121,6 +123,32 @@ test('issuer, audience and times are judged, with the tolerance for clocks', asy
   assert.equal(issuer.requests, 0);
   assert.equal(await ask(await sign({ exp: now - 29 })), 'approver orders by jwt');
   assert.equal(await ask(await sign({ nbf: now + 29 })), 'approver orders by jwt');
+});
+
+test('a token whose exp lies too far ahead is refused, before any key is fetched', async (t) => {
+  const { ask, sign, time, issuer } = await bench(t);
+  const now = time.wallMs() / 1000;
+  const year9999 = Date.UTC(9999, 11, 31) / 1000;
+  for (const exp of [now + 86_400 + 31, year9999, Number.MAX_VALUE])
+    await assertRefused(await ask(await sign({ exp })), /good for too long/);
+  assert.equal(issuer.requests, 0);
+  assert.equal(await ask(await sign({ exp: now + 86_400 + 29 })), 'approver orders by jwt');
+});
+
+test('where types are named, typ of the header must be one of them, without case and with application/ or without', async (t) => {
+  const { ask, sign, issuer } = await bench(t, { types: ['AT+JWT', 'application/jwt'] });
+  for (const typ of ['at+jwt', 'AT+JWT', 'application/at+jwt', 'Application/JWT', 'JWT'])
+    assert.equal(await ask(await sign({}, { typ })), 'approver orders by jwt', typ);
+  const { requests } = issuer;
+  for (const typ of ['id+jwt', 'jwt2', 'at+jwt;x', 'application/application/jwt', 'text/jwt', ''])
+    await assertRefused(await ask(await sign({}, { typ })), /type \(typ\)/);
+  await assertRefused(await ask(await sign()), /type \(typ\)/);
+  assert.equal(issuer.requests, requests);
+});
+
+test('without types, any typ or none is taken', async (t) => {
+  const { ask, sign } = await bench(t);
+  for (const header of [{}, { typ: 'JWT' }, { typ: 'id+jwt' }]) assert.equal(await ask(await sign({}, header)), 'approver orders by jwt');
 });
 
 test('a token that was proved before still expires', async (t) => {

@@ -21,7 +21,16 @@ async function bench(t: TestContext, options: Partial<JwtOptions> = {}) {
   const time = new VirtualTime();
   const log: { readonly level: number; readonly msg: string; readonly err?: { readonly message: string } }[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) });
-  const usual = { issuer: ISSUER, audiences: [AUDIENCE], jwks: issuer.url, claim: 'sub', algorithms: ['RS256'], clockToleranceMs: 0 };
+  const usual = {
+    issuer: ISSUER,
+    audiences: [AUDIENCE],
+    jwks: issuer.url,
+    claim: 'sub',
+    algorithms: ['RS256'],
+    types: [],
+    clockToleranceMs: 0,
+    maxLifetimeMs: 2_592_000_000,
+  };
   const judge = new JwtJudge(
     { ...usual, allowPrivate: ['127.0.0.1'], tls: null, ...options },
     new Map([['orders', 'orders']]),

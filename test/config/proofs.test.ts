@@ -39,7 +39,9 @@ test('proofs and their judges are read, with their defaults', () => {
     jwks: 'https://login.test/keys',
     claim: 'sub',
     algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+    types: [],
     clockToleranceMs: 30_000,
+    maxLifetimeMs: 2_592_000_000,
     allowPrivate: [],
     tls: null,
   });
@@ -156,6 +158,8 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
       'approvals.jwt.jwks: must be an https:// URL or { file: PATH }',
     ],
   ],
+  ['a lifetime without end', approvals(`${JWT}, maxLifetime: 9999d`), ['approvals.jwt.maxLifetime: must be between 1m and 366d']],
+  ['no types', approvals(`${JWT}, types: []`), ['approvals.jwt.types: must name at least one']],
   ['too much tolerance', approvals(`${JWT}, clockTolerance: 6m`), ['approvals.jwt.clockTolerance: must be between 0s and 5m']],
   [
     'authorities of the key set that are none',
