@@ -58,7 +58,7 @@ test('secrets, tokens, paths and queries of webhook addresses and payloads show 
   const headers = { authorization: { env: 'HOOK_KEY' } };
   const sinks: Record<string, unknown> = {
     gone: hook(`http://127.0.0.1:1/${SECRETS.LITERAL_PATH}`, { headers }),
-    refused: { type: 'webhook', url: `http://127.0.0.1:1/${SECRETS.LITERAL_PATH}`, allowInsecure: true },
+    refused: { type: 'webhook', url: `http://localhost:1/${SECRETS.LITERAL_PATH}`, allowInsecure: true },
     slow: hook('', { url: { env: 'HOOK_URL_0' }, timeout: '100ms' }),
   };
   for (const [n, receiver] of receivers.entries()) {

@@ -55,7 +55,7 @@ test('check --connect tells what is wrong with each sink, the good ones aside', 
     nameless: { url: `https://${UNRESOLVABLE}/` },
     refused: { url: good.url, tls: { ca: good.ca }, proxy: refusing.url },
     away: { url: good.url, tls: { ca: good.ca }, proxy: awayUrl },
-    forbidden: { url: 'https://127.0.0.1:9/', allowPrivate: [] },
+    forbidden: { url: 'https://localhost:9/', allowPrivate: [] },
   });
   const expected: Readonly<Record<string, RegExp | null>> = {
     good: null,
@@ -66,7 +66,7 @@ test('check --connect tells what is wrong with each sink, the good ones aside', 
     nameless: /^sink nameless: https:\/\/x{64}\.test cannot be reached \((ENOTFOUND|EAI_[A-Z]+)\)/,
     refused: /^sink refused: the proxy http:\/\/127\.0\.0\.1:\d+ answered 407 .*user and a password/,
     away: /^sink away: the proxy http:\/\/127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)/,
-    forbidden: /^sink forbidden does not connect to https:\/\/127\.0\.0\.1:9: .*allowPrivate/,
+    forbidden: /^sink forbidden does not connect to https:\/\/localhost:9: .*allowPrivate/,
   };
   for (const [name, says] of Object.entries(expected)) {
     if (says === null) assert.equal(found[name], null);
