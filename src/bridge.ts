@@ -54,7 +54,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   // No I/O: faults that an adapter finds in its options come before anything is opened.
   for (const name of Object.keys(config.sinks)) createAdapter(name, config, { deps, logger, stdout });
   for (const name of Object.keys(config.approvals.sources)) createSource(name, config, { deps, logger, observerId: '' });
-  const outbox = openOutbox(config.store.path, { ...options.store, deps, lock: true });
+  const { path, maxBytes } = config.store;
+  const outbox = openOutbox(path, { ...(maxBytes !== null && { maxBytes }), ...options.store, deps, lock: true });
   const bridge = new RunningBridge(options, outbox);
   try {
     await bridge.start();

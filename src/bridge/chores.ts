@@ -1,6 +1,7 @@
 // Time → what has to be done now and then: looking for what another process queued, and pruning the store in steps too short to notice.
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
+import type { Usage } from '../outbox/database.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { CancelTimer, Deps } from '../time.ts';
 
@@ -8,6 +9,14 @@ const LOOK_OUTSIDE_MS = 1000;
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
 /** Between two steps of one pruning, so that polls and deliveries come in between. */
 const PRUNE_PAUSE_MS = 100;
+/** How often the size is looked at where there is a bound. */
+const LOOK_AT_SIZE_MS = 1000;
+/** From this share of `store.maxSize` on what was delivered goes before its time. */
+const EARLY_SHARE = 0.8;
+/** So many rows at once, as a few may be megabytes, and so often in one turn. */
+const [EARLY_ROWS, EARLY_STEPS] = [5, 40];
+const WARN_SHARES = [EARLY_SHARE, 0.95];
+const CALM_SHARE = 0.7;
 
 export interface ChoresParts {
   readonly outbox: Outbox;
@@ -25,14 +34,50 @@ export function startChores({ outbox, retainMs, deps, logger, changedOutside }: 
   };
   let pauseMs = PRUNE_EVERY_MS;
   const prune = () => {
-    const removed = outbox.prune({ retainMs, nowMs: deps.wallMs() });
-    pauseMs = removed > 0 ? PRUNE_PAUSE_MS : PRUNE_EVERY_MS;
+    pauseMs = outbox.prune({ retainMs, nowMs: deps.wallMs() }) > 0 ? PRUNE_PAUSE_MS : PRUNE_EVERY_MS;
   };
-  const stopLooking = repeat(deps, () => LOOK_OUTSIDE_MS, careful(look, logger));
-  const stopPruning = repeat(deps, () => pauseMs, careful(prune, logger));
+  const chores = [
+    repeat(deps, () => LOOK_OUTSIDE_MS, careful(look, logger)),
+    repeat(deps, () => pauseMs, careful(prune, logger)),
+    ...(outbox.usage().maxBytes === null ? [] : [startEarlyPruning({ outbox, deps, logger })]),
+  ];
   return () => {
-    stopLooking();
-    stopPruning();
+    for (const stop of chores) stop();
+  };
+}
+
+/** Drops what was delivered before its time, the oldest first and no more than needed, while the store is nearly as large as it may be. */
+function startEarlyPruning({ outbox, deps, logger }: Pick<ChoresParts, 'outbox' | 'deps' | 'logger'>): CancelTimer {
+  const warn = fillWarnings(logger);
+  let pauseMs = LOOK_AT_SIZE_MS;
+  const prune = () => {
+    warn(outbox.usage());
+    pauseMs = LOOK_AT_SIZE_MS;
+    for (let step = 0; step < EARLY_STEPS && shareOf(outbox.usage()) >= EARLY_SHARE; step++) {
+      if (outbox.prune({ retainMs: 0, nowMs: deps.wallMs(), limit: EARLY_ROWS }) === 0) return;
+      if (step === EARLY_STEPS - 1) pauseMs = PRUNE_PAUSE_MS;
+    }
+  };
+  return repeat(deps, () => pauseMs, careful(prune, logger));
+}
+
+function shareOf({ bytes, maxBytes }: Usage): number {
+  return maxBytes === null ? 0 : bytes / maxBytes;
+}
+
+/** Told once for each share, and again only after it has fallen well below the first. */
+function fillWarnings(logger: Logger): (usage: Usage) => void {
+  let told = 0;
+  return ({ bytes, maxBytes }) => {
+    const share = shareOf({ bytes, maxBytes });
+    if (share < CALM_SHARE) told = 0;
+    const reached = WARN_SHARES.filter((each) => share >= each).length;
+    if (reached <= told) return;
+    told = reached;
+    logger.warn(
+      { area: 'store', bytes, maxBytes, percent: Math.floor(share * 100) },
+      'the store is nearly as large as store.maxSize: what was delivered is dropped early, oldest first; once it is reached nothing more is stored or sent',
+    );
   };
 }
 

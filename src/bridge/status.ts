@@ -96,6 +96,7 @@ export class Status {
       sources: [...(this.#parts.watch()?.sources.status() ?? [])].map(([source, isUp]) => ({ source, isUp })),
       approvals: this.#parts.watch()?.approvals.overview() ?? { states: [], notStartedSeconds: 0 },
       logLinesDropped: logLinesDropped(),
+      store: outbox.usage(),
     };
   }
 }

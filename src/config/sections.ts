@@ -1,6 +1,7 @@
 // The configuration's sections that say where documents come from, what their CloudEvents look like and where they are kept: schema and types.
 import * as v from 'valibot';
 import { API_VERSIONS } from '../api-versions.ts';
+import { size } from '../options.ts';
 import { durationBetween } from './fields.ts';
 import { isUriReference } from './uri-reference.ts';
 
@@ -111,6 +112,8 @@ export const publishSection = v.pipe(
 
 export type PublishSection = Readonly<v.InferOutput<typeof publishSection>>;
 
+const LEAST_STORE_BYTES = 16 * 1024 * 1024;
+
 export const storeSection = v.pipe(
   v.strictObject({
     path: v.exactOptional(
@@ -130,7 +133,18 @@ export const storeSection = v.pipe(
       ),
       '30d',
     ),
+    maxSize: v.exactOptional(
+      v.pipe(
+        size(),
+        v.check((bytes) => bytes >= LEAST_STORE_BYTES, 'must be at least 16MiB'),
+        v.description(
+          'How large the database may become, at least 16MiB; its log adds some MiB. From four fifths on what was delivered is dropped before store.retain says so, oldest first. Default: no bound.',
+        ),
+      ),
+    ),
   }),
-  v.transform(({ path, retain }) => ({ path: path ?? null, retainMs: retain })),
+  v.transform(({ path, retain, maxSize }) => ({ path: path ?? null, retainMs: retain, maxBytes: maxSize ?? null })),
   v.description('Where the bridge keeps what it must not lose.'),
 );
+
+export type StoreSection = Readonly<v.InferOutput<typeof storeSection>>;

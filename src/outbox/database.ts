@@ -5,12 +5,25 @@ import { storeError } from './errors.ts';
 
 /** Verbs beside a running bridge commit in steps of some milliseconds; who waits longer than this has a stuck neighbour. */
 const BUSY_TIMEOUT_MS = 5000;
+/** SQLite's default, which every store has. */
+const PAGE_BYTES = 4096;
+const USAGE =
+  'SELECT (c.page_count - f.freelist_count) * s.page_size AS bytes FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s';
 
 export interface DatabaseOptions {
   /** `OFF` is for tests that are not about power loss. */
   readonly synchronous: 'FULL' | 'OFF';
   /** For tests: the disk is full once the file has so many pages of 4 KiB. */
   readonly maxPages?: number | undefined;
+  /** `store.maxSize`: the file is not let grow beyond it. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** How much of a database is in use: pages that were freed and wait for new rows do not count. */
+export interface Usage {
+  readonly bytes: number;
+  /** Null without `store.maxSize`. */
+  readonly maxBytes: number | null;
 }
 
 /** A statement that was prepared once; `Row` is what it yields. Every method @throws BridgeError BRIDGE_STORE_*. */
@@ -52,12 +65,16 @@ export class Database implements Disposable {
   readonly #synchronous: DatabaseOptions['synchronous'];
   readonly #begin: Statement;
   readonly #commit: Statement;
+  readonly #maxBytes: number | null;
+  readonly #usage: Statement<{ bytes: number }>;
 
   /** @throws BridgeError BRIDGE_STORE_* where the file cannot be opened or is no database. */
-  constructor(file: string, { synchronous, maxPages }: DatabaseOptions) {
+  constructor(file: string, { synchronous, maxPages, maxBytes }: DatabaseOptions) {
     this.file = file;
+    this.#maxBytes = maxBytes ?? null;
     this.#synchronous = synchronous;
     this.#db = open(file);
+    const mostPages = maxPages ?? (maxBytes === undefined ? undefined : Math.floor(maxBytes / PAGE_BYTES));
     try {
       this.exec(
         `PRAGMA journal_mode = WAL;
@@ -66,14 +83,19 @@ export class Database implements Disposable {
          PRAGMA journal_size_limit = 4194304;
          PRAGMA cache_size = -2000;
          PRAGMA temp_store = MEMORY;
-         ${maxPages === undefined ? '' : `PRAGMA max_page_count = ${maxPages}`}`,
+         ${mostPages === undefined ? '' : `PRAGMA max_page_count = ${mostPages}`}`,
       );
       this.#begin = this.prepare('BEGIN IMMEDIATE');
       this.#commit = this.prepare('COMMIT');
+      this.#usage = this.prepare(USAGE);
     } catch (error) {
       this.#db.close();
       throw error;
     }
+  }
+
+  usage(): Usage {
+    return { bytes: this.#usage.get()?.bytes ?? 0, maxBytes: this.#maxBytes };
   }
 
   exec(sql: string): void {

@@ -60,10 +60,18 @@ export function damaged(file: string, how: string, cause?: Error): BridgeError {
   );
 }
 
+/** As on a full disk, though the operator set the bound. */
+export function tooLarge(file: string, maxBytes: number): BridgeError {
+  return new BridgeError(
+    'BRIDGE_STORE_FULL',
+    `the store ${file} is full: it has reached store.maxSize (${maxBytes} bytes), and nothing was stored. Mend the sinks that do not take their deliveries, discard dead letters, or raise store.maxSize; the bridge goes on by itself`,
+  );
+}
+
 function full(file: string, cause: Error): BridgeError {
   return new BridgeError(
     'BRIDGE_STORE_FULL',
-    `the disk of the store ${file} is full; nothing was stored. Make room: the bridge goes on by itself`,
+    `the disk of the store ${file} is full, or store.maxSize is reached; nothing was stored. Make room: the bridge goes on by itself`,
     {
       cause,
     },

@@ -4,18 +4,20 @@ import { join } from 'node:path';
 import { BridgeError } from '../errors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { damaged, storeError } from './errors.ts';
-import { createPrivate } from './private-folder.ts';
+import { createPrivate, expectSafe, tighten } from './private-folder.ts';
 import { migrate } from './schema.ts';
 
 export const DATABASE_FILE = 'outbox.db';
 
-/** With mode 0700 where it is missing, whatever the umask. @throws BridgeError BRIDGE_STORE_FULL or _FAILED */
+/** With mode 0700 where it is missing, whatever the umask; what an earlier release left open in it is closed. @throws BridgeError BRIDGE_STORE_UNSAFE, _FULL or _FAILED */
 export function makeFolder(folder: string): void {
   try {
     if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700);
   } catch (error) {
     throw storeError(error, folder);
   }
+  expectSafe(folder);
+  tighten(folder);
 }
 
 /**
@@ -42,8 +44,9 @@ export function makeStore(folder: string, synchronous: DatabaseOptions['synchron
   }
 }
 
-/** A verb never makes a store: run as another user, it would leave files that the bridge cannot write. @throws BridgeError BRIDGE_STORE_MISSING or _DAMAGED */
+/** A verb never makes a store: run as another user, it would leave files that the bridge cannot write. @throws BridgeError BRIDGE_STORE_MISSING, _UNSAFE or _DAMAGED */
 export function requireStore(folder: string): void {
+  expectSafe(folder);
   if (hasStore(folder)) return;
   throw new BridgeError(
     'BRIDGE_STORE_MISSING',

@@ -24,6 +24,8 @@ export interface OutboxOptions {
   readonly synchronous?: DatabaseOptions['synchronous'];
   /** For tests: the disk is full once the database has so many pages of 4 KiB. */
   readonly maxPages?: number;
+  /** `store.maxSize`; no bound by default. */
+  readonly maxBytes?: number;
 }
 
 class Tables {
@@ -64,8 +66,8 @@ export interface OpenStore {
 }
 
 /** @throws BridgeError BRIDGE_STORE_DAMAGED, _NEWER, _FULL or _FAILED */
-export function openStore(folder: string, { deps, synchronous = 'FULL', maxPages }: OutboxOptions): OpenStore {
-  const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages });
+export function openStore(folder: string, { deps, synchronous = 'FULL', maxPages, maxBytes }: OutboxOptions): OpenStore {
+  const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages, maxBytes });
   try {
     migrate(database);
     const tables = new Tables(database, deps.random);

@@ -1,7 +1,7 @@
 // A folder → the durable store: known state, journal, one delivery row for each sink, approvals. One transaction for each thing that happens.
-import { existsSync } from 'node:fs';
 import type { Blindness, Delivery, Instant, KnownState, Retirement, Settlement } from '../model.ts';
 import type { ApprovalTable } from './approvals.ts';
+import type { Usage } from './database.ts';
 import type { DeadLetterChoice, DeadLetterWithEvent } from './dead-letters.ts';
 import { DATABASE_FILE, makeFolder, makeStore, requireStore } from './folder.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -11,7 +11,6 @@ import type { KnownStateTables } from './known-state.ts';
 import { StoreLock } from './lock.ts';
 import type { MessageTables } from './messages.ts';
 import { type OpenStore, type OutboxOptions, openStore } from './open-store.ts';
-import { expectSafe, tighten } from './private-folder.ts';
 import type { Backlog } from './queue.ts';
 import type { ReplayRange } from './replay.ts';
 import type { PruneOptions } from './retention.ts';
@@ -26,13 +25,10 @@ import { keysByUrgency } from './urgency.ts';
  */
 export function openOutbox(folder: string, options: OutboxOptions): Outbox {
   if (!options.lock) {
-    if (existsSync(folder)) expectSafe(folder);
     requireStore(folder);
     return new Outbox(folder, options, null);
   }
   makeFolder(folder);
-  expectSafe(folder);
-  tighten(folder);
   const lock = new StoreLock(folder);
   try {
     makeStore(folder, options.synchronous ?? 'FULL');
@@ -215,6 +211,11 @@ export class Outbox implements Disposable {
   /** Queues journalled CloudEvents once more for one sink, same bytes and ids. Returns how many. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
   replay(range: ReplayRange): number {
     return this.#open.tables.replay.replay(range, this.#options.deps.wallMs());
+  }
+
+  /** How much of the database is in use, and how much may be. */
+  usage(): Usage {
+    return this.#open.database.usage();
   }
 
   /** One short step; call it again, a little later, until it returns 0. Never deletes what is undelivered, dead-lettered or of an event that has not ended. */

@@ -23,12 +23,13 @@ export function createPrivate(path: string, text = ''): void {
 }
 
 /**
- * Before anything in it is opened: everybody may write to it, or a file of the store is a link, no file, or another user's.
+ * Before anything in it is opened, where it is there: everybody may write to it, or a file of the store is a link, no file, or another user's.
  * @throws BridgeError BRIDGE_STORE_UNSAFE, _FAILED
  */
 export function expectSafe(folder: string): void {
   if (user() === null) return;
-  const entry = looked(() => statSync(folder), folder);
+  const entry = looked(() => statSync(folder, { throwIfNoEntry: false }), folder);
+  if (!entry?.isDirectory()) return;
   if (entry.mode & OTHERS_WRITE) throw unsafe(folder, OPEN_TO_ALL);
   for (const name of looked(() => readdirSync(folder), folder)) if (OURS.test(name)) expectOwnFile(join(folder, name), entry);
 }

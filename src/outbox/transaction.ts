@@ -2,6 +2,8 @@
 import type { ApprovalStep, EventApproval, MessageRefusal, ReceivedMessage } from '../approval.ts';
 import type { Blindness, JournalEntry, KnownState } from '../model.ts';
 import type { Deps } from '../time.ts';
+import type { Database } from './database.ts';
+import { tooLarge } from './errors.ts';
 import type { OpenStore } from './open-store.ts';
 
 /** What can be written inside one transaction. */
@@ -23,7 +25,16 @@ export interface Transaction {
   handleMessage(message: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void;
 }
 
-/** All of it or nothing, on disk before it returns. @throws also what `work` throws */
+/** Of `store.maxSize`, kept for what makes room: noting what was delivered, and pruning it. */
+const RESERVE = 1 / 64;
+
+/** @throws BridgeError BRIDGE_STORE_FULL */
+function expectRoom(database: Database): void {
+  const { bytes, maxBytes } = database.usage();
+  if (maxBytes !== null && bytes > maxBytes * (1 - RESERVE)) throw tooLarge(database.file, maxBytes);
+}
+
+/** All of it or nothing, on disk before it returns, and within `store.maxSize`. @throws also what `work` throws */
 export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, work: (transaction: Transaction) => T): T {
   const { known, journal, approvals, messages } = store.tables;
   let events = store.storedEvents;
@@ -40,7 +51,11 @@ export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, 
     parkMessage: (message) => messages.park(message),
     handleMessage: (message, refusal, atMs) => messages.handle(message, refusal, atMs),
   };
-  const result = store.database.transaction(() => work(transaction));
+  const result = store.database.transaction(() => {
+    const done = work(transaction);
+    expectRoom(store.database);
+    return done;
+  });
   store.storedEvents = events;
   return result;
 }

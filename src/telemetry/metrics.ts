@@ -45,6 +45,8 @@ export interface Snapshot {
   readonly sources: readonly SourceSnapshot[];
   readonly approvals: ApprovalSnapshot;
   readonly logLinesDropped: number;
+  /** `maxBytes` is null without `store.maxSize`. */
+  readonly store: { readonly bytes: number; readonly maxBytes: number | null };
 }
 
 export interface MetricsOptions {
@@ -157,6 +159,8 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
       of('sink_retired', '1 where the sink is paused until its configuration changes or `resume` is run, else 0.', ['sink']),
     ),
     state: new Gauge(of('sink_state', '1 for the state that the sink is in, 0 for the others.', ['sink', 'state'])),
+    storeBytes: new Gauge(of('store_bytes', 'How much of the store is in use; its log aside.', [])),
+    storeMaxBytes: new Gauge(of('store_max_bytes', 'store.maxSize; absent without one.', [])),
     memory: new Gauge(of('process_resident_memory_bytes', 'Resident memory of this process.', [])),
   };
   const dropped = new Counter(of('log_lines_dropped_total', 'Log lines dropped because nobody read the earlier ones.', []));
@@ -178,6 +182,8 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
       gauges.retired.set({ sink }, state === 'retired' ? 1 : 0);
       for (const each of SINK_STATES) gauges.state.set({ sink, state: each }, each === state ? 1 : 0);
     }
+    gauges.storeBytes.set(snapshot.store.bytes);
+    setOrRemove(gauges.storeMaxBytes, snapshot.store.maxBytes);
     setTotal(dropped, snapshot.logLinesDropped);
     const { user, system } = process.cpuUsage();
     setTotal(cpu, (user + system) / 1e6);

@@ -7,7 +7,8 @@ import { needed, type VerbContext } from './verb.ts';
 /** Runs `work` on the store that the configuration names; the store is closed behind it, and a running bridge sees what was queued within a second. */
 export async function withStore<T>(context: VerbContext, work: (outbox: Outbox, sinks: readonly string[]) => T | Promise<T>): Promise<T> {
   const config = await loadConfig(context, needed(context, 'config'));
-  using outbox = openOutbox(config.store.path, { deps: context.deps, lock: false });
+  const { path, maxBytes } = config.store;
+  using outbox = openOutbox(path, { deps: context.deps, lock: false, ...(maxBytes !== null && { maxBytes }) });
   return await work(outbox, Object.keys(config.sinks));
 }
 

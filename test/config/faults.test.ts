@@ -133,6 +133,8 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     'approvals: { approvers: { a: { tokens: [{ env: T }, { env: SHORT }] } } }',
     ['approvals.approvers.a.tokens[1]: is shorter than 16 characters: `openssl rand -hex 32` makes a good one'],
   ],
+  ['a store that may hold nothing', 'store: { maxSize: 1MiB }', ['store.maxSize: must be at least 16MiB']],
+  ['a store whose size is no size', 'store: { maxSize: 1GB }', ['store.maxSize: must be a size such as 512B, 64KiB or 1MiB']],
   [
     'a token of equal characters',
     'approvals: { approvers: { a: { token: { env: EQUAL } } } }',

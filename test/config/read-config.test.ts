@@ -19,7 +19,7 @@ test('the shortest configuration has every default', () => {
     },
     cloudevents: { source: null, typePrefix: 'io.github.scheduled-events-bridge' },
     publish: { resources: 'all' },
-    store: { path: '/etc/bridge/scheduled-events-bridge-data', retainMs: 2_592_000_000 },
+    store: { path: '/etc/bridge/scheduled-events-bridge-data', retainMs: 2_592_000_000, maxBytes: null },
     http: { listen: { host: '127.0.0.1', port: 8700 }, tls: null, readers: {}, health: null, allowInsecure: false },
     approvals: {
       approvers: {},
@@ -48,7 +48,7 @@ version: 1
 metadata: { endpoint: "http://[::1]:8080/", apiVersion: newest, pollInterval: 50ms, timeout: 1s, firstTimeout: 2m, settle: 0s }
 cloudevents: { source: vm, typePrefix: com.example.maintenance }
 publish: { resources: own }
-store: { path: /var/lib/bridge, retain: 1d }
+store: { path: /var/lib/bridge, retain: 1d, maxSize: 1GiB }
 http:
   listen: "[::]:8700"
   tls: { cert: cert.pem, key: /keys/key.pem }
@@ -82,7 +82,7 @@ sinks:
     settleMs: 0,
   });
   assert.deepEqual(config.cloudevents, { source: 'vm', typePrefix: 'com.example.maintenance' });
-  assert.deepEqual(config.store, { path: '/var/lib/bridge', retainMs: 86_400_000 });
+  assert.deepEqual(config.store, { path: '/var/lib/bridge', retainMs: 86_400_000, maxBytes: 1_073_741_824 });
   assert.deepEqual(
     [config.http.listen, config.http.health],
     [

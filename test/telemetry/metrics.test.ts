@@ -14,6 +14,7 @@ const NOTHING: Snapshot = {
   sources: [],
   approvals: { states: [], notStartedSeconds: 0 },
   logLinesDropped: 0,
+  store: { bytes: 40_960, maxBytes: null },
 };
 
 function metricsOf(snapshot: Partial<Snapshot> = {}, options: Partial<MetricsOptions> = {}): Metrics {
@@ -112,6 +113,7 @@ test('a scrape shows the state at its moment', async () => {
     sources: [],
     approvals: { states: ['submitted', 'held', 'submitted'], notStartedSeconds: 42 },
     logLinesDropped: 5,
+    store: { bytes: 8_192, maxBytes: 16_777_216 },
   };
   const metrics = metricsOf({}, { collect: () => snapshot });
   const seen = await samples(metrics);
@@ -136,6 +138,8 @@ test('a scrape shows the state at its moment', async () => {
     ['approval_events{state="waiting"}', 0],
     ['approval_not_started_seconds', 42],
     ['log_lines_dropped_total', 5],
+    ['store_bytes', 8192],
+    ['store_max_bytes', 16_777_216],
     ['build_info{version="1.2.3"}', 1],
     ['process_start_time_seconds', 1_767_225_600],
   ];
@@ -143,10 +147,11 @@ test('a scrape shows the state at its moment', async () => {
   assert.ok((seen.get('process_resident_memory_bytes') ?? 0) > 1e6);
   assert.ok((seen.get('process_cpu_seconds_total') ?? 0) > 0);
 
-  snapshot = { ...snapshot, sinks: [], logLinesDropped: 6 };
+  snapshot = { ...snapshot, sinks: [], logLinesDropped: 6, store: { bytes: 4096, maxBytes: null } };
   const later = await samples(metrics);
   assert.equal(later.has('sink_queue_length{sink="hooks"}'), false);
   assert.equal(later.get('log_lines_dropped_total'), 6);
+  assert.deepEqual([later.get('store_bytes'), later.has('store_max_bytes')], [4096, false]);
 });
 
 test('the earliest NotBefore is shown for each impact, and no longer than the event is announced', async () => {
