@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 // The command as installed: an old Node gets a sentence before anything that it cannot parse is read; any other goes on to cli.ts.
 
+// Else Node opens its debugger at this signal, on a port that asks nobody who he is.
+process.on('SIGUSR1', () => {});
+
 const OLDEST_NODE = 24;
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
