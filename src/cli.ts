@@ -2,10 +2,10 @@
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { BridgeError, codeOf, type ErrorCode, isAbort, messageOf } from './errors.ts';
+import { visible } from './formats/visible-text.ts';
 import { secureRandom, systemDeps } from './system.ts';
 import { sleep } from './time.ts';
 import { EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
-import { visible } from './visible-text.ts';
 
 const NAME = 'scheduled-events-bridge';
 /** For verbs that have nothing to close, or little. */

@@ -1,8 +1,8 @@
-// src/dates.ts: which texts are dates, and which moment each names.
+// src/formats/dates.ts: which texts are dates, and which moment each names.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { parseInstant, parseNotBefore, parseRetryAfter, toRfc3339Seconds } from '../src/dates.ts';
+import { parseInstant, parseNotBefore, parseRetryAfter, toRfc3339Seconds } from '../src/formats/dates.ts';
 
 const NOT_BEFORE: readonly (readonly [string, string | null, string])[] = [
   ['Mon, 11 Apr 2022 22:26:58 GMT', '2022-04-11T22:26:58Z', 'RFC 1123'],

@@ -1,7 +1,7 @@
 // Sizes as people write them.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseSize, SIZE_PATTERN } from '../src/sizes.ts';
+import { parseSize, SIZE_PATTERN } from '../src/formats/sizes.ts';
 
 test('each unit of bytes is read', () => {
   assert.deepEqual(['0B', '512B', '64KiB', '1MiB', '2GiB'].map(parseSize), [0, 512, 65_536, 1_048_576, 2_147_483_648]);

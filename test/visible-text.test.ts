@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { visible, visibleLine } from '../src/visible-text.ts';
+import { visible, visibleLine } from '../src/formats/visible-text.ts';
 
 const character = (code: number) => String.fromCharCode(code);
 const hex = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`;

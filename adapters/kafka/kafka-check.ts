@@ -1,7 +1,7 @@
 // A sink's options → whether a delivery would be accepted, found out step by step without sending a record, and what is worth knowing.
 import type { Cluster, Kafka, PartitionMetadata } from 'kafkajs';
-import { formatDuration } from '../../src/durations.ts';
 import { BridgeError } from '../../src/errors.ts';
+import { formatDuration } from '../../src/formats/durations.ts';
 import { type Deps, deadline, orAbort } from '../../src/time.ts';
 import { kafkaFault, timeoutFault } from './kafka-fault.ts';
 import type { LinkOptions } from './producer-link.ts';

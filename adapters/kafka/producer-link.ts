@@ -1,7 +1,7 @@
 // One kafkajs producer and its sockets → records sent to one partition at a time, each send ended by an answer, an abort or the end of the link.
 import type { Kafka, Producer, RecordMetadata } from 'kafkajs';
-import { formatDuration } from '../../src/durations.ts';
 import { BridgeError, type ErrorCode } from '../../src/errors.ts';
+import { formatDuration } from '../../src/formats/durations.ts';
 import { type Deps, orAbort, sleep } from '../../src/time.ts';
 import { BrokerPauses } from './broker-pauses.ts';
 import type { WrapSockets } from './kafka-client.ts';

@@ -1,6 +1,7 @@
 // One step of a check → what comes of it within its time, or a BridgeError that says why not.
-import { formatDuration } from '../../src/durations.ts';
+
 import type { BridgeError } from '../../src/errors.ts';
+import { formatDuration } from '../../src/formats/durations.ts';
 import { type Deps, deadline, orAbort } from '../../src/time.ts';
 import { type FaultPlace, timeoutFault } from './service-bus-fault.ts';
 

@@ -1,5 +1,5 @@
 // One call of `receive` → a client of its own, from its connection to its end, and what ends it.
-import { formatDuration } from '../../src/durations.ts';
+import { formatDuration } from '../../src/formats/durations.ts';
 import { deadline, orAbort, sleep } from '../../src/time.ts';
 import type { ApprovalSourceDeps } from '../adapter.ts';
 import type { Access } from './access.ts';

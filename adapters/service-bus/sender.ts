@@ -1,7 +1,7 @@
 // Messages of one key, in order → sends on one link of one client, and what became of each; both are made anew only when they are of no use any more.
 import type { ServiceBusMessage, ServiceBusSender } from '@azure/service-bus';
-import { formatDuration } from '../../src/durations.ts';
 import { BridgeError } from '../../src/errors.ts';
+import { formatDuration } from '../../src/formats/durations.ts';
 import { deadline, orAbort } from '../../src/time.ts';
 import type { Outcome } from '../adapter.ts';
 import type { Access, Target } from './access.ts';

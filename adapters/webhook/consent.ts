@@ -1,7 +1,7 @@
 // A receiver → whether it lets itself be sent to, how often, and what each delivery says of who asked (CloudEvents webhook specification, section 4).
 import type { IncomingHttpHeaders } from 'node:http';
-import { toRfc3339Seconds } from '../../src/dates.ts';
 import { BridgeError, messageOf } from '../../src/errors.ts';
+import { toRfc3339Seconds } from '../../src/formats/dates.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import type { ConsentOptions } from './consent-options.ts';
 

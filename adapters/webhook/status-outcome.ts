@@ -1,6 +1,7 @@
 // The status line of an answer, and its Retry-After → accepted, or what the failure asks of the lane (contract, section 5, the status table).
-import { parseRetryAfter } from '../../src/dates.ts';
+
 import { BridgeError, type BridgeErrorDetails, type ErrorCode } from '../../src/errors.ts';
+import { parseRetryAfter } from '../../src/formats/dates.ts';
 import type { Outcome } from '../adapter.ts';
 
 /** What is read of an answer. */

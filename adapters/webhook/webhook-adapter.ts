@@ -1,8 +1,8 @@
 // Deliveries → POSTs to one URL, each accepted by a 2xx alone.
 import type { LookupFunction } from 'node:net';
 import { checkedLookup, checkLiteral, type Resolve } from '../../src/checked-lookup.ts';
-import { formatDuration } from '../../src/durations.ts';
 import { BridgeError } from '../../src/errors.ts';
+import { formatDuration } from '../../src/formats/durations.ts';
 import type { Delivery } from '../../src/model.ts';
 import { addressJudge } from '../../src/private-addresses.ts';
 import { deadline } from '../../src/time.ts';

@@ -1,6 +1,6 @@
 // The bytes of a source's message → the JSON value of an approval's body, or why it is none (contract, section 8). Pure.
-import { type BodyValue, carriedData, parseJson } from '../cloud-event-body.ts';
-import { isObject } from '../json-object.ts';
+import { type BodyValue, carriedData, parseJson } from '../formats/cloud-event-json.ts';
+import { isObject } from '../formats/json-object.ts';
 import { MESSAGE_LISTS } from './message-requests.ts';
 
 /** As for `POST /v1/approvals`. */

@@ -1,6 +1,6 @@
 // The JSON value of a source's message → its StartRequests, holds and releases, or what is wrong with it (contract, section 8). Pure.
 
-import { isObject } from '../json-object.ts';
+import { isObject } from '../formats/json-object.ts';
 import { type HoldRequest, parseEntries, parseHold, parseRelease, type ReleaseRequest } from './hold-requests.ts';
 import { listFault, parseStartRequests, type StartRequest } from './start-requests.ts';
 

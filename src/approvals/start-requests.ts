@@ -1,5 +1,5 @@
 // The JSON value of an approval's body → its StartRequests, or what is wrong with it (contract, section 6). Pure.
-import { isObject, type JsonObject } from '../json-object.ts';
+import { isObject, type JsonObject } from '../formats/json-object.ts';
 import { nearMiss } from '../near-misses.ts';
 import { lengthFault } from './lengths.ts';
 

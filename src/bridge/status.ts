@@ -1,7 +1,7 @@
 // The parts of a running bridge → what it shows of itself: readiness, GET /v1/events, the snapshot behind /metrics.
 import type { Approvals } from '../approvals/approvals.ts';
 import { eventData } from '../cloudevents/data.ts';
-import { toRfc3339Seconds } from '../dates.ts';
+import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { EventsView } from '../http/bridge-ports.ts';
 import type { Readiness } from '../http/health-routes.ts';
 import type { Outbox } from '../outbox/outbox.ts';

@@ -1,5 +1,5 @@
 // A change → the values of its CloudEvent's attributes beyond id, source and type (contract, section 3).
-import { sha256Hex } from '../canonical-json.ts';
+import { sha256Hex } from '../formats/canonical-json.ts';
 import type { Change, EventChange } from '../model.ts';
 
 /** By OpenTelemetry's numbers, as the CloudEvents severity extension has them. */

@@ -1,5 +1,5 @@
 // Several CloudEvents' structured-mode bytes → one batch of the JSON format (CloudEvents JSON format 1.0.2, section 4) and its id.
-import { sha256Hex } from '../canonical-json.ts';
+import { sha256Hex } from '../formats/canonical-json.ts';
 
 /** The media type of `encodeBatch`'s bytes. */
 export const BATCH_CONTENT_TYPE = 'application/cloudevents-batch+json';

@@ -2,7 +2,7 @@
 import type { CloudEventV1 } from 'cloudevents';
 import type { EventApproval } from '../approval.ts';
 import { changeName } from '../change-name.ts';
-import { toRfc3339 } from '../dates.ts';
+import { toRfc3339 } from '../formats/dates.ts';
 import { eidOf } from '../ids.ts';
 import type { ApprovalChange, Change, EventChange, Observer } from '../model.ts';
 import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';

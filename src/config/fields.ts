@@ -1,6 +1,6 @@
 // The pieces of schema that several sections share: durations within a range, names, lists, addresses.
 import * as v from 'valibot';
-import { parseDuration } from '../durations.ts';
+import { parseDuration } from '../formats/durations.ts';
 import { duration } from '../options.ts';
 
 /** A duration from `least` to `most`, both included, in milliseconds. */

@@ -1,5 +1,5 @@
 // A sink as the file writes it, and its secrets' values → one hash that changes when either does.
-import { canonicalJson, sha256Hex } from '../canonical-json.ts';
+import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import { isMapping } from '../validation/validate.ts';
 import { isReference, lookUp, type Surroundings } from './secrets.ts';
 

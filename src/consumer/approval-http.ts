@@ -1,7 +1,8 @@
 // An approval, hold or release → requests to a bridge's HTTP interface, tried again while they may still succeed.
-import { toRfc3339 } from '../dates.ts';
+
 import { codeOf, messageOf } from '../errors.ts';
-import { isObject } from '../json-object.ts';
+import { toRfc3339 } from '../formats/dates.ts';
+import { isObject } from '../formats/json-object.ts';
 import { deadline, sleep } from '../time.ts';
 import type { ApprovalChannel, ApprovalOrder, ApprovalResult } from './approver.ts';
 import type { Clock } from './clock.ts';

@@ -2,7 +2,7 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from '../errors.ts';
-import { isObject } from '../json-object.ts';
+import { isObject } from '../formats/json-object.ts';
 import { ConsumerError } from './consumer-error.ts';
 import type { Prepared, PreparedState } from './prepared-state.ts';
 import { Turns } from './turns.ts';

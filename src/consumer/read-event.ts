@@ -1,5 +1,5 @@
 // JSON, or attributes and a body → a CloudEvent whose attributes are sound and whose `data` is what its type promises; or a ConsumerError.
-import { isObject } from '../json-object.ts';
+import { isObject } from '../formats/json-object.ts';
 import { ConsumerError } from './consumer-error.ts';
 import { type CloudEvent, changeOf, DEFAULT_TYPE_PREFIX } from './event.ts';
 import { SHAPES } from './schema-types.ts';

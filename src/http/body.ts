@@ -1,6 +1,6 @@
 // An HTTP request's body → bytes within a limit, and those that claim to be JSON or a CloudEvent → the value they carry, or the problem.
 import type { IncomingMessage } from 'node:http';
-import { type BodyValue, carriedData, parseJson } from '../cloud-event-body.ts';
+import { type BodyValue, carriedData, parseJson } from '../formats/cloud-event-json.ts';
 import { problem } from './problem.ts';
 import type { Reply, RouteRequest } from './route.ts';
 

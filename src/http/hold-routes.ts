@@ -1,5 +1,5 @@
 // Approvers' requests → POST /v1/holds and DELETE /v1/holds/EVENT_ID (contract, section 8).
-import { parseInstant } from '../dates.ts';
+import { parseInstant } from '../formats/dates.ts';
 import type { Access } from './access.ts';
 import { admitApprover, hearApprover, refusedReply } from './approver.ts';
 import type { ApprovalPorts } from './bridge-ports.ts';

@@ -1,6 +1,7 @@
 // What goes wrong at the metadata service → a BridgeError that says what to check, and a bounded label for metrics.
-import { parseRetryAfter } from '../dates.ts';
+
 import { BridgeError, type BridgeErrorDetails, codeOf } from '../errors.ts';
+import { parseRetryAfter } from '../formats/dates.ts';
 import type { TransportAnswer } from './transport.ts';
 
 /** Statuses that repeating does not mend: something is set up wrong. */

@@ -1,6 +1,6 @@
 // The answer of the instance route → who this VM is: its id, its name and the CloudEvents source of its group.
 import type { BridgeError } from '../errors.ts';
-import { isObject } from '../json-object.ts';
+import { isObject } from '../formats/json-object.ts';
 import { invalid, parseJsonBody } from './document.ts';
 
 export const INSTANCE_API_VERSION = '2021-02-01';

@@ -1,8 +1,8 @@
 // One entry of the document's Events, as untrusted JSON → what can be used of it. Nothing in one entry spoils the others.
 
 import { UNDERSCORE_VERSION } from '../api-versions.ts';
-import { parseNotBefore } from '../dates.ts';
-import { isObject } from '../json-object.ts';
+import { parseNotBefore } from '../formats/dates.ts';
+import { isObject } from '../formats/json-object.ts';
 import type { EventField, EventStatus, ListedEvent } from '../model.ts';
 
 export type Entry =

@@ -1,7 +1,7 @@
 // A stream, normally standard error → a pino logger that never blocks on it. docs/logs.md tells levels and fields.
 import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
-import { visible } from '../visible-text.ts';
+import { visible } from '../formats/visible-text.ts';
 import { BoundedLines } from './bounded-lines.ts';
 import { cutTexts } from './cut-texts.ts';
 import { serializeError } from './error-serializer.ts';

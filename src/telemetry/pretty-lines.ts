@@ -1,8 +1,8 @@
 // A log line of JSON → one for people. Heavy: import it lazily.
 // The bundle gives a package imported lazily as `default` alone; imported from here it keeps its names.
 import { prettyFactory } from 'pino-pretty';
-import { isObject } from '../json-object.ts';
-import { visible, visibleLine } from '../visible-text.ts';
+import { isObject } from '../formats/json-object.ts';
+import { visible, visibleLine } from '../formats/visible-text.ts';
 
 /** What the library prints as it is, in front of a line; all else it prints as JSON, but for stacks. */
 const RAW = ['level', 'time', 'pid', 'hostname', 'name', 'caller', 'msg'];

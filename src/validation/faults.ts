@@ -1,7 +1,7 @@
 // What is wrong with a file: faults with their path and a hint, made from the schema's issues without showing a value.
 import { closest, distance } from 'fastest-levenshtein';
 import type * as v from 'valibot';
-import { visibleLine } from '../visible-text.ts';
+import { visibleLine } from '../formats/visible-text.ts';
 
 /** Keys and list positions from the top of the file. */
 export type Path = readonly (string | number)[];

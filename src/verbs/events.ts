@@ -1,12 +1,12 @@
 // `events`: the metadata service's document, as it gives it → JSON on standard output, once or each time that it is a new one.
 import { messageOf } from '../errors.ts';
+import { visibleLine } from '../formats/visible-text.ts';
 import { parseDocument } from '../metadata/document.ts';
 import { statusError } from '../metadata/faults.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
 import { Rhythm } from '../metadata/rhythm.ts';
 import type { Transport } from '../metadata/transport.ts';
 import { sleep } from '../time.ts';
-import { visibleLine } from '../visible-text.ts';
 import { apiVersionOption, ENDPOINT_OPTION, endpointOption, FIRST_TIMEOUT_MS } from './metadata-service.ts';
 import { EXIT, text, type Verb, type VerbContext, wholeNumber } from './verb.ts';
 

@@ -3,7 +3,7 @@ import { compileExplanation, type PassedRule } from '../approvals/explain.ts';
 import { compilePolicy, type PolicyOptions, type Ruling } from '../approvals/policy.ts';
 import { quorumOf, type Required } from '../approvals/quorum.ts';
 import { compileScope, type ScopeOptions } from '../approvals/scope.ts';
-import { toRfc3339Seconds } from '../dates.ts';
+import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { ScheduledEvent } from '../model.ts';
 
 /** What of `approvals` the decision depends on. */

@@ -1,8 +1,9 @@
 // `policy test --event`: the text of a file → the events in it: one in the metadata service's form, its document, or a CloudEvent of ours.
-import { carriedData, parseJson } from '../cloud-event-body.ts';
-import { parseInstant } from '../dates.ts';
+
 import { BridgeError } from '../errors.ts';
-import { isObject } from '../json-object.ts';
+import { carriedData, parseJson } from '../formats/cloud-event-json.ts';
+import { parseInstant } from '../formats/dates.ts';
+import { isObject } from '../formats/json-object.ts';
 import { readEntry } from '../metadata/listed-event.ts';
 import type { ScheduledEvent } from '../model.ts';
 

@@ -1,6 +1,6 @@
 // `policy test`: decisions → lines for people.
 import type { PassedRule } from '../approvals/explain.ts';
-import { visibleLine } from '../visible-text.ts';
+import { visibleLine } from '../formats/visible-text.ts';
 import type { Decision } from './policy-decision.ts';
 
 /** Of many machines, so many are named. */

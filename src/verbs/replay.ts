@@ -1,7 +1,8 @@
 // `replay`: journalled CloudEvents of a span of time → queued once more for one sink, same bytes and ids.
-import { parseInstant } from '../dates.ts';
-import { parseDuration } from '../durations.ts';
+
 import { BridgeError } from '../errors.ts';
+import { parseInstant } from '../formats/dates.ts';
+import { parseDuration } from '../formats/durations.ts';
 import { knownSink, withStore } from './store.ts';
 import { EXIT, needed, text, type Verb, type VerbContext } from './verb.ts';
 

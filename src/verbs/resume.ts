@@ -1,5 +1,5 @@
 // `resume`: a retired sink → delivers again, all that is queued for it.
-import { toRfc3339Seconds } from '../dates.ts';
+import { toRfc3339Seconds } from '../formats/dates.ts';
 import { knownSink, withStore } from './store.ts';
 import { EXIT, needed, type Verb } from './verb.ts';
 

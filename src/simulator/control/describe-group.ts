@@ -1,5 +1,5 @@
 // A group at a moment → what `GET /simulator` says of it: clock, machines, script, faults, and its events with what the document does not show.
-import { formatDuration } from '../../durations.ts';
+import { formatDuration } from '../../formats/durations.ts';
 import type { Group } from '../group.ts';
 import { type Entry, notBeforeMoment } from '../life/entry.ts';
 import type { FaultOrder } from '../life/faults.ts';

@@ -1,5 +1,5 @@
 // What a user asks for → an event as the metadata service lists it, with all that was not asked for filled in.
-import { parseNotBefore } from '../../dates.ts';
+import { parseNotBefore } from '../../formats/dates.ts';
 
 /** An event in the shape of the reference's section 3. The last three are absent only where a recording of an older api-version lacks them. */
 export interface WireEvent {

@@ -1,5 +1,5 @@
 // A machine → its instance metadata. The same name gives the same ids in every simulator, so that a bridge knows its VM again.
-import { sha256Hex } from '../../canonical-json.ts';
+import { sha256Hex } from '../../formats/canonical-json.ts';
 import type { Machine } from '../life/machine.ts';
 
 const RESOURCE_GROUP = 'simulated';

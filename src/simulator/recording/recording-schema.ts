@@ -1,6 +1,6 @@
 // A JSON value → a header, a line or a document of a recording, with its time in milliseconds, or the issues that a schema has with it.
 import * as v from 'valibot';
-import { parseInstant } from '../../dates.ts';
+import { parseInstant } from '../../formats/dates.ts';
 import { RECORDING_VERSION, type RecordedAnswer, type RecordedDocument } from './recording.ts';
 
 /** RFC 3339 → milliseconds since 1970. */

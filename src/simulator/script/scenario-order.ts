@@ -1,5 +1,5 @@
 // A scenario as its file writes it → the faults that no single key shows: the order of its steps, and what they call its events.
-import { parseDuration } from '../../durations.ts';
+import { parseDuration } from '../../formats/durations.ts';
 import { type Fault, formatPath, nearest, type Path } from '../../validation/faults.ts';
 import { isMapping } from '../../validation/validate.ts';
 import { ACTION_KEYS } from './scenario-schema.ts';

@@ -1,5 +1,5 @@
 // Scripts by name and the simulated time → their steps, taken one after the other on the group's events, faults and service.
-import { parseNotBefore } from '../../dates.ts';
+import { parseNotBefore } from '../../formats/dates.ts';
 import type { Activation } from '../life/activation.ts';
 import { type EventFields, rfc1123, type WireEvent } from '../life/event.ts';
 import { type EventStore, isRefusal } from '../life/event-store.ts';

@@ -1,5 +1,5 @@
 // The machine's time plus what a test advanced → the broker's time; what is due runs at its time or when the test gets there.
-import { parseDuration } from '../../../src/durations.ts';
+import { parseDuration } from '../../../src/formats/durations.ts';
 
 interface Due {
   readonly at: number;
