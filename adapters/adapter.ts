@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BridgeError } from '../src/errors.ts';
-import type { Delivery } from '../src/model.ts';
+import type { Delivery } from '../src/model/events.ts';
 import type { Schema } from '../src/options.ts';
 import type { Deps } from '../src/time.ts';
 

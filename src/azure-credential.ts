@@ -5,7 +5,7 @@ import { azureFault, azureTimeout } from './azure-fault.ts';
 import type { AzureCredentialOptions } from './azure-options.ts';
 import { BridgeError } from './errors.ts';
 import { formatDuration } from './formats/durations.ts';
-import type { Instant } from './model.ts';
+import type { Instant } from './model/events.ts';
 import { fileFault, readRegularFile } from './regular-file.ts';
 import type { Secret } from './secret.ts';
 import { type Deps, deadline, now, orAbort } from './time.ts';

@@ -7,7 +7,6 @@ import { type HandledStore, type MemoryStoreOptions, memoryHandledStore } from '
 import type { Handlers } from './consumer/handlers.ts';
 import { type Receiver, type ReceiverOptions, receiverOn } from './consumer/receiver.ts';
 
-export type { ChangeName } from './change-name.ts';
 export { type KafkaProducer, kafka, type ServiceBusSender, serviceBus } from './consumer/approval-brokers.ts';
 export type { HttpOptions } from './consumer/approval-http.ts';
 export {
@@ -50,6 +49,7 @@ export type { Receiver, ReceiverOptions } from './consumer/receiver.ts';
 export type { ApprovalData, ChangeData, SourceData } from './consumer/schema-types.ts';
 export { parseServiceBusMessage, type ServiceBusMessage } from './consumer/service-bus-message.ts';
 export type { NodeRequest, NodeResponse } from './consumer/web-types.ts';
+export type { ChangeName } from './model/change-names.ts';
 
 /**
  * A function from a web-standard `Request` to its `Response`, for the webhook sink of a bridge: it verifies, drops repeats, keeps order, calls

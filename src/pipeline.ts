@@ -2,7 +2,7 @@
 import { filter, map, merge, type Observable, share, startWith, switchMap, tap } from 'rxjs';
 import { distinctByIncarnation } from './changes/distinct.ts';
 import type { Observation } from './changes/observe.ts';
-import type { KnownState, PollResult } from './model.ts';
+import type { KnownState, PollResult } from './model/events.ts';
 
 type Document = Extract<PollResult, { kind: 'document' }>;
 

@@ -1,8 +1,8 @@
-// src/api-versions.ts: the version table of the reference.
+// src/model/api-versions.ts: the version table of the reference.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { API_VERSIONS, lacksField } from '../src/api-versions.ts';
-import type { EventField } from '../src/model.ts';
+import { API_VERSIONS, lacksField } from '../src/model/api-versions.ts';
+import type { EventField } from '../src/model/events.ts';
 
 test('lists the api-versions newest first', () => {
   assert.deepEqual([...API_VERSIONS].sort().reverse(), [...API_VERSIONS]);

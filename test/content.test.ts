@@ -1,7 +1,7 @@
 // Events → content, canonical JSON and h16, against the worked example of the contract, section 3.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { contentHash16, contentJson, contentOf } from '../src/content.ts';
+import { contentHash16, contentJson, contentOf } from '../src/model/content.ts';
 import { scheduledEvent } from './support/events.ts';
 
 test('the contract’s worked content has its hash', () => {

@@ -8,11 +8,11 @@ import formats from 'ajv-formats';
 import { CloudEvent } from 'cloudevents';
 import { ADAPTERS } from '../adapters/index.ts';
 import { REFUSALS } from '../src/approvals/answer.ts';
-import { CHANGE_NAMES } from '../src/change-name.ts';
 import { VERBS } from '../src/cli.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { sha256Hex } from '../src/formats/canonical-json.ts';
 import { PROBLEM_TITLES } from '../src/http/problem.ts';
+import { CHANGE_NAMES } from '../src/model/change-names.ts';
 import { formatFault } from '../src/validation/faults.ts';
 import { CERTIFICATE, PRIVATE_KEY } from './support/certificate.ts';
 

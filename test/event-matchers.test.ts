@@ -1,8 +1,8 @@
 // eventMatchers and compileGlobs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileGlobs, type EventConditions, eventMatchers, type Reach } from '../src/event-matchers.ts';
-import type { ScheduledEvent } from '../src/model.ts';
+import { compileGlobs, type EventConditions, eventMatchers, type Reach } from '../src/model/conditions.ts';
+import type { ScheduledEvent } from '../src/model/events.ts';
 import { START_MS, scheduledEvent } from './support/events.ts';
 
 /** The conditions that the event does not meet. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';
-import { approvalChangeId, eidOf, eventChangeId, isUpdateId, sourceChangeId, unusedId } from '../src/ids.ts';
+import { approvalChangeId, eidOf, eventChangeId, isUpdateId, sourceChangeId, unusedId } from '../src/model/ids.ts';
 import { scheduledEvent } from './support/events.ts';
 
 const EID = 'c7061bac-afdc-4513-b24b-aa5f13a16123';

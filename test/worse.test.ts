@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { ScheduledEvent } from '../src/model.ts';
-import { worse } from '../src/worse.ts';
+import type { ScheduledEvent } from '../src/model/events.ts';
+import { worse } from '../src/model/worsened.ts';
 import { scheduledEvent } from './support/events.ts';
 
 const CASES: readonly [title: string, before: Partial<ScheduledEvent>, now: Partial<ScheduledEvent>, isWorse: boolean][] = [

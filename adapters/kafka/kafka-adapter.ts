@@ -1,6 +1,6 @@
 // Deliveries → records in a Kafka topic, each accepted once every replica in sync has it.
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { showBroker } from './broker-address.ts';
 import { type ConnectionSettings, connectionSettings } from './connection-options.ts';

@@ -3,7 +3,7 @@ import type { Message } from 'kafkajs';
 import { DATA_CONTENT_TYPE, toBinary } from '../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 
 export type RecordMode = 'binary' | 'structured';
 

@@ -4,7 +4,7 @@ import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../src/cloudev
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { sha256Hex } from '../../src/formats/canonical-json.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 import type { Deps } from '../../src/time.ts';
 
 export interface MessageOptions {

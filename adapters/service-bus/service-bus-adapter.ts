@@ -1,7 +1,7 @@
 // Deliveries → messages in one queue or topic, each accepted once the service has settled it.
 import type { ServiceBusMessage } from '@azure/service-bus';
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { Access, type CredentialOf } from './access.ts';
 import { type EncodeMessage, messageEncoder } from './message-encoder.ts';

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { checkedLookup, checkLiteral, type Resolve } from '../../src/checked-lookup.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
-import type { Instant } from '../../src/model.ts';
+import type { Instant } from '../../src/model/events.ts';
 import { reveal } from '../../src/secret.ts';
 import { type Deps, deadline, now } from '../../src/time.ts';
 import type { AdapterDeps } from '../adapter.ts';

@@ -4,7 +4,7 @@ import { toBinary } from '../../src/cloudevents/binary.ts';
 import { httpHeaders } from '../../src/cloudevents/http-binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 import type { Adapter } from '../adapter.ts';
 import type { BodyOptions } from './body-options.ts';
 

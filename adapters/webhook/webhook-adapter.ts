@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { checkedLookup, checkLiteral, type Resolve } from '../../src/checked-lookup.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 import { addressJudge } from '../../src/private-addresses.ts';
 import { deadline } from '../../src/time.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';

@@ -1,6 +1,7 @@
 // What became of an approval, and of what event → the change that tells it, with an id that was never used.
-import { approvalChangeId, unusedId } from '../ids.ts';
-import type { ApprovalChange, ApprovalPhase } from '../model.ts';
+
+import type { ApprovalChange, ApprovalPhase } from '../model/events.ts';
+import { approvalChangeId, unusedId } from '../model/ids.ts';
 
 export interface ChangeContext {
   readonly observerId: string;

@@ -1,6 +1,6 @@
 // What approvals ask of the bridge around them: what is known, a fresh look, and the way to the metadata service.
-import type { PostResult } from '../approval.ts';
-import type { Instant, KnownEvent } from '../model.ts';
+import type { PostResult } from '../model/approvals.ts';
+import type { Instant, KnownEvent } from '../model/events.ts';
 
 export interface ApprovalPorts {
   /** The last committed state, by EventId in lower case. */

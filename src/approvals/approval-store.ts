@@ -1,6 +1,14 @@
 // What approvals ask of the durable store; the outbox provides it.
-import type { ApprovalStep, EventApproval, MessageRefusal, MessageState, ReceivedMessage, RecordPart, RecordRange } from '../approval.ts';
-import type { ApprovalChange, ScheduledEvent } from '../model.ts';
+import type {
+  ApprovalStep,
+  EventApproval,
+  MessageRefusal,
+  MessageState,
+  ReceivedMessage,
+  RecordPart,
+  RecordRange,
+} from '../model/approvals.ts';
+import type { ApprovalChange, ScheduledEvent } from '../model/events.ts';
 
 /** Inside one durable transaction. */
 export interface ApprovalTransaction {

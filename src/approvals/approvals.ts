@@ -1,8 +1,8 @@
 // Approvers' requests, the policy and the changes of events → who approved what, StartRequests once it is decided, and answers to the approvers.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
-import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../approval.ts';
 import { BridgeError, messageOf } from '../errors.ts';
-import type { EventChange } from '../model.ts';
+import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../model/approvals.ts';
+import type { EventChange } from '../model/events.ts';
 import {
   type ApprovalAnswer,
   type ApprovalResult,

@@ -1,7 +1,7 @@
 // The approvals of one occurrence + a yes, a hold, a deadline or the event's new content → its approvals then, and the votes that became void. Pure.
-import type { ApprovalDecision, ApprovalHold, ApprovalOrigin, ApprovalState, ApprovalVote, EventApproval } from '../approval.ts';
-import type { Instant, KnownEvent, ScheduledEvent } from '../model.ts';
-import { worse } from '../worse.ts';
+import type { ApprovalDecision, ApprovalHold, ApprovalOrigin, ApprovalState, ApprovalVote, EventApproval } from '../model/approvals.ts';
+import type { Instant, KnownEvent, ScheduledEvent } from '../model/events.ts';
+import { worse } from '../model/worsened.ts';
 import { type Governed, isPast } from './governed.ts';
 import type { Ruling } from './policy.ts';
 import { barOf, type Quorum, quorumOf, type Rules } from './quorum.ts';

@@ -1,5 +1,5 @@
 // A hold or a release and what is known → whether it may be recorded, or why not (contract, sections 6 and 8). Pure.
-import type { ApprovalHold, EventApproval } from '../approval.ts';
+import type { ApprovalHold, EventApproval } from '../model/approvals.ts';
 import { type Refusal, refusal } from './answer.ts';
 import { type CheckContext, findScheduled, neverRefusal } from './check.ts';
 import type { HoldRequest, ReleaseRequest } from './hold-requests.ts';

@@ -1,8 +1,8 @@
 // StartRequests and what is known → whether they may be recorded, or why not (contract, section 6). Pure; the first refusal decides.
-import type { EventApproval } from '../approval.ts';
-import { isUpdateId } from '../ids.ts';
-import type { KnownEvent } from '../model.ts';
-import { worse } from '../worse.ts';
+import type { EventApproval } from '../model/approvals.ts';
+import type { KnownEvent } from '../model/events.ts';
+import { isUpdateId } from '../model/ids.ts';
+import { worse } from '../model/worsened.ts';
 import { type Refusal, refusal } from './answer.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import type { Matter } from './ballot.ts';

@@ -1,7 +1,7 @@
 // What one act made of the approvals of an event → its record, its CloudEvents and its log lines: written in a transaction, told once that is on disk.
 import type { Logger } from 'pino';
-import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, EventApproval } from '../approval.ts';
-import type { ApprovalChange, ApprovalPhase, Instant } from '../model.ts';
+import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, EventApproval } from '../model/approvals.ts';
+import type { ApprovalChange, ApprovalPhase, Instant } from '../model/events.ts';
 import { approvalChange } from './approval-change.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';

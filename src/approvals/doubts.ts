@@ -1,5 +1,5 @@
 // StartRequests whose answer was lost, or that a process that ended may have posted → what is said of their events' approvals where those start or go.
-import type { EventApproval } from '../approval.ts';
+import type { EventApproval } from '../model/approvals.ts';
 import { isPassedBy, isPosted, type PassedBy } from './ballot.ts';
 
 export class Doubts {

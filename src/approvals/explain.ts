@@ -1,8 +1,8 @@
 // `approvals.policy` and an event → each rule up to the one that decides, and the conditions that it does not meet, in words. Pure.
 
-import { type ConditionName, noticeMs } from '../event-matchers.ts';
 import { formatDuration } from '../formats/durations.ts';
-import type { ScheduledEvent } from '../model.ts';
+import { type ConditionName, noticeMs } from '../model/conditions.ts';
+import type { ScheduledEvent } from '../model/events.ts';
 import { type CompiledRule, compileRules, isOnlyAdvice, type PolicyConditions, type PolicyOptions, type PolicyRule } from './policy.ts';
 
 /** A condition that the event does not meet. */

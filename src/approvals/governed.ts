@@ -1,5 +1,5 @@
 // The policy, a Scheduled event and the moment → the ruling in force and when its deadline falls due, until the next change (contract, section 8). Pure.
-import type { Instant, ScheduledEvent } from '../model.ts';
+import type { Instant, ScheduledEvent } from '../model/events.ts';
 import type { Policy, Ruling } from './policy.ts';
 
 /** What governs one Scheduled event from a change of it, or a start, to the next. */

@@ -1,9 +1,9 @@
 // Messages of approval sources → recorded, refused, kept until their event is known, or given back; on disk before the broker is told.
 import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
-import type { ApprovalOrigin, MessageRefusal, ReceivedMessage } from '../approval.ts';
 import { BridgeError, isStoreFault } from '../errors.ts';
-import type { ApprovalChange } from '../model.ts';
+import type { ApprovalOrigin, MessageRefusal, ReceivedMessage } from '../model/approvals.ts';
+import type { ApprovalChange } from '../model/events.ts';
 import { type Deps, now, sleep } from '../time.ts';
 import { type Refusal, refusal } from './answer.ts';
 import { approvalChange } from './approval-change.ts';

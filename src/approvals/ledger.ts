@@ -1,6 +1,6 @@
 // Votes, holds, reviews, deadlines and verdicts → approvals, their record and their CloudEvents on disk, then the same in memory; says when one is decided.
-import type { ApprovalOrigin, EventApproval } from '../approval.ts';
-import type { EventChange, Instant, KnownEvent } from '../model.ts';
+import type { ApprovalOrigin, EventApproval } from '../model/approvals.ts';
+import type { EventChange, Instant, KnownEvent } from '../model/events.ts';
 import { type Deps, now } from '../time.ts';
 import { AnswerRecord } from './answer-record.ts';
 import type { ApprovalPorts } from './approval-ports.ts';

@@ -1,7 +1,8 @@
 // All that is stored and known of an event's approvals → the answer of GET /v1/approvals/EVENT_ID (contract, section 6). Pure.
-import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, RecordPart } from '../approval.ts';
+
 import { toRfc3339 } from '../formats/dates.ts';
-import type { Instant } from '../model.ts';
+import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, RecordPart } from '../model/approvals.ts';
+import type { Instant } from '../model/events.ts';
 import { ageMs } from '../time.ts';
 import type { Matter } from './ballot.ts';
 import type { Rules } from './quorum.ts';

@@ -1,5 +1,5 @@
 // Messages for events that nobody has seen yet → kept until their event comes, or until they have waited long enough; so many of each source.
-import type { ReceivedMessage } from '../approval.ts';
+import type { ReceivedMessage } from '../model/approvals.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../time.ts';
 
 /** How long the event of a message may stay unknown (contract, section 8). */

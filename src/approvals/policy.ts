@@ -1,6 +1,6 @@
 // `approvals.policy` of the configuration, an event and the time → which rule governs it and what that says (contract, section 8). Pure.
-import { compileGlobs, type EventConditions, type EventMatcher, eventMatchers } from '../event-matchers.ts';
-import type { ScheduledEvent } from '../model.ts';
+import { compileGlobs, type EventConditions, type EventMatcher, eventMatchers } from '../model/conditions.ts';
+import type { ScheduledEvent } from '../model/events.ts';
 import type { Required } from './quorum.ts';
 
 /** All that are given must match; of `resources`, every name where the rule approves, and there must be one; any name elsewhere. */

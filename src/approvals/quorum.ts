@@ -1,5 +1,5 @@
 // What is required, the approvers' scopes and who said yes → is the quorum full, and who is waited for (contract, section 8). Pure.
-import type { ScheduledEvent } from '../model.ts';
+import type { ScheduledEvent } from '../model/events.ts';
 import type { Policy, Ruling } from './policy.ts';
 import type { Scope } from './scope.ts';
 

@@ -1,6 +1,7 @@
 // The approvals of an event as they stand → what the approver is answered, and what GET /v1/events shows (contract, section 6). Pure.
-import type { ApprovalHold, ApprovalState, EventApproval } from '../approval.ts';
+
 import { toRfc3339 } from '../formats/dates.ts';
+import type { ApprovalHold, ApprovalState, EventApproval } from '../model/approvals.ts';
 import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from './answer.ts';
 import { isOnlySpent, type Matter, quorumOver } from './ballot.ts';
 import type { Checked } from './check.ts';

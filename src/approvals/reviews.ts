@@ -1,6 +1,6 @@
 // Events that changed, started or ended, or are judged anew at a start → what becomes of their approvals: to be written, then put in place.
-import type { EventApproval } from '../approval.ts';
-import type { Instant } from '../model.ts';
+import type { EventApproval } from '../model/approvals.ts';
+import type { Instant } from '../model/events.ts';
 import { begun, closed, type Matter, review, type VoidVote } from './ballot.ts';
 import type { Chronicle } from './chronicle.ts';
 import type { Doubts } from './doubts.ts';

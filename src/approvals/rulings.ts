@@ -1,5 +1,5 @@
 // The policy and the Scheduled events → what governs each of them, and when their deadlines fall due (contract, section 8).
-import type { Instant } from '../model.ts';
+import type { Instant } from '../model/events.ts';
 import type { Matter } from './ballot.ts';
 import { type Governed, govern } from './governed.ts';
 import type { Policy } from './policy.ts';

@@ -1,6 +1,6 @@
 // An approver's `scope` of the configuration → which events it touches and which it allows to approve (contract, section 8). Pure.
-import { compileGlobs, oneOf } from '../event-matchers.ts';
-import type { ScheduledEvent } from '../model.ts';
+import { compileGlobs, oneOf } from '../model/conditions.ts';
+import type { ScheduledEvent } from '../model/events.ts';
 
 export interface ScopeOptions {
   /** EventTypes, without case. Default: all. */

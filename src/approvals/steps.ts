@@ -1,5 +1,5 @@
 // The approvals of an occurrence before and after → the lines that its record gets (contract, section 8). Pure.
-import type { ApprovalHold, ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../approval.ts';
+import type { ApprovalHold, ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../model/approvals.ts';
 
 /** Beyond what the two tell. */
 export interface StepContext {

@@ -1,8 +1,8 @@
 // Decided approvals, already stored → StartRequests, posted only while the event is Scheduled in a fresh document (contract, section 8).
 import type { Logger } from 'pino';
-import type { EventApproval, PostResult } from '../approval.ts';
 import { BridgeError, messageOf } from '../errors.ts';
-import type { Instant, KnownEvent } from '../model.ts';
+import type { EventApproval, PostResult } from '../model/approvals.ts';
+import type { Instant, KnownEvent } from '../model/events.ts';
 import { ageMs, type Deps, now, sleep } from '../time.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 

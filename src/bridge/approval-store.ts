@@ -1,6 +1,6 @@
 // The recorder and the outbox → the store that approvals ask for, whose changes become CloudEvents like all others.
 import type { ApprovalStore, ApprovalTransaction } from '../approvals/approval-store.ts';
-import type { Change } from '../model.ts';
+import type { Change } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
 import type { Recorder } from './recorder.ts';

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { isAbort } from '../errors.ts';
 import type { InstanceAnswer } from '../metadata/instance.ts';
-import type { Observer } from '../model.ts';
+import type { Observer } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { type Deps, sleep } from '../time.ts';
 

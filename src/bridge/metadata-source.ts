@@ -8,7 +8,7 @@ import { createHttpTransport } from '../metadata/http-transport.ts';
 import { createPoller, type Poller } from '../metadata/poll.ts';
 import { Rhythm } from '../metadata/rhythm.ts';
 import type { Transport } from '../metadata/transport.ts';
-import type { Instant, PollResult } from '../model.ts';
+import type { Instant, PollResult } from '../model/events.ts';
 import { type Deps, now } from '../time.ts';
 
 export interface MetadataSourceParts {

@@ -6,7 +6,7 @@ import { observeFailure } from '../changes/state.ts';
 import type { EventContext } from '../cloudevents/event.ts';
 import { toJournalEntry } from '../cloudevents/journal-entry.ts';
 import { isStoreFault, messageOf } from '../errors.ts';
-import type { Blindness, Change, EventChange, Instant, KnownState, ScheduledEventsDocument } from '../model.ts';
+import type { Blindness, Change, EventChange, Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
 import { type Deps, now } from '../time.ts';

@@ -5,7 +5,7 @@ import { Approvals } from '../approvals/approvals.ts';
 import type { ApprovalEventName } from '../approvals/chronicle.ts';
 import type { MessageResult } from '../approvals/intake.ts';
 import type { Config } from '../config/config.ts';
-import type { Change, Instant, PollResult } from '../model.ts';
+import type { Change, Instant, PollResult } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { pipeline } from '../pipeline.ts';
 import type { Deps } from '../time.ts';

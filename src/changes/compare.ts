@@ -1,7 +1,7 @@
 // An event as it was known and as a document lists it → its content now, and which fields changed.
-import { lacksField } from '../api-versions.ts';
-import { sortedResources } from '../content.ts';
-import type { EventField, KnownEvent, ListedEvent, ScheduledEvent } from '../model.ts';
+import { lacksField } from '../model/api-versions.ts';
+import { sortedResources } from '../model/content.ts';
+import type { EventField, KnownEvent, ListedEvent, ScheduledEvent } from '../model/events.ts';
 
 /** Sorted, as `changedFields` are. */
 const FIELDS = [

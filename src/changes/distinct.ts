@@ -1,6 +1,6 @@
 // Good documents → only those that may tell something: the others just say that the service is still there.
 import { filter, type MonoTypeOperatorFunction } from 'rxjs';
-import type { Instant, KnownState, ScheduledEventsDocument } from '../model.ts';
+import type { Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import { seenAgain } from './state.ts';
 
 /**

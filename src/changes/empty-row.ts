@@ -1,5 +1,5 @@
 // Empty 200 answers in a row → whether the service says by them that it has no events (contract, section 4).
-import type { Instant, KnownState, ScheduledEventsDocument } from '../model.ts';
+import type { Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import { ageMs } from '../time.ts';
 
 type EmptyRow = NonNullable<KnownState['emptyRow']>;

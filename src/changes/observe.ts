@@ -1,5 +1,5 @@
 // Known state and a good document → the state after it and the changes that it tells (contract, section 4). Pure: no clock, no store.
-import { eventChangeId, unusedId } from '../ids.ts';
+
 import type {
   EndOutcome,
   Epoch,
@@ -12,7 +12,8 @@ import type {
   Phase,
   ScheduledEvent,
   ScheduledEventsDocument,
-} from '../model.ts';
+} from '../model/events.ts';
+import { eventChangeId, unusedId } from '../model/ids.ts';
 import { changedFields, contentNow, isIdentical } from './compare.ts';
 import { emptyRowAfter, isConvincing } from './empty-row.ts';
 import { epochOf, hasSettled } from './epoch.ts';

@@ -1,7 +1,7 @@
 // The last good document's time and the time now → `source.blind` once for each blindness, `source.restored` at its end (contract, section 3).
 import { toRfc3339Seconds } from '../formats/dates.ts';
-import { sourceChangeId, unusedId } from '../ids.ts';
-import type { Blindness, Instant, SourceChange } from '../model.ts';
+import type { Blindness, Instant, SourceChange } from '../model/events.ts';
+import { sourceChangeId, unusedId } from '../model/ids.ts';
 import { ageMs } from '../time.ts';
 
 /** What is known of the sight of the metadata service. */

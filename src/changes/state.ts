@@ -1,5 +1,5 @@
 // The known state + an answer that was no document, or the same document again → the known state after it.
-import type { Instant, KnownState, ScheduledEventsDocument } from '../model.ts';
+import type { Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import { wasSwitchedOff } from './epoch.ts';
 
 /** The state after an answer that was no good document: it breaks a row of empty ones and touches nothing else. */

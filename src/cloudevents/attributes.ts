@@ -1,6 +1,6 @@
 // A change → the values of its CloudEvent's attributes beyond id, source and type (contract, section 3).
 import { sha256Hex } from '../formats/canonical-json.ts';
-import type { Change, EventChange } from '../model.ts';
+import type { Change, EventChange } from '../model/events.ts';
 
 /** By OpenTelemetry's numbers, as the CloudEvents severity extension has them. */
 export interface Severity {

@@ -1,8 +1,9 @@
 // Changes and who saw them → the `data` of their CloudEvents (contract, section 3; docs/schemas/ describes each for consumers).
-import type { EventApproval } from '../approval.ts';
-import { names } from '../content.ts';
+
 import { toRfc3339 } from '../formats/dates.ts';
-import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SourceChange } from '../model.ts';
+import type { EventApproval } from '../model/approvals.ts';
+import { names } from '../model/content.ts';
+import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SourceChange } from '../model/events.ts';
 
 /** What let an event start: on `started` alone, where this bridge knows of it. */
 export interface ApprovalData {

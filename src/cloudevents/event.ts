@@ -1,10 +1,10 @@
 // A change and who observed it → its CloudEvent (contract, section 3). The recipe is frozen.
 import type { CloudEventV1 } from 'cloudevents';
-import type { EventApproval } from '../approval.ts';
-import { changeName } from '../change-name.ts';
 import { toRfc3339 } from '../formats/dates.ts';
-import { eidOf } from '../ids.ts';
-import type { ApprovalChange, Change, EventChange, Observer } from '../model.ts';
+import type { EventApproval } from '../model/approvals.ts';
+import { changeName } from '../model/change-names.ts';
+import type { ApprovalChange, Change, EventChange, Observer } from '../model/events.ts';
+import { eidOf } from '../model/ids.ts';
 import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
 import { approvalChangeData, approvalData, type ChangeData, type EventData, eventData, sourceChangeData } from './data.ts';
 

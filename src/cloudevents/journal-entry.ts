@@ -1,6 +1,6 @@
 // A change and who observed it → the entry that the journal keeps of it: its CloudEvent's bytes and what it is found and ordered by.
-import { changeName } from '../change-name.ts';
-import type { Change, JournalEntry } from '../model.ts';
+import { changeName } from '../model/change-names.ts';
+import type { Change, JournalEntry } from '../model/events.ts';
 import { type EventContext, partitionKeyOf, toCloudEvent } from './event.ts';
 import { encodeStructured } from './structured.ts';
 

@@ -1,7 +1,7 @@
 // What no single key shows: faults between the parts of a configuration that fit the schema each for itself.
 import { tokenFault } from '../bearer-token.ts';
 import { pemFaults } from '../certificates.ts';
-import { eventMatchers } from '../event-matchers.ts';
+import { eventMatchers } from '../model/conditions.ts';
 import { isLoopback } from '../private-addresses.ts';
 import type { Secret } from '../secret.ts';
 import { type Fault, formatPath, nearest, type Path } from '../validation/faults.ts';

@@ -1,6 +1,6 @@
 // The configuration's sections that say where documents come from, what their CloudEvents look like and where they are kept: schema and types.
 import * as v from 'valibot';
-import { API_VERSIONS } from '../api-versions.ts';
+import { API_VERSIONS } from '../model/api-versions.ts';
 import { size } from '../options.ts';
 import { durationBetween } from './fields.ts';
 import { isUriReference } from './uri-reference.ts';

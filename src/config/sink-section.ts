@@ -1,7 +1,7 @@
 // What every sink takes, whatever its type: schema and types of retry and filter. The rest of a sink's keys are its adapter's own.
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
-import { CHANGE_NAMES } from '../change-name.ts';
+import { CHANGE_NAMES } from '../model/change-names.ts';
 import { kindConditions, notice } from './event-conditions.ts';
 import { durationBetween, texts } from './fields.ts';
 

@@ -1,5 +1,5 @@
 // The CloudEvents of a bridge as types, one for each change, and the guard that tells which one it is.
-import { CHANGE_NAMES, type ChangeName } from '../change-name.ts';
+import { CHANGE_NAMES, type ChangeName } from '../model/change-names.ts';
 import type { ApprovalData, ChangeData, SourceData } from './schema-types.ts';
 
 export const DEFAULT_TYPE_PREFIX = 'io.github.scheduled-events-bridge';

@@ -1,6 +1,7 @@
 // A verified delivery in binary mode → refused where its headers, which nobody signed, do not fit the id and the body, which are.
-import { CHANGE_NAMES, type ChangeName } from '../change-name.ts';
+
 import { isObject } from '../formats/json-object.ts';
+import { CHANGE_NAMES, type ChangeName } from '../model/change-names.ts';
 import { ConsumerError } from './consumer-error.ts';
 import { type CloudEvent, changeOf } from './event.ts';
 import { notAnEvent } from './read-event.ts';

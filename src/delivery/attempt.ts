@@ -1,7 +1,7 @@
 // A batch → one outcome for each member, whatever the adapter does: it may fail, answer with too few, or never answer; its preparation likewise.
 import type { Adapter, Outcome } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
-import type { Delivery } from '../model.ts';
+import type { Delivery } from '../model/events.ts';
 import { type Deps, deadline } from '../time.ts';
 
 /** An adapter has time limits of its own; this one ends a call that none of them ended. */

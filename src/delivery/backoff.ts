@@ -1,6 +1,6 @@
 // How often something failed → how long to wait before it is tried again: full jitter, doubling, capped (contract, section 5).
 import type { Disposition } from '../errors.ts';
-import type { Delivery } from '../model.ts';
+import type { Delivery } from '../model/events.ts';
 
 const FIRST_MS = 250;
 const SLOW_FIRST_MS = 10_000;

@@ -1,5 +1,5 @@
 // Queued rows → the batches of the next calls; a batch that was refused as a whole → its halves.
-import type { Delivery } from '../model.ts';
+import type { Delivery } from '../model/events.ts';
 
 export interface BatchLimits {
   /** Members. */

@@ -1,7 +1,7 @@
 // One batch of a lane → calls of the adapter, and what their outcomes mean for the rows, the keys and the sink.
 import type { Adapter } from '../../adapters/adapter.ts';
 import type { BridgeError } from '../errors.ts';
-import type { Delivery } from '../model.ts';
+import type { Delivery } from '../model/events.ts';
 import type { Deps } from '../time.ts';
 import { attempt, prepare } from './attempt.ts';
 import { LongEnded, type Moment } from './backoff.ts';

@@ -1,8 +1,8 @@
 // A sink's `filter` and `publish.resources` → whether a change goes out (contract, section 2).
-import { changeName } from '../change-name.ts';
-import { names } from '../content.ts';
-import { type EventConditions, eventMatchers } from '../event-matchers.ts';
-import type { Change } from '../model.ts';
+import { changeName } from '../model/change-names.ts';
+import { type EventConditions, eventMatchers } from '../model/conditions.ts';
+import { names } from '../model/content.ts';
+import type { Change } from '../model/events.ts';
 
 /** All that are given must match; of `resources`, one name is enough. */
 export interface SinkFilter extends Omit<EventConditions, 'duration'> {

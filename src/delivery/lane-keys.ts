@@ -1,6 +1,6 @@
 // Which partition keys of one lane may not be fetched now: those on their way, and those that back off after a failure.
 import type { Disposition } from '../errors.ts';
-import type { Delivery } from '../model.ts';
+import type { Delivery } from '../model/events.ts';
 import { backoffMs, type Moment } from './backoff.ts';
 
 /** More keys than this in trouble at once are a sick sink, and are not remembered one by one. */

@@ -1,7 +1,7 @@
 // What happens in a lane → its status, its metrics and its log: each trouble told once when it begins and once when it ends.
 import type { Logger } from 'pino';
 import type { BridgeError } from '../errors.ts';
-import type { Delivery, Retirement } from '../model.ts';
+import type { Delivery, Retirement } from '../model/events.ts';
 import { isContractBreach } from './attempt.ts';
 import type { HealthNews, HealthState, LaneState } from './sink-health.ts';
 import type { AttemptOutcome, Verdict } from './verdict.ts';

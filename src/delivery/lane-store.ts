@@ -1,5 +1,5 @@
 // What a lane asks of the durable store; the outbox provides it.
-import type { Delivery, Retirement, Settlement } from '../model.ts';
+import type { Delivery, Retirement, Settlement } from '../model/events.ts';
 
 export interface LaneStore {
   /** Rows still to be delivered to `sink`, in queue order, of partition keys not named in `except`; at most `limit`. */

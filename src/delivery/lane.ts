@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Adapter } from '../../adapters/adapter.ts';
 import { messageOf } from '../errors.ts';
-import type { Delivery } from '../model.ts';
+import type { Delivery } from '../model/events.ts';
 import type { CancelTimer, Deps } from '../time.ts';
 import { backoffMs, type Moment } from './backoff.ts';
 import { planBatches } from './batch.ts';

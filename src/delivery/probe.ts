@@ -1,5 +1,5 @@
 // A sick sink's queued rows → the one delivery that shows whether it is well again.
-import type { Delivery } from '../model.ts';
+import type { Delivery } from '../model/events.ts';
 import type { Moment } from './backoff.ts';
 import type { Courier } from './courier.ts';
 import type { LaneKeys } from './lane-keys.ts';

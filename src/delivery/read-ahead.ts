@@ -1,5 +1,5 @@
 // A sink's queued rows, read some at a time → those that may go now; the next ones wait in memory, so that not every delivery takes a look into the store.
-import type { Delivery } from '../model.ts';
+import type { Delivery } from '../model/events.ts';
 
 /** Each has a CloudEvent's bytes, some KB at most. */
 const AHEAD = 32;

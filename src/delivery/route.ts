@@ -1,5 +1,5 @@
 // A change → the names of the sinks that get it.
-import type { Change } from '../model.ts';
+import type { Change } from '../model/events.ts';
 import type { Wants } from './filter.ts';
 
 export interface RoutedSink {

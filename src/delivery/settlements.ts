@@ -1,7 +1,7 @@
 // What became of deliveries → the store: one write for what arrives together, tried again until it is written.
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
-import type { Retirement, Settlement } from '../model.ts';
+import type { Retirement, Settlement } from '../model/events.ts';
 import type { CancelTimer, Deps } from '../time.ts';
 import { backoffMs } from './backoff.ts';
 import type { LaneStore } from './lane-store.ts';

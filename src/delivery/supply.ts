@@ -1,7 +1,7 @@
 // The store's rows of one sink, its adapter's limits and its rate → how many calls may begin, which rows they may take, and what waits.
 import type { Logger } from 'pino';
 import type { Adapter } from '../../adapters/adapter.ts';
-import type { Delivery } from '../model.ts';
+import type { Delivery } from '../model/events.ts';
 import type { Deps } from '../time.ts';
 import type { LaneStore } from './lane-store.ts';
 import { Rate } from './rate.ts';

@@ -1,6 +1,7 @@
 // What the routes of `/v1` ask of the bridge: types alone.
-import type { RecordRange } from '../approval.ts';
+
 import type { Caller } from '../caller.ts';
+import type { RecordRange } from '../model/approvals.ts';
 import type { Problem } from './problem.ts';
 
 /** What `GET /v1/events` shows. */

@@ -1,5 +1,5 @@
 // The query of GET /v1/approvals/EVENT_ID → which part of the record is asked for, or what is wrong with it.
-import type { RecordRange } from '../approval.ts';
+import type { RecordRange } from '../model/approvals.ts';
 
 /** Lines of one answer: without `?limit=`, and at most. */
 const LIMIT = 100;

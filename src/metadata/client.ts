@@ -1,8 +1,8 @@
 // Options and a transport → the metadata service as the bridge sees it: read the document, post StartRequests, ask who this VM is.
 import type { Logger } from 'pino';
-import type { PostResult } from '../approval.ts';
 import { BridgeError } from '../errors.ts';
-import type { Instant, PollResult, ScheduledEventsDocument } from '../model.ts';
+import type { PostResult } from '../model/approvals.ts';
+import type { Instant, PollResult, ScheduledEventsDocument } from '../model/events.ts';
 import { ageMs, type Deps, now } from '../time.ts';
 import { parseDocument } from './document.ts';
 import { MISCONFIGURED, mayHaveArrived, networkError, notTheService, resultLabel, statusError } from './faults.ts';

@@ -1,8 +1,9 @@
 // The body of a 200 answer → a ScheduledEventsDocument, or an error that says why it is none. The door: what is inside is typed from here on.
-import { contentJson } from '../content.ts';
+
 import { BridgeError } from '../errors.ts';
 import { isObject } from '../formats/json-object.ts';
-import type { ListedEvent, ScheduledEventsDocument } from '../model.ts';
+import { contentJson } from '../model/content.ts';
+import type { ListedEvent, ScheduledEventsDocument } from '../model/events.ts';
 import { readEntry } from './listed-event.ts';
 
 /**

@@ -1,9 +1,9 @@
 // One entry of the document's Events, as untrusted JSON → what can be used of it. Nothing in one entry spoils the others.
 
-import { UNDERSCORE_VERSION } from '../api-versions.ts';
 import { parseNotBefore } from '../formats/dates.ts';
 import { isObject } from '../formats/json-object.ts';
-import type { EventField, EventStatus, ListedEvent } from '../model.ts';
+import { UNDERSCORE_VERSION } from '../model/api-versions.ts';
+import type { EventField, EventStatus, ListedEvent } from '../model/events.ts';
 
 export type Entry =
   | { readonly kind: 'event'; readonly event: ListedEvent }

@@ -1,5 +1,5 @@
 // `metadata.apiVersion` and the answers so far → the api-version to ask for now (contract, section 4, `newest`).
-import { API_VERSIONS } from '../api-versions.ts';
+import { API_VERSIONS } from '../model/api-versions.ts';
 
 const [NEWEST, ...OLDER] = API_VERSIONS;
 /** 5 requests a second are allowed to all programs of a VM together. */

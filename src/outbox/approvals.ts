@@ -10,8 +10,8 @@ import type {
   RecordPart,
   RecordRange,
   UnwrittenSteps,
-} from '../approval.ts';
-import type { Instant } from '../model.ts';
+} from '../model/approvals.ts';
+import type { Instant } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
 
 /** Lines of one approver in the record of an occurrence; what it does beyond them is counted alone, and has its effect all the same. */

@@ -1,6 +1,6 @@
 // Deliveries that were given up → a list of them, another try behind their key, or out with them.
 import { toRfc3339Seconds } from '../formats/dates.ts';
-import type { DeadLetter, DeadLetterReason } from '../model.ts';
+import type { DeadLetter, DeadLetterReason } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
 import { parseCloudEvent } from './journal.ts';
 import { type Sinks, unknownSink } from './sinks.ts';

@@ -1,5 +1,5 @@
 // CloudEvents → journal rows with a delivery row for each sink; ids → whether they were used, and what they told.
-import type { EventStatus, JournalEntry, ScheduledEvent } from '../model.ts';
+import type { EventStatus, JournalEntry, ScheduledEvent } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
 
 export const JOURNAL_SQL = {

@@ -1,5 +1,5 @@
 // The known state ↔ its rows, of which only those that differ are written; occurrences are opened and ended with it.
-import type { Blindness, Instant, KnownEvent, KnownState, ScheduledEvent } from '../model.ts';
+import type { Blindness, Instant, KnownEvent, KnownState, ScheduledEvent } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
 
 export const KNOWN_STATE_SQL = {

@@ -1,5 +1,5 @@
 // Messages of approval sources ↔ their rows: those that wait for their event, and what became of the others.
-import type { MessageRefusal, MessageState, ReceivedMessage } from '../approval.ts';
+import type { MessageRefusal, MessageState, ReceivedMessage } from '../model/approvals.ts';
 import type { Database, Statement } from './database.ts';
 
 /** Of one source: who sends many fills no disk. What a broker may still bring again is far nearer than that. */

@@ -1,5 +1,5 @@
 // A folder → the durable store: known state, journal, one delivery row for each sink, approvals. One transaction for each thing that happens.
-import type { Blindness, Delivery, Instant, KnownState, Retirement, Settlement } from '../model.ts';
+import type { Blindness, Delivery, Instant, KnownState, Retirement, Settlement } from '../model/events.ts';
 import type { ApprovalTable } from './approvals.ts';
 import type { Usage } from './database.ts';
 import type { DeadLetterChoice, DeadLetterWithEvent } from './dead-letters.ts';

@@ -1,5 +1,5 @@
 // A sink's delivery rows → what is to be delivered next; what became of it → the rows.
-import type { DeadLetterReason, Delivery, Settlement } from '../model.ts';
+import type { DeadLetterReason, Delivery, Settlement } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
 
 /** Beyond so many rows `backlog` stops counting, so that a look at it costs a few milliseconds at most. */

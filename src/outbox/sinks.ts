@@ -1,6 +1,6 @@
 // The configured sinks → what the store remembers of each: since when, whether retired, and which events it was told of.
 import { BridgeError } from '../errors.ts';
-import type { Retirement } from '../model.ts';
+import type { Retirement } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
 
 /** Rows of a removed sink are given up in steps of so many, so that no transaction grows with what a sink has missed. */

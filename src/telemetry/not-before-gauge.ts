@@ -1,6 +1,6 @@
 // The events that are announced at a scrape → the earliest NotBefore of each impact, in Unix time.
 import Gauge from 'prom-client/lib/gauge.js';
-import { IMPACTS } from '../worse.ts';
+import { IMPACTS } from '../model/worsened.ts';
 import { boundedLabel } from './label-values.ts';
 import type { NamedMetric } from './named-metric.ts';
 

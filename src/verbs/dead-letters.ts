@@ -1,7 +1,7 @@
 // `dead-letters`: what was given up → a list, one whole, another try, or out with it.
 import { BridgeError } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
-import type { DeadLetter } from '../model.ts';
+import type { DeadLetter } from '../model/events.ts';
 import { withStore } from './store.ts';
 import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
 

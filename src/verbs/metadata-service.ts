@@ -1,10 +1,10 @@
 // --endpoint and --api-version → the bare metadata service, for the verbs that ask it themselves.
 import { pino } from 'pino';
-import { API_VERSIONS } from '../api-versions.ts';
 import { isEndpoint } from '../config/sections.ts';
 import { BridgeError } from '../errors.ts';
 import { MetadataClient } from '../metadata/client.ts';
 import { LINK_LOCAL_ENDPOINT } from '../metadata/discovery.ts';
+import { API_VERSIONS } from '../model/api-versions.ts';
 import { text, type VerbContext, type VerbOption } from './verb.ts';
 
 export const DEFAULT_API_VERSION = '2020-07-01';

@@ -4,7 +4,7 @@ import { compilePolicy, type PolicyOptions, type Ruling } from '../approvals/pol
 import { quorumOf, type Required } from '../approvals/quorum.ts';
 import { compileScope, type ScopeOptions } from '../approvals/scope.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
-import type { ScheduledEvent } from '../model.ts';
+import type { ScheduledEvent } from '../model/events.ts';
 
 /** What of `approvals` the decision depends on. */
 export interface DecisionOptions {

@@ -5,7 +5,7 @@ import { carriedData, parseJson } from '../formats/cloud-event-json.ts';
 import { parseInstant } from '../formats/dates.ts';
 import { isObject } from '../formats/json-object.ts';
 import { readEntry } from '../metadata/listed-event.ts';
-import type { ScheduledEvent } from '../model.ts';
+import type { ScheduledEvent } from '../model/events.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

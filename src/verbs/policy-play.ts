@@ -1,7 +1,8 @@
 // `policy test --scenario`: a scenario → the events of each moment of it, in virtual time, read as the bridge reads them.
-import { contentJson } from '../content.ts';
+
 import { parseDocument } from '../metadata/document.ts';
-import type { ScheduledEvent } from '../model.ts';
+import { contentJson } from '../model/content.ts';
+import type { ScheduledEvent } from '../model/events.ts';
 import { Group } from '../simulator/group.ts';
 import { type MachinesWanted, machineNames } from '../simulator/life/machine.ts';
 import { toDocument } from '../simulator/metadata/document.ts';

@@ -1,8 +1,8 @@
 // `policy test`: a configuration and events, of a file or of scenarios → for each which rule decides, when, and why. Nothing is posted.
 import { open } from 'node:fs/promises';
-import { API_VERSIONS } from '../api-versions.ts';
 import type { Config } from '../config/config.ts';
 import { BridgeError, messageOf } from '../errors.ts';
+import { API_VERSIONS } from '../model/api-versions.ts';
 import type { Script } from '../simulator/script/script.ts';
 import { findScenario, shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { loadConfig } from './config.ts';

@@ -1,7 +1,7 @@
 // The options of `simulate` → what is to be played where, or recorded, each checked for itself and against the others.
 import { isIP, isIPv6 } from 'node:net';
-import { API_VERSIONS } from '../api-versions.ts';
 import { BridgeError } from '../errors.ts';
+import { API_VERSIONS } from '../model/api-versions.ts';
 import { FASTEST } from '../simulator/life/clock.ts';
 import { NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../simulator/life/event.ts';
 import { type MachinesWanted, MOST_MACHINES } from '../simulator/life/machine.ts';

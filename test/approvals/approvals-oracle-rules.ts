@@ -1,5 +1,5 @@
 // A configuration and an event → which rule governs, who may approve, whether that is enough, whose turn it is: contract 6 and 8, read plainly and slowly.
-import type { ScheduledEvent } from '../../src/model.ts';
+import type { ScheduledEvent } from '../../src/model/events.ts';
 
 export interface OracleWhen {
   readonly impacts?: readonly string[] | undefined;

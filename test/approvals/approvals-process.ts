@@ -1,10 +1,10 @@
 // A configuration, a store and a world → one process of the bridge, which nothing reaches any more once it is dead, and the ways to speak to it.
 import { pino } from 'pino';
-import type { ApprovalOrigin, PostResult } from '../../src/approval.ts';
 import type { ApprovalPorts } from '../../src/approvals/approval-ports.ts';
 import type { ApprovalStore } from '../../src/approvals/approval-store.ts';
 import { Approvals } from '../../src/approvals/approvals.ts';
 import { BridgeError } from '../../src/errors.ts';
+import type { ApprovalOrigin, PostResult } from '../../src/model/approvals.ts';
 import type { Deps } from '../../src/time.ts';
 import type { OracleAct } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';

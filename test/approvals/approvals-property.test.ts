@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { ScheduledEvent } from '../../src/model.ts';
+import type { ScheduledEvent } from '../../src/model/events.ts';
 import { type Act, act, config, EVENT_IDS } from './approvals-acts.ts';
 import type { OracleAct, OracleRequest } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';

@@ -1,9 +1,9 @@
 // Acts of a metadata service, approvers, a disk and a supervisor → one bridge's Approvals in virtual time, with the oracle told of all of it.
 import assert from 'node:assert/strict';
-import type { EventApproval, PostResult } from '../../src/approval.ts';
 import type { ApprovalTransaction } from '../../src/approvals/approval-store.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { ApprovalChange, EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model.ts';
+import type { EventApproval, PostResult } from '../../src/model/approvals.ts';
+import type { ApprovalChange, EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model/events.ts';
 import { now } from '../../src/time.ts';
 import { scheduledEvent } from '../support/events.ts';
 import { MemoryApprovalStore } from '../support/memory-approval-store.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Governed, govern, isPast } from '../../src/approvals/governed.ts';
 import { compilePolicy, type PolicyRule } from '../../src/approvals/policy.ts';
-import type { ScheduledEvent } from '../../src/model.ts';
+import type { ScheduledEvent } from '../../src/model/events.ts';
 import { momentAt, START_MS, scheduledEvent } from '../support/events.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,9 +1,9 @@
 // Holds and releases, over the interface and by messages: who may, what they stop, and what the last release lets go.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ApprovalOrigin, PostResult } from '../../src/approval.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
-import type { ScheduledEvent } from '../../src/model.ts';
+import type { ApprovalOrigin, PostResult } from '../../src/model/approvals.ts';
+import type { ScheduledEvent } from '../../src/model/events.ts';
 import {
   ACCEPTED,
   type ApprovalSettings,

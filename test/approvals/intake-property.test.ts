@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { ApprovalMessage } from '../../adapters/adapter.ts';
-import type { EventApproval } from '../../src/approval.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import { BridgeError } from '../../src/errors.ts';
-import { worse } from '../../src/worse.ts';
+import type { EventApproval } from '../../src/model/approvals.ts';
+import { worse } from '../../src/model/worsened.ts';
 import { ApprovalBench, startRequests } from '../support/approval-bench.ts';
 import { letter } from '../support/intake-bench.ts';
 

@@ -1,11 +1,11 @@
 // The record of an event's approvals, as GET /v1/approvals/EVENT_ID tells it, and the summary of GET /v1/events, on every path that they take.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { PostResult } from '../../src/approval.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import { type Life, lifeOf } from '../../src/approvals/life.ts';
 import { compilePolicy } from '../../src/approvals/policy.ts';
 import { BridgeError } from '../../src/errors.ts';
+import type { PostResult } from '../../src/model/approvals.ts';
 import { ACCEPTED, again, approvalsOverOneEvent, approve, caller, KEY, REFUSED, STARTED } from '../support/approval-bench.ts';
 import { EVENT_ID, momentAt, scheduledEvent } from '../support/events.ts';
 import { settle } from '../support/virtual-time.ts';

@@ -1,10 +1,10 @@
 // A policy over events that change, come and go → what is posted without anybody's yes, and when no more.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { PostResult } from '../../src/approval.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import type { PolicyRule } from '../../src/approvals/policy.ts';
-import type { ScheduledEvent } from '../../src/model.ts';
+import type { PostResult } from '../../src/model/approvals.ts';
+import type { ScheduledEvent } from '../../src/model/events.ts';
 import {
   ACCEPTED,
   ApprovalBench,

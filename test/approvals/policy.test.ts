@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compileExplanation } from '../../src/approvals/explain.ts';
 import { compilePolicy, type PolicyOptions, type PolicyRule, type Ruling } from '../../src/approvals/policy.ts';
-import type { ScheduledEvent } from '../../src/model.ts';
+import type { ScheduledEvent } from '../../src/model/events.ts';
 import { START_MS, scheduledEvent } from '../support/events.ts';
 
 function judge(options: PolicyOptions | null, fields: Partial<ScheduledEvent> = {}): Ruling {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { compilePolicy } from '../../src/approvals/policy.ts';
 import { barOf, quorumOf, type Required, type Rules } from '../../src/approvals/quorum.ts';
 import { compileScope, type ScopeOptions } from '../../src/approvals/scope.ts';
-import type { ScheduledEvent } from '../../src/model.ts';
+import type { ScheduledEvent } from '../../src/model/events.ts';
 import { scheduledEvent } from '../support/events.ts';
 
 /** Both over the rules of a bridge without a policy. */

@@ -1,9 +1,9 @@
 // rankOf and turnMs: who of a group posts, and when.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ApprovalDecision, EventApproval } from '../../src/approval.ts';
 import { type GroupOptions, rankOf, type TurnContext, turnMs } from '../../src/approvals/rank.ts';
-import type { Instant } from '../../src/model.ts';
+import type { ApprovalDecision, EventApproval } from '../../src/model/approvals.ts';
+import type { Instant } from '../../src/model/events.ts';
 import { momentAt, START_MS, scheduledEvent } from '../support/events.ts';
 
 const EVENT = scheduledEvent({ resources: ['b_10', 'B_2', 'a_9', 'A_9'] });

@@ -1,8 +1,8 @@
 // stepsBetween: which lines the record of an occurrence gets, and in which order.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ApprovalDecision, ApprovalHold, ApprovalVote, EventApproval } from '../../src/approval.ts';
 import { type StepContext, stepsBetween } from '../../src/approvals/steps.ts';
+import type { ApprovalDecision, ApprovalHold, ApprovalVote, EventApproval } from '../../src/model/approvals.ts';
 import { momentAt, scheduledEvent } from '../support/events.ts';
 
 const AT = { atMs: 5 };

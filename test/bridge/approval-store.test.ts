@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
-import type { EventApproval } from '../../src/approval.ts';
 import type { ApprovalStore } from '../../src/approvals/approval-store.ts';
 import { FIRST_PART } from '../../src/approvals/views.ts';
 import { approvalStore } from '../../src/bridge/approval-store.ts';
 import { Recorder } from '../../src/bridge/recorder.ts';
+import type { EventApproval } from '../../src/model/approvals.ts';
 import { approvalChange, context, eventApproval } from '../cloudevents/changes.ts';
 import { MemoryApprovalStore } from '../support/memory-approval-store.ts';
 import { approvalStep, at, knownEvent, knownState, testStore } from '../support/outbox.ts';

@@ -1,6 +1,6 @@
 // Arbitrary documents, answers and times for the property tests of changes/.
 import fc from 'fast-check';
-import type { EventStatus, ListedEvent, ScheduledEventsDocument } from '../../src/model.ts';
+import type { EventStatus, ListedEvent, ScheduledEventsDocument } from '../../src/model/events.ts';
 import { documentOf, EVENT_ID, listedEvent } from '../support/events.ts';
 
 /** Some GUIDs, some odd; few enough to meet again. */

@@ -1,7 +1,7 @@
 // Smaller incarnations, long silences, other api-versions and restarts → when an absence proves an end again (contract, section 4).
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Instant, KnownState } from '../../src/model.ts';
+import type { Instant, KnownState } from '../../src/model/events.ts';
 import { documentOf, EVENT_ID, momentAt, START_MS } from '../support/events.ts';
 import { told, Watcher } from './watcher.ts';
 

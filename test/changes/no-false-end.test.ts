@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { EventStatus, ScheduledEventsDocument } from '../../src/model.ts';
+import type { EventStatus, ScheduledEventsDocument } from '../../src/model/events.ts';
 import { documentOf, START_MS } from '../support/events.ts';
 import { Watcher } from './watcher.ts';
 

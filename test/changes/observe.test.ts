@@ -1,8 +1,8 @@
 // Documents in a row → the changes they tell: first sight, update, start, end, return (contract, sections 3 and 4).
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { eidOf } from '../../src/ids.ts';
-import type { EventField, ListedEvent } from '../../src/model.ts';
+import type { EventField, ListedEvent } from '../../src/model/events.ts';
+import { eidOf } from '../../src/model/ids.ts';
 import { documentOf, EVENT_ID, listedEvent, momentAt } from '../support/events.ts';
 import { told, Watcher } from './watcher.ts';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { observeBlind, observeRestored } from '../../src/changes/sight.ts';
-import { sourceChangeId } from '../../src/ids.ts';
-import type { Instant } from '../../src/model.ts';
+import type { Instant } from '../../src/model/events.ts';
+import { sourceChangeId } from '../../src/model/ids.ts';
 import { momentAt, START_MS } from '../support/events.ts';
 
 const settings = { limitMs: 60_000, reason: 'the metadata service did not answer', observerId: 'westno_0', isUsed: () => false };

@@ -1,7 +1,7 @@
 // Documents, one after the other → what `observe` makes of each, its state and used ids kept as a bridge would.
 import { observe } from '../../src/changes/observe.ts';
 import { observeFailure } from '../../src/changes/state.ts';
-import type { EventChange, Instant, KnownState, ScheduledEventsDocument } from '../../src/model.ts';
+import type { EventChange, Instant, KnownState, ScheduledEventsDocument } from '../../src/model/events.ts';
 import { initialState, momentAt } from '../support/events.ts';
 
 const SETTLE_MS = 5 * 60_000;

@@ -1,8 +1,9 @@
 // A few fields → changes and contexts for the tests of their CloudEvents.
-import type { EventApproval } from '../../src/approval.ts';
+
 import type { EventContext } from '../../src/cloudevents/event.ts';
-import { eventChangeId } from '../../src/ids.ts';
-import type { ApprovalChange, EventChange, SourceChange } from '../../src/model.ts';
+import type { EventApproval } from '../../src/model/approvals.ts';
+import type { ApprovalChange, EventChange, SourceChange } from '../../src/model/events.ts';
+import { eventChangeId } from '../../src/model/ids.ts';
 import { momentAt, scheduledEvent } from '../support/events.ts';
 
 export const context: EventContext = {

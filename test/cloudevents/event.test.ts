@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import type { ApprovalState } from '../../src/approval.ts';
-import { changeName } from '../../src/change-name.ts';
 import { toCloudEvent } from '../../src/cloudevents/event.ts';
-import type { Change } from '../../src/model.ts';
+import type { ApprovalState } from '../../src/model/approvals.ts';
+import { changeName } from '../../src/model/change-names.ts';
+import type { Change } from '../../src/model/events.ts';
 import { START_MS, scheduledEvent } from '../support/events.ts';
 import { approvalChange, context, eventApproval, eventChange, sourceChange } from './changes.ts';
 

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { toCloudEvent } from '../../src/cloudevents/event.ts';
-import type { Change } from '../../src/model.ts';
+import type { Change } from '../../src/model/events.ts';
 import { scheduledEvent } from '../support/events.ts';
 import { approvalChange, context, eventApproval, eventChange, sourceChange } from './changes.ts';
 

@@ -9,7 +9,7 @@ import { type HttpOptions, httpOn } from '../../src/consumer/approval-http.ts';
 import { type ApprovalChannel, createApprover } from '../../src/consumer/approver.ts';
 import { ConsumerError } from '../../src/consumer/consumer-error.ts';
 import { readStructured } from '../../src/consumer/read-event.ts';
-import type { Change } from '../../src/model.ts';
+import type { Change } from '../../src/model/events.ts';
 import { poll } from '../support/poll.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { deliveryOf, lifeOf } from './deliveries.ts';

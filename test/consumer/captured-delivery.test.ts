@@ -8,7 +8,7 @@ import { memoryHandledStore } from '../../src/consumer/handled-store.ts';
 import type { Handlers } from '../../src/consumer/handlers.ts';
 import type { DeliveryMode } from '../../src/consumer/http-event.ts';
 import { type ReceiverOptions, receiverOn } from '../../src/consumer/receiver.ts';
-import type { Change } from '../../src/model.ts';
+import type { Change } from '../../src/model/events.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { everyChange, lifeOf, post, requestOf, SECRET } from './deliveries.ts';
 

@@ -9,7 +9,7 @@ import { fileState } from '../../src/consumer/file-state.ts';
 import { memoryHandledStore } from '../../src/consumer/handled-store.ts';
 import { type PreparationOptions, preparation } from '../../src/consumer/preparation.ts';
 import { readStructured } from '../../src/consumer/read-event.ts';
-import type { Change } from '../../src/model.ts';
+import type { Change } from '../../src/model/events.ts';
 import { folderOf } from '../support/program.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { deliveryOf, lifeOf } from './deliveries.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { halves, planBatches } from '../../src/delivery/batch.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 
 function rowsOf(...rows: readonly (readonly [key: string, bytes: number])[]): Delivery[] {
   return rows.map(([partitionKey, bytes], seq) => ({

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ReadAhead } from '../../src/delivery/read-ahead.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 import { MemoryLaneStore } from '../support/memory-lane-store.ts';
 
 const SINK = 'hooks';

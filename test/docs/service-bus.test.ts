@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { connectionFault, type FaultPlace, serviceBusFault } from '../../adapters/service-bus/service-bus-fault.ts';
 import { type BridgeError, ERROR_CODES } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { createServiceBus } from '../adapters/service-bus/start-service-bus.ts';
 import { codeBlocksOf, tableBelow } from '../support/markdown-page.ts';

@@ -4,7 +4,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
 import { MetadataClient, type MetadataClientOptions } from '../../src/metadata/client.ts';
 import type { Transport, TransportAnswer, TransportRequest } from '../../src/metadata/transport.ts';
-import type { PollResult } from '../../src/model.ts';
+import type { PollResult } from '../../src/model/events.ts';
 import { startSimulator } from '../../src/simulator.ts';
 import { now } from '../../src/time.ts';
 import { FakeMetadata, fakeDocument } from '../support/fake-metadata.ts';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { API_VERSIONS } from '../../src/api-versions.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { parseDocument } from '../../src/metadata/document.ts';
-import type { EventField, ListedEvent, ScheduledEventsDocument } from '../../src/model.ts';
+import { API_VERSIONS } from '../../src/model/api-versions.ts';
+import type { EventField, ListedEvent, ScheduledEventsDocument } from '../../src/model/events.ts';
 import { EXAMPLE_EVENT, fakeDocument } from '../support/fake-metadata.ts';
 
 const V = '2020-07-01';

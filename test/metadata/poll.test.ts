@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
 import { createPoller } from '../../src/metadata/poll.ts';
 import { Rhythm } from '../../src/metadata/rhythm.ts';
-import type { PollResult } from '../../src/model.ts';
+import type { PollResult } from '../../src/model/events.ts';
 import { now, sleep } from '../../src/time.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
-import type { KnownState } from '../../src/model.ts';
+import type { KnownState } from '../../src/model/events.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../support/events.ts';
 import { at, knownEvent, knownState, type TestStore, testStore } from '../support/outbox.ts';

@@ -1,7 +1,7 @@
 // Messages of approval sources → what the store knows of them, also when it is opened again, and how long.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ReceivedMessage } from '../../src/approval.ts';
+import type { ReceivedMessage } from '../../src/model/approvals.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { at, type TestStore, testStore } from '../support/outbox.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import type { ApprovalStep, RecordPart } from '../../src/approval.ts';
+import type { ApprovalStep, RecordPart } from '../../src/model/approvals.ts';
 import { Database } from '../../src/outbox/database.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { MIGRATIONS, migrate } from '../../src/outbox/schema.ts';

@@ -6,7 +6,7 @@ import type { Adapter, Outcome } from '../../adapters/adapter.ts';
 import { Lane } from '../../src/delivery/lane.ts';
 import type { LaneStatus } from '../../src/delivery/lane-report.ts';
 import type { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
 import { systemDeps } from '../../src/system.ts';
 import { createSink } from '../adapters/kafka/start-kafka.ts';

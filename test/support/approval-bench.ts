@@ -1,11 +1,11 @@
 // A metadata service of a few events, a store and Approvals over them, in virtual time: for tests of what is recorded and posted.
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import type { ApprovalOrigin, PostResult } from '../../src/approval.ts';
 import type { ApprovalAnswer, HoldAnswer, ReleaseAnswer } from '../../src/approvals/answer.ts';
 import { Approvals, type ApprovalsParts } from '../../src/approvals/approvals.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model.ts';
+import type { ApprovalOrigin, PostResult } from '../../src/model/approvals.ts';
+import type { EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model/events.ts';
 import { now } from '../../src/time.ts';
 import { EVENT_ID, scheduledEvent } from './events.ts';
 import { MemoryApprovalStore } from './memory-approval-store.ts';

@@ -1,5 +1,5 @@
 // A few fields → events, documents and moments as the metadata stage hands them on.
-import type { Instant, KnownState, ListedEvent, ScheduledEvent, ScheduledEventsDocument } from '../../src/model.ts';
+import type { Instant, KnownState, ListedEvent, ScheduledEvent, ScheduledEventsDocument } from '../../src/model/events.ts';
 
 export const EVENT_ID = 'C7061BAC-AFDC-4513-B24B-AA5F13A16123';
 /** When the tests of the first document begin; 26 minutes before the sample event's NotBefore. */

@@ -1,7 +1,8 @@
 // ApprovalStore in memory, for tests: what a transaction wrote is there at once or, where it throws, not at all; survives its Approvals.
-import type { ApprovalStep, EventApproval, MessageState, ReceivedMessage, RecordPart, RecordRange } from '../../src/approval.ts';
+
 import type { ApprovalStore, ApprovalTransaction, SeenEvent } from '../../src/approvals/approval-store.ts';
-import type { ApprovalChange } from '../../src/model.ts';
+import type { ApprovalStep, EventApproval, MessageState, ReceivedMessage, RecordPart, RecordRange } from '../../src/model/approvals.ts';
+import type { ApprovalChange } from '../../src/model/events.ts';
 
 type StoredMessage = { readonly message: Pick<ReceivedMessage, 'source' | 'id'>; readonly state: MessageState };
 

@@ -1,6 +1,6 @@
 // A LaneStore in memory, with its faults to order, and what a test asks of it afterwards.
 import type { LaneStore } from '../../src/delivery/lane-store.ts';
-import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../../src/model.ts';
+import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../../src/model/events.ts';
 
 export interface DeadRow {
   readonly row: Delivery;

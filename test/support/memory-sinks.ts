@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 import { type Answer, accept } from './scripted-adapter.ts';
 
 /** The status of a failure whose delivery arrived all the same: its answer was lost. */

@@ -2,7 +2,7 @@
 import type { Adapter, Outcome, Preparation } from '../../adapters/adapter.ts';
 import type { BridgeErrorDetails } from '../../src/errors.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model.ts';
+import type { Delivery } from '../../src/model/events.ts';
 
 export type Answer = (batch: readonly Delivery[], signal: AbortSignal) => readonly Outcome[] | Promise<readonly Outcome[]>;
 

@@ -1,6 +1,6 @@
 // The keys that say which api-versions a simulated host knows, as scenario files and tests in Node write them.
 import * as v from 'valibot';
-import { API_VERSIONS } from '../../api-versions.ts';
+import { API_VERSIONS } from '../../model/api-versions.ts';
 
 const MESSAGE = 'must be 400 or 404';
 

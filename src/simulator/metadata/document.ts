@@ -1,6 +1,6 @@
 // The events that a machine sees and an api-version → the document of the metadata service, as that version writes it.
-import { lacksField, UNDERSCORE_VERSION } from '../../api-versions.ts';
-import type { EventField } from '../../model.ts';
+import { lacksField, UNDERSCORE_VERSION } from '../../model/api-versions.ts';
+import type { EventField } from '../../model/events.ts';
 import type { WireEvent } from '../life/event.ts';
 import type { Listing } from '../life/view.ts';
 

@@ -1,5 +1,5 @@
 // An api-version of a request → whether a metadata route takes it; and what the service says, the newest ones among it, when it does not.
-import { API_VERSIONS } from '../../api-versions.ts';
+import { API_VERSIONS } from '../../model/api-versions.ts';
 
 /** Which api-versions a route takes. */
 export interface VersionRule {

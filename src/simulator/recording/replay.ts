@@ -1,7 +1,7 @@
 // A recording → the script that plays it: one machine's documents in one api-version, and the odd answers between them, at their times.
 import { basename } from 'node:path';
-import { UNDERSCORE_VERSION } from '../../api-versions.ts';
 import { toRfc3339Seconds } from '../../formats/dates.ts';
+import { UNDERSCORE_VERSION } from '../../model/api-versions.ts';
 import type { WireEvent } from '../life/event.ts';
 import type { FaultOrder } from '../life/faults.ts';
 import type { Action, Script, Step } from '../script/script.ts';

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import type { CloudEvent } from 'cloudevents';
 import { kafka } from '../../../adapters/kafka/kafka.ts';
-import type { Delivery } from '../../../src/model.ts';
+import type { Delivery } from '../../../src/model/events.ts';
 import { cloudEventOf } from '../../support/kafka/cloud-event-of.ts';
 import { KafkaProxy } from '../../support/kafka/kafka-proxy.ts';
 import { fromKcat } from '../../support/kafka/records.ts';

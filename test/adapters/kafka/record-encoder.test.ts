@@ -5,7 +5,7 @@ import { CloudEvent } from 'cloudevents';
 import { encodeRecord, recordBytes } from '../../../adapters/kafka/record-encoder.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
-import type { Change, Delivery } from '../../../src/model.ts';
+import type { Change, Delivery } from '../../../src/model/events.ts';
 import { approvalChange, context, eventChange, sourceChange } from '../../cloudevents/changes.ts';
 import { cloudEventOf } from '../../support/kafka/cloud-event-of.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';

@@ -2,7 +2,7 @@
 // and besides it what SERVICEBUS_CONNECTION_STRING names (docs/service-bus.md).
 import { after, type TestContext } from 'node:test';
 import { serviceBus } from '../../../adapters/service-bus/service-bus.ts';
-import type { Delivery } from '../../../src/model.ts';
+import type { Delivery } from '../../../src/model/events.ts';
 import type { KeptMessage } from '../../support/service-bus/kept-message.ts';
 import { type ServiceBusServer, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
 import { type FarSide, testAdapter } from '../contract.ts';

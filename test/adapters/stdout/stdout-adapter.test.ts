@@ -8,7 +8,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { stdout } from '../../../adapters/stdout/stdout.ts';
-import type { Delivery } from '../../../src/model.ts';
+import type { Delivery } from '../../../src/model/events.ts';
 import { settle } from '../../support/virtual-time.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { failed } from '../contract.ts';

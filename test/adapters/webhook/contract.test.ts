@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
-import type { Delivery } from '../../../src/model.ts';
+import type { Delivery } from '../../../src/model/events.ts';
 import { type ReceivedRequest, WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
 

@@ -8,7 +8,7 @@ import { loadTemplate, renderBody, scopeOf } from '../../../adapters/webhook/tem
 import type { Rendered } from '../../../adapters/webhook/template-engine.ts';
 import { SHIPPED_TEMPLATES } from '../../../adapters/webhook/template-options.ts';
 import { type Sample, sampleEvents } from '../../../adapters/webhook/template-samples.ts';
-import { CHANGE_NAMES } from '../../../src/change-name.ts';
+import { CHANGE_NAMES } from '../../../src/model/change-names.ts';
 
 type Name = (typeof SHIPPED_TEMPLATES)[number];
 

@@ -1,7 +1,7 @@
 // CloudEvents that cannot become a request of their sink, in each shape that can fail → dead letters, alone; nothing is sent of them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Delivery } from '../../../src/model.ts';
+import type { Delivery } from '../../../src/model/events.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { webhookLane } from './webhook-lane.ts';
 

@@ -1,7 +1,7 @@
 // The protocol of the metadata service, clause by clause: what the simulator answers to good and to bad requests.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { API_VERSIONS } from '../../../src/api-versions.ts';
+import { API_VERSIONS } from '../../../src/model/api-versions.ts';
 import { simulatedGroup } from '../../support/simulated-group.ts';
 import { EVENTS, jsonOf, Simulation, textOf } from '../../support/simulation.ts';
 

@@ -1,5 +1,5 @@
 // An event as an approver saw it and as it is now → has it got worse, so that the approval is void? (contract, section 6). Pure.
-import type { ScheduledEvent } from './model.ts';
+import type { ScheduledEvent } from './events.ts';
 
 /** EventTypes in lower case, from the mildest to the hardest; every other one ranks above them. */
 export const IMPACTS: readonly string[] = ['freeze', 'reboot', 'redeploy', 'preempt', 'terminate'];

@@ -1,6 +1,6 @@
 // Conditions of the configuration and an event → which of them it meets: for the filters of sinks, the scopes of approvers, the rules of the policy. Pure.
 import picomatch from 'picomatch';
-import type { ScheduledEvent } from './model.ts';
+import type { ScheduledEvent } from './events.ts';
 
 /** All that are given must match; what is given without a limit in it asks nothing. */
 export interface EventConditions {

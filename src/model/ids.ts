@@ -1,8 +1,8 @@
 // What a CloudEvent id is made of (contract, section 3): EventIds, phases, contents and observers → ids. The recipe is frozen.
 
+import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import { contentHash16 } from './content.ts';
-import { canonicalJson, sha256Hex } from './formats/canonical-json.ts';
-import type { ApprovalPhase, Phase, ScheduledEvent, SourceChange } from './model.ts';
+import type { ApprovalPhase, Phase, ScheduledEvent, SourceChange } from './events.ts';
 
 const PLAIN_EVENT_ID = /^[0-9a-z_-]{1,64}$/;
 

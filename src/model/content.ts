@@ -1,6 +1,6 @@
 // Scheduled event → its content (contract, section 3): the nine fields that count, their canonical JSON and its short hash.
-import { canonicalJson, sha256Hex } from './formats/canonical-json.ts';
-import type { EventStatus, ScheduledEvent } from './model.ts';
+import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
+import type { EventStatus, ScheduledEvent } from './events.ts';
 
 /** The nine fields of an event and nothing else; two events are the same to every VM when these are. The recipe is frozen. */
 export interface EventContent {

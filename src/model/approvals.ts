@@ -1,5 +1,5 @@
 // The nouns of approvals: votes, holds, decisions, what was done about an event step by step, messages of sources. Types alone.
-import type { Instant, ScheduledEvent } from './model.ts';
+import type { Instant, ScheduledEvent } from './events.ts';
 
 /** Who spoke, as authenticated: never what a body claims. */
 export interface ApprovalOrigin {

@@ -1,5 +1,5 @@
 // A change → what filters, metrics and the journal call it: its CloudEvent type without prefix and version.
-import type { Change } from './model.ts';
+import type { Change } from './events.ts';
 
 export const CHANGE_NAMES = [
   'scheduled',

@@ -1,5 +1,5 @@
 // An api-version of the metadata service → what its documents hold. The table of the reference, section 4.
-import type { EventField } from './model.ts';
+import type { EventField } from './events.ts';
 
 /** Every known api-version, newest first. 2024-07-09 is a preview that added the type `SpotRebalanceRecommendation`. */
 export const API_VERSIONS = [
