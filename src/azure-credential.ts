@@ -8,7 +8,7 @@ import { formatDuration } from './formats/durations.ts';
 import type { Instant } from './model/events.ts';
 import { fileFault, readRegularFile } from './regular-file.ts';
 import type { Secret } from './secret.ts';
-import { type Deps, deadline, now, orAbort } from './time.ts';
+import { type Deps, deadline, now, orAbort } from './time/clock.ts';
 
 /** Less than the five minutes for which the library itself no longer hands out what it keeps. */
 const MARGIN_MS = 240_000;

@@ -17,7 +17,7 @@ import type { Change, Instant, PollResult } from './model/events.ts';
 import type { OutboxOptions } from './outbox/open-store.ts';
 import { type Outbox, openOutbox } from './outbox/outbox.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import { type Deps, now } from './time.ts';
+import { type Deps, now } from './time/clock.ts';
 
 /** What was left over goes out once the VM is identified, or after this time: late is worse than the rare rows of a copied disk. */
 const LANES_WAIT_MS = 5000;

@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { BridgeError, codeOf, type ErrorCode, isAbort, messageOf } from './errors.ts';
 import { visible } from './formats/visible-text.ts';
-import { secureRandom, systemDeps } from './system.ts';
-import { sleep } from './time.ts';
+import { sleep } from './time/clock.ts';
+import { secureRandom, systemDeps } from './time/system.ts';
 import { EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
 
 const NAME = 'scheduled-events-bridge';

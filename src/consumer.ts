@@ -1,11 +1,12 @@
 // `scheduled-events-bridge/consumer`, for those who receive and approve: webhooks and messages → handlers, and approvals back, on the machine's clock.
-import { machineClock } from './clock.ts';
+
 import { type HttpOptions, httpOn } from './consumer/approval-http.ts';
 import type { ApprovalChannel } from './consumer/approver.ts';
 import { type Dispatcher, type DispatcherOptions, dispatcherOn } from './consumer/dispatcher.ts';
 import { type HandledStore, type MemoryStoreOptions, memoryHandledStore } from './consumer/handled-store.ts';
 import type { Handlers } from './consumer/handlers.ts';
 import { type Receiver, type ReceiverOptions, receiverOn } from './consumer/receiver.ts';
+import { machineClock } from './time/machine-clock.ts';
 
 export { type KafkaProducer, kafka, type ServiceBusSender, serviceBus } from './consumer/approval-brokers.ts';
 export type { HttpOptions } from './consumer/approval-http.ts';

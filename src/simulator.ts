@@ -7,7 +7,7 @@ import { NOT_BEFORE_CLOCKS } from './simulator/life/event.ts';
 import { startSimulator as startServer } from './simulator/server.ts';
 import type { SimulatedAzure } from './simulator/simulated-azure.ts';
 import { Steering } from './simulator/steering.ts';
-import { systemDeps } from './system.ts';
+import { systemDeps } from './time/system.ts';
 import { formatFault } from './validation/faults.ts';
 import { validate } from './validation/validate.ts';
 

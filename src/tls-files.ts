@@ -6,7 +6,7 @@ import { type PemTexts, pemFaults } from './certificates.ts';
 import { BridgeError, codeOf, type ErrorCode, messageOf } from './errors.ts';
 import { fileFault, readRegularFile } from './regular-file.ts';
 import type { Secret } from './secret.ts';
-import type { Deps } from './time.ts';
+import type { Deps } from './time/clock.ts';
 import type { TlsOptions } from './tls-options.ts';
 
 /** The files are looked at so often at most, and only when something is to be sent. */

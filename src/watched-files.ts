@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { codeOf } from './errors.ts';
 import { fileFault, readRegularFile } from './regular-file.ts';
-import type { Deps } from './time.ts';
+import type { Deps } from './time/clock.ts';
 
 /** However often is asked, the files are looked at so often at most. */
 export const LOOK_AGAIN_MS = 1000;

@@ -167,9 +167,9 @@ test('no file imports itself by a round trip', () => {
 const TIME_AND_CHANCE =
   /\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b|\bAbortSignal\.timeout\b|\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\brandomInt\b|\bgetRandomValues\b|\bgenerateKey|\bhrtime\b|\btimers\/promises\b|\basyncScheduler\b/;
 
-test('time and chance come in at one place, src/system.ts, and src/clock.ts which it shares with the library without RxJS; src/turn.ts reads no clock', () => {
+test('time and chance come in at one place, src/time/system.ts, and src/time/machine-clock.ts which it shares with the library without RxJS; src/time/turn.ts reads no clock', () => {
   const offences = files.flatMap((file) =>
-    ['src/system.ts', 'src/clock.ts', 'src/turn.ts'].includes(file.path)
+    ['src/time/system.ts', 'src/time/machine-clock.ts', 'src/time/turn.ts'].includes(file.path)
       ? []
       : codeLines(file)
           .filter(([, line]) => TIME_AND_CHANCE.test(line))

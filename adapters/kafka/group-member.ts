@@ -2,7 +2,7 @@
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { Logger } from 'pino';
 import { BridgeError } from '../../src/errors.ts';
-import { type Deps, sleep } from '../../src/time.ts';
+import { type Deps, sleep } from '../../src/time/clock.ts';
 import type { ApprovalMessage, MessageVerdict } from '../adapter.ts';
 import { type GroupConsumer, groupConsumer } from './group-consumer.ts';
 import { coordinatorOf, leaveGroup, whenCoordinated } from './group-coordinator.ts';

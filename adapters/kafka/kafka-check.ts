@@ -2,7 +2,7 @@
 import type { Cluster, Kafka, PartitionMetadata } from 'kafkajs';
 import { BridgeError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
-import { type Deps, deadline, orAbort } from '../../src/time.ts';
+import { type Deps, deadline, orAbort } from '../../src/time/clock.ts';
 import { kafkaFault, timeoutFault } from './kafka-fault.ts';
 import type { LinkOptions } from './producer-link.ts';
 import type { Doing } from './protocol-meanings.ts';

@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino';
 import { BridgeError } from '../../src/errors.ts';
-import { orAbort } from '../../src/time.ts';
+import { orAbort } from '../../src/time/clock.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../adapter.ts';
 import { showBroker } from './broker-address.ts';
 import { connectionFaults, connectionSettings } from './connection-options.ts';

@@ -2,7 +2,7 @@
 import type { Kafka, Producer, RecordMetadata } from 'kafkajs';
 import { BridgeError, type ErrorCode } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
-import { type Deps, orAbort, sleep } from '../../src/time.ts';
+import { type Deps, orAbort, sleep } from '../../src/time/clock.ts';
 import { BrokerPauses } from './broker-pauses.ts';
 import type { WrapSockets } from './kafka-client.ts';
 import { type FaultContext, kafkaFault } from './kafka-fault.ts';

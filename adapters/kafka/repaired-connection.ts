@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import errors from 'kafkajs/src/errors.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import { codeOf, messageOf } from '../../src/errors.ts';
-import type { Deps } from '../../src/time.ts';
+import type { Deps } from '../../src/time/clock.ts';
 import { showBroker } from './broker-address.ts';
 import { RepairedRequestQueue } from './repaired-request-queue.ts';
 

@@ -1,6 +1,6 @@
 // Records for partitions → requests over one link, a single one under way for each partition; a new link where one was given up.
 import { BridgeError } from '../../src/errors.ts';
-import { type CancelTimer, type Deps, orAbort } from '../../src/time.ts';
+import { type CancelTimer, type Deps, orAbort } from '../../src/time/clock.ts';
 import { timeoutFault } from './kafka-fault.ts';
 import { patience } from './patience.ts';
 import { type LinkOptions, ProducerLink } from './producer-link.ts';

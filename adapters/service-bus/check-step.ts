@@ -2,7 +2,7 @@
 
 import type { BridgeError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
-import { type Deps, deadline, orAbort } from '../../src/time.ts';
+import { type Deps, deadline, orAbort } from '../../src/time/clock.ts';
 import { type FaultPlace, timeoutFault } from './service-bus-fault.ts';
 
 export interface CheckStepOptions {

@@ -1,7 +1,7 @@
 // The messages of one link → taken one by one or several at once, and settled as the verdicts say, one after the other.
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import type { Logger } from 'pino';
-import { type Deps, orAbort, sleep } from '../../src/time.ts';
+import { type Deps, orAbort, sleep } from '../../src/time/clock.ts';
 import type { ApprovalMessage, MessageVerdict } from '../adapter.ts';
 import { approvalMessage } from './received-message.ts';
 import type { BusClient } from './service-bus-client.ts';

@@ -1,7 +1,7 @@
 // A queue or subscription → whether a bridge may receive from it, by a link without credit, so that no message comes.
 import type { ProcessErrorArgs } from '@azure/service-bus';
 import { BridgeError } from '../../src/errors.ts';
-import { sleep } from '../../src/time.ts';
+import { sleep } from '../../src/time/clock.ts';
 import type { LineDeps } from './link-messages.ts';
 import type { BusClient } from './service-bus-client.ts';
 import type { FaultPlace } from './service-bus-fault.ts';

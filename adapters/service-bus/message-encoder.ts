@@ -5,7 +5,7 @@ import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { sha256Hex } from '../../src/formats/canonical-json.ts';
 import type { Delivery } from '../../src/model/events.ts';
-import type { Deps } from '../../src/time.ts';
+import type { Deps } from '../../src/time/clock.ts';
 
 export interface MessageOptions {
   readonly mode: 'binary' | 'structured';

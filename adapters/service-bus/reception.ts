@@ -1,6 +1,6 @@
 // One call of `receive` → a client of its own, from its connection to its end, and what ends it.
 import { formatDuration } from '../../src/formats/durations.ts';
-import { deadline, orAbort, sleep } from '../../src/time.ts';
+import { deadline, orAbort, sleep } from '../../src/time/clock.ts';
 import type { ApprovalSourceDeps } from '../adapter.ts';
 import type { Access } from './access.ts';
 import type { Connect } from './connector.ts';

@@ -2,7 +2,7 @@
 import type { ServiceBusMessage, ServiceBusSender } from '@azure/service-bus';
 import { BridgeError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
-import { deadline, orAbort } from '../../src/time.ts';
+import { deadline, orAbort } from '../../src/time/clock.ts';
 import type { Outcome } from '../adapter.ts';
 import type { Access, Target } from './access.ts';
 import { leastBytes } from './message-encoder.ts';

@@ -1,6 +1,6 @@
 // A sink's connection, step by step → whether a message could be sent, and what is worth telling of the queue or topic; without sending one.
 import { BridgeError } from '../../src/errors.ts';
-import type { Deps } from '../../src/time.ts';
+import type { Deps } from '../../src/time/clock.ts';
 import type { Access } from './access.ts';
 import { checkStep } from './check-step.ts';
 import { describeEntity, type EntityDescription } from './entity-description.ts';

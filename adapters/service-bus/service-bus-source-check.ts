@@ -1,5 +1,5 @@
 // A source's connection, step by step → whether messages could be received; without receiving one.
-import { orAbort } from '../../src/time.ts';
+import { orAbort } from '../../src/time/clock.ts';
 import type { ApprovalSourceDeps } from '../adapter.ts';
 import type { Access } from './access.ts';
 import { checkStep } from './check-step.ts';

@@ -1,7 +1,7 @@
 // A Service Bus queue or subscription → the approvals in it, each message settled only once its verdict is there.
 
 import { BridgeError } from '../../src/errors.ts';
-import { orAbort } from '../../src/time.ts';
+import { orAbort } from '../../src/time/clock.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../adapter.ts';
 import { Access, type CredentialOf } from './access.ts';
 import type { Take } from './link-messages.ts';

@@ -5,7 +5,7 @@ import { BridgeError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
 import type { Instant } from '../../src/model/events.ts';
 import { reveal } from '../../src/secret.ts';
-import { type Deps, deadline, now } from '../../src/time.ts';
+import { type Deps, deadline, now } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { AuthorizationOptions } from './authorization-options.ts';
 import type { ConnectionOptions } from './connection-options.ts';

@@ -5,7 +5,7 @@ import type { SecureContext } from 'node:tls';
 import { checkedLookup, type Resolve } from '../../src/checked-lookup.ts';
 import type { ProxyServer } from '../../src/http-connect.ts';
 import { judgeProxy, proxyUrl } from '../../src/proxy-url.ts';
-import type { Deps } from '../../src/time.ts';
+import type { Deps } from '../../src/time/clock.ts';
 import { TlsFiles } from '../../src/tls-files.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { ConnectionOptions } from './connection-options.ts';

@@ -1,7 +1,7 @@
 // One request → the status and the headers of its answer.
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import type { Deps } from '../../src/time.ts';
+import type { Deps } from '../../src/time/clock.ts';
 import type { Answer } from './status-outcome.ts';
 
 /** Of an answer's body no more is read, and no longer; nothing in it matters. */

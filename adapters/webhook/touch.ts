@@ -3,7 +3,7 @@ import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import type { Deps } from '../../src/time.ts';
+import type { Deps } from '../../src/time/clock.ts';
 import { hostOf, type RequestExtras } from './exchange.ts';
 
 /** How long a receiver may take to say that it does not want our certificate: in TLS 1.3 it says so after the handshake. */

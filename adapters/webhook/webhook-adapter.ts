@@ -5,7 +5,7 @@ import { BridgeError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import { addressJudge } from '../../src/private-addresses.ts';
-import { deadline } from '../../src/time.ts';
+import { deadline } from '../../src/time/clock.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';
 import { type Authorization, authorizationOf } from './authorization.ts';
 import { type Connections, configuredConnections } from './connections.ts';

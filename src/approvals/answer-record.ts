@@ -1,6 +1,6 @@
 // What the metadata service answers to StartRequests without accepting them → lines of the record, so many that a long outage does not fill the disk.
 import type { EventApproval } from '../model/approvals.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import type { ApprovalStore } from './approval-store.ts';
 import { stepOf } from './steps.ts';
 

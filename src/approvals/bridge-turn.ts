@@ -1,7 +1,7 @@
 // The group, the clocks and what is known → when it is this bridge's turn to post an approval, and whether a process before it had its turn.
 import type { EventApproval } from '../model/approvals.ts';
 import type { Instant } from '../model/events.ts';
-import { type Deps, now } from '../time.ts';
+import { type Deps, now } from '../time/clock.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import { type GroupOptions, turnMs } from './rank.ts';
 import { FRESH_MS } from './submissions.ts';

@@ -1,5 +1,5 @@
 // Wall times at which deadlines fall due → one call for each when its time has come, whatever the clocks do meanwhile.
-import type { CancelTimer, Deps } from '../time.ts';
+import type { CancelTimer, Deps } from '../time/clock.ts';
 
 /** Timers of any length are asked for in pieces, and a wall clock that was set back is noticed. */
 const LONGEST_MS = 60 * 60 * 1000;

@@ -4,7 +4,7 @@ import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts'
 import { BridgeError, isStoreFault } from '../errors.ts';
 import type { ApprovalOrigin, MessageRefusal, ReceivedMessage } from '../model/approvals.ts';
 import type { ApprovalChange } from '../model/events.ts';
-import { type Deps, now, sleep } from '../time.ts';
+import { type Deps, now, sleep } from '../time/clock.ts';
 import { type Refusal, refusal } from './answer.ts';
 import { approvalChange } from './approval-change.ts';
 import type { ApprovalPorts } from './approval-ports.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { CryptoKey, JWSHeaderParameters, JWTPayload } from 'jose';
 import type { Logger } from 'pino';
 import { codeOf } from '../errors.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import type { JwtOptions } from './jwt-options.ts';
 import { FRESH_MS, type KeySet, openKeySet } from './key-set.ts';
 import { Turns } from './turns.ts';

@@ -6,7 +6,7 @@ import { type AddressGuard, checkedLookup, checkLiteral } from '../checked-looku
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
 import { isUnreachableFault } from '../network-codes.ts';
 import { addressJudge } from '../private-addresses.ts';
-import { type Deps, deadline } from '../time.ts';
+import { type Deps, deadline } from '../time/clock.ts';
 import { type TlsWords, tlsAdvice } from '../tls-advice.ts';
 
 const TIMEOUT_MS = 5000;

@@ -3,7 +3,7 @@ import type { CryptoKey, JWSHeaderParameters } from 'jose';
 import type { Logger } from 'pino';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
 import type { Secret } from '../secret.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { TlsFiles } from '../tls-files.ts';
 import { WatchedFiles } from '../watched-files.ts';
 import type { JwtOptions } from './jwt-options.ts';

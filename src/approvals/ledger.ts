@@ -1,7 +1,7 @@
 // Votes, holds, reviews, deadlines and verdicts → approvals, their record and their CloudEvents on disk, then the same in memory; says when one is decided.
 import type { ApprovalOrigin, EventApproval } from '../model/approvals.ts';
 import type { EventChange, Instant, KnownEvent } from '../model/events.ts';
-import { type Deps, now } from '../time.ts';
+import { type Deps, now } from '../time/clock.ts';
 import { AnswerRecord } from './answer-record.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore, ApprovalTransaction } from './approval-store.ts';

@@ -3,7 +3,7 @@
 import { toRfc3339 } from '../formats/dates.ts';
 import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, RecordPart } from '../model/approvals.ts';
 import type { Instant } from '../model/events.ts';
-import { ageMs } from '../time.ts';
+import { ageMs } from '../time/clock.ts';
 import type { Matter } from './ballot.ts';
 import type { Rules } from './quorum.ts';
 import { type Summary, summaryOf } from './result.ts';

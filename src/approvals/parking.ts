@@ -1,6 +1,6 @@
 // Messages for events that nobody has seen yet → kept until their event comes, or until they have waited long enough; so many of each source.
 import type { ReceivedMessage } from '../model/approvals.ts';
-import { ageMs, type CancelTimer, type Deps, now } from '../time.ts';
+import { ageMs, type CancelTimer, type Deps, now } from '../time/clock.ts';
 
 /** How long the event of a message may stay unknown (contract, section 8). */
 const WAIT_MS = 60_000;

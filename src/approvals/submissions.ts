@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { BridgeError, messageOf } from '../errors.ts';
 import type { EventApproval, PostResult } from '../model/approvals.ts';
 import type { Instant, KnownEvent } from '../model/events.ts';
-import { ageMs, type Deps, now, sleep } from '../time.ts';
+import { ageMs, type Deps, now, sleep } from '../time/clock.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 
 /** How old the good document may be that lists the event as Scheduled. */

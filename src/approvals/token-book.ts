@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import { tokenFault } from '../bearer-token.ts';
 import type { Secret } from '../secret.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { type FileText, WatchedFiles } from '../watched-files.ts';
 
 /** Whose a token is. */

@@ -1,6 +1,6 @@
 // What is known and stored of approvals → how it is told: the life of one event, its summary in GET /v1/events, all that are open for metrics.
 import type { ApprovalState, EventApproval, RecordRange } from '../model/approvals.ts';
-import { ageMs, type Deps, now } from '../time.ts';
+import { ageMs, type Deps, now } from '../time/clock.ts';
 import { type Refusal, refusal } from './answer.ts';
 import type { ApprovalPorts } from './approval-ports.ts';
 import type { ApprovalStore } from './approval-store.ts';

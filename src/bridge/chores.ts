@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import type { Usage } from '../outbox/database.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { CancelTimer, Deps } from '../time.ts';
+import type { CancelTimer, Deps } from '../time/clock.ts';
 
 const LOOK_OUTSIDE_MS = 1000;
 const PRUNE_EVERY_MS = 10 * 60 * 1000;

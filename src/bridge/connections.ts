@@ -6,7 +6,7 @@ import type { JwtOptions } from '../approvals/jwt-options.ts';
 import { openKeySet } from '../approvals/key-set.ts';
 import type { Config } from '../config/config.ts';
 import { messageOf } from '../errors.ts';
-import { type Deps, orAbort } from '../time.ts';
+import { type Deps, orAbort } from '../time/clock.ts';
 import { MetadataSource } from './metadata-source.ts';
 import { createAdapter } from './sinks.ts';
 import { createSource } from './sources.ts';

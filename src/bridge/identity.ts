@@ -4,7 +4,7 @@ import { isAbort } from '../errors.ts';
 import type { InstanceAnswer } from '../metadata/instance.ts';
 import type { Observer } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { type Deps, sleep } from '../time.ts';
+import { type Deps, sleep } from '../time/clock.ts';
 
 /** A stored state is compared without the vmId once the instance route has been silent for so long (contract, section 4). */
 const SILENT_AFTER_MS = 60_000;

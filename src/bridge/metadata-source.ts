@@ -9,7 +9,7 @@ import { createPoller, type Poller } from '../metadata/poll.ts';
 import { Rhythm } from '../metadata/rhythm.ts';
 import type { Transport } from '../metadata/transport.ts';
 import type { Instant, PollResult } from '../model/events.ts';
-import { type Deps, now } from '../time.ts';
+import { type Deps, now } from '../time/clock.ts';
 
 export interface MetadataSourceParts {
   readonly config: Pick<Config, 'metadata'>;

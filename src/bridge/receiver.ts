@@ -4,9 +4,9 @@ import type { ApprovalMessage, ApprovalSource, MessageVerdict } from '../../adap
 import type { Approvals } from '../approvals/approvals.ts';
 import type { MessageOrigin } from '../approvals/intake.ts';
 import { backoffMs } from '../delivery/backoff.ts';
-import { disposeInTime } from '../delivery/dispose.ts';
 import { BridgeError, isStoreFault, messageOf } from '../errors.ts';
-import { type Deps, orAbort, sleep } from '../time.ts';
+import { type Deps, orAbort, sleep } from '../time/clock.ts';
+import { disposeInTime } from '../time/dispose.ts';
 
 /** Who received for so long before it failed begins its back-off anew. */
 const STEADY_MS = 10_000;

@@ -9,7 +9,7 @@ import { isStoreFault, messageOf } from '../errors.ts';
 import type { Blindness, Change, EventChange, Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
-import { type Deps, now } from '../time.ts';
+import { type Deps, now } from '../time/clock.ts';
 
 export interface RecorderParts {
   readonly outbox: Outbox;

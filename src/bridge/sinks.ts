@@ -11,7 +11,7 @@ import { names } from '../model/content.ts';
 import type { Change } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 
 export interface SinksParts {
   readonly config: Pick<Config, 'sinks' | 'publish'>;

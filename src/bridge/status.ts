@@ -6,7 +6,7 @@ import type { EventsView } from '../http/bridge-ports.ts';
 import type { Readiness } from '../http/health-routes.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
-import { ageMs, type Deps, now } from '../time.ts';
+import { ageMs, type Deps, now } from '../time/clock.ts';
 import type { Identity } from './identity.ts';
 import type { Recorder } from './recorder.ts';
 import type { Sinks } from './sinks.ts';

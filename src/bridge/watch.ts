@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import type { Change, Instant, PollResult } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { pipeline } from '../pipeline.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { approvalStore, approvalTransaction } from './approval-store.ts';
 import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';

@@ -1,6 +1,6 @@
 // Empty 200 answers in a row → whether the service says by them that it has no events (contract, section 4).
 import type { Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
-import { ageMs } from '../time.ts';
+import { ageMs } from '../time/clock.ts';
 
 type EmptyRow = NonNullable<KnownState['emptyRow']>;
 

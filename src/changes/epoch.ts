@@ -1,6 +1,6 @@
 // Known state and the next good document → the epoch that the document belongs to, and whether an absence in it proves anything.
 import type { Epoch, Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
-import { ageMs } from '../time.ts';
+import { ageMs } from '../time/clock.ts';
 
 /** After so long without a good document the service may have been switched off in between (reference, 1.4). */
 const SWITCHED_OFF_AFTER_MS = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 // An event that a document does not list → since when it is missing, and with what outcome it ends (contract, section 3).
 import type { EndOutcome, Epoch, Instant, KnownEvent } from '../model/events.ts';
-import { ageMs } from '../time.ts';
+import { ageMs } from '../time/clock.ts';
 
 /** How old a good document may be to tell what was so right before the next one. */
 const JUST_BEFORE_MS = 10_000;

@@ -2,7 +2,7 @@
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { Blindness, Instant, SourceChange } from '../model/events.ts';
 import { sourceChangeId, unusedId } from '../model/ids.ts';
-import { ageMs } from '../time.ts';
+import { ageMs } from '../time/clock.ts';
 
 /** What is known of the sight of the metadata service. */
 export interface Sight {

@@ -3,7 +3,7 @@
 import { codeOf, messageOf } from '../errors.ts';
 import { toRfc3339 } from '../formats/dates.ts';
 import { isObject } from '../formats/json-object.ts';
-import { deadline, sleep } from '../time.ts';
+import { deadline, sleep } from '../time/clock.ts';
 import type { ApprovalChannel, ApprovalOrder, ApprovalResult } from './approver.ts';
 import type { Clock } from './clock.ts';
 import { ConsumerError } from './consumer-error.ts';

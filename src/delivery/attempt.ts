@@ -2,7 +2,7 @@
 import type { Adapter, Outcome } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
-import { type Deps, deadline } from '../time.ts';
+import { type Deps, deadline } from '../time/clock.ts';
 
 /** An adapter has time limits of its own; this one ends a call that none of them ended. */
 const ATTEMPT_LIMIT_MS = 300_000;

@@ -2,7 +2,7 @@
 import type { Adapter } from '../../adapters/adapter.ts';
 import type { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { attempt, prepare } from './attempt.ts';
 import { LongEnded, type Moment } from './backoff.ts';
 import { halves } from './batch.ts';

@@ -1,7 +1,7 @@
 // What a sink allows a minute, and the requests of the last minute → how many may begin now, or when the next one may; kept over restarts.
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 
 const WINDOW_MS = 60_000;
 /** Ends of requests are rounded up to this, so that a minute is at most 241 counts however many requests it holds. */

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import type { Retirement, Settlement } from '../model/events.ts';
-import type { CancelTimer, Deps } from '../time.ts';
+import type { CancelTimer, Deps } from '../time/clock.ts';
 import { backoffMs } from './backoff.ts';
 import type { LaneStore } from './lane-store.ts';
 

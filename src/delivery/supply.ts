@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Adapter } from '../../adapters/adapter.ts';
 import type { Delivery } from '../model/events.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import type { LaneStore } from './lane-store.ts';
 import { Rate } from './rate.ts';
 import { ReadAhead } from './read-ahead.ts';

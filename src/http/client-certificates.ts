@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { ClientCertificate } from '../caller.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 
 interface Proof {
   readonly names: ClientCertificate;

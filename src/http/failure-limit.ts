@@ -1,5 +1,5 @@
 // Failed log-ins by address → whether one more is told to wait. Bounded in memory; who brings a valid token never comes here.
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { networkOf } from './network-of.ts';
 
 const WINDOW_MS = 60_000;

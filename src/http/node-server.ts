@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Logger } from 'pino';
 import { BridgeError, codeOf } from '../errors.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import type { Connections } from './connections.ts';
 import { createDispatch, type DispatchParts } from './dispatch.ts';

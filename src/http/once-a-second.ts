@@ -1,5 +1,5 @@
 // Something that is costly to make → the same for all who ask within a second, and for all who ask while it is made.
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 
 const SECOND_MS = 1000;
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { type PemTexts, pemFaults } from '../certificates.ts';
 import { codeOf } from '../errors.ts';
 import type { Secret } from '../secret.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { WatchedFiles } from '../watched-files.ts';
 
 /** The text of PEM files, and where they are. */

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { Connections, type DropReason } from './connections.ts';
 import { createNodeServer, type NodeServerParts } from './node-server.ts';
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import type { PostResult } from '../model/approvals.ts';
 import type { Instant, PollResult, ScheduledEventsDocument } from '../model/events.ts';
-import { ageMs, type Deps, now } from '../time.ts';
+import { ageMs, type Deps, now } from '../time/clock.ts';
 import { parseDocument } from './document.ts';
 import { MISCONFIGURED, mayHaveArrived, networkError, notTheService, resultLabel, statusError } from './faults.ts';
 import { createHttpTransport } from './http-transport.ts';

@@ -2,7 +2,7 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import packageJson from '../../package.json' with { type: 'json' };
 import { BridgeError } from '../errors.ts';
-import { type Deps, deadline } from '../time.ts';
+import { type Deps, deadline } from '../time/clock.ts';
 import { networkError, notTheService } from './faults.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
 

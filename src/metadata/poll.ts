@@ -1,7 +1,7 @@
 // A function that polls once → the stream of results in the rhythm of the contract, one poll at a time.
 import { BehaviorSubject, defer, expand, filter, merge, Observable, share, switchMap, take, timer } from 'rxjs';
 import type { PollResult } from '../model/events.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import type { Rhythm } from './rhythm.ts';
 
 export interface PollerOptions {

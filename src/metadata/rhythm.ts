@@ -1,6 +1,6 @@
 // How the metadata service answered → how long to wait before asking it again (contract, section 4, status codes).
 import { BridgeError } from '../errors.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { MISCONFIGURED } from './faults.ts';
 
 const BACK_OFF_MS = [1000, 2000, 4000];

@@ -1,6 +1,6 @@
 // The time of the last good document, at every poll → the store, once a second.
 import type { Instant } from '../model/events.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 
 const LEAST_BETWEEN_MS = 1000;
 

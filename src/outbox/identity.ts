@@ -1,5 +1,5 @@
 // The store's one identity row ↔ whose events are kept in it.
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 
 /** Which VM the store belongs to, and by what names its CloudEvents go. */

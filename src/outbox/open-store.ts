@@ -1,7 +1,7 @@
 // A store's file → an open database of the newest schema, its tables with their statements prepared once.
 import { join } from 'node:path';
 import type { KnownState } from '../model/events.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { ApprovalTable } from './approvals.ts';
 import { Database, type DatabaseOptions, type Statement } from './database.ts';
 import { DeadLetters } from './dead-letters.ts';

@@ -1,7 +1,7 @@
 // An open store → what one transaction may write of what happened.
 import type { ApprovalStep, EventApproval, MessageRefusal, ReceivedMessage } from '../model/approvals.ts';
 import type { Blindness, JournalEntry, KnownState } from '../model/events.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import type { Database } from './database.ts';
 import { tooLarge } from './errors.ts';
 import type { OpenStore } from './open-store.ts';

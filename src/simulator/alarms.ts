@@ -1,5 +1,5 @@
 // Moments of simulated time → calls when the clock gets there, however often its speed changes or it is put forward meanwhile.
-import type { CancelTimer, Deps } from '../time.ts';
+import type { CancelTimer, Deps } from '../time/clock.ts';
 import type { VirtualClock } from './life/clock.ts';
 
 /** Timers cannot be longer; beyond, they are set again. */

@@ -1,5 +1,5 @@
 // The machines that see the same events → what they share: clock, events, faults, journal, service and script, kept up to the simulated time.
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { RequestJournal } from './journal.ts';
 import { Activation } from './life/activation.ts';
 import { VirtualClock } from './life/clock.ts';

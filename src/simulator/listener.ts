@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { BridgeError, messageOf } from '../errors.ts';
 import { isOwnHost } from '../own-host.ts';
 import { isLoopback } from '../private-addresses.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import type { Alarms } from './alarms.ts';
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
 import { Client } from './client.ts';

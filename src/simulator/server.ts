@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import { isLoopback } from '../private-addresses.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 import { Alarms } from './alarms.ts';
 import { pathAndQuery, type SimAnswer, type SimRequest } from './answer.ts';
 import { Group, type GroupOptions } from './group.ts';

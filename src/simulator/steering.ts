@@ -1,6 +1,6 @@
 // What a test orders and asks → the requests that the control routes take, in this process; and its waiting for what clients do.
 import { BridgeError } from '../errors.ts';
-import { type Deps, deadline } from '../time.ts';
+import { type Deps, deadline } from '../time/clock.ts';
 import type { GroupState, ListedEvent } from './control/group-state.ts';
 import type { JournalledRequest } from './journal.ts';
 import type { WireEvent } from './life/event.ts';

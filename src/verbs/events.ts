@@ -6,7 +6,7 @@ import { statusError } from '../metadata/faults.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
 import { Rhythm } from '../metadata/rhythm.ts';
 import type { Transport } from '../metadata/transport.ts';
-import { sleep } from '../time.ts';
+import { sleep } from '../time/clock.ts';
 import { apiVersionOption, ENDPOINT_OPTION, endpointOption, FIRST_TIMEOUT_MS } from './metadata-service.ts';
 import { EXIT, text, type Verb, type VerbContext, wholeNumber } from './verb.ts';
 

@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { type Bridge, startBridge } from '../bridge.ts';
 import { BridgeError } from '../errors.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '../telemetry/logger.ts';
-import { sleep } from '../time.ts';
+import { sleep } from '../time/clock.ts';
 import { loadConfigWithWarnings } from './config.ts';
 import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
 

@@ -1,7 +1,7 @@
 // What a verb is: its words for --help, its options, and what it does with them.
 import type { ParseArgsOptionsConfig } from 'node:util';
 import { BridgeError } from '../errors.ts';
-import type { Deps } from '../time.ts';
+import type { Deps } from '../time/clock.ts';
 
 /** 75 and 78 as in sysexits.h: try again later, and mend the configuration first. */
 export const EXIT = { fine: 0, failed: 1, usage: 2, locked: 75, config: 78 } as const;

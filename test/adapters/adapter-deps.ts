@@ -2,8 +2,8 @@
 import { PassThrough, type Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { AdapterDeps, AdapterMemory } from '../../adapters/adapter.ts';
-import { systemDeps } from '../../src/system.ts';
-import type { Deps } from '../../src/time.ts';
+import type { Deps } from '../../src/time/clock.ts';
+import { systemDeps } from '../../src/time/system.ts';
 
 export interface TestDeps extends AdapterDeps {
   /** Everything logged so far. */

@@ -5,7 +5,7 @@ import type { ApprovalStore } from '../../src/approvals/approval-store.ts';
 import { Approvals } from '../../src/approvals/approvals.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { ApprovalOrigin, PostResult } from '../../src/model/approvals.ts';
-import type { Deps } from '../../src/time.ts';
+import type { Deps } from '../../src/time/clock.ts';
 import type { OracleAct } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';
 

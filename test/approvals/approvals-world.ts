@@ -4,7 +4,7 @@ import type { ApprovalTransaction } from '../../src/approvals/approval-store.ts'
 import { BridgeError } from '../../src/errors.ts';
 import type { EventApproval, PostResult } from '../../src/model/approvals.ts';
 import type { ApprovalChange, EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model/events.ts';
-import { now } from '../../src/time.ts';
+import { now } from '../../src/time/clock.ts';
 import { scheduledEvent } from '../support/events.ts';
 import { MemoryApprovalStore } from '../support/memory-approval-store.ts';
 import { VirtualTime } from '../support/virtual-time.ts';

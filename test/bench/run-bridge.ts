@@ -5,8 +5,8 @@ import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { startBridge } from '../../src/bridge.ts';
 import { configError } from '../../src/config/config-error.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { systemDeps } from '../../src/system.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { systemDeps } from '../../src/time/system.ts';
 
 export async function runBridge(adapters: readonly AdapterDefinition<unknown>[]): Promise<void> {
   const [, , file = ''] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http';
 import { Group } from '../../src/simulator/group.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { Program } from '../support/program.ts';
 import { cpuMs, type Row, rssMb } from './figures.ts';
 import { pidOf } from './rig.ts';

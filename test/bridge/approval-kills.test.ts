@@ -1,7 +1,7 @@
 // kill -9 at each step of the life of an approval, and what the event does meanwhile → no approval is lost, and none posted for what is not Scheduled.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { sleep } from '../../src/time.ts';
+import { sleep } from '../../src/time/clock.ts';
 import { ALL, ANY, approve, heard, life, order, posts, SHARED, slowAnswers, statuses, watching } from '../support/posting-scene.ts';
 import { MINUTE, SECOND, type VirtualBridge } from '../support/virtual-bridge.ts';
 

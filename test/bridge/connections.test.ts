@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { type Connection, checkConnections } from '../../src/bridge/connections.ts';
 import { checkConfig } from '../../src/config/check-config.ts';
 import type { Config } from '../../src/config/config.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { surroundings } from '../support/config.ts';
 import { Issuer } from '../support/issuer.ts';
 import { MemorySinks } from '../support/memory-sinks.ts';

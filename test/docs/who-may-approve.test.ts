@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import type { Approvals } from '../../src/approvals/approvals.ts';
 import { type HttpInterface, openHttpInterface } from '../../src/bridge/http-interface.ts';
 import type { ApprovalOrigin } from '../../src/model/approvals.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../support/certificate.ts';
 import { configOf, surroundings } from '../support/config.ts';
 import { Issuer } from '../support/issuer.ts';

@@ -9,7 +9,7 @@ import type { ApprovalPorts, ApprovalReply, HoldReply, LifeReply, ReleaseReply }
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
 import { createHttpServer, type HttpServerParts } from '../../src/http/server.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { assertConforms } from './openapi-conformance.ts';
 

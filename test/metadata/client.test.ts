@@ -6,7 +6,7 @@ import { MetadataClient, type MetadataClientOptions } from '../../src/metadata/c
 import type { Transport, TransportAnswer, TransportRequest } from '../../src/metadata/transport.ts';
 import type { PollResult } from '../../src/model/events.ts';
 import { startSimulator } from '../../src/simulator.ts';
-import { now } from '../../src/time.ts';
+import { now } from '../../src/time/clock.ts';
 import { FakeMetadata, fakeDocument } from '../support/fake-metadata.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 

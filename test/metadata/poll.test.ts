@@ -5,7 +5,7 @@ import { BridgeError } from '../../src/errors.ts';
 import { createPoller } from '../../src/metadata/poll.ts';
 import { Rhythm } from '../../src/metadata/rhythm.ts';
 import type { PollResult } from '../../src/model/events.ts';
-import { now, sleep } from '../../src/time.ts';
+import { now, sleep } from '../../src/time/clock.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 
 /** A poll that takes `tookMs()` and then fails or not; `starts` tells when each began. */

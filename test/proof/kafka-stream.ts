@@ -8,7 +8,7 @@ import type { LaneStatus } from '../../src/delivery/lane-report.ts';
 import type { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { createSink } from '../adapters/kafka/start-kafka.ts';
 import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { type ReadRecord, readTopic } from '../support/kafka/records.ts';

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { Simulator } from '../../src/simulator/simulator.ts';
 import type { SimulatedAzure } from '../../src/simulator.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { FakeMetadata } from '../support/fake-metadata.ts';
 import { poll } from '../support/poll.ts';
 import type { Program } from '../support/program.ts';

@@ -12,7 +12,7 @@ import type { Group } from '../../src/simulator/group.ts';
 import type { Script, Step } from '../../src/simulator/script/script.ts';
 import { startSimulator } from '../../src/simulator/server.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import type { CloudEvent } from '../support/memory-sinks.ts';
 import { poll } from '../support/poll.ts';
 import { folderOf } from '../support/program.ts';

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { startRecordingProxy } from '../../src/simulator/recording/recording-proxy.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { poll } from '../support/poll.ts';
 import { folderOf } from '../support/program.ts';
 import { EVENTS } from '../support/simulation.ts';

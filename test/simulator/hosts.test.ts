@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { startRecordingProxy } from '../../src/simulator/recording/recording-proxy.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { folderOf } from '../support/program.ts';
 import { EVENTS } from '../support/simulation.ts';
 import { startServer } from '../support/simulator-server.ts';

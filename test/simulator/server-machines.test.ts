@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { createServer } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { type SimulatorServerOptions, startSimulator } from '../../src/simulator/server.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { scriptOf } from '../support/simulated-group.ts';
 import { EVENTS } from '../support/simulation.ts';
 import { freePorts, startServer } from '../support/simulator-server.ts';

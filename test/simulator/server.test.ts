@@ -7,7 +7,7 @@ import test from 'node:test';
 import type { Logger } from 'pino';
 import { BridgeError } from '../../src/errors.ts';
 import { type SimulatorServer, startSimulator } from '../../src/simulator/server.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { poll } from '../support/poll.ts';
 import { EVENTS } from '../support/simulation.ts';
 import { startServer } from '../support/simulator-server.ts';

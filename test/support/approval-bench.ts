@@ -6,7 +6,7 @@ import { Approvals, type ApprovalsParts } from '../../src/approvals/approvals.ts
 import { BridgeError } from '../../src/errors.ts';
 import type { ApprovalOrigin, PostResult } from '../../src/model/approvals.ts';
 import type { EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model/events.ts';
-import { now } from '../../src/time.ts';
+import { now } from '../../src/time/clock.ts';
 import { EVENT_ID, scheduledEvent } from './events.ts';
 import { MemoryApprovalStore } from './memory-approval-store.ts';
 import { VirtualTime } from './virtual-time.ts';

@@ -8,7 +8,7 @@ import { type Bridge, startBridge } from '../../src/bridge.ts';
 import { checkConfig } from '../../src/config/check-config.ts';
 import { configError } from '../../src/config/config-error.ts';
 import type { SimulatedAzure } from '../../src/simulator.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import type { LogLine } from './lane-fixture.ts';
 import type { CloudEvent } from './memory-sinks.ts';
 import { poll } from './poll.ts';

@@ -1,6 +1,6 @@
 // A seed → what happens on one day around a bridge: events and what becomes of them, bad weather, sinks in trouble, restarts and kills.
 
-import { sleep } from '../../src/time.ts';
+import { sleep } from '../../src/time/clock.ts';
 import { ANSWER_LOST } from './memory-sinks.ts';
 import type { Answer } from './scripted-adapter.ts';
 import { failure } from './scripted-adapter.ts';

@@ -1,6 +1,6 @@
 // A transport to the metadata service and a pause → the advanced sample of Microsoft's page, transcribed from the reference (6.1, 6.2, 7.5) alone.
 import type { Transport } from '../../src/metadata/transport.ts';
-import { type Deps, sleep } from '../../src/time.ts';
+import { type Deps, sleep } from '../../src/time/clock.ts';
 
 const URL = 'http://169.254.169.254/metadata/scheduledevents?api-version=2020-07-01';
 

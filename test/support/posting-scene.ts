@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Transport } from '../../src/metadata/transport.ts';
-import { sleep } from '../../src/time.ts';
+import { sleep } from '../../src/time/clock.ts';
 import { type Reply, SECOND, VirtualBridge } from './virtual-bridge.ts';
 
 /** What `PUT /simulator/faults` takes. */

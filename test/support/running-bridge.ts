@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
 import { type SimulatedAzure, startSimulator } from '../../src/simulator.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 import { folderOf, type Program, type ProgramOptions, start } from './program.ts';
 import type { ReceivedRequest } from './webhook-receiver.ts';
 

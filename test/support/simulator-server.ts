@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { TestContext } from 'node:test';
 import { type SimulatorServer, type SimulatorServerOptions, startSimulator } from '../../src/simulator/server.ts';
-import { systemDeps } from '../../src/system.ts';
+import { systemDeps } from '../../src/time/system.ts';
 
 /** On a free port and the machine's own clocks, unless other things are said. */
 export async function startServer(t: TestContext, options: Partial<SimulatorServerOptions> = {}): Promise<SimulatorServer> {

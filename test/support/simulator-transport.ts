@@ -3,7 +3,7 @@ import { BridgeError } from '../../src/errors.ts';
 import type { Transport } from '../../src/metadata/transport.ts';
 import type { SimAnswer } from '../../src/simulator/answer.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
-import { type Deps, deadline, sleep } from '../../src/time.ts';
+import { type Deps, deadline, sleep } from '../../src/time/clock.ts';
 
 export function simulatorTransport(simulator: Simulator, deps: Pick<Deps, 'after'>): Transport {
   return async ({ method, url, headers, body, timeoutMs }, signal) => {

@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
 import type { Transport } from '../../src/metadata/transport.ts';
-import { type Deps, sleep } from '../../src/time.ts';
+import { type Deps, sleep } from '../../src/time/clock.ts';
 import { simulatedGroup } from './simulated-group.ts';
 import type { SimulatedMachine, Simulation } from './simulation.ts';
 import { simulatorTransport } from './simulator-transport.ts';

@@ -1,6 +1,7 @@
 // A seed → Deps on virtual time: nothing passes until a test advances it, and what it draws at random repeats.
-import { schedulerOn } from '../../src/system.ts';
-import type { Deps } from '../../src/time.ts';
+
+import type { Deps } from '../../src/time/clock.ts';
+import { schedulerOn } from '../../src/time/system.ts';
 
 interface Timer {
   readonly dueMs: number;

@@ -1,5 +1,5 @@
 // The machine's clocks and a speed → the simulated time, which events, scenarios and the journal go by.
-import type { Deps } from '../../time.ts';
+import type { Deps } from '../../time/clock.ts';
 
 /** Simulated seconds a second, at most. */
 export const FASTEST = 1_000_000;

@@ -1,5 +1,5 @@
 // Orders and the passing of time → the events of a group of machines, from the first moment of each to its last.
-import type { Deps } from '../../time.ts';
+import type { Deps } from '../../time/clock.ts';
 import type { Refusal } from '../answer.ts';
 import { changedEntry, type Entry, entryOf, isApprovable, lowerCased, type PastEntry } from './entry.ts';
 import { EntryList } from './entry-list.ts';

@@ -1,5 +1,5 @@
 // Random numbers → a version 4 GUID in upper case, as the service writes EventIds.
-import type { Deps } from '../../time.ts';
+import type { Deps } from '../../time/clock.ts';
 
 export function guid(random: Deps['random']): string {
   const digits = Array.from({ length: 32 }, () => Math.floor(random() * 16));

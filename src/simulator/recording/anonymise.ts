@@ -1,5 +1,5 @@
 // A line of a recording → the same line with other names and EventIds, always the same ones for the same, so that it can be shown around.
-import type { Deps } from '../../time.ts';
+import type { Deps } from '../../time/clock.ts';
 import type { WireEvent } from '../life/event.ts';
 import { guid } from '../life/guid.ts';
 import type { RecordedAnswer, RecordedDocument, RecordedPost, RecordingLine } from './recording.ts';

@@ -1,6 +1,6 @@
 // `--record` and `--anonymise` → a recording that goes on until it is disposed of, for the simulator and for the proxy alike.
 import type { Logger } from 'pino';
-import type { Deps } from '../../time.ts';
+import type { Deps } from '../../time/clock.ts';
 import { Anonymiser } from './anonymise.ts';
 import { Recorder } from './recorder.ts';
 import { RECORDING_VERSION, type RecordingHeader } from './recording.ts';

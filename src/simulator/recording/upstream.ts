@@ -1,7 +1,7 @@
 // A request to the metadata service → the answer of the real one: directly, never through a proxy, never after a redirect.
 import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
-import { type Deps, deadline } from '../../time.ts';
+import { type Deps, deadline } from '../../time/clock.ts';
 import { empty, json, type SimAnswer, type SimRequest } from '../answer.ts';
 
 /** What upstream said, to be handed on as it is. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kafkaClient } from '../../../adapters/kafka/kafka-client.ts';
-import { systemDeps } from '../../../src/system.ts';
+import { systemDeps } from '../../../src/time/system.ts';
 import { sharedKafka, withoutKafka } from '../../support/kafka/shared-kafka.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 

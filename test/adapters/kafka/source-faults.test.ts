@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { BridgeError } from '../../../src/errors.ts';
-import { systemDeps } from '../../../src/system.ts';
+import { systemDeps } from '../../../src/time/system.ts';
 import { Cluster } from '../../support/kafka/cluster.ts';
 import { KafkaProxy } from '../../support/kafka/kafka-proxy.ts';
 import { USERS } from '../../support/kafka/security.ts';

@@ -12,7 +12,7 @@ import { startGroupFromOutside } from '../../../adapters/kafka/group-start.ts';
 import { kafkaClient } from '../../../adapters/kafka/kafka-client.ts';
 import { kafkaSourceOptions } from '../../../adapters/kafka/kafka-source-options.ts';
 import type { BridgeError } from '../../../src/errors.ts';
-import { systemDeps } from '../../../src/system.ts';
+import { systemDeps } from '../../../src/time/system.ts';
 import { sharedKafka, withoutKafka } from '../../support/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
 import { adapterDeps } from '../adapter-deps.ts';

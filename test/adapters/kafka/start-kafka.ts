@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
 import { kafka } from '../../../adapters/kafka/kafka.ts';
 import type { KafkaAdapter } from '../../../adapters/kafka/kafka-adapter.ts';
-import type { Deps } from '../../../src/time.ts';
+import type { Deps } from '../../../src/time/clock.ts';
 import { KafkaProxy } from '../../support/kafka/kafka-proxy.ts';
 import { type ReadRecord, readTopic } from '../../support/kafka/records.ts';
 import type { TopicOptions } from '../../support/kafka/requests.ts';

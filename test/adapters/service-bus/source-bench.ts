@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import type { CredentialOf } from '../../../adapters/service-bus/access.ts';
 import { ServiceBusSource, serviceBusSource } from '../../../adapters/service-bus/service-bus-source.ts';
 import type { ServiceBusSourceOptions } from '../../../adapters/service-bus/service-bus-source-options.ts';
-import type { Deps } from '../../../src/time.ts';
+import type { Deps } from '../../../src/time/clock.ts';
 import { sdkClient } from '../../support/service-bus/sdk-client.ts';
 import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
 import { adapterDeps } from '../adapter-deps.ts';

@@ -5,7 +5,7 @@ import type { Outcome } from '../../../adapters/adapter.ts';
 import type { CredentialOf } from '../../../adapters/service-bus/access.ts';
 import { ServiceBusAdapter } from '../../../adapters/service-bus/service-bus-adapter.ts';
 import { serviceBusOptions } from '../../../adapters/service-bus/service-bus-options.ts';
-import type { Deps } from '../../../src/time.ts';
+import type { Deps } from '../../../src/time/clock.ts';
 import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';

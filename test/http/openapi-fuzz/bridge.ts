@@ -11,7 +11,7 @@ import { checkConfig } from '../../../src/config/check-config.ts';
 import { configError } from '../../../src/config/config-error.ts';
 import { EXAMPLE_ID } from '../../../src/http/openapi/node.ts';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
-import { systemDeps } from '../../../src/system.ts';
+import { systemDeps } from '../../../src/time/system.ts';
 import { poll } from '../../support/poll.ts';
 import { localSimulator } from '../../support/running-bridge.ts';
 

@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import { RecordingFile } from '../../../src/simulator/recording/recording-file.ts';
 import { startRecording } from '../../../src/simulator/recording/start-recording.ts';
-import { systemDeps } from '../../../src/system.ts';
+import { systemDeps } from '../../../src/time/system.ts';
 import { poll } from '../../support/poll.ts';
 import { folderOf } from '../../support/program.ts';
 import { answer, documentOf, get, START_MS } from '../../support/recording.ts';

@@ -12,7 +12,7 @@ import { type RecordingProxyOptions, startRecordingProxy } from '../../../src/si
 import { replay } from '../../../src/simulator/recording/replay.ts';
 import { startRecording } from '../../../src/simulator/recording/start-recording.ts';
 import { startSimulator } from '../../../src/simulator/server.ts';
-import { systemDeps } from '../../../src/system.ts';
+import { systemDeps } from '../../../src/time/system.ts';
 import { FakeMetadata, fakeDocument } from '../../support/fake-metadata.ts';
 import { poll } from '../../support/poll.ts';
 import { folderOf } from '../../support/program.ts';

@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import type { SimRequest } from '../../../src/simulator/answer.ts';
 import { connectUpstream, parseUpstream, type Upstream, type UpstreamAnswer } from '../../../src/simulator/recording/upstream.ts';
-import { systemDeps } from '../../../src/system.ts';
+import { systemDeps } from '../../../src/time/system.ts';
 import { FakeMetadata } from '../../support/fake-metadata.ts';
 import { poll } from '../../support/poll.ts';
 import { get, post } from '../../support/recording.ts';
@@ -212,7 +212,7 @@ test('a proxy that the environment names is not visited', async (t) => {
   const fake = await FakeMetadata.start(t);
   const program = `
     const { connectUpstream } = await import(${JSON.stringify(new URL('../../../src/simulator/recording/upstream.ts', import.meta.url).href)});
-    const { systemDeps } = await import(${JSON.stringify(new URL('../../../src/system.ts', import.meta.url).href)});
+    const { systemDeps } = await import(${JSON.stringify(new URL('../../../src/time/system.ts', import.meta.url).href)});
     using upstream = connectUpstream(${JSON.stringify(fake.url)}, systemDeps());
     const request = { method: 'GET', url: '/metadata', headers: {}, body: new Uint8Array() };
     process.stdout.write(String((await upstream.forward(request, new AbortController().signal)).status));`;

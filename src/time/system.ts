@@ -1,8 +1,8 @@
 // The machine's own clock and chance as Deps, with the scheduler that RxJS needs; of the program only cli.ts and simulator.ts import it.
 import { randomBytes } from 'node:crypto';
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
-import { machineClock } from './clock.ts';
-import type { Deps } from './time.ts';
+import type { Deps } from './clock.ts';
+import { machineClock } from './machine-clock.ts';
 
 /** One timer as RxJS sees it. */
 class Action<T> extends Subscription {

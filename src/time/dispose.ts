@@ -1,6 +1,6 @@
 // An adapter of a lane, or a source of approvals → closed, or left behind after a while, so that nothing at the end waits for it.
 import { messageOf } from '../errors.ts';
-import { type Deps, sleep } from '../time.ts';
+import { type Deps, sleep } from './clock.ts';
 
 const LIMIT_MS = 2_000;
 

@@ -1,6 +1,6 @@
 // Time and chance as the parts see them: the clocks, timers and random source that bridge.ts hands down, and waiting on them.
 import type { SchedulerLike } from 'rxjs';
-import type { Instant } from './model/events.ts';
+import type { Instant } from '../model/events.ts';
 
 export type CancelTimer = () => void;
 

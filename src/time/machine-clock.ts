@@ -1,6 +1,6 @@
 // The machine's own clocks, timers and random source, without RxJS; of the program only system.ts and consumer.ts import it.
 import { performance } from 'node:perf_hooks';
-import type { Deps } from './time.ts';
+import type { Deps } from './clock.ts';
 
 /** setTimeout counts in 32 bits; a longer delay would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
