@@ -6,8 +6,8 @@ import type { AzureCredentialOptions } from './azure-options.ts';
 import { BridgeError } from './errors.ts';
 import { formatDuration } from './formats/durations.ts';
 import type { Instant } from './model/events.ts';
-import { fileFault, readRegularFile } from './regular-file.ts';
-import type { Secret } from './secret.ts';
+import { fileFault, readRegularFile } from './secrets/regular-file.ts';
+import type { Secret } from './secrets/secret.ts';
 import { type Deps, deadline, now, orAbort } from './time/clock.ts';
 
 /** Less than the five minutes for which the library itself no longer hands out what it keeps. */

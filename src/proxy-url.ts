@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { secret } from './options.ts';
 import { addressJudge, judgeLiteral } from './private-addresses.ts';
-import { reveal, Secret } from './secret.ts';
+import { reveal, Secret } from './secrets/secret.ts';
 
 const PROXY_FAULT = 'must be http://host:port or https://host:port, and nothing behind it';
 const PROXY_CREDENTIALS = 'holds a user or password: give the whole URL as { env: NAME } or { file: PATH }';

@@ -4,8 +4,8 @@ import type { SecureContext } from 'node:tls';
 import type { Logger } from 'pino';
 import { type PemTexts, pemFaults } from './certificates.ts';
 import { BridgeError, codeOf, type ErrorCode, messageOf } from './errors.ts';
-import { fileFault, readRegularFile } from './regular-file.ts';
-import type { Secret } from './secret.ts';
+import { fileFault, readRegularFile } from './secrets/regular-file.ts';
+import type { Secret } from './secrets/secret.ts';
 import type { Deps } from './time/clock.ts';
 import type { TlsOptions } from './tls-options.ts';
 

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { type PemTexts, pemFaults } from './certificates.ts';
 import { codeOf } from './errors.ts';
-import { Secret } from './secret.ts';
+import { Secret } from './secrets/secret.ts';
 
 const DNS_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z][a-z0-9-]{0,62}$/i;
 

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { AzureCredential } from '../src/azure-credential.ts';
 import { type AzureCredentialOptions, azureCredentialFaults } from '../src/azure-options.ts';
 import { BridgeError } from '../src/errors.ts';
-import { Secret } from '../src/secret.ts';
+import { Secret } from '../src/secrets/secret.ts';
 import { adapterDeps } from './adapters/adapter-deps.ts';
 import { FakeEntra, setEnvironment } from './support/fake-entra.ts';
 import { poll } from './support/poll.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { fileFault, readRegularFile } from '../src/regular-file.ts';
+import { fileFault, readRegularFile } from '../src/secrets/regular-file.ts';
 import { temporaryFolder } from './support/outbox.ts';
 
 function faultOf(path: string): string {

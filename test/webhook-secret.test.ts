@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import test from 'node:test';
-import { ed25519Secret, publicKeyOf, readWebhookSecret, type SigningKey, symmetricSecret } from '../src/webhook-secret.ts';
+import { ed25519Secret, publicKeyOf, readWebhookSecret, type SigningKey, symmetricSecret } from '../src/secrets/webhook-secret.ts';
 
 const SEED = Buffer.alloc(32, 7);
 /** Of that seed (wire formats, 2.2). */

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { duration, flagOr, secret } from '../../src/options.ts';
 import { isLoopback } from '../../src/private-addresses.ts';
-import type { Secret } from '../../src/secret.ts';
+import type { Secret } from '../../src/secrets/secret.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/tls-options.ts';
 import type { OptionFault } from '../adapter.ts';
 import { type Broker, brokerFault, isEventHubsHost, parseBroker, showBroker } from './broker-address.ts';

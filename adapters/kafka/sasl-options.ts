@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { azureCredentialEntries, azureCredentialFaults } from '../../src/azure-options.ts';
 import { secret } from '../../src/options.ts';
-import { reveal } from '../../src/secret.ts';
+import { reveal } from '../../src/secrets/secret.ts';
 import { tlsFaults } from '../../src/tls-options.ts';
 import type { OptionFault } from '../adapter.ts';
 

@@ -2,8 +2,8 @@
 import { AzureCredential, type AzureCredentialDeps } from '../../src/azure-credential.ts';
 import { azureAuthorityOf } from '../../src/azure-options.ts';
 import { BridgeError } from '../../src/errors.ts';
-import { fileFault, readRegularFile } from '../../src/regular-file.ts';
-import type { Secret } from '../../src/secret.ts';
+import { fileFault, readRegularFile } from '../../src/secrets/regular-file.ts';
+import type { Secret } from '../../src/secrets/secret.ts';
 import { isToken, type SaslOptions } from './sasl-options.ts';
 
 export type OauthBearerOptions = Extract<SaslOptions, { mechanism: 'oauthbearer' }>;

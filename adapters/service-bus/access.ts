@@ -5,8 +5,8 @@ import { type AzureCredentialOptions, azureAuthorityOf } from '../../src/azure-o
 import { BridgeError } from '../../src/errors.ts';
 import type { ProxyServer } from '../../src/http-connect.ts';
 import { proxyUrl } from '../../src/proxy-url.ts';
-import { fileFault, readRegularFile } from '../../src/regular-file.ts';
-import type { Secret } from '../../src/secret.ts';
+import { fileFault, readRegularFile } from '../../src/secrets/regular-file.ts';
+import type { Secret } from '../../src/secrets/secret.ts';
 import { TlsFiles } from '../../src/tls-files.ts';
 import { connectionStringFault, type ServiceBusConnectionOptions } from './connection-options.ts';
 import { type Endpoint, parseConnectionString, parseEndpoint, showEndpoint } from './connection-string.ts';

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type AzureCredentialOptions, azureCredentialEntries, azureCredentialFaults } from '../../src/azure-options.ts';
 import { duration, secret } from '../../src/options.ts';
 import { proxyEntry, proxyFault } from '../../src/proxy-url.ts';
-import type { Secret } from '../../src/secret.ts';
+import type { Secret } from '../../src/secrets/secret.ts';
 import { pemFile, tlsFaults } from '../../src/tls-options.ts';
 import type { OptionFault } from '../adapter.ts';
 import { parseConnectionString, parseEndpoint } from './connection-string.ts';

@@ -4,7 +4,7 @@ import { checkedLookup, checkLiteral, type Resolve } from '../../src/checked-loo
 import { BridgeError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
 import type { Instant } from '../../src/model/events.ts';
-import { reveal } from '../../src/secret.ts';
+import { reveal } from '../../src/secrets/secret.ts';
 import { type Deps, deadline, now } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { AuthorizationOptions } from './authorization-options.ts';

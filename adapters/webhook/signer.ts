@@ -1,6 +1,6 @@
 // A request's id, the time and its body → `webhook-signature` (Standard Webhooks 1.0.0).
 import { createHmac, sign as signDigest } from 'node:crypto';
-import type { SigningKey } from '../../src/webhook-secret.ts';
+import type { SigningKey } from '../../src/secrets/webhook-secret.ts';
 
 /** Null where nothing signs. @param timestampS whole seconds since 1970 */
 export type Sign = (id: string, timestampS: number, body: Uint8Array) => string | null;

@@ -1,8 +1,8 @@
 // What the configuration says of signatures → its key, and, once its secrets are open, the keys that every request is signed with.
 import * as v from 'valibot';
 import { secret } from '../../src/options.ts';
-import type { Secret } from '../../src/secret.ts';
-import { readWebhookSecret, type SigningKey } from '../../src/webhook-secret.ts';
+import type { Secret } from '../../src/secrets/secret.ts';
+import { readWebhookSecret, type SigningKey } from '../../src/secrets/webhook-secret.ts';
 import type { OptionFault } from '../adapter.ts';
 
 /** Each makes one more signature of every request. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
 import { duration, secret } from '../../src/options.ts';
 import { isAddressRange } from '../../src/private-addresses.ts';
-import { reveal } from '../../src/secret.ts';
+import { reveal } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';
 import {
   AUTHORIZATION_FAULT,

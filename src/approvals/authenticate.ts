@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Authentication, ClientCertificate, Credentials } from '../caller.ts';
 import { BridgeError } from '../errors.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../secrets/secret.ts';
 import { type JwtDeps, JwtJudge, looksLikeJwt } from './jwt.ts';
 import type { JwtOptions } from './jwt-options.ts';
 import { TokenBook, type TokenOwners } from './token-book.ts';

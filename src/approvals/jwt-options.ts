@@ -1,5 +1,5 @@
 // What the configuration says of JSON Web Tokens, as their judge takes it. Types alone.
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../secrets/secret.ts';
 import type { TlsOptions } from '../tls-options.ts';
 
 /** `approvals.jwt`; secrets are open. */

@@ -1,10 +1,10 @@
 // The configured tokens, anew when their files change, and one that a caller brought → whose it is, in a time that tells nothing about any.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
-import { tokenFault } from '../bearer-token.ts';
-import type { Secret } from '../secret.ts';
+import { tokenFault } from '../secrets/bearer-token.ts';
+import type { Secret } from '../secrets/secret.ts';
+import { type FileText, WatchedFiles } from '../secrets/watched-files.ts';
 import type { Deps } from '../time/clock.ts';
-import { type FileText, WatchedFiles } from '../watched-files.ts';
 
 /** Whose a token is. */
 export interface Owner {

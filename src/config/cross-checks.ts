@@ -1,9 +1,10 @@
 // What no single key shows: faults between the parts of a configuration that fit the schema each for itself.
-import { tokenFault } from '../bearer-token.ts';
+
 import { pemFaults } from '../certificates.ts';
 import { eventMatchers } from '../model/conditions.ts';
 import { isLoopback } from '../private-addresses.ts';
-import type { Secret } from '../secret.ts';
+import { tokenFault } from '../secrets/bearer-token.ts';
+import type { Secret } from '../secrets/secret.ts';
 import { type Fault, formatPath, nearest, type Path } from '../validation/faults.ts';
 import { isMapping } from '../validation/validate.ts';
 import type { ApprovalsSection, HttpSection } from './callers.ts';

@@ -1,7 +1,7 @@
 // The configuration's section that says which JSON Web Tokens prove an approver: approvals.jwt, schema and types.
 import * as v from 'valibot';
 import { isAddressRange } from '../private-addresses.ts';
-import { Secret } from '../secret.ts';
+import { Secret } from '../secrets/secret.ts';
 import { tlsSection } from '../tls-options.ts';
 import { durationBetween } from './fields.ts';
 

@@ -1,8 +1,8 @@
 // The secrets that a checked configuration names → opened, from the environment or from files; what cannot be opened is a fault at its path.
 import { resolve } from 'node:path';
-import type { Exposure } from '../file-exposure.ts';
-import { fileFault } from '../regular-file.ts';
-import { type FileReference, Secret, type SecretReference } from '../secret.ts';
+import type { Exposure } from '../secrets/file-exposure.ts';
+import { fileFault } from '../secrets/regular-file.ts';
+import { type FileReference, Secret, type SecretReference } from '../secrets/secret.ts';
 import { type Fault, formatPath, type Path } from '../validation/faults.ts';
 import { isMapping } from '../validation/validate.ts';
 

@@ -2,9 +2,9 @@
 import type { Logger } from 'pino';
 import { type PemTexts, pemFaults } from '../certificates.ts';
 import { codeOf } from '../errors.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../secrets/secret.ts';
+import { WatchedFiles } from '../secrets/watched-files.ts';
 import type { Deps } from '../time/clock.ts';
-import { WatchedFiles } from '../watched-files.ts';
 
 /** The text of PEM files, and where they are. */
 export interface ServerTls {

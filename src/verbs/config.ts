@@ -6,9 +6,9 @@ import { configError } from '../config/config-error.ts';
 import { defaultConfig } from '../config/default-config.ts';
 import type { Warning } from '../config/warnings.ts';
 import { BridgeError } from '../errors.ts';
-import { exposureOf } from '../file-exposure.ts';
 import { folderWarning } from '../outbox/private-folder.ts';
-import { fileFault, readRegularFile } from '../regular-file.ts';
+import { exposureOf } from '../secrets/file-exposure.ts';
+import { fileFault, readRegularFile } from '../secrets/regular-file.ts';
 import type { VerbContext } from './verb.ts';
 
 /** @throws BridgeError BRIDGE_CONFIG_UNREADABLE, or BRIDGE_CONFIG_INVALID with every fault of the file. */

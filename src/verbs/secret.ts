@@ -1,8 +1,8 @@
 // `secret`: chance → a good webhook secret, or a key pair; a private key → the public key that its receivers need.
 import { lookUp } from '../config/secrets.ts';
 import { BridgeError } from '../errors.ts';
-import { readRegularFile } from '../regular-file.ts';
-import { ed25519Secret, publicKeyOf, readWebhookSecret, SEED_BYTES, symmetricSecret } from '../webhook-secret.ts';
+import { readRegularFile } from '../secrets/regular-file.ts';
+import { ed25519Secret, publicKeyOf, readWebhookSecret, SEED_BYTES, symmetricSecret } from '../secrets/webhook-secret.ts';
 import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
 
 /** As long as the digest that it keys. */

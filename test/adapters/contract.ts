@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import type { Adapter, AdapterDefinition, Outcome } from '../../adapters/adapter.ts';
 import { BridgeError, type Disposition } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/events.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { poll } from '../support/poll.ts';
 import { adapterDeps, type TestDeps } from './adapter-deps.ts';
 import { sampleDelivery } from './sample-deliveries.ts';

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { type ApproverProofs, type AuthenticatorParts, createAuthenticator } from '../../src/approvals/authenticate.ts';
 import { TokenBook } from '../../src/approvals/token-book.ts';
 import type { Credentials } from '../../src/caller.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 
 function token(value: string): Secret {

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { createAuthenticator } from '../../src/approvals/authenticate.ts';
 import { JwtJudge } from '../../src/approvals/jwt.ts';
 import type { JwtOptions } from '../../src/approvals/jwt-options.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { AUDIENCE, ISSUER, Issuer } from '../support/issuer.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 

@@ -8,7 +8,7 @@ import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { JwtJudge } from '../../src/approvals/jwt.ts';
 import type { JwtOptions } from '../../src/approvals/jwt-options.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { CertificateAuthority } from '../support/certificate-authority.ts';
 import { AUDIENCE, ISSUER, Issuer } from '../support/issuer.ts';
 import { VirtualTime } from '../support/virtual-time.ts';

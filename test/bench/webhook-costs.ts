@@ -3,7 +3,7 @@ import { encoder } from '../../adapters/webhook/encoder.ts';
 import { signer } from '../../adapters/webhook/signer.ts';
 import { templateEncoder } from '../../adapters/webhook/template-encoder.ts';
 import type { Delivery } from '../../src/model/events.ts';
-import { readWebhookSecret } from '../../src/webhook-secret.ts';
+import { readWebhookSecret } from '../../src/secrets/webhook-secret.ts';
 import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { median, type Row } from './figures.ts';
 

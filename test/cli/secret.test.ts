@@ -4,7 +4,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readWebhookSecret } from '../../src/webhook-secret.ts';
+import { readWebhookSecret } from '../../src/secrets/webhook-secret.ts';
 import { folderOf, run } from '../support/program.ts';
 
 const CHECKED = 'sinks: { hooks: { type: webhook, url: "https://example.com/", secrets: [{ file: hook.secret }] } }';

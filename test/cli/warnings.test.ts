@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { exposureOf } from '../../src/file-exposure.ts';
+import { exposureOf } from '../../src/secrets/file-exposure.ts';
 import { folderOf, run, start } from '../support/program.ts';
 
 const FOREIGN_GROUP = 65_534;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultConfig } from '../../src/config/default-config.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../support/certificate.ts';
 import { configOf, OTHER_TOKEN, surroundings, TOKEN } from '../support/config.ts';
 

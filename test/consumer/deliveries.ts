@@ -6,7 +6,7 @@ import { toCloudEvent } from '../../src/cloudevents/event.ts';
 import { httpHeaders } from '../../src/cloudevents/http-binary.ts';
 import { encodeStructured } from '../../src/cloudevents/structured.ts';
 import type { Change, Delivery, ScheduledEvent } from '../../src/model/events.ts';
-import { readWebhookSecret } from '../../src/webhook-secret.ts';
+import { readWebhookSecret } from '../../src/secrets/webhook-secret.ts';
 import { approvalChange, context, eventChange, sourceChange } from '../cloudevents/changes.ts';
 import { scheduledEvent } from '../support/events.ts';
 

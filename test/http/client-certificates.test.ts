@@ -7,7 +7,7 @@ import tls from 'node:tls';
 import { pino } from 'pino';
 import { json } from '../../src/http/route.ts';
 import { createHttpServer } from '../../src/http/server.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { CertificateAuthority, type Issued } from '../support/certificate-authority.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 

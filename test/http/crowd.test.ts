@@ -4,7 +4,7 @@ import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
 import type { DropReason } from '../../src/http/connections.ts';
 import { DropLog } from '../../src/http/drop-log.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../support/certificate.ts';
 import { poll } from '../support/poll.ts';
 import { type RawConnection, rawConnection, rawConnections } from '../support/raw-connection.ts';

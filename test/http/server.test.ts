@@ -4,7 +4,7 @@ import net from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { healthRoutes } from '../../src/http/health-routes.ts';
 import { createHttpServer } from '../../src/http/server.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../support/certificate.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { APPROVER, HttpBench, serve } from './http-bench.ts';

@@ -7,7 +7,7 @@ import type { KafkaConnectionOptions } from '../../../adapters/kafka/connection-
 import { kafkaClient } from '../../../adapters/kafka/kafka-client.ts';
 import { RepairedRequestQueue } from '../../../adapters/kafka/repaired-request-queue.ts';
 import { codeOf } from '../../../src/errors.ts';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
 import { int16, int32 } from '../../support/kafka/wire.ts';
 import { poll } from '../../support/poll.ts';
 import { VirtualTime } from '../../support/virtual-time.ts';

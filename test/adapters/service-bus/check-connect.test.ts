@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { Access } from '../../../adapters/service-bus/access.ts';
 import { describeEntity } from '../../../adapters/service-bus/entity-description.ts';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
 import { CertificateAuthority } from '../../support/certificate-authority.ts';
 import { poll } from '../../support/poll.ts';
 import { VirtualTime } from '../../support/virtual-time.ts';

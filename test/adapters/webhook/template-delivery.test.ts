@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import type { Adapter } from '../../../adapters/adapter.ts';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import type { Delivery } from '../../../src/model/events.ts';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
 import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { failed } from '../contract.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import type { BridgeError } from '../../../src/errors.ts';
-import { Secret } from '../../../src/secret.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
 import { TlsFiles } from '../../../src/tls-files.ts';
 import { CertificateAuthority, type Issued } from '../../support/certificate-authority.ts';
 import { poll } from '../../support/poll.ts';

@@ -1,6 +1,6 @@
 // The path of a file → its text, where it is a regular file of at most 1 MiB; anything else is refused at once, and never waited for.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { codeOf } from './errors.ts';
+import { codeOf } from '../errors.ts';
 
 const LARGEST_BYTES = 1024 * 1024;
 /** Should a pipe take the file's place between the look and the opening, it is not waited for either. Windows has neither flag. */

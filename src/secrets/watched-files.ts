@@ -1,8 +1,8 @@
 // Paths of files → what they hold, again whenever they changed; they are looked at only when somebody asks.
 import { statSync } from 'node:fs';
-import { codeOf } from './errors.ts';
+import { codeOf } from '../errors.ts';
+import type { Deps } from '../time/clock.ts';
 import { fileFault, readRegularFile } from './regular-file.ts';
-import type { Deps } from './time/clock.ts';
 
 /** However often is asked, the files are looked at so often at most. */
 export const LOOK_AGAIN_MS = 1000;
