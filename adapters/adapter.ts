@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BridgeError } from '../src/errors.ts';
 import type { Delivery } from '../src/model/events.ts';
-import type { Schema } from '../src/options.ts';
+import type { Schema } from '../src/schema/pieces.ts';
 import type { Deps } from '../src/time/clock.ts';
 
 /** A short text that outlives the process. It is this sink's alone and forgotten when its configuration changes. Both @throw BridgeError BRIDGE_STORE_*. */

@@ -1,6 +1,6 @@
 // What the configuration says of an identity in Microsoft Entra ID → its keys, and which of them a kind of credential needs or has no use for. Pure.
 import * as v from 'valibot';
-import { secret } from './options.ts';
+import { secret } from './schema/pieces.ts';
 import type { Secret } from './secrets/secret.ts';
 import { pemFile } from './tls-options.ts';
 

@@ -1,6 +1,8 @@
 // `scheduled-events-bridge/simulator`, for tests in Node: what machines to play → a simulated metadata service that listens, on the machine's clocks.
 import * as v from 'valibot';
 import { BridgeError } from './errors.ts';
+import { formatFault } from './schema/faults.ts';
+import { validate } from './schema/validate.ts';
 import { wholeNumber } from './simulator/control/event-fields.ts';
 import { hostEntries } from './simulator/control/host-fields.ts';
 import { NOT_BEFORE_CLOCKS } from './simulator/life/event.ts';
@@ -8,8 +10,6 @@ import { startSimulator as startServer } from './simulator/server.ts';
 import type { SimulatedAzure } from './simulator/simulated-azure.ts';
 import { Steering } from './simulator/steering.ts';
 import { systemDeps } from './time/system.ts';
-import { formatFault } from './validation/faults.ts';
-import { validate } from './validation/validate.ts';
 
 export { BridgeError, type ErrorCode } from './errors.ts';
 export type { GroupState, ListedEvent, PastEvent } from './simulator/control/group-state.ts';

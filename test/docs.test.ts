@@ -13,7 +13,7 @@ import { readConfig } from '../src/config/read-config.ts';
 import { sha256Hex } from '../src/formats/canonical-json.ts';
 import { PROBLEM_TITLES } from '../src/http/problem.ts';
 import { CHANGE_NAMES } from '../src/model/change-names.ts';
-import { formatFault } from '../src/validation/faults.ts';
+import { formatFault } from '../src/schema/faults.ts';
 import { CERTIFICATE, PRIVATE_KEY } from './support/certificate.ts';
 
 const ROOT = join(import.meta.dirname, '..');

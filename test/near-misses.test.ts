@@ -1,7 +1,7 @@
 // Keys that are nearly right → the name that was meant; others are left alone.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { nearMiss } from '../src/near-misses.ts';
+import { nearMiss } from '../src/schema/near-misses.ts';
 
 const NAMES = ['EventId', 'Seen'];
 

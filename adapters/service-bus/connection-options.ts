@@ -1,8 +1,8 @@
 // What the configuration says of the way to a Service Bus namespace → its keys, for sinks and sources, and what is wrong with them.
 import * as v from 'valibot';
 import { type AzureCredentialOptions, azureCredentialEntries, azureCredentialFaults } from '../../src/azure-options.ts';
-import { duration, secret } from '../../src/options.ts';
 import { proxyEntry, proxyFault } from '../../src/proxy-url.ts';
+import { duration, secret } from '../../src/schema/pieces.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
 import { pemFile, tlsFaults } from '../../src/tls-options.ts';
 import type { OptionFault } from '../adapter.ts';

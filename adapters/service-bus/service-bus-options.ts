@@ -1,6 +1,6 @@
 // What the configuration says of a Service Bus sink → checked options.
 import * as v from 'valibot';
-import { duration } from '../../src/options.ts';
+import { duration } from '../../src/schema/pieces.ts';
 import type { OptionFault } from '../adapter.ts';
 import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
 

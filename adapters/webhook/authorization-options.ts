@@ -1,6 +1,6 @@
 // What the configuration says of who sends → its keys: tokens by OAuth 2.0 client credentials (RFC 6749, section 4.4).
 import * as v from 'valibot';
-import { secret } from '../../src/options.ts';
+import { secret } from '../../src/schema/pieces.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
 
 /** Scope tokens with one space between them (RFC 6749, section 3.3). */

@@ -1,6 +1,6 @@
 // What the configuration says of a request's body → its keys: how CloudEvents become one.
 import * as v from 'valibot';
-import { size } from '../../src/options.ts';
+import { size } from '../../src/schema/pieces.ts';
 
 const MODES = ['structured', 'binary', 'batch'] as const;
 

@@ -1,6 +1,6 @@
 // What the configuration says of signatures → its key, and, once its secrets are open, the keys that every request is signed with.
 import * as v from 'valibot';
-import { secret } from '../../src/options.ts';
+import { secret } from '../../src/schema/pieces.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
 import { readWebhookSecret, type SigningKey } from '../../src/secrets/webhook-secret.ts';
 import type { OptionFault } from '../adapter.ts';

@@ -1,6 +1,6 @@
 // The JSON value of an approval's body → its StartRequests, or what is wrong with it (contract, section 6). Pure.
 import { isObject, type JsonObject } from '../formats/json-object.ts';
-import { nearMiss } from '../near-misses.ts';
+import { nearMiss } from '../schema/near-misses.ts';
 import { lengthFault } from './lengths.ts';
 
 /** What a body may ask for; only messages of sources hold and release by such a list. */

@@ -1,6 +1,6 @@
 // The configuration's sections that say who may read and approve, and where: http and approvals, schema and types.
 import * as v from 'valibot';
-import { secret } from '../options.ts';
+import { secret } from '../schema/pieces.ts';
 import type { Secret } from '../secrets/secret.ts';
 import { pemFile } from '../tls-options.ts';
 import { address, name, texts } from './fields.ts';

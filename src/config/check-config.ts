@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import type * as v from 'valibot';
 import type { AdapterDefinition, OptionFault } from '../../adapters/adapter.ts';
-import { type Fault, formatFault, formatPath, type Path, unknownKey } from '../validation/faults.ts';
-import { isMapping, validate } from '../validation/validate.ts';
+import { type Fault, formatFault, formatPath, type Path, unknownKey } from '../schema/faults.ts';
+import { isMapping, validate } from '../schema/validate.ts';
 import { approvalsSection, httpSection } from './callers.ts';
 import type { Config } from './config.ts';
 import { httpFaults, quorumFaults, tlsFaults, tokenFaults, unreachableRules } from './cross-checks.ts';

@@ -1,6 +1,6 @@
 // All faults of a configuration → the one error that ends a start.
 import { BridgeError } from '../errors.ts';
-import { type Fault, formatFault } from '../validation/faults.ts';
+import { type Fault, formatFault } from '../schema/faults.ts';
 
 /** BRIDGE_CONFIG_INVALID, with a line for each fault. */
 export function configError(faults: readonly Fault[]): BridgeError {

@@ -3,10 +3,10 @@
 import { pemFaults } from '../certificates.ts';
 import { eventMatchers } from '../model/conditions.ts';
 import { isLoopback } from '../private-addresses.ts';
+import { type Fault, formatPath, nearest, type Path } from '../schema/faults.ts';
+import { isMapping } from '../schema/validate.ts';
 import { tokenFault } from '../secrets/bearer-token.ts';
 import type { Secret } from '../secrets/secret.ts';
-import { type Fault, formatPath, nearest, type Path } from '../validation/faults.ts';
-import { isMapping } from '../validation/validate.ts';
 import type { ApprovalsSection, HttpSection } from './callers.ts';
 
 /** `file` is the section as it was written: what of it is at fault itself must not make another fault here. */

@@ -1,7 +1,7 @@
 // The pieces of schema that several sections share: durations within a range, names, lists, addresses.
 import * as v from 'valibot';
 import { parseDuration } from '../formats/durations.ts';
-import { duration } from '../options.ts';
+import { duration } from '../schema/pieces.ts';
 
 /** A duration from `least` to `most`, both included, in milliseconds. */
 export function durationBetween(least: string, most: string, description: string) {

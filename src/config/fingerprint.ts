@@ -1,6 +1,6 @@
 // A sink as the file writes it, and its secrets' values → one hash that changes when either does.
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
-import { isMapping } from '../validation/validate.ts';
+import { isMapping } from '../schema/validate.ts';
 import { isReference, lookUp, type Surroundings } from './secrets.ts';
 
 /** SHA-256 in hex. A secret enters as the hash of its value, so a rotated one shows and none can be read back. */

@@ -2,7 +2,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
-import { entriesOf } from '../validation/validate.ts';
+import { entriesOf } from '../schema/validate.ts';
 import { SECTIONS } from './check-config.ts';
 import type { EntryType } from './entries.ts';
 import { name } from './fields.ts';

@@ -1,6 +1,6 @@
 // The configuration file's text → Config, or every fault in it. Reads YAML, which is heavy: import it lazily.
-import type { Fault } from '../validation/faults.ts';
-import { parseYaml } from '../validation/yaml-text.ts';
+import type { Fault } from '../schema/faults.ts';
+import { parseYaml } from '../schema/yaml.ts';
 import { type CheckedConfig, type ConfigSurroundings, checkConfig, checkConfigFully } from './check-config.ts';
 
 /** Reads, checks and opens it, as far as that goes without loading what a sink may need; reports every fault of a file in one run. */

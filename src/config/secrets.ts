@@ -1,10 +1,10 @@
 // The secrets that a checked configuration names → opened, from the environment or from files; what cannot be opened is a fault at its path.
 import { resolve } from 'node:path';
+import { type Fault, formatPath, type Path } from '../schema/faults.ts';
+import { isMapping } from '../schema/validate.ts';
 import type { Exposure } from '../secrets/file-exposure.ts';
 import { fileFault } from '../secrets/regular-file.ts';
 import { type FileReference, Secret, type SecretReference } from '../secrets/secret.ts';
-import { type Fault, formatPath, type Path } from '../validation/faults.ts';
-import { isMapping } from '../validation/validate.ts';
 
 /** Where values come from. */
 export interface Surroundings {

@@ -1,7 +1,7 @@
 // The configuration's sections that say where documents come from, what their CloudEvents look like and where they are kept: schema and types.
 import * as v from 'valibot';
 import { API_VERSIONS } from '../model/api-versions.ts';
-import { size } from '../options.ts';
+import { size } from '../schema/pieces.ts';
 import { durationBetween } from './fields.ts';
 import { isUriReference } from './uri-reference.ts';
 

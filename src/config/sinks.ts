@@ -1,7 +1,7 @@
 // The section `sinks` of the file and the adapters there are → each sink's options, and what is wrong with them.
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
-import { type Fault, formatPath } from '../validation/faults.ts';
-import { isMapping } from '../validation/validate.ts';
+import { type Fault, formatPath } from '../schema/faults.ts';
+import { isMapping } from '../schema/validate.ts';
 import { type ReadEntry, readEntries } from './entries.ts';
 import { type SinkCommon, sinkCommon } from './sink-section.ts';
 

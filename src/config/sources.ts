@@ -1,8 +1,8 @@
 // The section `approvals.sources` of the file and the adapters that have a source → each source's options, and what is wrong with them.
 import * as v from 'valibot';
 import type { AdapterDefinition, ApprovalSourceDefinition } from '../../adapters/adapter.ts';
-import { type Fault, formatPath, nearest } from '../validation/faults.ts';
-import { isMapping } from '../validation/validate.ts';
+import { type Fault, formatPath, nearest } from '../schema/faults.ts';
+import { isMapping } from '../schema/validate.ts';
 import { type EntryType, type ReadEntry, readEntries } from './entries.ts';
 
 /** Of every source, beside `type` and its adapter's own keys. */

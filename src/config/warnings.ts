@@ -1,7 +1,7 @@
 // A configuration without faults → what is probably not meant all the same: names that differ in case alone, files that others may change or read.
 import { resolve } from 'node:path';
+import { type Fault, formatPath, type Path } from '../schema/faults.ts';
 import type { FileReference } from '../secrets/secret.ts';
-import { type Fault, formatPath, type Path } from '../validation/faults.ts';
 import type { ApprovalsSection, HttpSection } from './callers.ts';
 import { fileReferences, type Surroundings } from './secrets.ts';
 

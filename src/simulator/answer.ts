@@ -1,5 +1,5 @@
 // What a client asked of the simulator and what it gets: a request and an answer free of sockets, and the ways to read one and make the other.
-import type { Fault } from '../validation/faults.ts';
+import type { Fault } from '../schema/faults.ts';
 
 export interface SimRequest {
   readonly method: string;

@@ -3,7 +3,7 @@ import { open, readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BridgeError, messageOf } from '../errors.ts';
-import { formatFault, nearest } from '../validation/faults.ts';
+import { formatFault, nearest } from '../schema/faults.ts';
 import type { Script } from './script/script.ts';
 
 /** Beside this file in src/simulator/, and beside the bundle in dist/. */

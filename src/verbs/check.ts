@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { checkConnections } from '../bridge/connections.ts';
 import { visibleLine } from '../formats/visible-text.ts';
-import { formatFault } from '../validation/faults.ts';
+import { formatFault } from '../schema/faults.ts';
 import { loadConfigWithWarnings } from './config.ts';
 import { EXIT, needed, type Verb } from './verb.ts';
 

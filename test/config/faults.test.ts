@@ -7,9 +7,9 @@ import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { configError } from '../../src/config/config-error.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { secret } from '../../src/options.ts';
+import { formatFault } from '../../src/schema/faults.ts';
+import { secret } from '../../src/schema/pieces.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
-import { formatFault } from '../../src/validation/faults.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../support/certificate.ts';
 import { faultsOf, OTHER_TOKEN, surroundings, TOKEN } from '../support/config.ts';
 

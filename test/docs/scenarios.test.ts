@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type * as v from 'valibot';
+import { formatFault } from '../../src/schema/faults.ts';
+import { entriesOf } from '../../src/schema/validate.ts';
 import { readScenario } from '../../src/simulator/script/scenario-file.ts';
 import { scenarioSchema } from '../../src/simulator/script/scenario-schema.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
-import { formatFault } from '../../src/validation/faults.ts';
-import { entriesOf } from '../../src/validation/validate.ts';
 import { codeBlocksOf, tableBelow } from '../support/markdown-page.ts';
 import { ScenarioPlay } from '../support/scenario-play.ts';
 

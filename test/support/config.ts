@@ -5,8 +5,8 @@ import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import type { ConfigSurroundings } from '../../src/config/check-config.ts';
 import type { Config } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import { duration, secret } from '../../src/options.ts';
-import { formatFault } from '../../src/validation/faults.ts';
+import { formatFault } from '../../src/schema/faults.ts';
+import { duration, secret } from '../../src/schema/pieces.ts';
 
 function definition<Options>(type: string, options: v.GenericSchema<unknown, Options>): AdapterDefinition<unknown> {
   return {

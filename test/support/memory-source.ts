@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import type { ApprovalMessage, ApprovalSource, ApprovalSourceDefinition, MessageVerdict } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';
-import { secret } from '../../src/options.ts';
+import { secret } from '../../src/schema/pieces.ts';
 
 const options = v.strictObject({
   readers: v.optional(v.picklist(['each', 'one']), 'each'),

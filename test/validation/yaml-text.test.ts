@@ -1,7 +1,7 @@
 // parseYaml: text to data, and the place of what is no YAML.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseYaml } from '../../src/validation/yaml-text.ts';
+import { parseYaml } from '../../src/schema/yaml.ts';
 
 function faults(text: string): readonly { path: string; message: string }[] {
   return parseYaml(text, 'configuration').faults;

@@ -1,6 +1,6 @@
 // The shapes of requests and answers → `components.schemas` of the OpenAPI document. Answers may get new members, so none is closed.
 import type { ApprovalState, ApprovalStepName } from '../../model/approvals.ts';
-import { nearMissPattern } from '../../near-misses.ts';
+import { nearMissPattern } from '../../schema/near-misses.ts';
 import { EXAMPLE_ID, type Node } from './node.ts';
 
 const text: Node = { type: 'string' };

@@ -1,8 +1,8 @@
 // The body of a control request → the order that it holds, or each of its faults.
 import * as v from 'valibot';
-import { duration } from '../../options.ts';
-import { type Fault, type FileKind, formatFault } from '../../validation/faults.ts';
-import { isMapping, validate } from '../../validation/validate.ts';
+import { type Fault, type FileKind, formatFault } from '../../schema/faults.ts';
+import { duration } from '../../schema/pieces.ts';
+import { isMapping, validate } from '../../schema/validate.ts';
 import { fromJsonBytes, type Refusal } from '../answer.ts';
 import { FASTEST } from '../life/clock.ts';
 import { type EventFields, NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../life/event.ts';

@@ -1,6 +1,6 @@
 // The keys of an event as control bodies and scenario files write them → EventFields.
 import * as v from 'valibot';
-import { duration } from '../../options.ts';
+import { duration } from '../../schema/pieces.ts';
 import { type EventFields, readNotBefore } from '../life/event.ts';
 
 /** A text that is not empty: a type, a machine's name. */

@@ -1,7 +1,7 @@
 // The keys of a fault order as control bodies and scenario files write them → FaultOrder.
 import * as v from 'valibot';
-import { duration } from '../../options.ts';
-import { isMapping } from '../../validation/validate.ts';
+import { duration } from '../../schema/pieces.ts';
+import { isMapping } from '../../schema/validate.ts';
 import { type FaultOrder, isSpoiling } from '../life/faults.ts';
 import { name, span, wholeNumber } from './event-fields.ts';
 

@@ -1,5 +1,5 @@
 // A request of a machine to its metadata service → the answer of the simulated one: scheduled events, StartRequests, instance metadata.
-import { isMapping } from '../../validation/validate.ts';
+import { isMapping } from '../../schema/validate.ts';
 import {
   empty,
   fromJsonBytes,

@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs';
 import * as v from 'valibot';
 import { BridgeError, messageOf } from '../../errors.ts';
-import { type Fault, faultOf, formatFault, type Path } from '../../validation/faults.ts';
-import { isMapping } from '../../validation/validate.ts';
+import { type Fault, faultOf, formatFault, type Path } from '../../schema/faults.ts';
+import { isMapping } from '../../schema/validate.ts';
 import { LARGEST_RECORDING } from './recording.ts';
 import { RECORDING_LINES, recordedDocument, recordingHeader, recordingInstant, type Seen } from './recording-schema.ts';
 

@@ -1,7 +1,7 @@
 // Requests to the metadata service and what was answered → the lines of a recording: each distinct document, odd answer and post.
 import * as v from 'valibot';
 import { canonicalJson } from '../../formats/canonical-json.ts';
-import { isMapping } from '../../validation/validate.ts';
+import { isMapping } from '../../schema/validate.ts';
 import { fromJsonBytes, pathAndQuery, type SimRequest } from '../answer.ts';
 import { LONGEST_BODY, type RecordedAnswer, type RecordedDocument, type RecordedPost, type RecordingLine } from './recording.ts';
 import { recordedDocument } from './recording-schema.ts';

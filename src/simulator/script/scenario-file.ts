@@ -1,7 +1,7 @@
 // A scenario file's text → Script, or every fault in it with its path. Reads YAML, which is heavy: import it lazily.
-import type { Fault } from '../../validation/faults.ts';
-import { isMapping, validate } from '../../validation/validate.ts';
-import { parseYaml } from '../../validation/yaml-text.ts';
+import type { Fault } from '../../schema/faults.ts';
+import { isMapping, validate } from '../../schema/validate.ts';
+import { parseYaml } from '../../schema/yaml.ts';
 import { orderFaults } from './scenario-order.ts';
 import { scenarioSchema } from './scenario-schema.ts';
 import type { Script } from './script.ts';

@@ -1,7 +1,7 @@
 // A scenario as its file writes it → the faults that no single key shows: the order of its steps, and what they call its events.
 import { parseDuration } from '../../formats/durations.ts';
-import { type Fault, formatPath, nearest, type Path } from '../../validation/faults.ts';
-import { isMapping } from '../../validation/validate.ts';
+import { type Fault, formatPath, nearest, type Path } from '../../schema/faults.ts';
+import { isMapping } from '../../schema/validate.ts';
 import { ACTION_KEYS } from './scenario-schema.ts';
 
 /** A fault lists no more names than can be read: a file may have thousands, and as many faults. */

@@ -7,8 +7,8 @@ import { ADAPTERS } from '../../../adapters/index.ts';
 import { loadTemplate, renderBody, scopeOf } from '../../../adapters/webhook/template-body.ts';
 import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 import { readConfigFully } from '../../../src/config/read-config.ts';
+import { formatFault } from '../../../src/schema/faults.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { formatFault } from '../../../src/validation/faults.ts';
 import { surroundings } from '../../support/config.ts';
 
 const PAGE = readFileSync(new URL('../../../docs/templates.md', import.meta.url), 'utf8');

@@ -4,8 +4,8 @@ import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
+import { formatFault } from '../../../src/schema/faults.ts';
 import { parseRecording, type ReadRecording, readRecording } from '../../../src/simulator/recording/read-recording.ts';
-import { formatFault } from '../../../src/validation/faults.ts';
 import { folderOf } from '../../support/program.ts';
 import { documentOf, eventOf } from '../../support/recording.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { formatFault } from '../../../src/schema/faults.ts';
 import { readScenario } from '../../../src/simulator/script/scenario-file.ts';
 import type { Script } from '../../../src/simulator/script/script.ts';
-import { formatFault } from '../../../src/validation/faults.ts';
 
 function scriptOf(text: string): Script {
   const read = readScenario(text, 'mine');

@@ -1,8 +1,8 @@
 // The pieces of schema that the configuration and the adapters' options share: durations, sizes and secrets.
 import * as v from 'valibot';
-import { DURATION_PATTERN, parseDuration } from './formats/durations.ts';
-import { parseSize, SIZE_PATTERN } from './formats/sizes.ts';
-import { Secret } from './secrets/secret.ts';
+import { DURATION_PATTERN, parseDuration } from '../formats/durations.ts';
+import { parseSize, SIZE_PATTERN } from '../formats/sizes.ts';
+import { Secret } from '../secrets/secret.ts';
 
 /** A schema is types, validation, defaults, `check --schema` and documentation at once: give every key a `v.description`. */
 export type Schema<Output> = v.GenericSchema<unknown, Output>;

@@ -1,5 +1,5 @@
 // The keys that an object may have → those written nearly like one of them, which would be passed over as unknown ones. Pure.
-import type { JsonObject } from './formats/json-object.ts';
+import type { JsonObject } from '../formats/json-object.ts';
 
 /** Without letter case; what is no letter does not count, nor an s at the end: `seen`, `event_id`, `EventIDs`. Linear in the length of a key. */
 export function nearMissPattern(name: string): string {
