@@ -1,7 +1,7 @@
-// Addresses and allowances → the verdicts of src/private-addresses.ts, range edges and disguises included.
+// Addresses and allowances → the verdicts of src/net/private-addresses.ts, range edges and disguises included.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressJudge, isAddressRange } from '../src/private-addresses.ts';
+import { addressJudge, isAddressRange } from '../src/net/private-addresses.ts';
 
 const judge = addressJudge([]);
 

@@ -2,9 +2,9 @@
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
-import { type AddressGuard, checkedLookup, checkLiteral } from '../../src/checked-lookup.ts';
 import { BridgeError } from '../../src/errors.ts';
-import { isLoopback } from '../../src/private-addresses.ts';
+import { type AddressGuard, checkedLookup, checkLiteral } from '../../src/net/checked-lookup.ts';
+import { isLoopback } from '../../src/net/private-addresses.ts';
 import { isMetadataAddress } from './broker-address.ts';
 
 const KEEP_ALIVE_MS = 60_000;

@@ -1,8 +1,8 @@
 // The connection keys of a sink or source → kafkajs's client with our settings, sockets, log and repairs. Connects to nothing.
 import type { ISocketFactory, Kafka, KafkaConfig } from 'kafkajs';
 import type { Logger } from 'pino';
+import { TlsFiles } from '../../src/net/tls-files.ts';
 import type { Deps } from '../../src/time/clock.ts';
-import { TlsFiles } from '../../src/tls-files.ts';
 import { brokerSockets } from './broker-sockets.ts';
 import { clientLogger, levelFor } from './client-logger.ts';
 import { type ConnectionSettings, connectionSettings, type KafkaConnectionOptions } from './connection-options.ts';

@@ -1,7 +1,7 @@
 // What kafkajs, TLS and DNS throw → BridgeErrors that say whom it hit and what to do.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
-import { isUnreachableFault } from '../../src/network-codes.ts';
-import { type TlsWords, tlsAdvice } from '../../src/tls-advice.ts';
+import { isUnreachableFault } from '../../src/net/network-codes.ts';
+import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 import { type Doing, meaningOf } from './protocol-meanings.ts';
 
 export interface FaultContext {

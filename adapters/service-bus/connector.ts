@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
-import type { ProxyServer } from '../../src/http-connect.ts';
+import type { ProxyServer } from '../../src/net/proxy-connect.ts';
 import type { Deps } from '../../src/time/clock.ts';
 import { type Endpoint, showEndpoint } from './connection-string.ts';
 import { openTunnel } from './proxy-tunnel.ts';

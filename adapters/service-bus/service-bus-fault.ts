@@ -1,6 +1,6 @@
 // Whatever the SDK, TLS, DNS and sockets throw → BridgeErrors by a table of our own; the SDK's `retryable` flag is not asked.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
-import { isNameFault, isUnreachableFault } from '../../src/network-codes.ts';
+import { isNameFault, isUnreachableFault } from '../../src/net/network-codes.ts';
 
 /** How messages name the parts. */
 export interface FaultPlace {

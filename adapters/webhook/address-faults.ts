@@ -1,5 +1,5 @@
 // A webhook's targets that are addresses in themselves → those that no connection would be made to, known before one is tried.
-import { addressJudge, judgeLiteral, type Verdict } from '../../src/private-addresses.ts';
+import { addressJudge, judgeLiteral, type Verdict } from '../../src/net/private-addresses.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';
 import type { WebhookOptions } from './webhook-options.ts';

@@ -1,9 +1,9 @@
 // Who sends → the `Authorization` of a request: none of ours, or a bearer token by OAuth 2.0 client credentials, kept until shortly before it ends.
 import type { LookupFunction } from 'node:net';
-import { checkedLookup, checkLiteral, type Resolve } from '../../src/checked-lookup.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
 import type { Instant } from '../../src/model/events.ts';
+import { checkedLookup, checkLiteral, type Resolve } from '../../src/net/checked-lookup.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import { type Deps, deadline, now } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';

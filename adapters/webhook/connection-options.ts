@@ -1,8 +1,8 @@
 // What the configuration says of connections → its keys: TLS files, the server's name and a proxy; and what is wrong with their values.
 import * as v from 'valibot';
-import { proxyEntry, proxyFault, proxyUrl } from '../../src/proxy-url.ts';
+import { proxyEntry, proxyFault, proxyUrl } from '../../src/net/proxy-url.ts';
+import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
-import { type TlsOptions, tlsFaults, tlsSection } from '../../src/tls-options.ts';
 import type { OptionFault } from '../adapter.ts';
 
 export const connectionEntries = {

@@ -2,11 +2,11 @@
 import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { checkedLookup, type Resolve } from '../../src/checked-lookup.ts';
-import type { ProxyServer } from '../../src/http-connect.ts';
-import { judgeProxy, proxyUrl } from '../../src/proxy-url.ts';
+import { checkedLookup, type Resolve } from '../../src/net/checked-lookup.ts';
+import type { ProxyServer } from '../../src/net/proxy-connect.ts';
+import { judgeProxy, proxyUrl } from '../../src/net/proxy-url.ts';
+import { TlsFiles } from '../../src/net/tls-files.ts';
 import type { Deps } from '../../src/time/clock.ts';
-import { TlsFiles } from '../../src/tls-files.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { ConnectionOptions } from './connection-options.ts';
 import { hostOf, type RequestExtras, serverNameOf } from './exchange.ts';

@@ -1,7 +1,7 @@
 // What node:http, TLS and DNS throw → BridgeErrors that say whom it hit and what to do.
 import { BridgeError, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
-import { isUnreachableFault } from '../../src/network-codes.ts';
-import { type TlsWords, tlsAdvice } from '../../src/tls-advice.ts';
+import { isUnreachableFault } from '../../src/net/network-codes.ts';
+import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 
 const WORDS: TlsWords = { target: 'the url', section: 'tls', plain: 'the url is http://' };
 

@@ -2,7 +2,7 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { BridgeError } from '../../src/errors.ts';
-import { askConnect, connectRefusal, type ProxyServer } from '../../src/http-connect.ts';
+import { askConnect, connectRefusal, type ProxyServer } from '../../src/net/proxy-connect.ts';
 import { networkFault } from './network-fault.ts';
 
 /** So many addresses of one name are tried, one after the other. */

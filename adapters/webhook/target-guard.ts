@@ -1,8 +1,8 @@
 // A target of a sink and the addresses that it may have → the guard of its connections, whose refusal says what to correct.
 import { isIP } from 'node:net';
-import type { AddressGuard } from '../../src/checked-lookup.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { Verdict } from '../../src/private-addresses.ts';
+import type { AddressGuard } from '../../src/net/checked-lookup.ts';
+import type { Verdict } from '../../src/net/private-addresses.ts';
 
 interface Target {
   readonly sink: string;

@@ -1,10 +1,10 @@
 // Deliveries → POSTs to one URL, each accepted by a 2xx alone.
 import type { LookupFunction } from 'node:net';
-import { checkedLookup, checkLiteral, type Resolve } from '../../src/checked-lookup.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
 import type { Delivery } from '../../src/model/events.ts';
-import { addressJudge } from '../../src/private-addresses.ts';
+import { checkedLookup, checkLiteral, type Resolve } from '../../src/net/checked-lookup.ts';
+import { addressJudge } from '../../src/net/private-addresses.ts';
 import { deadline } from '../../src/time/clock.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';
 import { type Authorization, authorizationOf } from './authorization.ts';

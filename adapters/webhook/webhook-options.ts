@@ -1,7 +1,7 @@
 // What the configuration says of a webhook → checked options, and, once its secrets are open, where and with which headers to post.
 import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
-import { isAddressRange } from '../../src/private-addresses.ts';
+import { isAddressRange } from '../../src/net/private-addresses.ts';
 import { duration, secret } from '../../src/schema/pieces.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';

@@ -1,6 +1,7 @@
 // What the configuration says of JSON Web Tokens, as their judge takes it. Types alone.
+
+import type { TlsOptions } from '../net/tls-options.ts';
 import type { Secret } from '../secrets/secret.ts';
-import type { TlsOptions } from '../tls-options.ts';
 
 /** `approvals.jwt`; secrets are open. */
 export interface JwtOptions {

@@ -2,12 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { type AddressGuard, checkedLookup, checkLiteral } from '../checked-lookup.ts';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
-import { isUnreachableFault } from '../network-codes.ts';
-import { addressJudge } from '../private-addresses.ts';
+import { type AddressGuard, checkedLookup, checkLiteral } from '../net/checked-lookup.ts';
+import { isUnreachableFault } from '../net/network-codes.ts';
+import { addressJudge } from '../net/private-addresses.ts';
+import { type TlsWords, tlsAdvice } from '../net/tls-advice.ts';
 import { type Deps, deadline } from '../time/clock.ts';
-import { type TlsWords, tlsAdvice } from '../tls-advice.ts';
 
 const TIMEOUT_MS = 5000;
 const LARGEST_BYTES = 1024 * 1024;

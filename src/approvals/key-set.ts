@@ -2,10 +2,10 @@
 import type { CryptoKey, JWSHeaderParameters } from 'jose';
 import type { Logger } from 'pino';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
+import { TlsFiles } from '../net/tls-files.ts';
 import type { Secret } from '../secrets/secret.ts';
 import { WatchedFiles } from '../secrets/watched-files.ts';
 import type { Deps } from '../time/clock.ts';
-import { TlsFiles } from '../tls-files.ts';
 import type { JwtOptions } from './jwt-options.ts';
 import { keysFault, requestKeySet } from './key-set-request.ts';
 

@@ -11,7 +11,7 @@ import { DropLog } from '../http/drop-log.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
 import { onceASecond } from '../http/once-a-second.ts';
 import { createHttpServer, type HttpServerParts } from '../http/server.ts';
-import { isLoopback } from '../private-addresses.ts';
+import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import { approversDoor } from './approvers-door.ts';
 

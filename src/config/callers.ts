@@ -1,8 +1,8 @@
 // The configuration's sections that say who may read and approve, and where: http and approvals, schema and types.
 import * as v from 'valibot';
+import { pemFile } from '../net/tls-options.ts';
 import { secret } from '../schema/pieces.ts';
 import type { Secret } from '../secrets/secret.ts';
-import { pemFile } from '../tls-options.ts';
 import { address, name, texts } from './fields.ts';
 import { group } from './group.ts';
 import { jwtSection } from './jwt-section.ts';

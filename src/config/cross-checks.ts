@@ -1,8 +1,8 @@
 // What no single key shows: faults between the parts of a configuration that fit the schema each for itself.
 
-import { pemFaults } from '../certificates.ts';
 import { eventMatchers } from '../model/conditions.ts';
-import { isLoopback } from '../private-addresses.ts';
+import { pemFaults } from '../net/certificates.ts';
+import { isLoopback } from '../net/private-addresses.ts';
 import { type Fault, formatPath, nearest, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import { tokenFault } from '../secrets/bearer-token.ts';

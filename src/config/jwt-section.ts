@@ -1,8 +1,8 @@
 // The configuration's section that says which JSON Web Tokens prove an approver: approvals.jwt, schema and types.
 import * as v from 'valibot';
-import { isAddressRange } from '../private-addresses.ts';
+import { isAddressRange } from '../net/private-addresses.ts';
+import { tlsSection } from '../net/tls-options.ts';
 import { Secret } from '../secrets/secret.ts';
-import { tlsSection } from '../tls-options.ts';
 import { durationBetween } from './fields.ts';
 
 /** Those whose key proves and cannot make: a secret that both sides know is no identity. */

@@ -1,9 +1,9 @@
 // What approvers prove themselves by, and what judges it → faults between the two: certificates and http.tls, subjects and approvals.jwt.
-import { addressJudge, judgeLiteral } from '../private-addresses.ts';
+import { addressJudge, judgeLiteral } from '../net/private-addresses.ts';
+import { tlsFaults } from '../net/tls-options.ts';
 import { type Fault, formatPath } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import type { Secret } from '../secrets/secret.ts';
-import { tlsFaults } from '../tls-options.ts';
 import type { ApprovalsSection } from './callers.ts';
 
 type Approvers = ApprovalsSection['approvers'];

@@ -1,6 +1,6 @@
 // A request's Authorization and Host headers and its certificate → who it is, or the problem that keeps it out.
 import type { Authentication, Caller, Credentials } from '../caller.ts';
-import { isOwnHost } from '../own-host.ts';
+import { isOwnHost } from '../net/own-host.ts';
 import type { Deps } from '../time/clock.ts';
 import { FailureLimit } from './failure-limit.ts';
 import { networkOf } from './network-of.ts';

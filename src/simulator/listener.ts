@@ -2,8 +2,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, messageOf } from '../errors.ts';
-import { isOwnHost } from '../own-host.ts';
-import { isLoopback } from '../private-addresses.ts';
+import { isOwnHost } from '../net/own-host.ts';
+import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Alarms } from './alarms.ts';
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';

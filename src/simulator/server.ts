@@ -1,7 +1,7 @@
 // Addresses, machines and what they play → a group whose every machine answers on a port of its own.
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
-import { isLoopback } from '../private-addresses.ts';
+import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import { Alarms } from './alarms.ts';
 import { pathAndQuery, type SimAnswer, type SimRequest } from './answer.ts';

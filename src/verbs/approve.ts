@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import { BridgeError, messageOf } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
-import { isLoopback } from '../private-addresses.ts';
+import { isLoopback } from '../net/private-addresses.ts';
 import { deadline } from '../time/clock.ts';
 import { postJson } from './bridge-client.ts';
 import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';

@@ -69,7 +69,7 @@ test('the page names every code of Kafka that a delivery can end with', () => {
 });
 
 test('what is said where it does not work are words of the messages', () => {
-  const sources = globSync(['adapters/kafka/*.ts', 'src/tls-advice.ts'], { cwd: ROOT }).map((path) =>
+  const sources = globSync(['adapters/kafka/*.ts', 'src/net/tls-advice.ts'], { cwd: ROOT }).map((path) =>
     readFileSync(join(ROOT, path), 'utf8'),
   );
   const rows = tableBelow(PAGE, 'When it does not work');

@@ -1,6 +1,6 @@
 // `--record` with `--upstream` → a port that stands between clients and the real metadata service and records what they are told.
 import { BridgeError } from '../../errors.ts';
-import { isLoopback } from '../../private-addresses.ts';
+import { isLoopback } from '../../net/private-addresses.ts';
 import { Alarms } from '../alarms.ts';
 import { problem } from '../answer.ts';
 import { VirtualClock } from '../life/clock.ts';

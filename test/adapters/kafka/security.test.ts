@@ -7,8 +7,8 @@ import type { KafkaConnectionOptions } from '../../../adapters/kafka/connection-
 import { kafkaClient } from '../../../adapters/kafka/kafka-client.ts';
 import type { SaslOptions } from '../../../adapters/kafka/sasl-options.ts';
 import { BridgeError, codeOf } from '../../../src/errors.ts';
+import type { TlsOptions } from '../../../src/net/tls-options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
-import type { TlsOptions } from '../../../src/tls-options.ts';
 import { CertificateAuthority } from '../../support/certificate-authority.ts';
 import { FakeEntra } from '../../support/fake-entra.ts';
 import { USERS, unsecuredToken } from '../../support/kafka/security.ts';

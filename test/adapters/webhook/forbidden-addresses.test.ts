@@ -1,7 +1,7 @@
 // Where a webhook may connect: every address behind a name is judged at connect time, and only a judged one is connected to.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Resolve } from '../../../src/checked-lookup.ts';
+import type { Resolve } from '../../../src/net/checked-lookup.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { createWebhook, startWebhook } from './start-webhook.ts';

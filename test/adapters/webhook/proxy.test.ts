@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { Resolve } from '../../../src/checked-lookup.ts';
+import type { Resolve } from '../../../src/net/checked-lookup.ts';
 import { CertificateAuthority } from '../../support/certificate-authority.ts';
 import { ConnectProxy } from '../../support/connect-proxy.ts';
 import { poll } from '../../support/poll.ts';

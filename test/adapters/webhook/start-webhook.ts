@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { AdapterMemory, Outcome } from '../../../adapters/adapter.ts';
 import { WebhookAdapter } from '../../../adapters/webhook/webhook-adapter.ts';
 import { targetOf, webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
-import type { Resolve } from '../../../src/checked-lookup.ts';
+import type { Resolve } from '../../../src/net/checked-lookup.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';

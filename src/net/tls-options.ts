@@ -1,8 +1,8 @@
 // What the configuration says of TLS towards a server → its keys (files and the server's name), and what is wrong with what the files hold.
 import * as v from 'valibot';
+import { codeOf } from '../errors.ts';
+import { Secret } from '../secrets/secret.ts';
 import { type PemTexts, pemFaults } from './certificates.ts';
-import { codeOf } from './errors.ts';
-import { Secret } from './secrets/secret.ts';
 
 const DNS_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z][a-z0-9-]{0,62}$/i;
 

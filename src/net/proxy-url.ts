@@ -1,8 +1,8 @@
 // What the configuration says of an HTTP proxy → its key, and what is wrong with its value, without repeating any of it.
 import * as v from 'valibot';
+import { secret } from '../schema/pieces.ts';
+import { reveal, Secret } from '../secrets/secret.ts';
 import { addressJudge, judgeLiteral } from './private-addresses.ts';
-import { secret } from './schema/pieces.ts';
-import { reveal, Secret } from './secrets/secret.ts';
 
 const PROXY_FAULT = 'must be http://host:port or https://host:port, and nothing behind it';
 const PROXY_CREDENTIALS = 'holds a user or password: give the whole URL as { env: NAME } or { file: PATH }';

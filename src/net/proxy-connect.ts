@@ -1,7 +1,7 @@
 // An HTTP proxy and where to → its answer to CONNECT (RFC 9110, section 9.3.6), and what an answer that opens nothing asks of the operator.
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { BridgeError, type ErrorCode } from './errors.ts';
+import { BridgeError, type ErrorCode } from '../errors.ts';
 
 export interface ProxyServer {
   /** With user and password, if it wants some. */

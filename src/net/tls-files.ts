@@ -2,11 +2,11 @@
 import { statSync } from 'node:fs';
 import type { SecureContext } from 'node:tls';
 import type { Logger } from 'pino';
+import { BridgeError, codeOf, type ErrorCode, messageOf } from '../errors.ts';
+import { fileFault, readRegularFile } from '../secrets/regular-file.ts';
+import type { Secret } from '../secrets/secret.ts';
+import type { Deps } from '../time/clock.ts';
 import { type PemTexts, pemFaults } from './certificates.ts';
-import { BridgeError, codeOf, type ErrorCode, messageOf } from './errors.ts';
-import { fileFault, readRegularFile } from './secrets/regular-file.ts';
-import type { Secret } from './secrets/secret.ts';
-import type { Deps } from './time/clock.ts';
 import type { TlsOptions } from './tls-options.ts';
 
 /** The files are looked at so often at most, and only when something is to be sent. */
