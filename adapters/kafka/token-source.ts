@@ -1,6 +1,6 @@
 // `sasl` with mechanism oauthbearer → the token that a connection shows: of Microsoft Entra ID, or what a file or variable holds.
-import { AzureCredential, type AzureCredentialDeps } from '../../src/azure-credential.ts';
-import { azureAuthorityOf } from '../../src/azure-options.ts';
+import { AzureCredential, type AzureCredentialDeps } from '../../src/azure/credential.ts';
+import { azureAuthorityOf } from '../../src/azure/options.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { fileFault, readRegularFile } from '../../src/secrets/regular-file.ts';
 import type { Secret } from '../../src/secrets/secret.ts';

@@ -1,7 +1,7 @@
 // Options of the way to a namespace → where it is and who we are, anew when the file of the connection string changes, and how to connect.
 import { statSync } from 'node:fs';
-import { AzureCredential, type AzureCredentialDeps } from '../../src/azure-credential.ts';
-import { type AzureCredentialOptions, azureAuthorityOf } from '../../src/azure-options.ts';
+import { AzureCredential, type AzureCredentialDeps } from '../../src/azure/credential.ts';
+import { type AzureCredentialOptions, azureAuthorityOf } from '../../src/azure/options.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { ProxyServer } from '../../src/net/proxy-connect.ts';
 import { proxyUrl } from '../../src/net/proxy-url.ts';

@@ -1,6 +1,6 @@
 // Where a namespace is and who we are → a client of the SDK with sockets of ours, one connection long.
 import type { ServiceBusClient, ServiceBusClientOptions } from '@azure/service-bus';
-import type { AzureToken } from '../../src/azure-credential.ts';
+import type { AzureToken } from '../../src/azure/credential.ts';
 import { type Deps, sleep } from '../../src/time/clock.ts';
 import type { Target } from './access.ts';
 import { AmqpSockets } from './amqp-socket.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { Access } from '../../../adapters/service-bus/access.ts';
 import { serviceBusOptions } from '../../../adapters/service-bus/service-bus-options.ts';
-import type { AzureCredentialOptions } from '../../../src/azure-options.ts';
+import type { AzureCredentialOptions } from '../../../src/azure/options.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 
 const PLACE = { owner: 'sinks.bus', name: 'sink bus', entity: 'q' };

@@ -1,6 +1,7 @@
 // What @azure/identity throws → a BridgeError that says which credential failed and what to do, without a secret.
-import type { AzureCredentialKind } from './azure-options.ts';
-import { BridgeError, codeOf, messageOf } from './errors.ts';
+
+import { BridgeError, codeOf, messageOf } from '../errors.ts';
+import type { AzureCredentialKind } from './options.ts';
 
 const ADVICE: Readonly<Record<AzureCredentialKind, string>> = {
   default: 'name the one there is by credential: managed-identity, workload-identity, client-secret, client-certificate or azure-cli',

@@ -1,8 +1,8 @@
 // What the configuration says of an identity in Microsoft Entra ID → its keys, and which of them a kind of credential needs or has no use for. Pure.
 import * as v from 'valibot';
-import { pemFile } from './net/tls-options.ts';
-import { secret } from './schema/pieces.ts';
-import type { Secret } from './secrets/secret.ts';
+import { pemFile } from '../net/tls-options.ts';
+import { secret } from '../schema/pieces.ts';
+import type { Secret } from '../secrets/secret.ts';
 
 const CREDENTIALS = [
   'default',

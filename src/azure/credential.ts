@@ -1,14 +1,14 @@
 // An identity in Microsoft Entra ID → tokens for it, kept until shortly before they end, and asked for gently where none is to be had.
 import type { TokenCredential } from '@azure/identity';
 import type { Logger } from 'pino';
-import { azureFault, azureTimeout } from './azure-fault.ts';
-import type { AzureCredentialOptions } from './azure-options.ts';
-import { BridgeError } from './errors.ts';
-import { formatDuration } from './formats/durations.ts';
-import type { Instant } from './model/events.ts';
-import { fileFault, readRegularFile } from './secrets/regular-file.ts';
-import type { Secret } from './secrets/secret.ts';
-import { type Deps, deadline, now, orAbort } from './time/clock.ts';
+import { BridgeError } from '../errors.ts';
+import { formatDuration } from '../formats/durations.ts';
+import type { Instant } from '../model/events.ts';
+import { fileFault, readRegularFile } from '../secrets/regular-file.ts';
+import type { Secret } from '../secrets/secret.ts';
+import { type Deps, deadline, now, orAbort } from '../time/clock.ts';
+import { azureFault, azureTimeout } from './fault.ts';
+import type { AzureCredentialOptions } from './options.ts';
 
 /** Less than the five minutes for which the library itself no longer hands out what it keeps. */
 const MARGIN_MS = 240_000;
@@ -160,7 +160,7 @@ export class AzureCredential {
 
 /** No retries inside, and no asking around whether Microsoft knows the authority that the environment names. */
 async function createCredential(options: AzureCredentialOptions, pem: string): Promise<TokenCredential> {
-  const azure = await import('./azure-identity.ts');
+  const azure = await import('./identity-library.ts');
   const { credential = 'default', clientId, tenantId, clientSecret, authorityHost } = options;
   const authority = authorityHost !== undefined && { authorityHost };
   const common = { retryOptions: { maxRetries: 0 }, disableInstanceDiscovery: true, ...authority };
