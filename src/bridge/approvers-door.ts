@@ -2,7 +2,7 @@
 import { type Refusal, refusal } from '../approvals/answer.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import { parseStartRequests } from '../approvals/start-requests.ts';
-import type { Caller } from '../caller.ts';
+import type { Caller } from '../auth/caller.ts';
 import { BridgeError } from '../errors.ts';
 import type { ApprovalPorts } from '../http/bridge-ports.ts';
 

@@ -1,7 +1,7 @@
 // The configuration and what the bridge can tell → its HTTP interface: the main listener and, where configured, one for health alone.
 import type { Logger } from 'pino';
 import type { Approvals } from '../approvals/approvals.ts';
-import { createAuthenticator } from '../approvals/authenticate.ts';
+import { createAuthenticator } from '../auth/authenticate.ts';
 import type { Config } from '../config/config.ts';
 import { Access } from '../http/access.ts';
 import type { BridgePorts } from '../http/bridge-ports.ts';

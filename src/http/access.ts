@@ -1,5 +1,5 @@
 // A request's Authorization and Host headers and its certificate → who it is, or the problem that keeps it out.
-import type { Authentication, Caller, Credentials } from '../caller.ts';
+import type { Authentication, Caller, Credentials } from '../auth/caller.ts';
 import { isOwnHost } from '../net/own-host.ts';
 import type { Deps } from '../time/clock.ts';
 import { FailureLimit } from './failure-limit.ts';

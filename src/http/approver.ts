@@ -1,5 +1,5 @@
 // A request that only an approver may make → who it is and what was said, or the first problem (contract, section 6).
-import type { Caller } from '../caller.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { Access } from './access.ts';
 import { readSaid } from './body.ts';
 import type { ApprovalPorts, Refused } from './bridge-ports.ts';

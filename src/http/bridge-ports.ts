@@ -1,6 +1,6 @@
 // What the routes of `/v1` ask of the bridge: types alone.
 
-import type { Caller } from '../caller.ts';
+import type { Caller } from '../auth/caller.ts';
 import type { RecordRange } from '../model/approvals.ts';
 import type { Problem } from './problem.ts';
 

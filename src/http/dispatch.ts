@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import findMyWay from 'find-my-way';
 import type { Logger } from 'pino';
-import type { ClientCertificate } from '../caller.ts';
+import type { ClientCertificate } from '../auth/caller.ts';
 import { BridgeError } from '../errors.ts';
 import { readBody } from './body.ts';
 import type { Connection } from './connections.ts';

@@ -1,6 +1,6 @@
 // What a route is: method and path, and a function from a request to a reply. Types, and replies in JSON.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ClientCertificate } from '../caller.ts';
+import type { ClientCertificate } from '../auth/caller.ts';
 
 export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;

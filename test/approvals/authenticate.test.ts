@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { type ApproverProofs, type AuthenticatorParts, createAuthenticator } from '../../src/approvals/authenticate.ts';
-import { TokenBook } from '../../src/approvals/token-book.ts';
-import type { Credentials } from '../../src/caller.ts';
+import { type ApproverProofs, type AuthenticatorParts, createAuthenticator } from '../../src/auth/authenticate.ts';
+import type { Credentials } from '../../src/auth/caller.ts';
+import { TokenBook } from '../../src/auth/token-store.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 

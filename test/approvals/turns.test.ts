@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Turns } from '../../src/approvals/turns.ts';
+import { Turns } from '../../src/auth/fair-queue.ts';
 import { settle } from '../support/virtual-time.ts';
 
 /** Work that ends when the test says so; `begun` is the order in which it began. */

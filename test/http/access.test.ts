@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Authentication, ClientCertificate, Credentials } from '../../src/caller.ts';
+import type { Authentication, ClientCertificate, Credentials } from '../../src/auth/caller.ts';
 import { Access } from '../../src/http/access.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 

@@ -3,7 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import type { Authentication, Caller, Credentials } from '../../src/caller.ts';
+import type { Authentication, Caller, Credentials } from '../../src/auth/caller.ts';
 import { Access } from '../../src/http/access.ts';
 import type { ApprovalPorts, ApprovalReply, HoldReply, LifeReply, ReleaseReply } from '../../src/http/bridge-ports.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';

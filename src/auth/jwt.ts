@@ -4,9 +4,9 @@ import type { CryptoKey, JWSHeaderParameters, JWTPayload } from 'jose';
 import type { Logger } from 'pino';
 import { codeOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
+import { Turns } from './fair-queue.ts';
 import type { JwtOptions } from './jwt-options.ts';
 import { FRESH_MS, type KeySet, openKeySet } from './key-set.ts';
-import { Turns } from './turns.ts';
 
 /** So many proved tokens are known again without their signature being verified anew. */
 const PROVED = 256;

@@ -1,11 +1,11 @@
 // The configured callers, and what one brought to prove himself → who it is. Tokens are compared in a time that tells nothing about any.
 import type { Logger } from 'pino';
-import type { Authentication, ClientCertificate, Credentials } from '../caller.ts';
 import { BridgeError } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
+import type { Authentication, ClientCertificate, Credentials } from './caller.ts';
 import { type JwtDeps, JwtJudge, looksLikeJwt } from './jwt.ts';
 import type { JwtOptions } from './jwt-options.ts';
-import { TokenBook, type TokenOwners } from './token-book.ts';
+import { TokenBook, type TokenOwners } from './token-store.ts';
 
 /** What an approver can prove itself by. */
 export interface ApproverProofs {
