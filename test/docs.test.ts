@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { CloudEvent } from 'cloudevents';
 import { ADAPTERS } from '../adapters/index.ts';
-import { REFUSALS } from '../src/approvals/answer.ts';
+import { REFUSALS } from '../src/approvals/requests/answer.ts';
 import { VERBS } from '../src/cli.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { sha256Hex } from '../src/formats/canonical-json.ts';

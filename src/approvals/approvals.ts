@@ -3,6 +3,8 @@ import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts'
 import { BridgeError, messageOf } from '../errors.ts';
 import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../model/approvals.ts';
 import type { EventChange } from '../model/events.ts';
+import { Intake, type MessageOrigin, type MessageResult } from './inbox/inbox.ts';
+import { Ledger, type LedgerParts } from './record/ledger.ts';
 import {
   type ApprovalAnswer,
   type ApprovalResult,
@@ -11,24 +13,22 @@ import {
   type Refusal,
   type ReleaseAnswer,
   refusal,
-} from './answer.ts';
-import type { ApprovalTransaction } from './approval-store.ts';
-import { BridgeTurn } from './bridge-turn.ts';
-import { Deadlines } from './deadlines.ts';
-import { parseHold } from './hold-requests.ts';
-import { Intake, type MessageOrigin, type MessageResult } from './intake.ts';
-import { Judge, votesOf } from './judge.ts';
-import { Ledger, type LedgerParts } from './ledger.ts';
-import { tooLong } from './lengths.ts';
-import type { Life } from './life.ts';
-import { compilePolicy, type PolicyOptions } from './policy.ts';
-import type { Required, Rules } from './quorum.ts';
-import type { GroupOptions } from './rank.ts';
-import { heldAnswer, resultOf, type Summary } from './result.ts';
-import { compileScope, type ScopeOptions } from './scope.ts';
-import { keyOf, parseStartRequests } from './start-requests.ts';
-import { Submissions } from './submissions.ts';
-import { FIRST_PART, type Overview, Views } from './views.ts';
+} from './requests/answer.ts';
+import { parseHold } from './requests/hold-requests.ts';
+import { Judge, votesOf } from './requests/judge.ts';
+import { tooLong } from './requests/lengths.ts';
+import { keyOf, parseStartRequests } from './requests/start-requests.ts';
+import type { GroupOptions } from './rules/group-order.ts';
+import { compilePolicy, type PolicyOptions } from './rules/policy.ts';
+import type { Required, Rules } from './rules/quorum.ts';
+import { compileScope, type ScopeOptions } from './rules/scope.ts';
+import type { ApprovalTransaction } from './store.ts';
+import { BridgeTurn } from './submit/bridge-turn.ts';
+import { Deadlines } from './submit/deadlines.ts';
+import { Submissions } from './submit/submitter.ts';
+import type { Life } from './views/event-record.ts';
+import { FIRST_PART, type Overview, Views } from './views/queries.ts';
+import { heldAnswer, resultOf, type Summary } from './views/result.ts';
 
 /** How long an answer waits for the metadata service. */
 const ANSWER_MS = 2000;

@@ -1,5 +1,5 @@
 // The recorder and the outbox → the store that approvals ask for, whose changes become CloudEvents like all others.
-import type { ApprovalStore, ApprovalTransaction } from '../approvals/approval-store.ts';
+import type { ApprovalStore, ApprovalTransaction } from '../approvals/store.ts';
 import type { Change } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';

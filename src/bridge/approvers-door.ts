@@ -1,7 +1,8 @@
 // Approvals, once there are any → what the HTTP routes of approvals, holds and records ask for.
-import { type Refusal, refusal } from '../approvals/answer.ts';
+
 import type { Approvals } from '../approvals/approvals.ts';
-import { parseStartRequests } from '../approvals/start-requests.ts';
+import { type Refusal, refusal } from '../approvals/requests/answer.ts';
+import { parseStartRequests } from '../approvals/requests/start-requests.ts';
 import type { Caller } from '../auth/caller.ts';
 import { BridgeError } from '../errors.ts';
 import type { ApprovalPorts } from '../http/bridge-ports.ts';

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { ApprovalMessage, ApprovalSource, MessageVerdict } from '../../adapters/adapter.ts';
 import type { Approvals } from '../approvals/approvals.ts';
-import type { MessageOrigin } from '../approvals/intake.ts';
+import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import { backoffMs } from '../delivery/backoff.ts';
 import { BridgeError, isStoreFault, messageOf } from '../errors.ts';
 import { type Deps, orAbort, sleep } from '../time/clock.ts';

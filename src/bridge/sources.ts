@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { ApprovalSource } from '../../adapters/adapter.ts';
 import type { Approvals } from '../approvals/approvals.ts';
-import type { MessageOrigin } from '../approvals/intake.ts';
+import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import type { Config } from '../config/config.ts';
 import type { Deps } from '../time/clock.ts';
 import { Receiver } from './receiver.ts';

@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import { type Observable, retry, type Subscription, tap, timer } from 'rxjs';
 import { Approvals } from '../approvals/approvals.ts';
-import type { ApprovalEventName } from '../approvals/chronicle.ts';
-import type { MessageResult } from '../approvals/intake.ts';
+import type { MessageResult } from '../approvals/inbox/inbox.ts';
+import type { ApprovalEventName } from '../approvals/record/audit-trail.ts';
 import type { Config } from '../config/config.ts';
 import type { Change, Instant, PollResult } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';

@@ -1,5 +1,5 @@
 // `policy test`: decisions → lines for people.
-import type { PassedRule } from '../approvals/explain.ts';
+import type { PassedRule } from '../approvals/rules/explain.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import type { Decision } from './policy-decision.ts';
 

@@ -1,6 +1,6 @@
 // Acts of a metadata service, approvers, a disk and a supervisor → one bridge's Approvals in virtual time, with the oracle told of all of it.
 import assert from 'node:assert/strict';
-import type { ApprovalTransaction } from '../../src/approvals/approval-store.ts';
+import type { ApprovalTransaction } from '../../src/approvals/store.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { EventApproval, PostResult } from '../../src/model/approvals.ts';
 import type { ApprovalChange, EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model/events.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ApprovalAnswer } from '../../src/approvals/answer.ts';
+import type { ApprovalAnswer } from '../../src/approvals/requests/answer.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { type ApprovalBench, again, approvalsOverOneEvent, caller, KEY, REFUSED, startRequests } from '../support/approval-bench.ts';
 import { EVENT_ID, scheduledEvent } from '../support/events.ts';

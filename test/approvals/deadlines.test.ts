@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../src/approvals/approvals.ts';
-import type { PolicyRule } from '../../src/approvals/policy.ts';
-import { FIRST_PART } from '../../src/approvals/views.ts';
+import type { PolicyRule } from '../../src/approvals/rules/policy.ts';
+import { FIRST_PART } from '../../src/approvals/views/queries.ts';
 import {
   ApprovalBench,
   type ApprovalSettings,

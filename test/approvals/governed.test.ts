@@ -1,8 +1,8 @@
 // govern and isPast: which ruling is in force, and whether its deadline may still decide.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Governed, govern, isPast } from '../../src/approvals/governed.ts';
-import { compilePolicy, type PolicyRule } from '../../src/approvals/policy.ts';
+import { type Governed, govern, isPast } from '../../src/approvals/rules/governed-event.ts';
+import { compilePolicy, type PolicyRule } from '../../src/approvals/rules/policy.ts';
 import type { ScheduledEvent } from '../../src/model/events.ts';
 import { momentAt, START_MS, scheduledEvent } from '../support/events.ts';
 

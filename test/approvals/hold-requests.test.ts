@@ -1,8 +1,8 @@
 // parseHold, parseRelease, parseEntries, and messages made of them.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseHold, parseRelease } from '../../src/approvals/hold-requests.ts';
-import { parseMessageRequests } from '../../src/approvals/message-requests.ts';
+import { parseHold, parseRelease } from '../../src/approvals/requests/hold-requests.ts';
+import { parseMessageRequests } from '../../src/approvals/requests/message-requests.ts';
 
 test('a hold has an EventId and perhaps a reason, null standing for none', () => {
   assert.deepEqual(parseHold({ EventId: 'Abc', reason: 'month end', more: 1 }), { eventId: 'Abc', key: 'abc', reason: 'month end' });

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Approvals } from '../../src/approvals/approvals.ts';
-import { type Life, lifeOf } from '../../src/approvals/life.ts';
-import { compilePolicy } from '../../src/approvals/policy.ts';
+import { compilePolicy } from '../../src/approvals/rules/policy.ts';
+import { type Life, lifeOf } from '../../src/approvals/views/event-record.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { PostResult } from '../../src/model/approvals.ts';
 import { ACCEPTED, again, approvalsOverOneEvent, approve, caller, KEY, REFUSED, STARTED } from '../support/approval-bench.ts';

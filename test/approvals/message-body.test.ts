@@ -1,7 +1,7 @@
 // parseMessageBody: the bytes of a message → the body of an approval, plain or carried by a CloudEvent, or why it is none.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseMessageBody } from '../../src/approvals/message-body.ts';
+import { parseMessageBody } from '../../src/approvals/requests/message-body.ts';
 
 const BODY = { StartRequests: [{ EventId: 'a' }] };
 

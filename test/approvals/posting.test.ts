@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { ApprovalAnswer } from '../../src/approvals/answer.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
+import type { ApprovalAnswer } from '../../src/approvals/requests/answer.ts';
 import type { PostResult } from '../../src/model/approvals.ts';
 import {
   ACCEPTED,

@@ -1,7 +1,7 @@
 // rankOf and turnMs: who of a group posts, and when.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type GroupOptions, rankOf, type TurnContext, turnMs } from '../../src/approvals/rank.ts';
+import { type GroupOptions, rankOf, type TurnContext, turnMs } from '../../src/approvals/rules/group-order.ts';
 import type { ApprovalDecision, EventApproval } from '../../src/model/approvals.ts';
 import type { Instant } from '../../src/model/events.ts';
 import { momentAt, START_MS, scheduledEvent } from '../support/events.ts';

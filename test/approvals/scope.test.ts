@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { compileScope } from '../../src/approvals/scope.ts';
+import { compileScope } from '../../src/approvals/rules/scope.ts';
 
 test('no scope touches and allows everything, also an event that names nobody', () => {
   const scope = compileScope({});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseStartRequests } from '../../src/approvals/start-requests.ts';
+import { parseStartRequests } from '../../src/approvals/requests/start-requests.ts';
 
 test('ids count once without case, in the order in which they were first named, and every Seen is kept', () => {
   const parsed = parseStartRequests({

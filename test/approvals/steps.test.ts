@@ -1,7 +1,7 @@
 // stepsBetween: which lines the record of an occurrence gets, and in which order.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type StepContext, stepsBetween } from '../../src/approvals/steps.ts';
+import { type StepContext, stepsBetween } from '../../src/approvals/record/audit-steps.ts';
 import type { ApprovalDecision, ApprovalHold, ApprovalVote, EventApproval } from '../../src/model/approvals.ts';
 import { momentAt, scheduledEvent } from '../support/events.ts';
 

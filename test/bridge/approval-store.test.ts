@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
-import type { ApprovalStore } from '../../src/approvals/approval-store.ts';
-import { FIRST_PART } from '../../src/approvals/views.ts';
+import type { ApprovalStore } from '../../src/approvals/store.ts';
+import { FIRST_PART } from '../../src/approvals/views/queries.ts';
 import { approvalStore } from '../../src/bridge/approval-store.ts';
 import { Recorder } from '../../src/bridge/recorder.ts';
 import type { EventApproval } from '../../src/model/approvals.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { Approvals } from '../../src/approvals/approvals.ts';
-import type { Life } from '../../src/approvals/life.ts';
+import type { Life } from '../../src/approvals/views/event-record.ts';
 import { approvalStore } from '../../src/bridge/approval-store.ts';
 import { Recorder } from '../../src/bridge/recorder.ts';
 import { context } from '../cloudevents/changes.ts';

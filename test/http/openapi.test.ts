@@ -6,7 +6,7 @@ import test from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import packageJson from '../../package.json' with { type: 'json' };
-import { REFUSALS } from '../../src/approvals/answer.ts';
+import { REFUSALS } from '../../src/approvals/requests/answer.ts';
 import { OPENAPI_DOCUMENT } from '../../src/http/openapi/document.ts';
 import { PROBLEM_STATUS } from '../../src/http/openapi/problems.ts';
 import { PROBLEM_TITLES } from '../../src/http/problem.ts';

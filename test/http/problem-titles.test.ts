@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { REFUSALS } from '../../src/approvals/answer.ts';
+import { REFUSALS } from '../../src/approvals/requests/answer.ts';
 import { PROBLEM_TITLES } from '../../src/http/problem.ts';
 
 test('a problem type has one title, whichever part of the bridge finds it', () => {

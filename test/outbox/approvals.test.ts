@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
-import { FIRST_PART } from '../../src/approvals/views.ts';
+import { FIRST_PART } from '../../src/approvals/views/queries.ts';
 import type { EventApproval } from '../../src/model/approvals.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../support/events.ts';

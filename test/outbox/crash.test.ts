@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import test, { type TestContext } from 'node:test';
-import { FIRST_PART } from '../../src/approvals/views.ts';
+import { FIRST_PART } from '../../src/approvals/views/queries.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { queuedIds, temporaryFolder, testStore } from '../support/outbox.ts';
 import { VirtualTime } from '../support/virtual-time.ts';

@@ -1,7 +1,7 @@
 // Appended CloudEvents → what the lanes get, and what becomes of it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ApprovalStore, ApprovalTransaction } from '../../src/approvals/approval-store.ts';
+import type { ApprovalStore, ApprovalTransaction } from '../../src/approvals/store.ts';
 import type { LaneStore } from '../../src/delivery/lane-store.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../support/events.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
-import { FIRST_PART } from '../../src/approvals/views.ts';
+import { FIRST_PART } from '../../src/approvals/views/queries.ts';
 import { eventApproval } from '../cloudevents/changes.ts';
 import { append, approvalStep, bury, entry, knownEvent, knownState, queuedIds, type TestStore, testStore } from '../support/outbox.ts';
 

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
-import { FIRST_PART } from '../../src/approvals/views.ts';
+import { FIRST_PART } from '../../src/approvals/views/queries.ts';
 import { Database } from '../../src/outbox/database.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { MIGRATIONS, migrate } from '../../src/outbox/schema.ts';

@@ -1,8 +1,8 @@
 // A metadata service of a few events, a store and Approvals over them, in virtual time: for tests of what is recorded and posted.
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import type { ApprovalAnswer, HoldAnswer, ReleaseAnswer } from '../../src/approvals/answer.ts';
 import { Approvals, type ApprovalsParts } from '../../src/approvals/approvals.ts';
+import type { ApprovalAnswer, HoldAnswer, ReleaseAnswer } from '../../src/approvals/requests/answer.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { ApprovalOrigin, PostResult } from '../../src/model/approvals.ts';
 import type { EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model/events.ts';

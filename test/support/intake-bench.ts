@@ -1,7 +1,7 @@
 // An approval bench → messages of a source `topic` to its approvals, and what was said of them.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
 import type { Approvals } from '../../src/approvals/approvals.ts';
-import type { MessageOrigin } from '../../src/approvals/intake.ts';
+import type { MessageOrigin } from '../../src/approvals/inbox/inbox.ts';
 import type { ApprovalBench } from './approval-bench.ts';
 
 /** Speaks for `orders`, and gives nothing back. */

@@ -1,6 +1,6 @@
 // ApprovalStore in memory, for tests: what a transaction wrote is there at once or, where it throws, not at all; survives its Approvals.
 
-import type { ApprovalStore, ApprovalTransaction, SeenEvent } from '../../src/approvals/approval-store.ts';
+import type { ApprovalStore, ApprovalTransaction, SeenEvent } from '../../src/approvals/store.ts';
 import type { ApprovalStep, EventApproval, MessageState, ReceivedMessage, RecordPart, RecordRange } from '../../src/model/approvals.ts';
 import type { ApprovalChange } from '../../src/model/events.ts';
 

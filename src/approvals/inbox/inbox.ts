@@ -1,0 +1,213 @@
+// Messages of approval sources → recorded, refused, kept until their event is known, or given back; on disk before the broker is told.
+import type { Logger } from 'pino';
+import type { ApprovalMessage, MessageVerdict } from '../../../adapters/adapter.ts';
+import { BridgeError, isStoreFault } from '../../errors.ts';
+import type { ApprovalOrigin, MessageRefusal, ReceivedMessage } from '../../model/approvals.ts';
+import type { ApprovalChange } from '../../model/events.ts';
+import { type Deps, now, sleep } from '../../time/clock.ts';
+import type { ApprovalPorts } from '../ports.ts';
+import { approvalChange } from '../record/approval-change.ts';
+import type { Act } from '../record/ledger.ts';
+import { type Refusal, refusal } from '../requests/answer.ts';
+import { type MayCome, whatMayCome } from '../requests/check.ts';
+import { parseMessageBody } from '../requests/message-body.ts';
+import { type MessageRequests, parseMessageRequests } from '../requests/message-requests.ts';
+import { keyOf } from '../requests/start-requests.ts';
+import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
+import { Parking } from './parked-messages.ts';
+
+/** Before a message goes back to the other readers, so that the broker's count of deliveries lasts (contract, section 8). */
+const LEAST_PAUSE_MS = 1000;
+const MOST_PAUSE_MS = 5000;
+
+const FULL_TOLD_EACH_MS = 60_000;
+
+/** What a message is kept for, or left to others. */
+const WHATEVER_MAY_COME: readonly MayCome[] = ['event', 'update'];
+
+/** What became of a message, as a metric counts it. One that is `parked` counts again when it is dealt with; `repeated` had been received before. */
+export type MessageResult = 'settled' | 'refused' | 'parked' | 'given_back' | 'invalid' | 'repeated';
+
+/** Through whom a message comes. */
+export interface MessageOrigin {
+  /** The source's name. */
+  readonly source: string;
+  /** Who speaks through it. */
+  readonly approver: string;
+  /** Whether other readers may take what this bridge does not know. */
+  readonly canGiveBack: boolean;
+}
+
+export interface IntakeParts {
+  readonly store: ApprovalStore;
+  readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'observerId'>;
+  readonly deps: Deps;
+  readonly logger: Logger;
+  /** The checks of a request, for one that was sent at this time. */
+  readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly Act[] | Refusal;
+  /** Records in one transaction, with what `also` writes. @throws BridgeError BRIDGE_STORE_* */
+  readonly record: (origin: ApprovalOrigin, acts: readonly Act[], also: (transaction: ApprovalTransaction) => void) => void;
+  /** Whether each bridge of a group reads the messages of this source. */
+  readonly isShared: (source: string) => boolean;
+  /** A message was refused. */
+  readonly denied: (approver: string, refused: Refusal, from: Pick<ReceivedMessage, 'source' | 'place'>) => void;
+  readonly onMessage: (source: string, result: MessageResult) => void;
+}
+
+/** Each message has one effect, however often it comes. */
+export class Intake implements Disposable {
+  readonly #parts: IntakeParts;
+  readonly #parking: Parking;
+  readonly #stop = new AbortController();
+  /** By source. */
+  readonly #toldFullMs = new Map<string, number>();
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+    this.#parking = new Parking(parts.deps, (message) => this.#tryAgain([message]));
+  }
+
+  /** Takes up what waited when the last process ended. @throws BridgeError BRIDGE_STORE_* */
+  load(): void {
+    for (const message of this.#parts.store.messages.parked()) this.#parking.add(message);
+  }
+
+  /** @throws BridgeError BRIDGE_STORE_* where nothing can be stored, BRIDGE_APPROVALS_CLOSED: the message is to come again. */
+  async take({ source, approver, canGiveBack }: MessageOrigin, message: ApprovalMessage): Promise<MessageVerdict> {
+    const { id, place, sentMs, body } = message;
+    if (body === null) return this.#invalid(source, place, 'it has no body');
+    const requests = requestsIn(body);
+    if (typeof requests === 'string') return this.#invalid(source, place, requests);
+    const received = { source, approver, id, place, sentMs, body, receivedAt: now(this.#parts.deps) };
+    const verdict = this.#handle(received, requests);
+    if (verdict !== null) return verdict;
+    if (!canGiveBack) return await this.#parkOnceThereIsRoom(received, requests);
+    await this.#pause();
+    // This bridge has caught up by now, and what it knows goes back to nobody.
+    return this.#handle(received, requests, ['event']) ?? this.#told(source, 'given_back', 'giveBack');
+  }
+
+  /** A document has been handled: tries again what waits. Never throws. */
+  lookAgain(): void {
+    this.#tryAgain(this.#parking.messages());
+    this.#parking.wake();
+  }
+
+  /** What waits is tried again after the next start. */
+  [Symbol.dispose](): void {
+    this.#stop.abort();
+    this.#parking[Symbol.dispose]();
+  }
+
+  #tryAgain(waiting: readonly ReceivedMessage[]): void {
+    if (this.#parts.ports.lastReadAt() === null) return;
+    for (const message of waiting) {
+      try {
+        const waitsFor = this.#parking.isExpired(message) ? [] : WHATEVER_MAY_COME;
+        if (this.#decide(message, requestsIn(message.body), waitsFor) !== null) this.#parking.remove(message);
+      } catch (error) {
+        // It fails for the others too, and whoever keeps the store tells it.
+        if (isStoreFault(error)) return;
+        const { source, place } = message;
+        this.#parts.logger.error({ source, place, err: error }, 'an approval that waits could not be taken further; it is tried again');
+      }
+    }
+  }
+
+  /** Null: not now, what it waits for may still come. */
+  #handle(message: ReceivedMessage, requests: MessageRequests, waitsFor = WHATEVER_MAY_COME): MessageVerdict | null {
+    if (this.#stop.signal.aborted)
+      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; the message comes again.');
+    const { store, ports } = this.#parts;
+    const earlier = store.messages.find(message.source, message.id);
+    if (earlier !== null) return this.#told(message.source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
+    return ports.lastReadAt() === null ? null : this.#decide(message, requests, waitsFor);
+  }
+
+  /** Null where something may still come that it waits for. */
+  #decide(message: ReceivedMessage, requests: MessageRequests | string, waitsFor: readonly MayCome[]): MessageVerdict | null {
+    const { store, deps, check, record, isShared } = this.#parts;
+    const { source, approver, sentMs } = message;
+    if (typeof requests === 'string') return this.#refuse(message, refusal('bad-request', requests));
+    const origin = { approver, via: `source:${source}`, isShared: isShared(source) };
+    const acts = check(origin, requests, sentMs);
+    if ('kind' in acts) {
+      const mayCome = whatMayCome(acts, requests.starts, { store, sentMs });
+      return mayCome !== null && waitsFor.includes(mayCome) ? null : this.#refuse(message, acts);
+    }
+    record(origin, acts, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
+    return this.#told(source, 'settled', 'settle');
+  }
+
+  #refuse(message: ReceivedMessage, refused: Refusal): MessageVerdict {
+    const { store, deps, denied } = this.#parts;
+    const verdict: MessageRefusal = { reason: refused.type, description: refused.detail };
+    store.transact((transaction) => {
+      if (refused.eventId !== undefined) transaction.publish([this.#failed(message.approver, refused.eventId, refused.type)]);
+      transaction.handleMessage(message, verdict, deps.wallMs());
+    });
+    denied(message.approver, refused, message);
+    return this.#told(message.source, 'refused', verdict);
+  }
+
+  #failed(approver: string, asWritten: string, reason: string): ApprovalChange {
+    const { store, ports, deps } = this.#parts;
+    const key = keyOf(asWritten);
+    const { occurrence = null, event = null } = ports.events().get(key) ?? {};
+    const eventId = event?.eventId ?? asWritten.toWellFormed();
+    const context = { observerId: ports.observerId(), isUsed: (id: string) => store.isUsed(id) };
+    return approvalChange('failed', { key, eventId, occurrence, event, approver, policy: null, reason, at: now(deps) }, context);
+  }
+
+  /** Nothing is dropped for want of room: its source reads on once a message before it is dealt with, a minute after its receipt at the latest. */
+  async #parkOnceThereIsRoom(message: ReceivedMessage, requests: MessageRequests): Promise<MessageVerdict> {
+    if (!this.#parking.hasRoom(message)) this.#tellFull(message.source);
+    while (!this.#parking.hasRoom(message)) {
+      await this.#parking.changed();
+      const verdict = this.#handle(message, requests);
+      if (verdict !== null) return verdict;
+    }
+    return this.#park(message);
+  }
+
+  /** Once a minute at most. */
+  #tellFull(source: string): void {
+    const { deps, logger } = this.#parts;
+    const nowMs = deps.elapsedMs();
+    if (nowMs - (this.#toldFullMs.get(source) ?? Number.NEGATIVE_INFINITY) < FULL_TOLD_EACH_MS) return;
+    this.#toldFullMs.set(source, nowMs);
+    logger.warn({ source }, 'too many approvals of a source name what this bridge has not read: the next ones are read once there is room');
+  }
+
+  #park(message: ReceivedMessage): MessageVerdict {
+    const { store, logger } = this.#parts;
+    store.transact((transaction) => transaction.parkMessage(message));
+    this.#parking.add(message);
+    const { source, place, approver } = message;
+    logger.info({ source, place, approver }, 'an approval names what this bridge has not read yet: it is kept for some time');
+    return this.#told(source, 'parked', 'settle');
+  }
+
+  #invalid(source: string, place: ApprovalMessage['place'], fault: string): MessageVerdict {
+    this.#parts.logger.warn({ source, place, reason: fault }, 'a message is no approval and is passed over');
+    return this.#told(source, 'invalid', { reason: 'bad-request', description: `The message is no approval: ${fault}.` });
+  }
+
+  #told(source: string, result: MessageResult, verdict: MessageVerdict): MessageVerdict {
+    this.#parts.onMessage(source, result);
+    return verdict;
+  }
+
+  /** Ends early when the bridge stops. */
+  async #pause(): Promise<void> {
+    const { deps } = this.#parts;
+    const pauseMs = LEAST_PAUSE_MS + deps.random() * (MOST_PAUSE_MS - LEAST_PAUSE_MS);
+    await sleep(deps, pauseMs, this.#stop.signal).catch(() => {});
+  }
+}
+
+/** A text is what is wrong. */
+function requestsIn(body: Uint8Array): MessageRequests | string {
+  const parsed = parseMessageBody(body);
+  return 'fault' in parsed ? parsed.fault : parseMessageRequests(parsed.value);
+}

@@ -1,0 +1,98 @@
+// Messages for events that nobody has seen yet → kept until their event comes, or until they have waited long enough; so many of each source.
+import type { ReceivedMessage } from '../../model/approvals.ts';
+import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
+
+/** How long the event of a message may stay unknown (contract, section 8). */
+const WAIT_MS = 60_000;
+/** Of one source. */
+const MOST = 1000;
+const MOST_BYTES = 4 * 1024 * 1024;
+
+interface Parked {
+  readonly message: ReceivedMessage;
+  /** Elapsed time. */
+  readonly untilMs: number;
+  readonly cancel: CancelTimer;
+}
+
+/** In memory what the store holds of them. */
+export class Parking implements Disposable {
+  readonly #deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'>;
+  readonly #onExpired: (message: ReceivedMessage) => void;
+  readonly #parked = new Map<string, Parked>();
+  /** By source. */
+  readonly #taken = new Map<string, { readonly messages: number; readonly bytes: number }>();
+  /** Resolved with the next change. */
+  #changed = Promise.withResolvers<void>();
+
+  /** `onExpired` is called with a message that has waited long enough. */
+  constructor(deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'>, onExpired: (message: ReceivedMessage) => void) {
+    this.#deps = deps;
+    this.#onExpired = onExpired;
+  }
+
+  /** In the order in which they were received. */
+  messages(): readonly ReceivedMessage[] {
+    return [...this.#parked.values()].map(({ message }) => message);
+  }
+
+  /** Whether it may be added: its source has not too many here, or too much. */
+  hasRoom({ source, body }: ReceivedMessage): boolean {
+    const { messages, bytes } = this.#of(source);
+    return messages < MOST && bytes + body.length <= MOST_BYTES;
+  }
+
+  /** Resolves when a message leaves, or `wake` is called. */
+  changed(): Promise<void> {
+    return this.#changed.promise;
+  }
+
+  /** Whoever waits for room looks again. */
+  wake(): void {
+    const { resolve } = this.#changed;
+    this.#changed = Promise.withResolvers();
+    resolve();
+  }
+
+  /** The clocks are compared once, so that a wall clock which was set makes it wait no longer. */
+  add(message: ReceivedMessage): void {
+    const leftMs = WAIT_MS - Math.max(0, ageMs(message.receivedAt, now(this.#deps)));
+    const cancel = this.#deps.after(Math.max(0, leftMs), () => this.#onExpired(message));
+    this.#parked.set(keyOf(message), { message, untilMs: this.#deps.elapsedMs() + leftMs, cancel });
+    this.#count(message, 1);
+  }
+
+  remove(message: ReceivedMessage): void {
+    const parked = this.#parked.get(keyOf(message));
+    if (parked === undefined) return;
+    parked.cancel();
+    this.#parked.delete(keyOf(message));
+    this.#count(parked.message, -1);
+    this.wake();
+  }
+
+  isExpired(message: ReceivedMessage): boolean {
+    return this.#deps.elapsedMs() >= (this.#parked.get(keyOf(message))?.untilMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** What is parked stays in the store. */
+  [Symbol.dispose](): void {
+    for (const { cancel } of this.#parked.values()) cancel();
+    this.#parked.clear();
+    this.#taken.clear();
+    this.wake();
+  }
+
+  #of(source: string) {
+    return this.#taken.get(source) ?? { messages: 0, bytes: 0 };
+  }
+
+  #count({ source, body }: ReceivedMessage, by: 1 | -1): void {
+    const { messages, bytes } = this.#of(source);
+    this.#taken.set(source, { messages: messages + by, bytes: bytes + by * body.length });
+  }
+}
+
+function keyOf({ source, id }: ReceivedMessage): string {
+  return JSON.stringify([source, id]);
+}

@@ -1,0 +1,85 @@
+// The approvals of an occurrence before and after → the lines that its record gets (contract, section 8). Pure.
+import type { ApprovalHold, ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../../model/approvals.ts';
+
+/** Beyond what the two tell. */
+export interface StepContext {
+  readonly atMs: number;
+  /** Who released holds. */
+  readonly by?: ApprovalOrigin;
+  /** What the metadata service answered. */
+  readonly status?: number | string | null;
+}
+
+/** So many reasons of one hold have a line of their own; those behind them share one, with the newest of them, once the hold is over. */
+const MOST_REASONS = 10;
+
+const OF_STATE: Partial<Record<EventApproval['state'], ApprovalStepName>> = {
+  submitted: 'submitted',
+  confirmed: 'confirmed',
+  moot: 'moot',
+  unknown: 'unknown',
+  failed: 'failed',
+};
+
+/** One line, of nobody in particular unless `more` says so. */
+export function stepOf(step: ApprovalStepName, atMs: number, policy: string | null, more: Partial<ApprovalStep>): ApprovalStep {
+  return { step, atMs, approver: null, via: null, policy, status: null, reason: null, ...more };
+}
+
+/** In the order in which they come about: votes and holds, then what they decide, then what becomes of it. */
+export function stepsBetween(before: EventApproval | null, after: EventApproval, context: StepContext): readonly ApprovalStep[] {
+  const line = (step: ApprovalStepName, who: { approver: string; via: string } | null, more: Partial<ApprovalStep> = {}): ApprovalStep =>
+    stepOf(step, context.atMs, after.policy, { ...(who && { approver: who.approver, via: who.via }), ...more });
+  const [votesBefore, holdsBefore] = [before?.votes ?? [], before?.holds ?? []];
+  const steps = [
+    ...without(votesBefore, after.votes).map((vote) => line('void', vote)),
+    ...takenAlong(before, after).map((vote) => line('void', vote, { reason: 'dry-run' })),
+    ...after.votes.filter((vote) => !isIn(vote, votesBefore)).map((vote) => line('recorded', vote)),
+    ...after.holds
+      .filter((hold) => !holdsBefore.includes(hold) && !isFolded(hold))
+      .map((hold) => line('held', hold, { reason: hold.reason })),
+    ...without(holdsBefore, after.holds).flatMap((hold) => [
+      ...lastReason(hold, after.policy),
+      line('released', context.by ?? null, { reason: hold.approver }),
+    ]),
+  ];
+  if (before?.decision && after.decision === null) steps.push(line('dropped', null, { reason: before.decision.by }));
+  if (after.decision !== null && after.decision.by !== before?.decision?.by)
+    steps.push(line('decided', null, { reason: after.decision.by }));
+  const name = before?.state === after.state ? undefined : OF_STATE[after.state];
+  if (name === 'moot') steps.push(...after.holds.flatMap((hold) => lastReason(hold, after.policy)));
+  const status = context.status ?? null;
+  const isSeenFirst = name === 'confirmed' && before?.state !== 'submitted';
+  if (isSeenFirst) steps.push(line('submitted', null, { status }));
+  // Where the way leads back from confirmed, nothing was submitted anew.
+  if (name !== undefined && before?.state !== 'confirmed') steps.push(line(name, null, { status: isSeenFirst ? null : status }));
+  return steps;
+}
+
+function isFolded({ replaced }: ApprovalHold): boolean {
+  return (replaced?.times ?? 0) >= MOST_REASONS;
+}
+
+/** The line that the folded reasons of a hold share, at the moment of the newest. */
+function lastReason(hold: ApprovalHold, policy: string | null): readonly ApprovalStep[] {
+  if (!isFolded(hold)) return [];
+  const { approver, via, reason, at, replaced } = hold;
+  const times = (replaced?.times ?? 0) - MOST_REASONS + 1;
+  return [stepOf('held', at.wallMs, policy, { approver, via, reason, ...(times > 1 && { times }) })];
+}
+
+/** What a dry run takes along is never posted; of what was refused everybody was told already. */
+function takenAlong(before: EventApproval | null, after: EventApproval): readonly ApprovalVote[] {
+  if (before === null || before.isDryRun || !after.isDryRun || before.state === 'failed') return [];
+  return before.votes.filter((vote) => isIn(vote, after.votes));
+}
+
+/** A yes that was said anew, as after a dry run, has a moment of its own. */
+function isIn({ at }: ApprovalVote, votes: readonly ApprovalVote[]): boolean {
+  return votes.some((vote) => vote.at === at);
+}
+
+/** Those of `some` whose approver has none in `others`. */
+function without<T extends { readonly approver: string }>(some: readonly T[], others: readonly T[]): readonly T[] {
+  return some.filter(({ approver }) => others.every((other) => other.approver !== approver));
+}

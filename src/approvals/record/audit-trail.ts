@@ -1,0 +1,114 @@
+// What one act made of the approvals of an event → its record, its CloudEvents and its log lines: written in a transaction, told once that is on disk.
+import type { Logger } from 'pino';
+import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, EventApproval } from '../../model/approvals.ts';
+import type { ApprovalChange, ApprovalPhase, Instant } from '../../model/events.ts';
+import type { ApprovalPorts } from '../ports.ts';
+import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
+import { approvalChange } from './approval-change.ts';
+import { stepsBetween } from './audit-steps.ts';
+import { isPassedBy, type Matter, type VoidVote } from './transitions.ts';
+
+/** What happens to approvals, as a metric counts it; `denied`: a request was answered with a refusal. */
+export type ApprovalEventName = ApprovalStepName | 'denied';
+
+export interface ChronicleParts {
+  readonly store: Pick<ApprovalStore, 'isUsed'>;
+  readonly ports: Pick<ApprovalPorts, 'observerId'>;
+  readonly logger: Logger;
+  /** For metrics. */
+  readonly onEvent?: (name: ApprovalEventName) => void;
+}
+
+/** What one act made of the approvals of one event. */
+export interface Entry {
+  readonly known: Matter['known'];
+  readonly before: EventApproval | null;
+  readonly after: EventApproval | null;
+  readonly steps: readonly ApprovalStep[];
+  readonly changes: readonly ApprovalChange[];
+}
+
+export interface VerdictFacts {
+  readonly known: Matter['known'];
+  /** The approvals as they were posted. */
+  readonly posted: EventApproval;
+  readonly before: EventApproval;
+  readonly after: EventApproval;
+  /** What the metadata service answered. */
+  readonly status: number;
+  readonly at: Instant;
+}
+
+export class Chronicle {
+  readonly #parts: ChronicleParts;
+
+  constructor(parts: ChronicleParts) {
+    this.#parts = parts;
+  }
+
+  /** Each new vote is told as `approval.recorded`. */
+  entry(known: Matter['known'], before: EventApproval | null, after: EventApproval, at: Instant, by?: ApprovalOrigin): Entry {
+    const steps = stepsBetween(before, after, { atMs: at.wallMs, ...(by && { by }) });
+    const recorded = steps.filter(({ step }) => step === 'recorded');
+    const changes = recorded.map(({ approver }) => this.#change('recorded', known, after, { approver, reason: null, at }));
+    return { known, before, after, steps, changes };
+  }
+
+  /** What a document or a start makes of approvals: each void vote is told as `approval.failed`. */
+  review(
+    known: Matter['known'],
+    before: EventApproval | null,
+    after: EventApproval | null,
+    voided: readonly VoidVote[],
+    at: Instant,
+  ): Entry {
+    if (after === null || after === before) return { known, before, after, steps: [], changes: [] };
+    const changes = voided.map(({ vote: { approver }, reason }) => this.#change('failed', known, after, { approver, reason, at }));
+    return { known, before, after, steps: stepsBetween(before, after, { atMs: at.wallMs }), changes };
+  }
+
+  /** What the metadata service said to a StartRequest in the end: told, unless it came to nothing. */
+  verdict({ known, posted, before, after, status, at }: VerdictFacts): Entry {
+    const steps = stepsBetween(before, after, { atMs: at.wallMs, status });
+    const hasFailed = after.state === 'failed';
+    const [first, ...others] = posted.decision?.by === 'quorum' ? posted.votes : [];
+    const told = { approver: others.length === 0 ? (first?.approver ?? null) : null, reason: hasFailed ? 'refused' : null, at };
+    const changes = isPassedBy(after.state) ? [] : [this.#change(hasFailed ? 'failed' : 'submitted', known, after, told)];
+    return { known, before, after, steps, changes };
+  }
+
+  write(transaction: ApprovalTransaction, entries: readonly Entry[]): void {
+    for (const { known, before, after, steps } of entries) {
+      if (after !== null && after !== before) transaction.saveApproval(after);
+      if (steps.length > 0) transaction.addSteps(known.occurrence, steps);
+    }
+    const changes = entries.flatMap((entry) => entry.changes);
+    if (changes.length > 0) transaction.publish(changes);
+  }
+
+  /** Logs and counts. */
+  tell({ known: { event, occurrence }, after, steps }: Entry): void {
+    const { onEvent, logger } = this.#parts;
+    for (const { step, approver, policy, status, reason } of steps) {
+      onEvent?.(step);
+      const approvers = approver === null ? (after?.votes ?? []).map((vote) => vote.approver) : [approver];
+      // A refused approval stands still until somebody approves again.
+      logger[step === 'failed' ? 'error' : 'info'](
+        { eventId: event.eventId, occurrence, approvers, policy, status, reason },
+        `approval ${step}`,
+      );
+    }
+  }
+
+  #change(
+    phase: ApprovalPhase,
+    { key, occurrence, event }: Matter['known'],
+    { policy, decision }: EventApproval,
+    told: Pick<ApprovalChange, 'approver' | 'reason' | 'at'>,
+  ): ApprovalChange {
+    const { ports, store } = this.#parts;
+    const context = { observerId: ports.observerId(), isUsed: (id: string) => store.isUsed(id) };
+    const rule = phase === 'recorded' || decision === null ? null : policy;
+    return approvalChange(phase, { key, eventId: event.eventId, occurrence, event, policy: rule, ...told }, context);
+  }
+}

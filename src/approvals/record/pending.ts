@@ -1,0 +1,22 @@
+// What is to be done to approvals, in two steps: written in a transaction that somebody else opens, and put in place once that is on disk.
+import type { ApprovalTransaction } from '../store.ts';
+
+export interface Pending {
+  /** False: there is nothing to write. */
+  readonly isNews: boolean;
+  readonly write: (transaction: ApprovalTransaction) => void;
+  readonly commit: () => void;
+}
+
+/** As one, in their order. */
+export function together(parts: readonly Pending[]): Pending {
+  return {
+    isNews: parts.some(({ isNews }) => isNews),
+    write: (transaction) => {
+      for (const { write } of parts) write(transaction);
+    },
+    commit: () => {
+      for (const { commit } of parts) commit();
+    },
+  };
+}

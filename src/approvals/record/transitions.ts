@@ -1,0 +1,219 @@
+// The approvals of one occurrence + a yes, a hold, a deadline or the event's new content → its approvals then, and the votes that became void. Pure.
+import type { ApprovalDecision, ApprovalHold, ApprovalOrigin, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
+import type { Instant, KnownEvent, ScheduledEvent } from '../../model/events.ts';
+import { worse } from '../../model/worsened.ts';
+import { type Governed, isPast } from '../rules/governed-event.ts';
+import type { Ruling } from '../rules/policy.ts';
+import { barOf, type Quorum, quorumOf, type Rules } from '../rules/quorum.ts';
+
+/** The event as it is known, and what governs it: while it is Scheduled. */
+export interface Matter {
+  readonly known: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>;
+  readonly governed: Governed;
+}
+
+/** The quorum over `votes` for the event as it is. */
+export function quorumOver(rules: Rules, ruling: Ruling, event: ScheduledEvent, votes: readonly ApprovalVote[]): Quorum {
+  return quorumOf(
+    rules,
+    ruling,
+    event,
+    votes.map(({ approver }) => approver),
+  );
+}
+
+/** Records one more yes, or takes up a refused approval again; gives back the same object where there is nothing to record. */
+export function withVote(rules: Rules, approval: EventApproval | null, matter: Matter, origin: ApprovalOrigin, at: Instant): EventApproval {
+  const standing = standingOf(rules, approval, matter.known, at);
+  const earlier = standing.votes.find(({ approver }) => approver === origin.approver);
+  // Heard by this bridge alone now, though every bridge heard it before.
+  const isNearer = earlier?.isShared === true && !origin.isShared;
+  const hasFailed = standing.state === 'failed';
+  if (earlier && !isNearer && !hasFailed) return standing;
+  // Said once more of a refused approval, it is another yes, to the event as it is now.
+  const vote = { ...origin, ...(earlier && !hasFailed ? { at: earlier.at, event: earlier.event } : { at, event: matter.known.event }) };
+  const votes = earlier ? standing.votes.map((each) => (each === earlier ? vote : each)) : [...standing.votes, vote];
+  if (isPosted(standing.state)) return { ...standing, votes };
+  return settled(rules, { ...standing, votes }, matter, at);
+}
+
+/** Sets a hold, or replaces the reason of the one that this approver has; the same object where it says the same again. */
+export function withHold(rules: Rules, approval: EventApproval | null, matter: Matter, hold: ApprovalHold): EventApproval {
+  const standing = standingOf(rules, approval, matter.known, hold.at);
+  const earlier = standing.holds.find(({ approver }) => approver === hold.approver);
+  if (standing === approval && earlier?.reason === hold.reason && earlier.via === hold.via) return approval;
+  const holds = earlier ? standing.holds.map((each) => (each === earlier ? inPlaceOf(earlier, hold) : each)) : [...standing.holds, hold];
+  return withHolds(rules, { ...standing, holds }, matter, hold.at);
+}
+
+function inPlaceOf({ replaced, at }: ApprovalHold, hold: ApprovalHold): ApprovalHold {
+  return { ...hold, replaced: { times: (replaced?.times ?? 0) + 1, sinceMs: replaced?.sinceMs ?? at.wallMs } };
+}
+
+/** Takes these approvers' holds away. With the last one, a deadline that fell due decides only while NotBefore lies ahead. */
+export function withoutHolds(
+  rules: Rules,
+  approval: EventApproval,
+  matter: Matter,
+  holders: readonly string[],
+  at: Instant,
+): EventApproval {
+  const standing = standingOf(rules, approval, matter.known, at);
+  const holds = standing.holds.filter(({ approver }) => !holders.includes(approver));
+  const isTooLate = holds.length === 0 && standing.decision?.by === 'deadline' && isPast(matter.known.event, at.wallMs);
+  return withHolds(rules, { ...standing, holds, ...(isTooLate && { decision: null }) }, matter, at);
+}
+
+/** What the metadata service has refused comes up again by a yes or a rule alone, not by the release of a hold. */
+function withHolds(rules: Rules, approval: EventApproval, matter: Matter, at: Instant): EventApproval {
+  return approval.state === 'failed' ? approval : settled(rules, approval, matter, at);
+}
+
+/** The deadline fell due and says to approve; the same object, or null, where it decides nothing: no rule decides twice what a dry run has decided. */
+export function withDeadline(rules: Rules, approval: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {
+  const standing = standingOf(rules, approval, matter.known, at);
+  if (standing.decision !== null || (standing.state !== 'waiting' && standing.state !== 'held')) return approval;
+  return settled(rules, standing, matter, at, matter.governed.dueMs);
+}
+
+/** Whether a decision was made and stands, so that there is nothing left for a deadline to do. */
+export function stands(approval: EventApproval | null): boolean {
+  if (approval === null || approval.decision === null) return false;
+  return approval.state !== 'waiting' && approval.state !== 'failed' && !isPassedBy(approval.state);
+}
+
+export interface Review {
+  /** The same object where nothing changed. */
+  readonly approval: EventApproval | null;
+  /** They bring no StartRequest any more, and nobody has been told so. */
+  readonly voided: readonly VoidVote[];
+}
+
+/** `changed`: the event got worse, or its approver may not approve it any more; `dry-run`: a dry run took it along, and what counts there is never posted. */
+export interface VoidVote {
+  readonly vote: ApprovalVote;
+  readonly reason: 'changed' | 'dry-run';
+}
+
+/** Judges the approvals by the event's content and by the rules now: votes may become void, and what a rule decided is decided anew. */
+export function review(rules: Rules, approval: EventApproval | null, matter: Matter, at: Instant): Review {
+  const { known, governed } = matter;
+  if (approval?.state === 'confirmed') return { approval: moved(approval, 'submitted', at), voided: [] };
+  if (approval?.state === 'submitted') return { approval, voided: [] };
+  const isApproved = governed.ruling.then === 'approve';
+  if (approval === null || !isAlive(rules, approval)) {
+    const fresh = isApproved ? settled(rules, standingOf(rules, approval, known, at), matter, at) : null;
+    return { approval: fresh?.state === 'waiting' ? approval : (fresh ?? approval), voided: [] };
+  }
+  if (isDecidedDryRun(approval)) return { approval, voided: [] };
+  const isStanding = (vote: ApprovalVote) =>
+    !worse(vote.event, known.event) && barOf(rules, governed.ruling, vote.approver, known.event) === null;
+  const votes = approval.votes.filter(isStanding);
+  const hasFailed = approval.state === 'failed';
+  // Whoever approved was told of the failure already; a rule decides anew.
+  const voided = hasFailed ? [] : voidIn(rules, approval, isStanding);
+  const rest = votes.length === approval.votes.length ? approval : { ...approval, votes };
+  if (hasFailed && votes.length > 0 && approval.decision?.by === 'quorum' && !isApproved) return { approval: rest, voided };
+  return { approval: settled(rules, rest, matter, at), voided };
+}
+
+function voidIn(rules: Rules, approval: EventApproval, isStanding: (vote: ApprovalVote) => boolean): readonly VoidVote[] {
+  const isTakenAlong = rules.dryRun && !approval.isDryRun;
+  return approval.votes.flatMap((vote): VoidVote[] => {
+    if (!isStanding(vote)) return [{ vote, reason: 'changed' }];
+    return isTakenAlong ? [{ vote, reason: 'dry-run' }] : [];
+  });
+}
+
+/** The event has started: what was submitted is confirmed, what was not never will be. */
+export function begun(approval: EventApproval, at: Instant, passedBy: PassedBy): EventApproval {
+  return approval.state === 'submitted' ? moved(approval, 'confirmed', at) : closed(approval, at, passedBy);
+}
+
+/** The event ended: what was not submitted never will be. */
+export function closed(approval: EventApproval, at: Instant, passedBy: PassedBy): EventApproval {
+  const isOpen = approval.state === 'waiting' || approval.state === 'held' || approval.state === 'submitting';
+  return isOpen ? moved(approval, passedBy, at) : approval;
+}
+
+/** What is left of approvals whose event starts or goes: `unknown` where a StartRequest may have been accepted and the answer was lost. */
+export type PassedBy = 'moot' | 'unknown';
+
+export function isPassedBy(state: ApprovalState): state is PassedBy {
+  return state === 'moot' || state === 'unknown';
+}
+
+/** In another state, or the same object. `at` is kept where the state stays. */
+export function moved(approval: EventApproval, state: ApprovalState, at: Instant): EventApproval {
+  return state === approval.state ? approval : { ...approval, state, at };
+}
+
+/** Accepted by the metadata service, or on its way there. */
+export function isPosted(state: ApprovalState): boolean {
+  return state === 'submitted' || state === 'confirmed';
+}
+
+function isDecidedDryRun({ state }: EventApproval): boolean {
+  return state === 'dry-run';
+}
+
+/** What moot approvals, and those of a dry run that is over, said counts no more: the next yes begins anew. */
+function isAlive(rules: Rules, { state, isDryRun }: EventApproval): boolean {
+  return !isPassedBy(state) && (!isDryRun || rules.dryRun);
+}
+
+/** The approvals to add to; new ones keep the holds, and what a dry run decided. */
+function standingOf(rules: Rules, approval: EventApproval | null, { key, occurrence }: Matter['known'], at: Instant): EventApproval {
+  if (approval !== null && isAlive(rules, approval)) return approval;
+  const { holds = [], decision = null } = approval ?? {};
+  const spent = decision?.isSpent ? { ...decision, by: 'policy' as const } : null;
+  return { key, occurrence, state: 'waiting', votes: [], holds, decision: spent, policy: null, isDryRun: rules.dryRun, at };
+}
+
+/** Decides by what stands now; the same object where nothing changed. `fellDueMs`: the deadline that falls due at this moment. */
+function settled(rules: Rules, before: EventApproval, matter: Matter, at: Instant, fellDueMs: number | null = null): EventApproval {
+  const decision = decisionOf(rules, before, matter, at, fellDueMs);
+  const { policy } = matter.governed.ruling;
+  const state = isPosted(before.state) ? before.state : stateOf(rules, before.holds, decision);
+  const isSame = isSameDecision(decision, before.decision) && policy === before.policy && rules.dryRun === before.isDryRun;
+  return moved(isSame ? before : { ...before, decision, policy, isDryRun: rules.dryRun }, state, at);
+}
+
+function stateOf({ dryRun }: Rules, holds: readonly ApprovalHold[], decision: ApprovalDecision | null): ApprovalState {
+  if (holds.length > 0) return 'held';
+  if (decision === null || isOnlySpent(decision, dryRun)) return 'waiting';
+  return dryRun ? 'dry-run' : 'submitting';
+}
+
+function decisionOf(
+  rules: Rules,
+  { votes, decision: earlier, policy }: EventApproval,
+  { known: { event }, governed: { ruling, dueMs } }: Matter,
+  at: Instant,
+  fellDueMs: number | null,
+): ApprovalDecision | null {
+  const isSpent = !rules.dryRun && earlier?.isSpent === true;
+  const isStillDue = earlier?.dueMs === dueMs && policy === ruling.policy && ruling.deadline?.then === 'approve';
+  const due = fellDueMs ?? (isStillDue ? dueMs : null);
+  const by = decider(ruling, quorumOver(rules, ruling, event, votes).isFull, due !== null);
+  if (by === null || (isSpent && by !== 'quorum')) return isSpent ? { ...earlier, by: 'policy', atOnce: false } : null;
+  const atOnce = by === 'quorum' && votes.some(({ isShared }) => !isShared);
+  const isNew = earlier === null || isOnlySpent(earlier, rules.dryRun);
+  return { by, at: isNew ? at : earlier.at, atOnce, dueMs: due, isSpent: rules.dryRun || isSpent };
+}
+
+/** What is left of a dry run's decision once that is over. */
+export function isOnlySpent({ by, isSpent }: ApprovalDecision, dryRun: boolean): boolean {
+  return isSpent && !dryRun && by !== 'quorum';
+}
+
+function decider({ then }: Ruling, isFull: boolean, isDue: boolean): ApprovalDecision['by'] | null {
+  if (isFull) return 'quorum';
+  if (then === 'approve') return 'policy';
+  return isDue ? 'deadline' : null;
+}
+
+function isSameDecision(one: ApprovalDecision | null, other: ApprovalDecision | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.by === other.by && one.atOnce === other.atOnce && one.dueMs === other.dueMs && one.isSpent === other.isSpent;
+}

@@ -1,0 +1,60 @@
+// A hold or a release and what is known → whether it may be recorded, or why not (contract, sections 6 and 8). Pure.
+import type { ApprovalHold, EventApproval } from '../../model/approvals.ts';
+import type { Act } from '../record/ledger.ts';
+import { type Refusal, refusal } from './answer.ts';
+import { type CheckContext, findScheduled, neverRefusal } from './check.ts';
+import type { HoldRequest, ReleaseRequest } from './hold-requests.ts';
+
+/** Refusals as for approvals; but a scope allows a hold if it touches the event, and who is not required may hold, too. */
+export function checkHold(approver: string, request: HoldRequest, context: CheckContext): Act | Refusal {
+  const found = findScheduled(request, context);
+  if (found.kind === 'refusal') return found;
+  const { eventId, reason } = request;
+  const { known, governed } = found;
+  if (isSubmitted(context.approvalOf(known.key, known.occurrence))) {
+    const detail = `The metadata service has accepted the approval of ${eventId}, which cannot be taken back; there is nothing left to hold.`;
+    return refusal('submitted', detail, eventId);
+  }
+  if (governed.ruling.then === 'never') return neverRefusal(eventId, known, governed);
+  if (!context.rules.scopes.get(approver)?.touches(known.event)) {
+    return refusal('scope', `The scope of ${approver} does not touch the event ${eventId}: its type and any name in Resources.`, eventId);
+  }
+  return { kind: 'hold', known, reason, sentMs: context.sentMs };
+}
+
+/**
+ * One's own hold; with `isAdmin` any: the one that `holder` names, else one's own, else all of the event. None that was set after `beforeMs` or,
+ * where an admin names nobody, after the release was sent: of such a one it cannot have known.
+ */
+export function checkRelease(
+  approver: string,
+  { eventId, key, holder, beforeMs = null }: ReleaseRequest,
+  context: CheckContext & { readonly isAdmin: boolean },
+): Act | Refusal {
+  const found = findScheduled({ eventId, key }, context);
+  if (found.kind === 'refusal') return found;
+  const { known } = found;
+  const holds = context.approvalOf(known.key, known.occurrence)?.holds ?? [];
+  const standing = holds.map((hold) => hold.approver);
+  const target = holder ?? approver;
+  const isOthers = holder === null ? !standing.includes(approver) && standing.length > 0 : holder !== approver;
+  if (isOthers && !context.isAdmin) {
+    return refusal('forbidden', `${approver} does not hold ${eventId}; who does and an admin may release it.`, eventId);
+  }
+  const meant = standing.includes(target) ? [target] : holder === null ? standing : [];
+  if (meant.length === 0)
+    return refusal('not-held', `${target} does not hold ${eventId}; look at GET /v1/approvals/EVENT_ID for who does.`, eventId);
+  const sentMs = holder === null && context.isAdmin ? context.sentMs : null;
+  const holders = holds.filter((hold) => meant.includes(hold.approver) && wasThere(hold, beforeMs, sentMs)).map((hold) => hold.approver);
+  if (holders.length > 0) return { kind: 'release', known, holders };
+  return refusal('changed', `What holds ${eventId} now was set after this release was sent; look at the event anew.`, eventId);
+}
+
+/** When the release was asked for: by its own word, and by the message that brought it. Messages are compared by when they were sent. */
+function wasThere({ at, sentMs: setMs }: ApprovalHold, beforeMs: number | null, sentMs: number | null): boolean {
+  return (beforeMs === null || at.wallMs <= beforeMs) && (sentMs === null || (setMs ?? at.wallMs) <= sentMs);
+}
+
+function isSubmitted(approval: EventApproval | null): boolean {
+  return approval?.state === 'submitted' || approval?.state === 'confirmed';
+}

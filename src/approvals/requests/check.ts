@@ -1,0 +1,139 @@
+// StartRequests and what is known → whether they may be recorded, or why not (contract, section 6). Pure; the first refusal decides.
+import type { EventApproval } from '../../model/approvals.ts';
+import type { KnownEvent } from '../../model/events.ts';
+import { isUpdateId } from '../../model/ids.ts';
+import { worse } from '../../model/worsened.ts';
+import type { Matter } from '../record/transitions.ts';
+import type { Governed } from '../rules/governed-event.ts';
+import { barOf, type Rules } from '../rules/quorum.ts';
+import type { ApprovalStore } from '../store.ts';
+import { type Refusal, refusal } from './answer.ts';
+import { keyOf, type StartRequest } from './start-requests.ts';
+
+export interface CheckContext {
+  readonly rules: Rules;
+  readonly store: Pick<ApprovalStore, 'seen' | 'lastEndedMs'>;
+  readonly events: ReadonlyMap<string, KnownEvent>;
+  /** The approvals of this occurrence, null without any. */
+  readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
+  /** What governs an event that is Scheduled. */
+  readonly matterOf: (known: KnownEvent) => Matter | null;
+  /** When the approval was sent, in milliseconds since 1970; null for one that is asked for now. */
+  readonly sentMs: number | null;
+}
+
+/** `started`: nothing to record, this approver said yes before the event started. */
+export type Checked = { readonly kind: 'recordable' | 'started'; readonly request: StartRequest; readonly known: KnownEvent };
+
+/** All of them, or the first refusal. */
+export function check(approver: string, requests: readonly StartRequest[], context: CheckContext): readonly Checked[] | Refusal {
+  const checked: Checked[] = [];
+  for (const request of requests) {
+    const found = checkOne(approver, request, context);
+    if (found.kind === 'refusal') return found;
+    checked.push(found);
+  }
+  return checked;
+}
+
+/** What this bridge may read later than the approval: the event, or the update of it that `Seen` names, which another bridge read first. */
+export type MayCome = 'event' | 'update';
+
+/**
+ * What may still come so that these requests are not refused any more; null where nothing can. An event: the service does not list it, or not
+ * again since it ended, and the approval is newer than that end. An update: `Seen` is an id that this event's next one can have.
+ */
+export function whatMayCome(
+  { type, eventId }: Refusal,
+  requests: readonly StartRequest[],
+  { store, sentMs }: Pick<CheckContext, 'store' | 'sentMs'>,
+): MayCome | null {
+  if (eventId === undefined) return null;
+  const key = keyOf(eventId);
+  if (type === 'unknown' || type === 'ended') return isOld(key, { store, sentMs }) ? null : 'event';
+  const isUnread = (id: string) => isUpdateId(id, key) && store.seen(id) === null;
+  return type === 'seen-unknown' && requests.some(({ seen }) => seen.some(isUnread)) ? 'update' : null;
+}
+
+/** In the contract's order: unknown, ended, started, scope; then each `Seen`. */
+function checkOne(approver: string, request: StartRequest, context: CheckContext): Checked | Refusal {
+  const found = findScheduled(request, context);
+  if (found.kind === 'refusal') {
+    const known = context.events.get(request.key);
+    const votes = found.type === 'started' && known ? (context.approvalOf(known.key, known.occurrence)?.votes ?? []) : [];
+    return known && votes.some((vote) => vote.approver === approver) ? { kind: 'started', request, known } : found;
+  }
+  const { known } = found;
+  return barred(approver, request, found, context) ?? unseen(request, known, context) ?? { kind: 'recordable', request, known };
+}
+
+/** An event that is Scheduled, as the service lists it. */
+export interface FoundEvent {
+  readonly kind: 'found';
+  readonly known: KnownEvent;
+  readonly governed: Governed;
+}
+
+/** The event that a request names; unknown, ended, old or started ones are refused. */
+export function findScheduled({ eventId, key }: Pick<StartRequest, 'eventId' | 'key'>, context: CheckContext): FoundEvent | Refusal {
+  const known = context.events.get(key);
+  if (known === undefined) {
+    return context.store.lastEndedMs(key) !== null
+      ? refusal('ended', `The event ${eventId} has ended; there is nothing left to approve.`, eventId)
+      : refusal('unknown', `The metadata service lists no event ${eventId}; look at GET /v1/events for those that it lists.`, eventId);
+  }
+  if (isOld(key, context))
+    return refusal('old', `The approval was sent before an earlier event ${eventId} ended; look at the event anew.`, eventId);
+  const matter = context.matterOf(known);
+  if (matter === null) return refusal('started', `The event ${eventId} has started already; there is nothing left to approve.`, eventId);
+  return { kind: 'found', known, governed: matter.governed };
+}
+
+/** Sent before the last end of this event: meant for an occurrence that is over. */
+function isOld(key: string, { store, sentMs }: Pick<CheckContext, 'store' | 'sentMs'>): boolean {
+  return sentMs !== null && sentMs < (store.lastEndedMs(key) ?? Number.NEGATIVE_INFINITY);
+}
+
+function barred(approver: string, { eventId }: StartRequest, { known, governed }: FoundEvent, { rules }: CheckContext): Refusal | null {
+  const bar = barOf(rules, governed.ruling, approver, known.event);
+  if (bar === 'never') return neverRefusal(eventId, known, governed);
+  if (bar === 'scope') {
+    return refusal(
+      'scope',
+      `The scope of ${approver} does not cover all of the event ${eventId}: its type and every name in Resources.`,
+      eventId,
+    );
+  }
+  if (bar === null) return null;
+  return refusal(
+    'forbidden',
+    `${approver} is none of the approvers whose yes is required for ${eventId}, so it cannot approve it.`,
+    eventId,
+  );
+}
+
+/** This bridge posts nothing for this event, so there is nothing to hold either. */
+export function neverRefusal(eventId: string, { event }: KnownEvent, { ruling }: Governed): Refusal {
+  const why =
+    ruling.policy === null
+      ? `is a ${event.eventType}, which is never approved`
+      : `is never approved, as ${ruling.policy} of the bridge says`;
+  return refusal('forbidden', `The event ${eventId} ${why}.`, eventId);
+}
+
+function unseen({ eventId, key, seen }: StartRequest, known: KnownEvent, { store }: CheckContext): Refusal | null {
+  for (const id of seen) {
+    const told = store.seen(id);
+    if (told === null || told.key !== key || (told.change !== 'scheduled' && told.change !== 'updated')) {
+      const detail = `Seen is not the id of a scheduled or updated CloudEvent that this bridge made for ${eventId}; send it to the bridge that data.observer names.`;
+      return refusal('seen-unknown', detail, eventId);
+    }
+    if (told.occurrence !== known.occurrence) {
+      return refusal('changed', `Seen belongs to an earlier occurrence of ${eventId}, which has ended; look at the event anew.`, eventId);
+    }
+    if (worse(told.event, known.event)) {
+      return refusal('changed', `The event ${eventId} has got worse since the CloudEvent that Seen names; look at it anew.`, eventId);
+    }
+  }
+  return null;
+}

@@ -1,0 +1,26 @@
+// The policy, a Scheduled event and the moment → the ruling in force and when its deadline falls due, until the next change (contract, section 8). Pure.
+import type { Instant, ScheduledEvent } from '../../model/events.ts';
+import type { Policy, Ruling } from './policy.ts';
+
+/** What governs one Scheduled event from a change of it, or a start, to the next. */
+export interface Governed {
+  readonly ruling: Ruling;
+  readonly since: Instant;
+  /** When the deadline falls due, in milliseconds since 1970; null without one. */
+  readonly dueMs: number | null;
+  /** It fell due, or lay behind when it was set or moved: from now on it decides nothing. */
+  readonly isDone: boolean;
+}
+
+/** `before`: what governed this occurrence so far; null when first seen and at a start. A deadline that neither moved nor changed its rule stays as it is. */
+export function govern(policy: Policy, event: ScheduledEvent, at: Instant, before: Governed | null): Governed {
+  const ruling = policy(event, at.wallMs);
+  const dueMs = ruling.deadline && event.notBefore !== null ? Date.parse(event.notBefore) - ruling.deadline.beforeMs : null;
+  const isSame = before?.dueMs === dueMs && before.ruling.policy === ruling.policy;
+  return { ruling, dueMs, since: at, isDone: isSame ? before.isDone : dueMs === null || dueMs <= at.wallMs };
+}
+
+/** Whether NotBefore has passed. */
+export function isPast({ notBefore }: ScheduledEvent, nowMs: number): boolean {
+  return notBefore !== null && Date.parse(notBefore) <= nowMs;
+}

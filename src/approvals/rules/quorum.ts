@@ -1,0 +1,61 @@
+// What is required, the approvers' scopes and who said yes → is the quorum full, and who is waited for (contract, section 8). Pure.
+import type { ScheduledEvent } from '../../model/events.ts';
+import type { Policy, Ruling } from './policy.ts';
+import type { Scope } from './scope.ts';
+
+/** Any one approver, all whose scope touches the event, so many, or all of these names. */
+export type Required = 'any' | 'all' | number | readonly string[];
+
+export interface Quorum {
+  readonly isFull: boolean;
+  /** In the order of the configuration; empty once it is full. One who is required but may not approve stays in it. */
+  readonly waitingFor: readonly string[];
+}
+
+/** Why this approver may not approve this event: a rule never approves it, it is none of the names that are required, or its scope does not cover it. */
+export type Bar = 'never' | 'unlisted' | 'scope';
+
+/** Who may approve what, as the configuration says. */
+export interface Rules {
+  readonly policy: Policy;
+  /** By approver's name, in the order of the configuration. */
+  readonly scopes: ReadonlyMap<string, Scope>;
+  /** Nothing is posted. */
+  readonly dryRun: boolean;
+}
+
+type Scopes = Pick<Rules, 'scopes'>;
+
+/** Null where `approver` may approve `event`. */
+export function barOf({ scopes }: Scopes, { then, required }: Ruling, approver: string, event: ScheduledEvent): Bar | null {
+  if (then === 'never') return 'never';
+  if (typeof required === 'object' && !required.includes(approver)) return 'unlisted';
+  return scopes.get(approver)?.allows(event) ? null : 'scope';
+}
+
+/** `approvers`: who said yes; the yes of one who may not approve this event as it is does not count. */
+export function quorumOf(rules: Scopes, ruling: Ruling, event: ScheduledEvent, approvers: readonly string[]): Quorum {
+  const { required } = ruling;
+  const yes = new Set(approvers.filter((name) => barOf(rules, ruling, name, event) === null));
+  const missing = candidatesOf(rules, ruling, event).filter((name) => !yes.has(name));
+  const isFull = yes.size > 0 && (isCount(required) ? yes.size >= countOf(required) : missing.length === 0);
+  return { isFull, waitingFor: isFull ? [] : missing };
+}
+
+function candidatesOf(rules: Scopes, ruling: Ruling, event: ScheduledEvent): readonly string[] {
+  const { required } = ruling;
+  if (ruling.then === 'never') return [];
+  if (typeof required === 'object') return required;
+  const names = [...rules.scopes.keys()];
+  return isCount(required)
+    ? names.filter((name) => barOf(rules, ruling, name, event) === null)
+    : names.filter((name) => rules.scopes.get(name)?.touches(event));
+}
+
+function isCount(required: Required): required is 'any' | number {
+  return required === 'any' || typeof required === 'number';
+}
+
+function countOf(required: 'any' | number): number {
+  return required === 'any' ? 1 : required;
+}

@@ -1,0 +1,30 @@
+// An approver's `scope` of the configuration → which events it touches and which it allows to approve (contract, section 8). Pure.
+import { compileGlobs, oneOf } from '../../model/conditions.ts';
+import type { ScheduledEvent } from '../../model/events.ts';
+
+export interface ScopeOptions {
+  /** EventTypes, without case. Default: all. */
+  readonly impacts?: readonly string[];
+  /** Globs for names in Resources, without case. Default: all, and events that name none. */
+  readonly resources?: readonly string[];
+}
+
+type Judged = Pick<ScheduledEvent, 'eventType' | 'resources'>;
+
+export interface Scope {
+  /** The impact matches, and any of the names: this approver is concerned. */
+  touches(event: Judged): boolean;
+  /** The impact matches, and every name, of at least one: an approval reaches all Resources. */
+  allows(event: Judged): boolean;
+}
+
+/** Compiles the globs once. */
+export function compileScope({ impacts, resources }: ScopeOptions): Scope {
+  const isImpact = impacts && oneOf(impacts);
+  const globs = resources && compileGlobs(resources);
+  const hasImpact = ({ eventType }: Judged) => isImpact === undefined || isImpact(eventType);
+  return {
+    touches: (event) => hasImpact(event) && (globs === undefined || globs.any(event.resources)),
+    allows: (event) => hasImpact(event) && (globs === undefined || globs.every(event.resources)),
+  };
+}

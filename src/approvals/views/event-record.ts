@@ -1,0 +1,89 @@
+// All that is stored and known of an event's approvals → the answer of GET /v1/approvals/EVENT_ID (contract, section 6). Pure.
+
+import { toRfc3339 } from '../../formats/dates.ts';
+import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, RecordPart } from '../../model/approvals.ts';
+import type { Instant } from '../../model/events.ts';
+import { ageMs } from '../../time/clock.ts';
+import type { Matter } from '../record/transitions.ts';
+import type { Rules } from '../rules/quorum.ts';
+import { type Summary, summaryOf } from './result.ts';
+
+/** Times are RFC 3339. */
+export interface Life extends Omit<Summary, 'state' | 'at'> {
+  /** In the service's own letter case where it is known, else as it was asked for. */
+  readonly eventId: string;
+  /** `none`: nothing was recorded or decided, and no rule says for whom to wait. */
+  readonly state: ApprovalState | 'none';
+  /** When `state` was reached; null with `none`. */
+  readonly at: string | null;
+  readonly decidedBy: ApprovalDecision['by'] | null;
+  /** Of the rule that governs the event, while it is Scheduled: what comes of it, or came. */
+  readonly deadline: { readonly at: string; readonly then: 'approve' | 'leave' } | null;
+  /** This VM's place in the group, 0 for the leader; null without `group.submit: leader`, and for a VM that never posts. */
+  readonly rank: number | null;
+  /** When it is this bridge's turn to post what is decided; null where nothing is to be posted by it. */
+  readonly submitsAt: string | null;
+  readonly submittedAt: string | null;
+  /** How long ago the metadata service accepted it without having started it, in seconds; null unless `state` is `submitted`, and once the event is over. */
+  readonly notStartedForSeconds: number | null;
+  /** A part of the record, the oldest first. */
+  readonly steps: readonly StepView[];
+  /** What `?after=` asks for to get the next part; null at the end. */
+  readonly next: number | null;
+  /** What has no line in the record, since its approver has so many already. */
+  readonly unwritten: readonly UnwrittenView[];
+}
+
+export interface UnwrittenView {
+  readonly approver: string | null;
+  readonly steps: number;
+  readonly since: string;
+  readonly until: string;
+}
+
+export type StepView = Omit<ApprovalStep, 'atMs'> & { readonly at: string };
+
+export interface LifeParts {
+  readonly rules: Rules;
+  readonly eventId: string;
+  /** The event has ended. */
+  readonly isOver: boolean;
+  readonly approval: EventApproval | null;
+  /** Null where the event is not Scheduled. */
+  readonly matter: Matter | null;
+  readonly record: RecordPart;
+  readonly rank: number | null;
+  /** Milliseconds until this bridge posts; null where it never does. */
+  readonly turnMs: number | null;
+  readonly at: Instant;
+}
+
+const NOTHING = { state: 'none', approvedBy: [], at: null, waitingFor: [], holds: [] } as const;
+
+export function lifeOf(parts: LifeParts): Life {
+  const { rules, eventId, isOver, approval, matter, record, rank, turnMs, at } = parts;
+  const isWaitedFor = approval?.state === 'submitted' && !isOver;
+  const { steps, next, submittedMs, unwritten } = record;
+  return {
+    eventId,
+    ...(summaryOf(rules, approval, matter) ?? { ...NOTHING, policy: matter?.governed.ruling.policy ?? null }),
+    decidedBy: approval?.decision?.by ?? null,
+    deadline: deadlineOf(matter, approval),
+    rank,
+    submitsAt: approval?.state === 'submitting' && turnMs !== null ? toRfc3339(at.wallMs + turnMs) : null,
+    submittedAt: submittedMs === null ? null : toRfc3339(submittedMs),
+    notStartedForSeconds: isWaitedFor ? Math.max(0, Math.floor(ageMs(approval.at, at) / 1000)) : null,
+    steps: steps.map(({ atMs, ...step }) => ({ at: toRfc3339(atMs), ...step })),
+    next,
+    unwritten: unwritten.map(({ sinceMs, untilMs, ...of }) => ({ ...of, since: toRfc3339(sinceMs), until: toRfc3339(untilMs) })),
+  };
+}
+
+/** One that is over without having approved leaves the event to Azure, whatever its rule says. */
+function deadlineOf(matter: Matter | null, approval: EventApproval | null): Life['deadline'] {
+  if (matter === null) return null;
+  const { dueMs, ruling, isDone } = matter.governed;
+  if (dueMs === null || ruling.deadline === null) return null;
+  const isLeft = isDone && approval?.decision?.dueMs !== dueMs;
+  return { at: toRfc3339(dueMs), then: isLeft ? 'leave' : ruling.deadline.then };
+}

@@ -1,0 +1,82 @@
+// What is known and stored of approvals → how it is told: the life of one event, its summary in GET /v1/events, all that are open for metrics.
+import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
+import { ageMs, type Deps, now } from '../../time/clock.ts';
+import type { ApprovalPorts } from '../ports.ts';
+import type { Ledger } from '../record/ledger.ts';
+import { type Refusal, refusal } from '../requests/answer.ts';
+import { keyOf } from '../requests/start-requests.ts';
+import { type GroupOptions, rankOf } from '../rules/group-order.ts';
+import type { Rules } from '../rules/quorum.ts';
+import type { ApprovalStore } from '../store.ts';
+import { type Life, lifeOf } from './event-record.ts';
+import { type Summary, summaryOf } from './result.ts';
+
+/** Of a record, where nothing else is asked for. */
+export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
+
+export interface ViewsParts {
+  readonly rules: Rules;
+  readonly ledger: Pick<Ledger, 'approvalOf' | 'matterOf' | 'open'>;
+  readonly store: Pick<ApprovalStore, 'lastOccurrence' | 'approvalOf' | 'record'>;
+  readonly ports: Pick<ApprovalPorts, 'events' | 'ownName'>;
+  readonly group: GroupOptions;
+  readonly deps: Deps;
+  /** Milliseconds until this bridge posts what is decided; null where it never does. */
+  readonly turnMs: (approval: EventApproval) => number | null;
+}
+
+/** For metrics. */
+export interface Overview {
+  /** Of each event that has not ended and has approvals. */
+  readonly states: readonly ApprovalState[];
+  /** How long the oldest accepted one has waited for its event to start; 0 without one. */
+  readonly notStartedSeconds: number;
+}
+
+/** Changes nothing. */
+export class Views {
+  readonly #parts: ViewsParts;
+
+  constructor(parts: ViewsParts) {
+    this.#parts = parts;
+  }
+
+  /** All that became of the approvals of an event, also of one that has ended. @throws BridgeError BRIDGE_STORE_* */
+  life(eventId: string, range: RecordRange): Life | Refusal {
+    const { rules, ledger, store, ports, deps, group } = this.#parts;
+    const key = keyOf(eventId);
+    const last = store.lastOccurrence(key);
+    if (last === null)
+      return refusal('unknown', `This bridge knows no event ${eventId}; look at GET /v1/events for those that are listed.`, eventId);
+    const { occurrence, endedMs } = last;
+    const known = ports.events().get(key);
+    const approval = ledger.approvalOf(key, occurrence) ?? store.approvalOf(occurrence);
+    const event = known?.event ?? approval?.votes[0]?.event;
+    return lifeOf({
+      rules,
+      eventId: event?.eventId ?? eventId,
+      isOver: endedMs !== null,
+      approval,
+      matter: known?.occurrence === occurrence ? ledger.matterOf(known) : null,
+      record: store.record(occurrence, range),
+      rank: group.submit === 'leader' && event ? rankOf(event, ports.ownName(), group.members) : null,
+      turnMs: approval && this.#parts.turnMs(approval),
+      at: now(deps),
+    });
+  }
+
+  /** By EventId in lower case; null where there is nothing to tell. */
+  summary(key: string): Summary | null {
+    const { rules, ledger, ports } = this.#parts;
+    const known = ports.events().get(key);
+    if (known === undefined) return null;
+    return summaryOf(rules, ledger.approvalOf(key, known.occurrence), ledger.matterOf(known));
+  }
+
+  overview(): Overview {
+    const at = now(this.#parts.deps);
+    const open = this.#parts.ledger.open();
+    const ages = open.filter(({ state }) => state === 'submitted').map((approval) => ageMs(approval.at, at) / 1000);
+    return { states: open.map(({ state }) => state), notStartedSeconds: Math.max(0, ...ages) };
+  }
+}

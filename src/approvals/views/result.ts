@@ -1,0 +1,102 @@
+// The approvals of an event as they stand → what the approver is answered, and what GET /v1/events shows (contract, section 6). Pure.
+
+import { toRfc3339 } from '../../formats/dates.ts';
+import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';
+import { isOnlySpent, type Matter, quorumOver } from '../record/transitions.ts';
+import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from '../requests/answer.ts';
+import type { Checked } from '../requests/check.ts';
+import type { Rules } from '../rules/quorum.ts';
+
+/** One event's approvals, as `GET /v1/events` shows them. */
+export interface Summary {
+  readonly state: ApprovalState;
+  readonly approvedBy: readonly string[];
+  readonly policy: string | null;
+  /** RFC 3339: when `state` was reached. */
+  readonly at: string;
+  /** Empty unless `state` is `waiting` or `held`. */
+  readonly waitingFor: readonly string[];
+  readonly holds: readonly HoldView[];
+}
+
+/** Null where there is nothing to tell: nobody approved or held, no rule governs it, or one says never. `matter` is null once it has started. */
+export function summaryOf(rules: Rules, approval: EventApproval | null, matter: Matter | null): Summary | null {
+  if (approval === null || isBlank(approval)) return ruledSummary(rules, matter);
+  const { state, votes, policy, holds, at } = approval;
+  return {
+    state,
+    approvedBy: votes.map(({ approver }) => approver),
+    policy,
+    at: toRfc3339(at.wallMs),
+    waitingFor: waitingForOf(rules, approval, matter),
+    holds: matter === null ? [] : holdViews(holds),
+  };
+}
+
+function ruledSummary(rules: Rules, matter: Matter | null): Summary | null {
+  if (matter === null) return null;
+  const { ruling, since } = matter.governed;
+  if (ruling.policy === null || ruling.then === 'never') return null;
+  const { waitingFor } = quorumOver(rules, ruling, matter.known.event, []);
+  return { state: 'waiting', approvedBy: [], policy: ruling.policy, at: toRfc3339(since.wallMs), waitingFor, holds: [] };
+}
+
+/** Nobody's yes or hold stands, and nothing is decided. */
+function isBlank({ votes, holds, decision }: EventApproval): boolean {
+  return votes.length === 0 && holds.length === 0 && decision === null;
+}
+
+function waitingForOf(rules: Rules, approval: EventApproval, matter: Matter | null): readonly string[] {
+  const { state, votes, decision } = approval;
+  if (matter === null || (state !== 'waiting' && state !== 'held')) return [];
+  // Held, but decided: nobody's yes is missing.
+  if (decision !== null && !isOnlySpent(decision, rules.dryRun)) return [];
+  return quorumOver(rules, matter.governed.ruling, matter.known.event, votes).waitingFor;
+}
+
+/** All holds that stand for the event now. */
+export function heldAnswer({ event: { eventId } }: Checked['known'], approval: EventApproval | null): HoldRecorded {
+  return { kind: 'held', status: 201, hold: { eventId, holds: holdViews(approval?.holds ?? []) } };
+}
+
+function holdViews(holds: readonly ApprovalHold[]): readonly HoldView[] {
+  return holds.map(({ approver, reason, at, replaced }) => ({
+    ...{ approver, reason, at: toRfc3339(at.wallMs) },
+    ...(replaced && { replaced: { times: replaced.times, since: toRfc3339(replaced.sinceMs) } }),
+  }));
+}
+
+/** The answer for one StartRequest that was recorded; `approval` is null where none is stored. */
+export function resultOf(
+  rules: Rules,
+  approver: string,
+  { kind, request: { eventId: asWritten }, known }: Checked,
+  approval: EventApproval | null,
+  matter: Matter | null,
+): ApprovalResult | Refusal {
+  const { eventId } = known.event;
+  const approvedBy = approval?.votes.map((vote) => vote.approver) ?? [approver];
+  if (kind === 'started' || approval?.state === 'confirmed') return { eventId, state: 'started', approvedBy };
+  if (approval === null) return { eventId, state: 'moot', approvedBy };
+  const { state } = approval;
+  if (state === 'failed') {
+    return refusal(
+      'refused',
+      `The metadata service refused to start ${asWritten}, which is still Scheduled; the bridge's log says why.`,
+      asWritten,
+    );
+  }
+  if (state !== 'submitted' && !approvedBy.includes(approver)) {
+    return refusal(
+      'changed',
+      `The event ${asWritten} got worse before it could be submitted, so the approval is void; look at it anew.`,
+      asWritten,
+    );
+  }
+  const waitingFor = waitingForOf(rules, approval, matter);
+  if (state === 'held') {
+    const heldBy = approval.holds.map((hold) => hold.approver);
+    return { eventId, state, approvedBy, heldBy, ...(waitingFor.length > 0 && { waitingFor }) };
+  }
+  return { eventId, state, approvedBy, ...(state === 'waiting' && { waitingFor }) };
+}
