@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { compileFilter, publishes } from '../delivery/filter.ts';
 import { Lane } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
-import { type RoutedSink, routeTo } from '../delivery/route.ts';
+import { type RoutedSink, routeTo } from '../delivery/routing.ts';
 import { names } from '../model/content.ts';
 import type { Change } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { BridgeError } from '../errors.ts';
 import type { Delivery, Retirement } from '../model/events.ts';
 import { isContractBreach } from './attempt.ts';
-import type { HealthNews, HealthState, LaneState } from './sink-health.ts';
+import type { HealthNews, HealthState, LaneState } from './circuit-breaker.ts';
 import type { AttemptOutcome, Verdict } from './verdict.ts';
 
 export interface LaneStatus {

@@ -7,13 +7,13 @@ import type { CancelTimer, Deps } from '../time/clock.ts';
 import { disposeInTime } from '../time/dispose.ts';
 import { backoffMs, type Moment } from './backoff.ts';
 import { planBatches } from './batch.ts';
-import { Courier } from './courier.ts';
+import type { Hold } from './circuit-breaker.ts';
+import { Courier } from './dispatcher.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
 import type { LaneStore } from './lane-store.ts';
+import { Settlements } from './outcome-writer.ts';
 import { nextProbe } from './probe.ts';
-import { Settlements } from './settlements.ts';
-import type { Hold } from './sink-health.ts';
-import { Supply } from './supply.ts';
+import { Supply } from './queue-reader.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_FETCHED = 256;

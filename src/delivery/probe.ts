@@ -1,9 +1,9 @@
 // A sick sink's queued rows → the one delivery that shows whether it is well again.
 import type { Delivery } from '../model/events.ts';
 import type { Moment } from './backoff.ts';
-import type { Courier } from './courier.ts';
-import type { LaneKeys } from './lane-keys.ts';
-import type { Supply } from './supply.ts';
+import type { Courier } from './dispatcher.ts';
+import type { LaneKeys } from './key-backoff.ts';
+import type { Supply } from './queue-reader.ts';
 
 /** So many queued rows are looked at to tell how urgent the next probe is. */
 const SAMPLE = 100;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileFilter, publishes, type SinkFilter } from '../../src/delivery/filter.ts';
-import { routeTo } from '../../src/delivery/route.ts';
+import { routeTo } from '../../src/delivery/routing.ts';
 import type { ApprovalChange, Change, EventChange, ScheduledEvent, SourceChange } from '../../src/model/events.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');

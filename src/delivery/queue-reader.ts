@@ -3,10 +3,10 @@ import type { Logger } from 'pino';
 import type { Adapter } from '../../adapters/adapter.ts';
 import type { Delivery } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
+import type { Hold } from './circuit-breaker.ts';
 import type { LaneStore } from './lane-store.ts';
-import { Rate } from './rate.ts';
+import { Rate } from './rate-limiter.ts';
 import { ReadAhead } from './read-ahead.ts';
-import type { Hold } from './sink-health.ts';
 
 /** With so many requests to spend there is no need to choose. */
 const PLENTY = 256;

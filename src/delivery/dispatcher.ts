@@ -6,11 +6,11 @@ import type { Deps } from '../time/clock.ts';
 import { attempt, prepare } from './attempt.ts';
 import { LongEnded, type Moment } from './backoff.ts';
 import { halves } from './batch.ts';
-import { LaneKeys, MOST_TROUBLED_KEYS } from './lane-keys.ts';
+import { SinkHealth } from './circuit-breaker.ts';
+import { LaneKeys, MOST_TROUBLED_KEYS } from './key-backoff.ts';
 import type { LaneReport } from './lane-report.ts';
-import type { Rate } from './rate.ts';
-import type { Settlements } from './settlements.ts';
-import { SinkHealth } from './sink-health.ts';
+import type { Settlements } from './outcome-writer.ts';
+import type { Rate } from './rate-limiter.ts';
 import { isFailure, judge, type Verdict } from './verdict.ts';
 
 export interface CourierOptions {
