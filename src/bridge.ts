@@ -2,14 +2,14 @@
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { ReplaySubject } from 'rxjs';
-import { startChores } from './bridge/chores.ts';
+import { createSource } from './bridge/approval-sources.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
 import { MetadataSource } from './bridge/metadata-source.ts';
+import { Watch } from './bridge/running-flow.ts';
 import { createAdapter, Sinks } from './bridge/sinks.ts';
-import { createSource } from './bridge/sources.ts';
 import { Status } from './bridge/status.ts';
-import { Watch } from './bridge/watch.ts';
+import { startChores } from './bridge/store-upkeep.ts';
 import type { Config } from './config/config.ts';
 import type { Transport } from './metadata/transport.ts';
 import { changeName } from './model/change-names.ts';

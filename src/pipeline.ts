@@ -1,7 +1,7 @@
 // Polls in, commits out: the whole flow from the metadata service to the store, top to bottom. The map of the house; each step lives in the folder named beside it.
 import { filter, map, merge, type Observable, share, startWith, switchMap, tap } from 'rxjs';
+import type { Observation } from './changes/diff.ts';
 import { distinctByIncarnation } from './changes/distinct.ts';
-import type { Observation } from './changes/observe.ts';
 import type { KnownState, PollResult } from './model/events.ts';
 
 type Document = Extract<PollResult, { kind: 'document' }>;

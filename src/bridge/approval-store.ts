@@ -3,7 +3,7 @@ import type { ApprovalStore, ApprovalTransaction } from '../approvals/store.ts';
 import type { Change } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
-import type { Recorder } from './recorder.ts';
+import type { Recorder } from './committer.ts';
 
 /** What approvals may write inside a transaction that is open. */
 export function approvalTransaction(recorder: Recorder, transaction: Transaction): ApprovalTransaction {

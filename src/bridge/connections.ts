@@ -7,9 +7,9 @@ import { openKeySet } from '../auth/key-set.ts';
 import type { Config } from '../config/config.ts';
 import { messageOf } from '../errors.ts';
 import { type Deps, orAbort } from '../time/clock.ts';
+import { createSource } from './approval-sources.ts';
 import { MetadataSource } from './metadata-source.ts';
 import { createAdapter } from './sinks.ts';
-import { createSource } from './sources.ts';
 
 export interface ConnectionParts {
   readonly deps: Deps;

@@ -6,7 +6,7 @@ import { isAwake, MetadataClient } from '../metadata/client.ts';
 import { discoverEndpoint, probeBy, readOptionAddress } from '../metadata/discovery.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
 import { createPoller, type Poller } from '../metadata/poll.ts';
-import { Rhythm } from '../metadata/rhythm.ts';
+import { Rhythm } from '../metadata/poll-schedule.ts';
 import type { Transport } from '../metadata/transport.ts';
 import type { Instant, PollResult } from '../model/events.ts';
 import { type Deps, now } from '../time/clock.ts';

@@ -7,10 +7,10 @@ import type { Readiness } from '../http/health-routes.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
+import type { Sources } from './approval-sources.ts';
+import type { Recorder } from './committer.ts';
 import type { Identity } from './identity.ts';
-import type { Recorder } from './recorder.ts';
 import type { Sinks } from './sinks.ts';
-import type { Sources } from './sources.ts';
 
 /** A bridge without a good document for so long is not ready. */
 const STALE_AFTER_MS = 60_000;

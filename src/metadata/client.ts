@@ -8,7 +8,7 @@ import { parseDocument } from './document.ts';
 import { MISCONFIGURED, mayHaveArrived, networkError, notTheService, resultLabel, statusError } from './faults.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
-import { Rhythm } from './rhythm.ts';
+import { Rhythm } from './poll-schedule.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
 import { VersionChoice } from './version-choice.ts';
 

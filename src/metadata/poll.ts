@@ -2,7 +2,7 @@
 import { BehaviorSubject, defer, expand, filter, merge, Observable, share, switchMap, take, timer } from 'rxjs';
 import type { PollResult } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
-import type { Rhythm } from './rhythm.ts';
+import type { Rhythm } from './poll-schedule.ts';
 
 export interface PollerOptions {
   /** Rejects only when the signal aborts. */

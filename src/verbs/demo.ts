@@ -1,7 +1,7 @@
 // `demo`: nothing → one maintenance, told in plain words on standard output.
 import packageJson from '../../package.json' with { type: 'json' };
-import { playDemo } from '../demo.ts';
 import { createLogger } from '../telemetry/logger.ts';
+import { playDemo } from './played-demo.ts';
 import { EXIT, type Verb } from './verb.ts';
 
 export const demo: Verb = {

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import type { ApprovalStore } from '../../src/approvals/store.ts';
 import { FIRST_PART } from '../../src/approvals/views/queries.ts';
 import { approvalStore } from '../../src/bridge/approval-store.ts';
-import { Recorder } from '../../src/bridge/recorder.ts';
+import { Recorder } from '../../src/bridge/committer.ts';
 import type { EventApproval } from '../../src/model/approvals.ts';
 import { approvalChange, context, eventApproval } from '../cloudevents/changes.ts';
 import { MemoryApprovalStore } from '../support/memory-approval-store.ts';

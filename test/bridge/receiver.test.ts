@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pino } from 'pino';
 import type { ApprovalSource, MessageVerdict } from '../../adapters/adapter.ts';
-import { Receiver, type ReceiverParts } from '../../src/bridge/receiver.ts';
+import { Receiver, type ReceiverParts } from '../../src/bridge/source-loop.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { MemoryBroker, sourceAway } from '../support/memory-source.ts';
 import { VirtualTime } from '../support/virtual-time.ts';

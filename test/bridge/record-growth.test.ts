@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { Approvals } from '../../src/approvals/approvals.ts';
 import type { Life } from '../../src/approvals/views/event-record.ts';
 import { approvalStore } from '../../src/bridge/approval-store.ts';
-import { Recorder } from '../../src/bridge/recorder.ts';
+import { Recorder } from '../../src/bridge/committer.ts';
 import { context } from '../cloudevents/changes.ts';
 import { caller } from '../support/approval-bench.ts';
 import { knownEvent, knownState, testStore } from '../support/outbox.ts';

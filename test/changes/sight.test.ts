@@ -1,7 +1,7 @@
 // Time without a good document → blind once, restored once (contract, section 3).
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { observeBlind, observeRestored } from '../../src/changes/sight.ts';
+import { observeBlind, observeRestored } from '../../src/changes/blindness.ts';
 import type { Instant } from '../../src/model/events.ts';
 import { sourceChangeId } from '../../src/model/ids.ts';
 import { momentAt, START_MS } from '../support/events.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
 import { createPoller } from '../../src/metadata/poll.ts';
-import { Rhythm } from '../../src/metadata/rhythm.ts';
+import { Rhythm } from '../../src/metadata/poll-schedule.ts';
 import type { PollResult } from '../../src/model/events.ts';
 import { now, sleep } from '../../src/time/clock.ts';
 import { VirtualTime } from '../support/virtual-time.ts';

@@ -1,8 +1,8 @@
-// src/metadata/rhythm.ts: the status table of the contract, section 4, as waits.
+// src/metadata/poll-schedule.ts: the status table of the contract, section 4, as waits.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
-import { Rhythm } from '../../src/metadata/rhythm.ts';
+import { Rhythm } from '../../src/metadata/poll-schedule.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 
 function status(code: number, retryAfterMs?: number): BridgeError {

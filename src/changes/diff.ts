@@ -15,7 +15,7 @@ import type {
 } from '../model/events.ts';
 import { eventChangeId, unusedId } from '../model/ids.ts';
 import { changedFields, contentNow, isIdentical } from './compare.ts';
-import { emptyRowAfter, isConvincing } from './empty-row.ts';
+import { emptyRowAfter, isConvincing } from './empty-streak.ts';
 import { epochOf, hasSettled } from './epoch.ts';
 import { isJustBefore, missingSince, outcomeOf } from './outcome.ts';
 import { seenAgain } from './state.ts';

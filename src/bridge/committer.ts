@@ -1,7 +1,7 @@
 // What was observed → one durable transaction: the known state, the CloudEvents of its changes, a delivery row for each sink that wants them.
 import type { Logger } from 'pino';
-import { type Observation, observe } from '../changes/observe.ts';
-import { observeBlind, observeRestored, type Sight, type SightChange } from '../changes/sight.ts';
+import { observeBlind, observeRestored, type Sight, type SightChange } from '../changes/blindness.ts';
+import { type Observation, observe } from '../changes/diff.ts';
 import { observeFailure } from '../changes/state.ts';
 import type { EventContext } from '../cloudevents/event.ts';
 import { toJournalEntry } from '../cloudevents/journal-entry.ts';

@@ -9,12 +9,12 @@ import type { Change, Instant, PollResult } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { pipeline } from '../pipeline.ts';
 import type { Deps } from '../time/clock.ts';
+import { isShared, Sources } from './approval-sources.ts';
 import { approvalStore, approvalTransaction } from './approval-store.ts';
+import { Recorder } from './committer.ts';
 import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';
-import { Recorder } from './recorder.ts';
 import type { Sinks } from './sinks.ts';
-import { isShared, Sources } from './sources.ts';
 
 /** Without a good document for so long the bridge is blind, unless `firstTimeout` applies. */
 const BLIND_AFTER_MS = 60_000;

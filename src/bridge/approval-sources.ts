@@ -5,7 +5,7 @@ import type { Approvals } from '../approvals/approvals.ts';
 import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import type { Config } from '../config/config.ts';
 import type { Deps } from '../time/clock.ts';
-import { Receiver } from './receiver.ts';
+import { Receiver } from './source-loop.ts';
 
 export interface SourcesParts {
   readonly config: Pick<Config, 'approvals'>;

@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { ADAPTERS } from '../adapters/index.ts';
-import { startBridge } from './bridge.ts';
-import { checkConfig } from './config/check-config.ts';
-import { configError } from './config/config-error.ts';
-import { type Approver, createApprover, createReceiver, http, preparation, toNodeHandler } from './consumer.ts';
-import { symmetricSecret } from './secrets/webhook-secret.ts';
-import { startSimulator } from './simulator/server.ts';
-import { findScenario } from './simulator/shipped-scenarios.ts';
-import { type Deps, deadline } from './time/clock.ts';
+import { ADAPTERS } from '../../adapters/index.ts';
+import { startBridge } from '../bridge.ts';
+import { checkConfig } from '../config/check-config.ts';
+import { configError } from '../config/config-error.ts';
+import { type Approver, createApprover, createReceiver, http, preparation, toNodeHandler } from '../consumer.ts';
+import { symmetricSecret } from '../secrets/webhook-secret.ts';
+import { startSimulator } from '../simulator/server.ts';
+import { findScenario } from '../simulator/shipped-scenarios.ts';
+import { type Deps, deadline } from '../time/clock.ts';
 
 /** 15 min of notice are 7.5 s, 10 min from `Started` to gone 5 s. */
 const SPEED = 120;
