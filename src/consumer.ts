@@ -1,15 +1,15 @@
 // `scheduled-events-bridge/consumer`, for those who receive and approve: webhooks and messages → handlers, and approvals back, on the machine's clock.
 
-import { type HttpOptions, httpOn } from './consumer/approval-http.ts';
-import type { ApprovalChannel } from './consumer/approver.ts';
-import { type Dispatcher, type DispatcherOptions, dispatcherOn } from './consumer/dispatcher.ts';
-import { type HandledStore, type MemoryStoreOptions, memoryHandledStore } from './consumer/handled-store.ts';
-import type { Handlers } from './consumer/handlers.ts';
-import { type Receiver, type ReceiverOptions, receiverOn } from './consumer/receiver.ts';
+import { type HttpOptions, httpOn } from './consumer/approve/approval-http.ts';
+import type { ApprovalChannel } from './consumer/approve/approver.ts';
+import { type Dispatcher, type DispatcherOptions, dispatcherOn } from './consumer/receive/dispatcher.ts';
+import { type HandledStore, type MemoryStoreOptions, memoryHandledStore } from './consumer/receive/handled-store.ts';
+import type { Handlers } from './consumer/receive/handlers.ts';
+import { type Receiver, type ReceiverOptions, receiverOn } from './consumer/receive/receiver.ts';
 import { machineClock } from './time/machine-clock.ts';
 
-export { type KafkaProducer, kafka, type ServiceBusSender, serviceBus } from './consumer/approval-brokers.ts';
-export type { HttpOptions } from './consumer/approval-http.ts';
+export { type KafkaProducer, kafka, type ServiceBusSender, serviceBus } from './consumer/approve/approval-brokers.ts';
+export type { HttpOptions } from './consumer/approve/approval-http.ts';
 export {
   type ApprovalChannel,
   type ApprovalOrder,
@@ -19,9 +19,8 @@ export {
   type CallOptions,
   createApprover,
   type ReleaseOptions,
-} from './consumer/approver.ts';
+} from './consumer/approve/approver.ts';
 export { ConsumerError, type ConsumerErrorCode } from './consumer/consumer-error.ts';
-export type { Dispatcher, DispatcherOptions, Handled, HandleOptions } from './consumer/dispatcher.ts';
 export {
   type BridgeEvent,
   type CloudEvent,
@@ -31,24 +30,25 @@ export {
   isChange,
   type LifeEvent,
 } from './consumer/event.ts';
-export { type FileState, fileState } from './consumer/file-state.ts';
-export type { HandledStore, MemoryStoreOptions } from './consumer/handled-store.ts';
-export type { Handler, HandlerContext, Handlers } from './consumer/handlers.ts';
-export type { DeliveryMode } from './consumer/http-event.ts';
-export { type KafkaMessage, parseKafkaMessage } from './consumer/kafka-message.ts';
-export { toNodeHandler } from './consumer/node-handler.ts';
+export type { ReadOptions } from './consumer/read-event.ts';
+export type { Dispatcher, DispatcherOptions, Handled, HandleOptions } from './consumer/receive/dispatcher.ts';
+export { type FileState, fileState } from './consumer/receive/file-state.ts';
+export type { HandledStore, MemoryStoreOptions } from './consumer/receive/handled-store.ts';
+export type { Handler, HandlerContext, Handlers } from './consumer/receive/handlers.ts';
+export type { DeliveryMode } from './consumer/receive/http-event.ts';
+export { type KafkaMessage, parseKafkaMessage } from './consumer/receive/kafka-message.ts';
+export { toNodeHandler } from './consumer/receive/node-handler.ts';
 export {
   type NoticeEvent,
   type PreparationHandlers,
   type PreparationOptions,
   type PrepareContext,
   preparation,
-} from './consumer/preparation.ts';
-export { memoryState, type Prepared, type PreparedState } from './consumer/prepared-state.ts';
-export type { ReadOptions } from './consumer/read-event.ts';
-export type { Receiver, ReceiverOptions } from './consumer/receiver.ts';
+} from './consumer/receive/preparation.ts';
+export { memoryState, type Prepared, type PreparedState } from './consumer/receive/prepared-state.ts';
+export type { Receiver, ReceiverOptions } from './consumer/receive/receiver.ts';
+export { parseServiceBusMessage, type ServiceBusMessage } from './consumer/receive/service-bus-message.ts';
 export type { ApprovalData, ChangeData, SourceData } from './consumer/schema-types.ts';
-export { parseServiceBusMessage, type ServiceBusMessage } from './consumer/service-bus-message.ts';
 export type { NodeRequest, NodeResponse } from './consumer/web-types.ts';
 export type { ChangeName } from './model/change-names.ts';
 

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { parseMessageBody } from '../../src/approvals/requests/message-body.ts';
-import { kafka, serviceBus } from '../../src/consumer/approval-brokers.ts';
-import { type HttpOptions, httpOn } from '../../src/consumer/approval-http.ts';
-import { type ApprovalChannel, createApprover } from '../../src/consumer/approver.ts';
+import { kafka, serviceBus } from '../../src/consumer/approve/approval-brokers.ts';
+import { type HttpOptions, httpOn } from '../../src/consumer/approve/approval-http.ts';
+import { type ApprovalChannel, createApprover } from '../../src/consumer/approve/approver.ts';
 import { ConsumerError } from '../../src/consumer/consumer-error.ts';
 import { readStructured } from '../../src/consumer/read-event.ts';
 import type { Change } from '../../src/model/events.ts';

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ConsumerError } from '../../src/consumer/consumer-error.ts';
-import { dispatcherOn } from '../../src/consumer/dispatcher.ts';
 import type { CloudEvent } from '../../src/consumer/event.ts';
-import { memoryHandledStore } from '../../src/consumer/handled-store.ts';
-import type { Handlers } from '../../src/consumer/handlers.ts';
-import type { DeliveryMode } from '../../src/consumer/http-event.ts';
-import { type ReceiverOptions, receiverOn } from '../../src/consumer/receiver.ts';
+import { dispatcherOn } from '../../src/consumer/receive/dispatcher.ts';
+import { memoryHandledStore } from '../../src/consumer/receive/handled-store.ts';
+import type { Handlers } from '../../src/consumer/receive/handlers.ts';
+import type { DeliveryMode } from '../../src/consumer/receive/http-event.ts';
+import { type ReceiverOptions, receiverOn } from '../../src/consumer/receive/receiver.ts';
 import type { Change } from '../../src/model/events.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { everyChange, lifeOf, post, requestOf, SECRET } from './deliveries.ts';

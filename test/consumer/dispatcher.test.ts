@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { ConsumerError } from '../../src/consumer/consumer-error.ts';
-import { dispatcherOn } from '../../src/consumer/dispatcher.ts';
 import type { CloudEvent } from '../../src/consumer/event.ts';
-import { type HandledStore, memoryHandledStore } from '../../src/consumer/handled-store.ts';
-import type { HandlerContext } from '../../src/consumer/handlers.ts';
+import { dispatcherOn } from '../../src/consumer/receive/dispatcher.ts';
+import { type HandledStore, memoryHandledStore } from '../../src/consumer/receive/handled-store.ts';
+import type { HandlerContext } from '../../src/consumer/receive/handlers.ts';
 import { settle, VirtualTime } from '../support/virtual-time.ts';
 
 function event(id: string, partitionkey = 'a', source = '/s'): CloudEvent {

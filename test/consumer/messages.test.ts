@@ -5,8 +5,8 @@ import { encodeRecord } from '../../adapters/kafka/record-encoder.ts';
 import { messageEncoder } from '../../adapters/service-bus/message-encoder.ts';
 import { ConsumerError } from '../../src/consumer/consumer-error.ts';
 import { changeOf, isChange } from '../../src/consumer/event.ts';
-import { type KafkaMessage, parseKafkaMessage } from '../../src/consumer/kafka-message.ts';
-import { parseServiceBusMessage, type ServiceBusMessage } from '../../src/consumer/service-bus-message.ts';
+import { type KafkaMessage, parseKafkaMessage } from '../../src/consumer/receive/kafka-message.ts';
+import { parseServiceBusMessage, type ServiceBusMessage } from '../../src/consumer/receive/service-bus-message.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { deliveryOf, everyChange, lifeOf } from './deliveries.ts';
 

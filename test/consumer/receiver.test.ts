@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ConsumerError } from '../../src/consumer/consumer-error.ts';
 import type { CloudEvent } from '../../src/consumer/event.ts';
-import type { Handlers } from '../../src/consumer/handlers.ts';
-import { type ReceiverOptions, receiverOn } from '../../src/consumer/receiver.ts';
+import type { Handlers } from '../../src/consumer/receive/handlers.ts';
+import { type ReceiverOptions, receiverOn } from '../../src/consumer/receive/receiver.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import { deliveryOf, everyChange, lifeOf, OTHER_SECRET, post, requestOf, SECRET } from './deliveries.ts';
 

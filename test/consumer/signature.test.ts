@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ConsumerError } from '../../src/consumer/consumer-error.ts';
-import { signatureVerifier } from '../../src/consumer/signature.ts';
+import { signatureVerifier } from '../../src/consumer/receive/signature.ts';
 import { OTHER_SECRET, SECRET } from './deliveries.ts';
 
 const ID = 'c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled';

@@ -1,7 +1,7 @@
 // Headers and body of a webhook → the CloudEvents in it: structured, binary or batch mode (CloudEvents HTTP binding 1.0.2).
-import { ConsumerError } from './consumer-error.ts';
-import type { CloudEvent } from './event.ts';
-import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from './read-event.ts';
+import { ConsumerError } from '../consumer-error.ts';
+import type { CloudEvent } from '../event.ts';
+import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from '../read-event.ts';
 
 export const MODES = ['structured', 'binary', 'batch'] as const;
 

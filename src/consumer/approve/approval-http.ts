@@ -1,12 +1,12 @@
 // An approval, hold or release → requests to a bridge's HTTP interface, tried again while they may still succeed.
 
-import { codeOf, messageOf } from '../errors.ts';
-import { toRfc3339 } from '../formats/dates.ts';
-import { isObject } from '../formats/json-object.ts';
-import { deadline, sleep } from '../time/clock.ts';
+import { codeOf, messageOf } from '../../errors.ts';
+import { toRfc3339 } from '../../formats/dates.ts';
+import { isObject } from '../../formats/json-object.ts';
+import { deadline, sleep } from '../../time/clock.ts';
+import type { Clock } from '../clock.ts';
+import { ConsumerError } from '../consumer-error.ts';
 import type { ApprovalChannel, ApprovalOrder, ApprovalResult } from './approver.ts';
-import type { Clock } from './clock.ts';
-import { ConsumerError } from './consumer-error.ts';
 
 export interface HttpOptions {
   /** Of the bridge's `http.listen`; a path before `/v1/` may be part of it. */

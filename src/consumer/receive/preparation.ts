@@ -1,6 +1,6 @@
 // `prepare` and `recover` → handlers: prepare once when an event is scheduled, recover once when it is gone (reference 5.0).
-import { worse } from '../model/worsened.ts';
-import type { EventOf } from './event.ts';
+import { worse } from '../../model/worsened.ts';
+import type { EventOf } from '../event.ts';
 import type { HandlerContext, Handlers } from './handlers.ts';
 import { memoryState, type Prepared, type PreparedState } from './prepared-state.ts';
 

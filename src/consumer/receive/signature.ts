@@ -1,8 +1,8 @@
 // Headers and body of a delivery → verified by Standard Webhooks 1.0.0 (`v1`, `v1a`), or a ConsumerError that says why not.
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify as verifyDigest } from 'node:crypto';
-import { readWebhookSecret } from '../secrets/webhook-secret.ts';
-import type { Clock } from './clock.ts';
-import { ConsumerError } from './consumer-error.ts';
+import { readWebhookSecret } from '../../secrets/webhook-secret.ts';
+import type { Clock } from '../clock.ts';
+import { ConsumerError } from '../consumer-error.ts';
 
 export interface SignatureOptions {
   /** `whsec_…`, and `whpk_…` for Ed25519; any one that fits is enough, so that a secret can be replaced. */

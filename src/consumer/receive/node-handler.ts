@@ -1,8 +1,8 @@
 // A receiver → a listener of node:http, which Express and Fastify call with the same two objects.
-import { ConsumerError } from './consumer-error.ts';
+import { ConsumerError } from '../consumer-error.ts';
+import type { NodeRequest, NodeResponse } from '../web-types.ts';
 import { problemFor } from './problem.ts';
 import type { Receiver } from './receiver.ts';
-import type { NodeRequest, NodeResponse } from './web-types.ts';
 
 /** Mount it where no parser of bodies stands before it: the signature is over the bytes as they came. */
 export function toNodeHandler(receiver: Receiver): (request: NodeRequest, response: NodeResponse) => void {

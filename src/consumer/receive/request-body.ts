@@ -1,5 +1,5 @@
 // A request → the bytes of its body as they came, up to a limit.
-import { ConsumerError } from './consumer-error.ts';
+import { ConsumerError } from '../consumer-error.ts';
 
 /** @throws ConsumerError `too-large`, `body-read` where somebody has read it before */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {

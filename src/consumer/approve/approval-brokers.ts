@@ -1,6 +1,7 @@
 // An approval, hold or release → the message that a source of the bridge reads, through a producer or sender that the caller has.
+
+import { ConsumerError } from '../consumer-error.ts';
 import type { ApprovalChannel, ApprovalOrder } from './approver.ts';
-import { ConsumerError } from './consumer-error.ts';
 
 /** As far as it is used: `Producer` of kafkajs, connected. */
 export interface KafkaProducer {

@@ -1,9 +1,9 @@
 // A CloudEvent, or an EventId → an approval, a hold or a release, sent by HTTP, Kafka or Service Bus.
 
-import { isObject } from '../formats/json-object.ts';
-import { ConsumerError } from './consumer-error.ts';
-import type { CloudEvent } from './event.ts';
-import type { WebAbortSignal } from './web-types.ts';
+import { isObject } from '../../formats/json-object.ts';
+import { ConsumerError } from '../consumer-error.ts';
+import type { CloudEvent } from '../event.ts';
+import type { WebAbortSignal } from '../web-types.ts';
 
 /** Where an approval stands; `sent` through a broker, which cannot tell more. */
 export interface ApprovalResult {

@@ -1,5 +1,5 @@
 // Which scheduled events were prepared for, so that `recover` undoes it: the interface, and one in memory.
-import type { ChangeData } from './schema-types.ts';
+import type { ChangeData } from '../schema-types.ts';
 
 /** What is kept of one event. */
 export interface Prepared extends Pick<ChangeData, 'eventId' | 'eventType' | 'durationInSeconds' | 'resources' | 'notBefore'> {

@@ -1,6 +1,6 @@
 // CloudEvents by source and id → which of them were handled, so that repeats are dropped. The interface, and one in memory.
-import type { Clock } from './clock.ts';
-import { ConsumerError } from './consumer-error.ts';
+import type { Clock } from '../clock.ts';
+import { ConsumerError } from '../consumer-error.ts';
 
 /**
  * Remembers what was handled. `key` is made of an event's source and id. Several processes may share one (a table, Redis): `claim` is atomic

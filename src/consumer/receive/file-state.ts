@@ -1,9 +1,9 @@
 // A path → what was prepared for, in a small JSON file that a restart of the process, or of the machine, finds again.
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf } from '../errors.ts';
-import { isObject } from '../formats/json-object.ts';
-import { ConsumerError } from './consumer-error.ts';
+import { codeOf } from '../../errors.ts';
+import { isObject } from '../../formats/json-object.ts';
+import { ConsumerError } from '../consumer-error.ts';
 import type { Prepared, PreparedState } from './prepared-state.ts';
 import { Turns } from './turns.ts';
 

@@ -1,6 +1,6 @@
 // A Kafka message as kafkajs hands it over → its CloudEvent (CloudEvents Kafka protocol binding 1.0.2, both modes).
-import type { CloudEvent } from './event.ts';
-import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from './read-event.ts';
+import type { CloudEvent } from '../event.ts';
+import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from '../read-event.ts';
 
 type Text = string | Uint8Array;
 

@@ -1,8 +1,8 @@
 // What a consumer says about each change → the handler of one CloudEvent.
-import type { ChangeName } from '../model/change-names.ts';
-import { ConsumerError } from './consumer-error.ts';
-import { type CloudEvent, changeOf, type EventOf } from './event.ts';
-import type { WebAbortSignal } from './web-types.ts';
+import type { ChangeName } from '../../model/change-names.ts';
+import { ConsumerError } from '../consumer-error.ts';
+import { type CloudEvent, changeOf, type EventOf } from '../event.ts';
+import type { WebAbortSignal } from '../web-types.ts';
 
 /** What a handler gets beside the event. */
 export interface HandlerContext {

@@ -1,10 +1,10 @@
 // A verified delivery in binary mode → refused where its headers, which nobody signed, do not fit the id and the body, which are.
 
-import { isObject } from '../formats/json-object.ts';
-import { CHANGE_NAMES, type ChangeName } from '../model/change-names.ts';
-import { ConsumerError } from './consumer-error.ts';
-import { type CloudEvent, changeOf } from './event.ts';
-import { notAnEvent } from './read-event.ts';
+import { isObject } from '../../formats/json-object.ts';
+import { CHANGE_NAMES, type ChangeName } from '../../model/change-names.ts';
+import { ConsumerError } from '../consumer-error.ts';
+import { type CloudEvent, changeOf } from '../event.ts';
+import { notAnEvent } from '../read-event.ts';
 
 /** What follows the EventId in an id of a bridge; `source.*` have none before it (docs/cloudevents.md, `id`). */
 const WORDS = CHANGE_NAMES.map((name) => name.replace('.', '-'));

@@ -1,6 +1,6 @@
 // A Service Bus message as Microsoft's SDK hands it over → its CloudEvent (CloudEvents AMQP binding 1.0.2 and working draft, both modes and prefixes).
-import type { CloudEvent } from './event.ts';
-import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from './read-event.ts';
+import type { CloudEvent } from '../event.ts';
+import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from '../read-event.ts';
 
 /** As far as it is read: `ServiceBusReceivedMessage` of `@azure/service-bus`. */
 export interface ServiceBusMessage {

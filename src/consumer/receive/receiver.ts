@@ -1,8 +1,9 @@
 // A web-standard Request from a bridge's webhook → handlers called, and the Response that tells the bridge whether to try again.
-import type { Clock } from './clock.ts';
-import { ConsumerError } from './consumer-error.ts';
+import type { Clock } from '../clock.ts';
+import { ConsumerError } from '../consumer-error.ts';
+import type { CloudEvent } from '../event.ts';
+import type { WebRequest, WebResponse } from '../web-types.ts';
 import { type Dispatcher, type DispatcherOptions, dispatcherOn } from './dispatcher.ts';
-import type { CloudEvent } from './event.ts';
 import { memoryHandledStore } from './handled-store.ts';
 import type { Handlers } from './handlers.ts';
 import { consentFor, type HandshakeOptions } from './handshake.ts';
@@ -11,7 +12,6 @@ import { problem, problemFor } from './problem.ts';
 import { readBody } from './request-body.ts';
 import { signatureVerifier, type Verify } from './signature.ts';
 import { expectSigned } from './signed-binary.ts';
-import type { WebRequest, WebResponse } from './web-types.ts';
 
 interface Checks extends HandshakeOptions {
   /** `whsec_…` (and `whpk_…`) of the sink; several while one is being replaced. Needed, unless `unsigned` is true. */

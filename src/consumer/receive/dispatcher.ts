@@ -1,10 +1,10 @@
 // CloudEvents from anywhere → their handlers: each event once by source and id, and those of one scheduled event in order.
-import { ConsumerError } from './consumer-error.ts';
-import { type CloudEvent, DEFAULT_TYPE_PREFIX } from './event.ts';
+import { ConsumerError } from '../consumer-error.ts';
+import { type CloudEvent, DEFAULT_TYPE_PREFIX } from '../event.ts';
+import type { WebAbortSignal } from '../web-types.ts';
 import type { HandledStore } from './handled-store.ts';
 import { checkHandlers, type Handlers, handlerOf } from './handlers.ts';
 import { Turns } from './turns.ts';
-import type { WebAbortSignal } from './web-types.ts';
 
 export interface DispatcherOptions {
   /** Where handled ids are kept; in this process's memory where absent. */

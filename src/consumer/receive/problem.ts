@@ -1,5 +1,5 @@
 // What a receiver refuses or fails at → an answer in application/problem+json (RFC 9457); the bridge goes by its status.
-import { ConsumerError, type ConsumerErrorCode } from './consumer-error.ts';
+import { ConsumerError, type ConsumerErrorCode } from '../consumer-error.ts';
 
 /** What each code answers; all else is a handler that failed. */
 const STATUS_OF: Partial<Record<ConsumerErrorCode, readonly [status: number, title: string]>> = {
