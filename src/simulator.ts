@@ -5,17 +5,17 @@ import { formatFault } from './schema/faults.ts';
 import { validate } from './schema/validate.ts';
 import { wholeNumber } from './simulator/control/event-fields.ts';
 import { hostEntries } from './simulator/control/host-fields.ts';
-import { NOT_BEFORE_CLOCKS } from './simulator/life/event.ts';
+import { NOT_BEFORE_CLOCKS } from './simulator/events/event.ts';
 import { startSimulator as startServer } from './simulator/server.ts';
-import type { SimulatedAzure } from './simulator/simulated-azure.ts';
-import { Steering } from './simulator/steering.ts';
+import type { SimulatedAzure } from './simulator/test-api/simulated-azure.ts';
+import { Steering } from './simulator/test-api/steering.ts';
 import { systemDeps } from './time/system.ts';
 
 export { BridgeError, type ErrorCode } from './errors.ts';
 export type { GroupState, ListedEvent, PastEvent } from './simulator/control/group-state.ts';
+export type { WireEvent } from './simulator/events/event.ts';
 export type { JournalledRequest } from './simulator/journal.ts';
-export type { WireEvent } from './simulator/life/event.ts';
-export type { EventOrder, FaultOrder, MachineUrl, SimulatedAzure, UntilOptions } from './simulator/simulated-azure.ts';
+export type { EventOrder, FaultOrder, MachineUrl, SimulatedAzure, UntilOptions } from './simulator/test-api/simulated-azure.ts';
 
 /** All may be left out. */
 export interface StartOptions {

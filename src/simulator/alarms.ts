@@ -1,6 +1,6 @@
 // Moments of simulated time → calls when the clock gets there, however often its speed changes or it is put forward meanwhile.
 import type { CancelTimer, Deps } from '../time/clock.ts';
-import type { VirtualClock } from './life/clock.ts';
+import type { VirtualClock } from './events/virtual-clock.ts';
 
 /** Timers cannot be longer; beyond, they are set again. */
 const LONGEST_MS = 60 * 60 * 1000;

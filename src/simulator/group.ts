@@ -1,12 +1,12 @@
 // The machines that see the same events → what they share: clock, events, faults, journal, service and script, kept up to the simulated time.
 import type { Deps } from '../time/clock.ts';
+import { Activation } from './events/activation.ts';
+import type { NotBeforeClock } from './events/event.ts';
+import { EventStore } from './events/event-store.ts';
+import { Faults } from './events/faults.ts';
+import { type Machine, machinesOf } from './events/machine.ts';
+import { VirtualClock } from './events/virtual-clock.ts';
 import { RequestJournal } from './journal.ts';
-import { Activation } from './life/activation.ts';
-import { VirtualClock } from './life/clock.ts';
-import type { NotBeforeClock } from './life/event.ts';
-import { EventStore } from './life/event-store.ts';
-import { Faults } from './life/faults.ts';
-import { type Machine, machinesOf } from './life/machine.ts';
 import { DocumentCache } from './metadata/document-cache.ts';
 import { type HostVersions, type HostVersionsWanted, hostVersions } from './metadata/metadata-versions.ts';
 import type { Script } from './script/script.ts';

@@ -9,7 +9,7 @@ import type { Alarms } from './alarms.ts';
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
 import { Client } from './client.ts';
 import { ARRIVAL, Connections } from './connections.ts';
-import { rfc1123 } from './life/event.ts';
+import { rfc1123 } from './events/event.ts';
 
 export interface Address {
   readonly host: string;

@@ -2,10 +2,10 @@
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
 import type { Client } from './client.ts';
 import { answerControl, isControlRoute } from './control/control-routes.ts';
+import { misbehave } from './events/faults.ts';
+import type { Machine } from './events/machine.ts';
 import { Group, type GroupOptions } from './group.ts';
 import type { Outcome } from './journal.ts';
-import { misbehave } from './life/faults.ts';
-import type { Machine } from './life/machine.ts';
 import { answerMetadata, isMetadataRoute, tooMany } from './metadata/metadata-routes.ts';
 import { RateLimit } from './rate-limit.ts';
 

@@ -3,8 +3,8 @@
 import { parseDocument } from '../metadata/document.ts';
 import { contentJson } from '../model/content.ts';
 import type { ScheduledEvent } from '../model/events.ts';
+import { type MachinesWanted, machineNames } from '../simulator/events/machine.ts';
 import { Group } from '../simulator/group.ts';
-import { type MachinesWanted, machineNames } from '../simulator/life/machine.ts';
 import { toDocument } from '../simulator/metadata/document.ts';
 import type { Script } from '../simulator/script/script.ts';
 

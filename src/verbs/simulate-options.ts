@@ -2,9 +2,9 @@
 import { isIP, isIPv6 } from 'node:net';
 import { BridgeError } from '../errors.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
-import { FASTEST } from '../simulator/life/clock.ts';
-import { NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../simulator/life/event.ts';
-import { type MachinesWanted, MOST_MACHINES } from '../simulator/life/machine.ts';
+import { NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../simulator/events/event.ts';
+import { type MachinesWanted, MOST_MACHINES } from '../simulator/events/machine.ts';
+import { FASTEST } from '../simulator/events/virtual-clock.ts';
 import type { Address } from '../simulator/listener.ts';
 import type { SimulatorServerOptions } from '../simulator/server.ts';
 import { text, texts, type VerbContext } from './verb.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Alarms } from '../../src/simulator/alarms.ts';
-import { VirtualClock } from '../../src/simulator/life/clock.ts';
+import { VirtualClock } from '../../src/simulator/events/virtual-clock.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 // What the document says, and by which ETag it is known; rows of docs/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { WireEvent } from '../../src/simulator/life/event.ts';
+import type { WireEvent } from '../../src/simulator/events/event.ts';
 import { scriptOf, simulatedGroup } from '../support/simulated-group.ts';
 import { jsonOf, textOf } from '../support/simulation.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { GroupState } from '../../src/simulator/control/group-state.ts';
-import type { WireEvent } from '../../src/simulator/life/event.ts';
+import type { WireEvent } from '../../src/simulator/events/event.ts';
 import type { Script } from '../../src/simulator/script/script.ts';
 import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
 import { scriptOf, simulatedGroup } from '../support/simulated-group.ts';

@@ -1,8 +1,8 @@
 // A script and a group's size → every document and status on the way, for a client that approves all it sees or nothing, without sockets.
 import assert from 'node:assert/strict';
 import type { SimAnswer } from '../../src/simulator/answer.ts';
+import { machineNames } from '../../src/simulator/events/machine.ts';
 import type { Group } from '../../src/simulator/group.ts';
-import { machineNames } from '../../src/simulator/life/machine.ts';
 import type { Script } from '../../src/simulator/script/script.ts';
 import { simulatedGroup } from './simulated-group.ts';
 import { type Document, jsonOf, type SimulatedMachine } from './simulation.ts';

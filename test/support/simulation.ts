@@ -1,7 +1,7 @@
 // A simulated machine in virtual time, and what tests say to it: requests of the VM's own and control requests, without sockets.
 import assert from 'node:assert/strict';
 import type { SimAnswer } from '../../src/simulator/answer.ts';
-import type { WireEvent } from '../../src/simulator/life/event.ts';
+import type { WireEvent } from '../../src/simulator/events/event.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
 import { Simulator } from '../../src/simulator/simulator.ts';
 import { VirtualTime } from './virtual-time.ts';

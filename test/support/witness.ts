@@ -1,7 +1,7 @@
 // What a bridge was given to read → the CloudEvents that it owes: the oracle of the whole-bridge tests, which shares no code with src/changes.
 import assert from 'node:assert/strict';
 import type { Transport, TransportAnswer } from '../../src/metadata/transport.ts';
-import type { WireEvent } from '../../src/simulator/life/event.ts';
+import type { WireEvent } from '../../src/simulator/events/event.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
 import type { CloudEvent } from './memory-sinks.ts';
 

@@ -4,9 +4,9 @@ import { type Fault, type FileKind, formatFault } from '../../schema/faults.ts';
 import { duration } from '../../schema/pieces.ts';
 import { isMapping, validate } from '../../schema/validate.ts';
 import { fromJsonBytes, type Refusal } from '../answer.ts';
-import { FASTEST } from '../life/clock.ts';
-import { type EventFields, NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../life/event.ts';
-import type { FaultOrder } from '../life/faults.ts';
+import { type EventFields, NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../events/event.ts';
+import type { FaultOrder } from '../events/faults.ts';
+import { FASTEST } from '../events/virtual-clock.ts';
 import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, toEventFields } from './event-fields.ts';
 import { faultOrder, faultOrders } from './fault-fields.ts';
 

@@ -1,9 +1,9 @@
 // A control request → what it does to the group, and its answer: the routes under /simulator.
 import createRouter from 'find-my-way';
 import { empty, json, pathAndQuery, problem, type Refusal, type SimAnswer, type SimRequest } from '../answer.ts';
+import type { WireEvent } from '../events/event.ts';
+import { isRefusal } from '../events/event-store.ts';
 import type { Group } from '../group.ts';
-import type { WireEvent } from '../life/event.ts';
-import { isRefusal } from '../life/event-store.ts';
 import { readClockOrder, readEventFields, readFaultOrders } from './control-orders.ts';
 import { describeGroup } from './describe-group.ts';
 

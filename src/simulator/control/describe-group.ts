@@ -1,8 +1,8 @@
 // A group at a moment → what `GET /simulator` says of it: clock, machines, script, faults, and its events with what the document does not show.
 import { formatDuration } from '../../formats/durations.ts';
+import { type Entry, notBeforeMoment } from '../events/entry.ts';
+import type { FaultOrder } from '../events/faults.ts';
 import type { Group } from '../group.ts';
-import { type Entry, notBeforeMoment } from '../life/entry.ts';
-import type { FaultOrder } from '../life/faults.ts';
 import type { GroupState, ListedEvent } from './group-state.ts';
 
 export function describeGroup(group: Group, nowMs: number): GroupState {

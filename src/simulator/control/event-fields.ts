@@ -1,7 +1,7 @@
 // The keys of an event as control bodies and scenario files write them → EventFields.
 import * as v from 'valibot';
 import { duration } from '../../schema/pieces.ts';
-import { type EventFields, readNotBefore } from '../life/event.ts';
+import { type EventFields, readNotBefore } from '../events/event.ts';
 
 /** A text that is not empty: a type, a machine's name. */
 export const name = v.pipe(v.string(), v.minLength(1));

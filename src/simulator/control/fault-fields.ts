@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { duration } from '../../schema/pieces.ts';
 import { isMapping } from '../../schema/validate.ts';
-import { type FaultOrder, isSpoiling } from '../life/faults.ts';
+import { type FaultOrder, isSpoiling } from '../events/faults.ts';
 import { name, span, wholeNumber } from './event-fields.ts';
 
 /** RFC 9110, section 5.6.2. */

@@ -1,5 +1,5 @@
 // What `GET /simulator` says of a group, as types: for its page, and for tests that import the simulator.
-import type { NotBeforeClock, WireEvent } from '../life/event.ts';
+import type { NotBeforeClock, WireEvent } from '../events/event.ts';
 
 /** Times are RFC 3339 in simulated time, null where there is none. */
 export interface GroupState {

@@ -1,6 +1,6 @@
 // What a machine sees and an api-version → the bytes of its document, written once for each change and not for each request.
 import { toJsonBytes } from '../answer.ts';
-import type { View } from '../life/view.ts';
+import type { View } from '../events/view.ts';
 import { toDocument } from './document.ts';
 
 export class DocumentCache {

@@ -1,8 +1,8 @@
 // The events that a machine sees and an api-version → the document of the metadata service, as that version writes it.
 import { lacksField, UNDERSCORE_VERSION } from '../../model/api-versions.ts';
 import type { EventField } from '../../model/events.ts';
-import type { WireEvent } from '../life/event.ts';
-import type { Listing } from '../life/view.ts';
+import type { WireEvent } from '../events/event.ts';
+import type { Listing } from '../events/view.ts';
 
 /** The version that brought a type; one that is not named here is listed by all. */
 const TYPE_ADDED: ReadonlyMap<string, string> = new Map([

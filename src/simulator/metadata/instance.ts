@@ -1,6 +1,6 @@
 // A machine → its instance metadata. The same name gives the same ids in every simulator, so that a bridge knows its VM again.
 import { sha256Hex } from '../../formats/canonical-json.ts';
-import type { Machine } from '../life/machine.ts';
+import type { Machine } from '../events/machine.ts';
 
 const RESOURCE_GROUP = 'simulated';
 

@@ -11,8 +11,8 @@ import {
   spacedJson,
   toJsonBytes,
 } from '../answer.ts';
+import type { Machine } from '../events/machine.ts';
 import type { Group } from '../group.ts';
-import type { Machine } from '../life/machine.ts';
 import { toDocument } from './document.ts';
 import { computeOf } from './instance.ts';
 import { type HostVersions, isDate, type VersionRule } from './metadata-versions.ts';

@@ -1,7 +1,7 @@
 // A line of a recording → the same line with other names and EventIds, always the same ones for the same, so that it can be shown around.
 import type { Deps } from '../../time/clock.ts';
-import type { WireEvent } from '../life/event.ts';
-import { guid } from '../life/guid.ts';
+import type { WireEvent } from '../events/event.ts';
+import { guid } from '../events/guid.ts';
 import type { RecordedAnswer, RecordedDocument, RecordedPost, RecordingLine } from './recording.ts';
 
 const GUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;

@@ -3,7 +3,7 @@ import { BridgeError } from '../../errors.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
 import { Alarms } from '../alarms.ts';
 import { problem } from '../answer.ts';
-import { VirtualClock } from '../life/clock.ts';
+import { VirtualClock } from '../events/virtual-clock.ts';
 import { type Address, type Answering, type Listener, listen } from '../listener.ts';
 import { isMetadataRoute } from '../metadata/metadata-routes.ts';
 import type { SimulatorServerOptions } from '../server.ts';

@@ -1,5 +1,5 @@
 // What a recording holds: the header and the lines of its file, as types: what the recorder writes and a replay plays.
-import type { WireEvent } from '../life/event.ts';
+import type { WireEvent } from '../events/event.ts';
 
 /** The format's version, which the header names. */
 export const RECORDING_VERSION = 1;

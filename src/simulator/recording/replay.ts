@@ -2,8 +2,8 @@
 import { basename } from 'node:path';
 import { toRfc3339Seconds } from '../../formats/dates.ts';
 import { UNDERSCORE_VERSION } from '../../model/api-versions.ts';
-import type { WireEvent } from '../life/event.ts';
-import type { FaultOrder } from '../life/faults.ts';
+import type { WireEvent } from '../events/event.ts';
+import type { FaultOrder } from '../events/faults.ts';
 import type { Action, Script, Step } from '../script/script.ts';
 import { type ReadLine, type ReadRecording, readRecording } from './read-recording.ts';
 import type { RecordedAnswer, RecordedDocument } from './recording.ts';

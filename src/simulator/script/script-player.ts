@@ -1,10 +1,10 @@
 // Scripts by name and the simulated time → their steps, taken one after the other on the group's events, faults and service.
 import { parseNotBefore } from '../../formats/dates.ts';
-import type { Activation } from '../life/activation.ts';
-import { type EventFields, rfc1123, type WireEvent } from '../life/event.ts';
-import { type EventStore, isRefusal } from '../life/event-store.ts';
-import type { FaultOrder, Faults } from '../life/faults.ts';
-import type { Machine } from '../life/machine.ts';
+import type { Activation } from '../events/activation.ts';
+import { type EventFields, rfc1123, type WireEvent } from '../events/event.ts';
+import { type EventStore, isRefusal } from '../events/event-store.ts';
+import type { FaultOrder, Faults } from '../events/faults.ts';
+import type { Machine } from '../events/machine.ts';
 import type { Action, Script } from './script.ts';
 
 /** What a script acts on. */

@@ -1,6 +1,6 @@
 // What happens to a group and when, as data: what a scenario file or a recording says, and what the player plays.
-import type { EventFields, WireEvent } from '../life/event.ts';
-import type { FaultOrder } from '../life/faults.ts';
+import type { EventFields, WireEvent } from '../events/event.ts';
+import type { FaultOrder } from '../events/faults.ts';
 import type { HostVersionsWanted } from '../metadata/metadata-versions.ts';
 
 /** A scenario or a recording. */

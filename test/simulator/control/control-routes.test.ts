@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { SimAnswer } from '../../../src/simulator/answer.ts';
-import type { WireEvent } from '../../../src/simulator/life/event.ts';
+import type { WireEvent } from '../../../src/simulator/events/event.ts';
 import { EVENTS, jsonOf, Simulation, textOf } from '../../support/simulation.ts';
 
 interface Problem {

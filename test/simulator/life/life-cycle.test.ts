@@ -1,7 +1,7 @@
 // The life of an event on the virtual clock: what starts and goes by itself, when, and what counts as one change.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { WireEvent } from '../../../src/simulator/life/event.ts';
+import type { WireEvent } from '../../../src/simulator/events/event.ts';
 import { jsonOf, Simulation } from '../../support/simulation.ts';
 
 const START_MS = Date.UTC(2022, 3, 11, 22, 11, 57, 250);

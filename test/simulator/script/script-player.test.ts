@@ -1,8 +1,8 @@
 // Scripts, played step by step on a group: what each action does, to whom, when, and what becomes of a script whose place another takes.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { EventFields, WireEvent } from '../../../src/simulator/life/event.ts';
-import type { FaultOrder } from '../../../src/simulator/life/faults.ts';
+import type { EventFields, WireEvent } from '../../../src/simulator/events/event.ts';
+import type { FaultOrder } from '../../../src/simulator/events/faults.ts';
 import type { Action, Script, Step } from '../../../src/simulator/script/script.ts';
 import { EXAMPLE_EVENT } from '../../support/fake-metadata.ts';
 import { type SimulatedGroup, scriptOf, simulatedGroup } from '../../support/simulated-group.ts';

@@ -1,9 +1,9 @@
 // What a test in Node gets from `scheduled-events-bridge/simulator`: the simulated metadata service of a group of machines, to steer and to look at.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { GroupState, ListedEvent } from './control/group-state.ts';
-import type { JournalledRequest } from './journal.ts';
-import type { WireEvent } from './life/event.ts';
+import type { GroupState, ListedEvent } from '../control/group-state.ts';
+import type { WireEvent } from '../events/event.ts';
+import type { JournalledRequest } from '../journal.ts';
 
 /** The machine's name and where its metadata service answers: `http://HOST:PORT`, without a slash at its end. */
 export interface MachineUrl {

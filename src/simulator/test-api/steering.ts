@@ -1,13 +1,13 @@
 // What a test orders and asks → the requests that the control routes take, in this process; and its waiting for what clients do.
-import { BridgeError } from '../errors.ts';
-import { type Deps, deadline } from '../time/clock.ts';
-import type { GroupState, ListedEvent } from './control/group-state.ts';
-import type { JournalledRequest } from './journal.ts';
-import type { WireEvent } from './life/event.ts';
-import type { SimulatorServer } from './server.ts';
-import { findScenario } from './shipped-scenarios.ts';
+import { BridgeError } from '../../errors.ts';
+import { type Deps, deadline } from '../../time/clock.ts';
+import type { GroupState, ListedEvent } from '../control/group-state.ts';
+import type { WireEvent } from '../events/event.ts';
+import type { JournalledRequest } from '../journal.ts';
+import type { SimulatorServer } from '../server.ts';
+import { findScenario } from '../shipped-scenarios.ts';
+import { Simulator } from '../simulator.ts';
 import type { EventOrder, FaultOrder, MachineUrl, SimulatedAzure, UntilOptions } from './simulated-azure.ts';
-import { Simulator } from './simulator.ts';
 
 const UNTIL_MS = 10_000;
 /** For what no request announces: the doing of the clock, and orders by HTTP. */
