@@ -1,7 +1,7 @@
 // Kafka and Service Bus messages as the bridge's own adapters encode them, and bad ones → the same CloudEvent, or a ConsumerError.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { encodeRecord } from '../../adapters/kafka/record-encoder.ts';
+import { encodeRecord } from '../../adapters/kafka/sink/record-encoder.ts';
 import { messageEncoder } from '../../adapters/service-bus/message-encoder.ts';
 import { ConsumerError } from '../../src/consumer/consumer-error.ts';
 import { changeOf, isChange } from '../../src/consumer/event.ts';

@@ -1,7 +1,7 @@
 // Brokers that are killed, frozen and relieved of their partitions under a stream of deliveries → nothing lost, nothing out of order, no repeat without need.
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import { kafkaClient } from '../../adapters/kafka/kafka-client.ts';
+import { kafkaClient } from '../../adapters/kafka/client/kafka-client.ts';
 import { adapterDeps } from '../adapters/adapter-deps.ts';
 import { Cluster } from '../support/kafka/cluster.ts';
 import { readMetadata, type TopicOptions, type TopicPartition } from '../support/kafka/requests.ts';

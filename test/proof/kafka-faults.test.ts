@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import kafkajs from 'kafkajs';
-import { kafkaClient } from '../../adapters/kafka/kafka-client.ts';
+import { kafkaClient } from '../../adapters/kafka/client/kafka-client.ts';
 import { adapterDeps } from '../adapters/adapter-deps.ts';
 import { KafkaProxy, type ProxiedRequest } from '../support/kafka/kafka-proxy.ts';
 import { USERS } from '../support/kafka/security.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logLevel as LEVEL, type LogEntry, type logLevel } from 'kafkajs';
 import { pino } from 'pino';
-import { clientLogger, levelFor } from '../../../adapters/kafka/client-logger.ts';
+import { clientLogger, levelFor } from '../../../adapters/kafka/client/client-logger.ts';
 import { VirtualTime } from '../../support/virtual-time.ts';
 
 function start() {

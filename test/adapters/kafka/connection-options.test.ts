@@ -9,7 +9,7 @@ import {
   connectionRules,
   connectionSettings,
   type KafkaConnectionOptions,
-} from '../../../adapters/kafka/connection-options.ts';
+} from '../../../adapters/kafka/options/connection-options.ts';
 import { CertificateAuthority } from '../../support/certificate-authority.ts';
 import { configOf, faultsOf, surroundings } from '../../support/config.ts';
 

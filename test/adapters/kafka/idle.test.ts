@@ -1,7 +1,7 @@
 // A producer on the real broker, with nothing to send → nothing that would wake the process.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kafkaClient } from '../../../adapters/kafka/kafka-client.ts';
+import { kafkaClient } from '../../../adapters/kafka/client/kafka-client.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { sharedKafka, withoutKafka } from '../../support/kafka/shared-kafka.ts';
 import { adapterDeps } from '../adapter-deps.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { kafkaOptions } from '../../../adapters/kafka/kafka-options.ts';
+import { kafkaOptions } from '../../../adapters/kafka/options/kafka-options.ts';
 
 const BASE = { brokers: ['localhost:9092'], topic: 'maintenance' };
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudEvent } from 'cloudevents';
-import { encodeRecord, recordBytes } from '../../../adapters/kafka/record-encoder.ts';
+import { encodeRecord, recordBytes } from '../../../adapters/kafka/sink/record-encoder.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { Change, Delivery } from '../../../src/model/events.ts';

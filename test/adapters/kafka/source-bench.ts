@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import kafkajs, { type Admin, type Message } from 'kafkajs';
 import * as v from 'valibot';
 import type { ApprovalMessage, ApprovalSource } from '../../../adapters/adapter.ts';
-import { kafkaSource } from '../../../adapters/kafka/kafka-source.ts';
+import { kafkaSource } from '../../../adapters/kafka/source/kafka-source.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { systemDeps } from '../../../src/time/system.ts';

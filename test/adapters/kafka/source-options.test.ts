@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ADAPTERS } from '../../../adapters/index.ts';
-import type { KafkaSourceOptions } from '../../../adapters/kafka/kafka-source-options.ts';
+import type { KafkaSourceOptions } from '../../../adapters/kafka/options/kafka-source-options.ts';
 import { configOf, faultsOf, surroundings } from '../../support/config.ts';
 
 const AROUND = { ...surroundings({ PASSWORD: 'a-password-of-16' }), adapters: ADAPTERS };

@@ -1,6 +1,6 @@
 // Options of a source as JSON in the first argument → a process that receives until it is killed: a line when it is ready, and one for each message.
 import * as v from 'valibot';
-import { kafkaSource } from '../../../adapters/kafka/kafka-source.ts';
+import { kafkaSource } from '../../../adapters/kafka/source/kafka-source.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 
 const source = kafkaSource.create(v.parse(kafkaSource.options, JSON.parse(process.argv[2] ?? '')), {

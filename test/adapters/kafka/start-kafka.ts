@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
 import { kafka } from '../../../adapters/kafka/kafka.ts';
-import type { KafkaAdapter } from '../../../adapters/kafka/kafka-adapter.ts';
+import type { KafkaAdapter } from '../../../adapters/kafka/sink/kafka-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { KafkaProxy } from '../../support/kafka/kafka-proxy.ts';
 import { type ReadRecord, readTopic } from '../../support/kafka/records.ts';

@@ -1,7 +1,7 @@
 // Callers that want the same turn, some of whom give up → who has it when, and that nobody else loses a place.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns } from '../../../adapters/kafka/turns.ts';
+import { Turns } from '../../../adapters/kafka/sink/turns.ts';
 
 /** All ask at once; `had` tells who had the turn, in this order. */
 function queueOf(turns: Turns, names: readonly string[]) {

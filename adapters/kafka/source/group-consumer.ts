@@ -21,8 +21,8 @@ export interface GroupConsumer {
 
 /** Opens nothing. */
 export async function groupConsumer(kafka: Kafka, groupId: string): Promise<GroupConsumer> {
-  const { AssignerProtocol } = await import('./kafkajs.ts');
-  await import('./decompression.ts');
+  const { AssignerProtocol } = await import('../client/kafkajs.ts');
+  await import('./codecs/decompression.ts');
   const clusters: Cluster[] = [];
   const consumer = kafka.consumer({
     groupId,

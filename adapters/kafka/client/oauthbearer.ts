@@ -1,7 +1,7 @@
 // A source of tokens → the OAUTHBEARER mechanism for kafkajs (RFC 7628, section 3). Its own takes a refusal for a success.
 import type { Mechanism } from 'kafkajs';
 import errors from 'kafkajs/src/errors.js';
-import { messageOf } from '../../src/errors.ts';
+import { messageOf } from '../../../src/errors.ts';
 
 const SEPARATOR = '\u0001';
 

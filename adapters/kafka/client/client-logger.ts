@@ -1,7 +1,7 @@
 // What kafkajs logs → our log: few fields, all chosen, and what it says again and again at debug.
 import type { LogEntry, logCreator, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
-import type { Deps } from '../../src/time/clock.ts';
+import type { Deps } from '../../../src/time/clock.ts';
 
 /** What is said again within this time goes to debug. */
 const QUIET_MS = 600_000;

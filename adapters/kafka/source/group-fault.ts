@@ -1,7 +1,7 @@
 // What fails while a topic is read by a consumer group → BridgeErrors that name the group; what has nothing to do with groups as for a sink.
-import { BridgeError, type ErrorCode } from '../../src/errors.ts';
+import { BridgeError, type ErrorCode } from '../../../src/errors.ts';
+import { type FaultContext, kafkaFault } from '../kafka-fault.ts';
 import type { Group } from './group-start.ts';
-import { type FaultContext, kafkaFault } from './kafka-fault.ts';
 
 type Meaning = readonly [code: ErrorCode, disposition: 'retry' | 'misconfigured', advice: (group: Group) => string];
 

@@ -1,14 +1,14 @@
 // One kafkajs producer and its sockets → records sent to one partition at a time, each send ended by an answer, an abort or the end of the link.
 import type { Kafka, Producer, RecordMetadata } from 'kafkajs';
-import { BridgeError, type ErrorCode } from '../../src/errors.ts';
-import { formatDuration } from '../../src/formats/durations.ts';
-import { type Deps, orAbort, sleep } from '../../src/time/clock.ts';
-import { BrokerPauses } from './broker-pauses.ts';
-import type { WrapSockets } from './kafka-client.ts';
-import { type FaultContext, kafkaFault } from './kafka-fault.ts';
-import type { Doing } from './protocol-meanings.ts';
+import { BridgeError, type ErrorCode } from '../../../src/errors.ts';
+import { formatDuration } from '../../../src/formats/durations.ts';
+import { type Deps, orAbort, sleep } from '../../../src/time/clock.ts';
+import type { WrapSockets } from '../client/kafka-client.ts';
+import { BrokerPauses } from '../client/repairs/broker-pauses.ts';
+import { SocketGate } from '../client/socket-gate.ts';
+import { type FaultContext, kafkaFault } from '../kafka-fault.ts';
+import type { Doing } from '../protocol-meanings.ts';
 import type { EncodedRecord } from './record-encoder.ts';
-import { SocketGate } from './socket-gate.ts';
 import { createTopic, type NewTopic } from './topic.ts';
 import { TopicPartitions } from './topic-partitions.ts';
 
@@ -152,7 +152,7 @@ export class ProducerLink {
   async #open(): Promise<void> {
     const { client, idempotent, compression, metadataMaxAgeMs } = this.#options;
     try {
-      const { tolerateLeaderless } = await import('./leaderless-partitions.ts');
+      const { tolerateLeaderless } = await import('../client/repairs/leaderless-partitions.ts');
       const kafka = await client((factory) => tolerateLeaderless(this.#gate.wrap(factory)));
       if (this.#isRetired) throw new Error('closed before it was open');
       this.#producer = kafka.producer({
@@ -166,7 +166,7 @@ export class ProducerLink {
       this.#pauses.watch(this.#producer);
       await this.#producer.connect();
       await this.#findTopic(kafka, this.#producer);
-      const { CompressionTypes } = await import('./kafkajs.ts');
+      const { CompressionTypes } = await import('../client/kafkajs.ts');
       this.#compression = compression === 'gzip' ? CompressionTypes.GZIP : CompressionTypes.None;
       this.#isOpen = true;
     } catch (error) {

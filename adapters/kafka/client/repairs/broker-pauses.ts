@@ -1,6 +1,6 @@
 // A kafkajs producer → until when it held requests back because a broker asked for a pause (KIP-219).
 import type { Producer } from 'kafkajs';
-import type { Deps } from '../../src/time/clock.ts';
+import type { Deps } from '../../../../src/time/clock.ts';
 
 export class BrokerPauses {
   readonly #deps: Pick<Deps, 'elapsedMs'>;

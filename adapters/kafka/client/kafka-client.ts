@@ -1,12 +1,12 @@
 // The connection keys of a sink or source → kafkajs's client with our settings, sockets, log and repairs. Connects to nothing.
 import type { ISocketFactory, Kafka, KafkaConfig } from 'kafkajs';
 import type { Logger } from 'pino';
-import { TlsFiles } from '../../src/net/tls-files.ts';
-import type { Deps } from '../../src/time/clock.ts';
+import { TlsFiles } from '../../../src/net/tls-files.ts';
+import type { Deps } from '../../../src/time/clock.ts';
+import { type ConnectionSettings, connectionSettings, type KafkaConnectionOptions } from '../options/connection-options.ts';
+import { sendsSecret } from '../options/sasl-options.ts';
 import { brokerSockets } from './broker-sockets.ts';
 import { clientLogger, levelFor } from './client-logger.ts';
-import { type ConnectionSettings, connectionSettings, type KafkaConnectionOptions } from './connection-options.ts';
-import { sendsSecret } from './sasl-options.ts';
 
 /** To reach a broker and speak TLS with it takes longer only where nobody is there. */
 const LONGEST_CONNECT_MS = 10_000;
@@ -42,7 +42,10 @@ export function kafkaClients(
     return { ...(sasl !== undefined && { sasl }), sockets: socketsOf(options, settings, deps, place) };
   };
   return async (wrapSockets = (factory) => factory) => {
-    const [{ Kafka }, { repaired, spelledForKafkajs }] = await Promise.all([import('./kafkajs.ts'), import('./kafkajs-repairs.ts')]);
+    const [{ Kafka }, { repaired, spelledForKafkajs }] = await Promise.all([
+      import('./kafkajs.ts'),
+      import('./repairs/kafkajs-repairs.ts'),
+    ]);
     shared ??= share();
     const { sockets, ...sasl } = await shared;
     const settings = connectionSettings(options);

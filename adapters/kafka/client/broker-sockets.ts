@@ -2,10 +2,10 @@
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
-import { BridgeError } from '../../src/errors.ts';
-import { type AddressGuard, checkedLookup, checkLiteral } from '../../src/net/checked-lookup.ts';
-import { isLoopback } from '../../src/net/private-addresses.ts';
-import { isMetadataAddress } from './broker-address.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { type AddressGuard, checkedLookup, checkLiteral } from '../../../src/net/checked-lookup.ts';
+import { isLoopback } from '../../../src/net/private-addresses.ts';
+import { isMetadataAddress } from '../options/broker-address.ts';
 
 const KEEP_ALIVE_MS = 60_000;
 

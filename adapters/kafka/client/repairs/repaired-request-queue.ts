@@ -1,6 +1,6 @@
 // kafkajs's queue of one connection's requests, with timers only while there is something to wait for (see kafkajs-repairs.ts).
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
-import type { CancelTimer, Deps } from '../../src/time/clock.ts';
+import type { CancelTimer, Deps } from '../../../../src/time/clock.ts';
 
 /** On elapsed time throughout: a clock that is set would let every request time out, or a throttle last for hours. */
 export class RepairedRequestQueue extends RequestQueue {

@@ -1,6 +1,6 @@
 // A connected cluster and a consumer group → the broker that coordinates it, with the requests that kafkajs has and does not name in its types.
 import type { Broker, Cluster, TopicOffsets } from 'kafkajs';
-import { type Deps, sleep } from '../../src/time/clock.ts';
+import { type Deps, sleep } from '../../../src/time/clock.ts';
 
 /** A cluster makes the topic of all positions when the first group asks for its coordinator, and reads it when brokers come and go. */
 const PATIENCE_MS = 10_000;

@@ -1,10 +1,10 @@
 // Records for partitions → requests over one link, a single one under way for each partition; a new link where one was given up.
-import { BridgeError } from '../../src/errors.ts';
-import { type CancelTimer, type Deps, orAbort } from '../../src/time/clock.ts';
-import { timeoutFault } from './kafka-fault.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { type CancelTimer, type Deps, orAbort } from '../../../src/time/clock.ts';
+import { timeoutFault } from '../kafka-fault.ts';
+import type { Doing } from '../protocol-meanings.ts';
 import { patience } from './patience.ts';
 import { type LinkOptions, ProducerLink } from './producer-link.ts';
-import type { Doing } from './protocol-meanings.ts';
 import type { EncodedRecord } from './record-encoder.ts';
 import { Turns } from './turns.ts';
 

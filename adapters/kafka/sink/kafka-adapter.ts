@@ -1,12 +1,12 @@
 // Deliveries → records in a Kafka topic, each accepted once every replica in sync has it.
-import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
-import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
-import { showBroker } from './broker-address.ts';
-import { type ConnectionSettings, connectionSettings } from './connection-options.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import type { Delivery } from '../../../src/model/events.ts';
+import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../../adapter.ts';
+import { kafkaClients } from '../client/kafka-client.ts';
+import { showBroker } from '../options/broker-address.ts';
+import { type ConnectionSettings, connectionSettings } from '../options/connection-options.ts';
+import type { KafkaOptions } from '../options/kafka-options.ts';
 import { checkKafka } from './kafka-check.ts';
-import { kafkaClients } from './kafka-client.ts';
-import type { KafkaOptions } from './kafka-options.ts';
 import { type EncodedRecord, encodeRecord, recordBytes } from './record-encoder.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 

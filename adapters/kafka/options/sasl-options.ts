@@ -1,10 +1,10 @@
 // What the configuration says of who the bridge is to the brokers → the keys of `sasl`, by mechanism, and what is wrong with their values.
 import * as v from 'valibot';
-import { azureCredentialEntries, azureCredentialFaults } from '../../src/azure/options.ts';
-import { tlsFaults } from '../../src/net/tls-options.ts';
-import { secret } from '../../src/schema/pieces.ts';
-import { reveal } from '../../src/secrets/secret.ts';
-import type { OptionFault } from '../adapter.ts';
+import { azureCredentialEntries, azureCredentialFaults } from '../../../src/azure/options.ts';
+import { tlsFaults } from '../../../src/net/tls-options.ts';
+import { secret } from '../../../src/schema/pieces.ts';
+import { reveal } from '../../../src/secrets/secret.ts';
+import type { OptionFault } from '../../adapter.ts';
 
 const CONTROL = /\p{Cc}/u;
 const CONTROL_FAULT = 'must hold no line end or other control character';

@@ -1,6 +1,6 @@
 // A Kafka client, a group and a topic → whether a bridge could read the topic in that group, found out without joining it.
 import type { Cluster, Kafka } from 'kafkajs';
-import type { Deps } from '../../src/time/clock.ts';
+import type { Deps } from '../../../src/time/clock.ts';
 import { groupConsumer } from './group-consumer.ts';
 import { coordinatorOf, partitionsOf, typeOf, whenCoordinated } from './group-coordinator.ts';
 import { type Group, hasPositions } from './group-start.ts';

@@ -30,7 +30,7 @@ import type { ISocketFactory } from 'kafkajs';
 import BrokerPool from 'kafkajs/src/cluster/brokerPool.js';
 import ConnectionPool from 'kafkajs/src/network/connectionPool.js';
 import protocolErrors from 'kafkajs/src/protocol/error.js';
-import type { Deps } from '../../src/time/clock.ts';
+import type { Deps } from '../../../../src/time/clock.ts';
 import { RepairedConnection } from './repaired-connection.ts';
 
 type RepairDeps = Pick<Deps, 'elapsedMs' | 'after'>;

@@ -1,12 +1,12 @@
 // A sink's options → whether a delivery would be accepted, found out step by step without sending a record, and what is worth knowing.
 import type { Cluster, Kafka, PartitionMetadata } from 'kafkajs';
-import { BridgeError } from '../../src/errors.ts';
-import { formatDuration } from '../../src/formats/durations.ts';
-import { type Deps, deadline, orAbort } from '../../src/time/clock.ts';
-import { kafkaFault, timeoutFault } from './kafka-fault.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { formatDuration } from '../../../src/formats/durations.ts';
+import { type Deps, deadline, orAbort } from '../../../src/time/clock.ts';
+import { SocketGate } from '../client/socket-gate.ts';
+import { kafkaFault, timeoutFault } from '../kafka-fault.ts';
+import type { Doing } from '../protocol-meanings.ts';
 import type { LinkOptions } from './producer-link.ts';
-import type { Doing } from './protocol-meanings.ts';
-import { SocketGate } from './socket-gate.ts';
 import { tryCreateTopic } from './topic.ts';
 import { mayWrite } from './topic-rights.ts';
 
@@ -62,7 +62,7 @@ class Check {
 
   async #run(): Promise<string | null> {
     const { client, topic, idempotent } = this.#options;
-    const { tolerateLeaderless } = await import('./leaderless-partitions.ts');
+    const { tolerateLeaderless } = await import('../client/repairs/leaderless-partitions.ts');
     const kafka = await client((factory) => tolerateLeaderless(this.#gate.wrap(factory)));
     const cluster = clusterOf(kafka);
     await cluster.connect();

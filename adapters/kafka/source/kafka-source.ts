@@ -1,18 +1,18 @@
 // A Kafka topic → the approvals in it, message by message, read by a consumer group of each bridge or of all together.
 
 import type { Logger } from 'pino';
-import { BridgeError } from '../../src/errors.ts';
-import { orAbort } from '../../src/time/clock.ts';
-import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../adapter.ts';
-import { showBroker } from './broker-address.ts';
-import { connectionFaults, connectionSettings } from './connection-options.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { orAbort } from '../../../src/time/clock.ts';
+import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../../adapter.ts';
+import { kafkaClient, kafkaClients } from '../client/kafka-client.ts';
+import { SocketGate } from '../client/socket-gate.ts';
+import { showBroker } from '../options/broker-address.ts';
+import { connectionFaults, connectionSettings } from '../options/connection-options.ts';
+import { type KafkaSourceOptions, kafkaSourceOptions } from '../options/kafka-source-options.ts';
 import { groupFault } from './group-fault.ts';
 import { GroupMember, type Take } from './group-member.ts';
 import type { Group } from './group-start.ts';
-import { kafkaClient, kafkaClients } from './kafka-client.ts';
 import { checkSource } from './kafka-source-check.ts';
-import { type KafkaSourceOptions, kafkaSourceOptions } from './kafka-source-options.ts';
-import { SocketGate } from './socket-gate.ts';
 
 /** Before the name of the VM, where the configuration names no group. */
 const GROUP_PREFIX = 'scheduled-events-bridge-';

@@ -1,6 +1,6 @@
 // A batch of records as producers may have packed it (gzip, snappy, lz4, zstd) → its bytes; kafkajs brings gzip alone, and without a limit.
 import { promisify } from 'node:util';
-import { CompressionCodecs, CompressionTypes } from './kafkajs.ts';
+import { CompressionCodecs, CompressionTypes } from '../../client/kafkajs.ts';
 import { unpackLz4 } from './lz4.ts';
 import { unpackSnappy } from './snappy.ts';
 

@@ -24,7 +24,7 @@ export class TopicPartitions {
 
   /** Asks the cluster; sends nothing: kafkajs finds no leader for the partition that this record is given. @throws what kafkajs throws */
   async read(producer: Producer): Promise<void> {
-    const { Partitioners } = await import('./kafkajs.ts');
+    const { Partitioners } = await import('../client/kafkajs.ts');
     this.#choose = Partitioners.DefaultPartitioner();
     this.#known = [];
     await producer.send({ topic: this.#topic, messages: [{ value: null }] }).catch((error: unknown) => {

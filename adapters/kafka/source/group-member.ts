@@ -1,13 +1,13 @@
 // A Kafka client, a group and a topic → each message to whoever takes it, one at a time for each partition, its offset committed behind it.
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { Logger } from 'pino';
-import { BridgeError } from '../../src/errors.ts';
-import { type Deps, sleep } from '../../src/time/clock.ts';
-import type { ApprovalMessage, MessageVerdict } from '../adapter.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { type Deps, sleep } from '../../../src/time/clock.ts';
+import type { ApprovalMessage, MessageVerdict } from '../../adapter.ts';
+import type { SocketGate } from '../client/socket-gate.ts';
 import { type GroupConsumer, groupConsumer } from './group-consumer.ts';
 import { coordinatorOf, leaveGroup, whenCoordinated } from './group-coordinator.ts';
 import { type Group, startGroup, startGroupFromOutside } from './group-start.ts';
-import type { SocketGate } from './socket-gate.ts';
 
 /** While a message is being taken. */
 const BEAT_MS = 2_000;

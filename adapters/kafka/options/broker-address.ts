@@ -1,6 +1,6 @@
 // The text of one broker (`host:port`) → its host and port, or what is wrong with it. Pure.
 import { isIP, isIPv6 } from 'node:net';
-import { addressJudge } from '../../src/net/private-addresses.ts';
+import { addressJudge } from '../../../src/net/private-addresses.ts';
 
 export interface Broker {
   /** A name or an IP address, IPv6 without brackets. */

@@ -1,10 +1,10 @@
 // `sasl` with mechanism oauthbearer → the token that a connection shows: of Microsoft Entra ID, or what a file or variable holds.
-import { AzureCredential, type AzureCredentialDeps } from '../../src/azure/credential.ts';
-import { azureAuthorityOf } from '../../src/azure/options.ts';
-import { BridgeError } from '../../src/errors.ts';
-import { fileFault, readRegularFile } from '../../src/secrets/regular-file.ts';
-import type { Secret } from '../../src/secrets/secret.ts';
-import { isToken, type SaslOptions } from './sasl-options.ts';
+import { AzureCredential, type AzureCredentialDeps } from '../../../src/azure/credential.ts';
+import { azureAuthorityOf } from '../../../src/azure/options.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { fileFault, readRegularFile } from '../../../src/secrets/regular-file.ts';
+import type { Secret } from '../../../src/secrets/secret.ts';
+import { isToken, type SaslOptions } from '../options/sasl-options.ts';
 
 export type OauthBearerOptions = Extract<SaslOptions, { mechanism: 'oauthbearer' }>;
 

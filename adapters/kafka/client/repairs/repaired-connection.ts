@@ -3,9 +3,9 @@
 import type { Socket } from 'node:net';
 import errors from 'kafkajs/src/errors.js';
 import Connection from 'kafkajs/src/network/connection.js';
-import { codeOf, messageOf } from '../../src/errors.ts';
-import type { Deps } from '../../src/time/clock.ts';
-import { showBroker } from './broker-address.ts';
+import { codeOf, messageOf } from '../../../../src/errors.ts';
+import type { Deps } from '../../../../src/time/clock.ts';
+import { showBroker } from '../../options/broker-address.ts';
 import { RepairedRequestQueue } from './repaired-request-queue.ts';
 
 /** For the far side to close in its turn. */

@@ -1,7 +1,7 @@
 // The sockets of one client → a gate that lets them be made until it is closed, and then ends them all at once.
 import type { Socket } from 'node:net';
 import type { ISocketFactory } from 'kafkajs';
-import { showBroker } from './broker-address.ts';
+import { showBroker } from '../options/broker-address.ts';
 
 /**
  * kafkajs gives nothing up by itself: `disconnect` waits for every answer, however long that takes, and a `send` that was under way

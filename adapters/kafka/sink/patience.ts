@@ -1,5 +1,5 @@
 // A time limit that does not run while the other side has asked for a pause → a signal.
-import type { CancelTimer, Deps } from '../../src/time/clock.ts';
+import type { CancelTimer, Deps } from '../../../src/time/clock.ts';
 
 /** Below the five minutes after which a lane gives any adapter up. */
 const LONGEST_MS = 240_000;

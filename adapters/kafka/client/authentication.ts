@@ -1,9 +1,9 @@
 // Who the bridge is to the brokers → what kafkajs authenticates with. Import it lazily: it loads kafkajs.
 import type { Mechanism, SASLOptions } from 'kafkajs';
-import type { AzureCredentialDeps } from '../../src/azure/credential.ts';
-import { reveal } from '../../src/secrets/secret.ts';
-import type { ConnectionSettings, KafkaConnectionOptions } from './connection-options.ts';
-import { CONNECTION_STRING_USER } from './connection-string.ts';
+import type { AzureCredentialDeps } from '../../../src/azure/credential.ts';
+import { reveal } from '../../../src/secrets/secret.ts';
+import type { ConnectionSettings, KafkaConnectionOptions } from '../options/connection-options.ts';
+import { CONNECTION_STRING_USER } from '../options/connection-string.ts';
 import { oauthbearer } from './oauthbearer.ts';
 import { tokenSource } from './token-source.ts';
 

@@ -1,10 +1,10 @@
 // What the configuration says of the way to a Kafka cluster → its keys, what is wrong with them, and the settings that follow from them.
 import * as v from 'valibot';
-import { isLoopback } from '../../src/net/private-addresses.ts';
-import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
-import { duration, flagOr, secret } from '../../src/schema/pieces.ts';
-import type { Secret } from '../../src/secrets/secret.ts';
-import type { OptionFault } from '../adapter.ts';
+import { isLoopback } from '../../../src/net/private-addresses.ts';
+import { type TlsOptions, tlsFaults, tlsSection } from '../../../src/net/tls-options.ts';
+import { duration, flagOr, secret } from '../../../src/schema/pieces.ts';
+import type { Secret } from '../../../src/secrets/secret.ts';
+import type { OptionFault } from '../../adapter.ts';
 import { type Broker, brokerFault, isEventHubsHost, parseBroker, showBroker } from './broker-address.ts';
 import { connectionStringFault, connectionStringHost } from './connection-string.ts';
 import { type SaslOptions, saslFaults, saslSection, sendsSecret } from './sasl-options.ts';
