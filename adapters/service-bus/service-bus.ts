@@ -1,8 +1,8 @@
 // The `service-bus` kind of sink: options → an adapter that sends CloudEvents to a queue or topic of Azure Service Bus.
 import type { AdapterDefinition } from '../adapter.ts';
-import { ServiceBusAdapter } from './service-bus-adapter.ts';
-import { type ServiceBusOptions, secretFaults, serviceBusOptions } from './service-bus-options.ts';
-import { serviceBusSource } from './service-bus-source.ts';
+import { type ServiceBusOptions, secretFaults, serviceBusOptions } from './options/service-bus-options.ts';
+import { ServiceBusAdapter } from './sink/service-bus-adapter.ts';
+import { serviceBusSource } from './source/service-bus-source.ts';
 
 /** CloudEvents as AMQP messages, each accepted once the service has settled it. */
 export const serviceBus: AdapterDefinition<ServiceBusOptions> = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { encodeRecord } from '../../adapters/kafka/sink/record-encoder.ts';
-import { messageEncoder } from '../../adapters/service-bus/message-encoder.ts';
+import { messageEncoder } from '../../adapters/service-bus/sink/message-encoder.ts';
 import { ConsumerError } from '../../src/consumer/consumer-error.ts';
 import { changeOf, isChange } from '../../src/consumer/event.ts';
 import { type KafkaMessage, parseKafkaMessage } from '../../src/consumer/receive/kafka-message.ts';

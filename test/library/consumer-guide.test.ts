@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { encodeRecord } from '../../adapters/kafka/sink/record-encoder.ts';
-import { messageEncoder } from '../../adapters/service-bus/message-encoder.ts';
+import { messageEncoder } from '../../adapters/service-bus/sink/message-encoder.ts';
 import { createDispatcher, type HandledStore } from '../../src/consumer.ts';
 import { createWebhook } from '../adapters/webhook/start-webhook.ts';
 import { deliveryOf, lifeOf, SECRET } from '../consumer/deliveries.ts';

@@ -1,7 +1,7 @@
 // A delivery → its Service Bus message: the rules of the CloudEvents AMQP binding, what the SDK makes of JavaScript values, and ids, sessions and time to live.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type MessageOptions, messageEncoder } from '../../../adapters/service-bus/message-encoder.ts';
+import { type MessageOptions, messageEncoder } from '../../../adapters/service-bus/sink/message-encoder.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import { serviceBusServer } from '../../support/service-bus/service-bus-server.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { Access } from '../../../adapters/service-bus/access.ts';
-import { serviceBusOptions } from '../../../adapters/service-bus/service-bus-options.ts';
+import { Access } from '../../../adapters/service-bus/connection/access.ts';
+import { serviceBusOptions } from '../../../adapters/service-bus/options/service-bus-options.ts';
 import type { AzureCredentialOptions } from '../../../src/azure/options.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 

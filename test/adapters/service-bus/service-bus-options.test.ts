@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { parseConnectionString } from '../../../adapters/service-bus/connection-string.ts';
+import { parseConnectionString } from '../../../adapters/service-bus/options/connection-string.ts';
+import { serviceBusOptions } from '../../../adapters/service-bus/options/service-bus-options.ts';
 import { serviceBus } from '../../../adapters/service-bus/service-bus.ts';
-import { serviceBusOptions } from '../../../adapters/service-bus/service-bus-options.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
 

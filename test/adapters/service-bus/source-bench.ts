@@ -2,9 +2,9 @@
 import type { TestContext } from 'node:test';
 import type { ServiceBusMessage } from '@azure/service-bus';
 import * as v from 'valibot';
-import type { CredentialOf } from '../../../adapters/service-bus/access.ts';
-import { ServiceBusSource, serviceBusSource } from '../../../adapters/service-bus/service-bus-source.ts';
-import type { ServiceBusSourceOptions } from '../../../adapters/service-bus/service-bus-source-options.ts';
+import type { CredentialOf } from '../../../adapters/service-bus/connection/access.ts';
+import type { ServiceBusSourceOptions } from '../../../adapters/service-bus/options/service-bus-source-options.ts';
+import { ServiceBusSource, serviceBusSource } from '../../../adapters/service-bus/source/service-bus-source.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { sdkClient } from '../../support/service-bus/sdk-client.ts';
 import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { serviceBusSource } from '../../../adapters/service-bus/service-bus-source.ts';
+import { serviceBusSource } from '../../../adapters/service-bus/source/service-bus-source.ts';
 import { openSecrets } from '../contract.ts';
 
 const NAMESPACE = { namespace: 'my-ns.servicebus.windows.net' };

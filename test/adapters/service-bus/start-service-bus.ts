@@ -2,9 +2,9 @@
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
-import type { CredentialOf } from '../../../adapters/service-bus/access.ts';
-import { ServiceBusAdapter } from '../../../adapters/service-bus/service-bus-adapter.ts';
-import { serviceBusOptions } from '../../../adapters/service-bus/service-bus-options.ts';
+import type { CredentialOf } from '../../../adapters/service-bus/connection/access.ts';
+import { serviceBusOptions } from '../../../adapters/service-bus/options/service-bus-options.ts';
+import { ServiceBusAdapter } from '../../../adapters/service-bus/sink/service-bus-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';

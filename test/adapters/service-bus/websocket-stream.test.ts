@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { openWebSocket } from '../../../adapters/service-bus/websocket-stream.ts';
+import { openWebSocket } from '../../../adapters/service-bus/connection/websocket-stream.ts';
 import { poll } from '../../support/poll.ts';
 
 const TARGET = { authority: 'ns.test', path: '/$servicebus/websocket', protocol: 'AMQPWSB10', who: 'sink bus: ns.test' };

@@ -1,6 +1,6 @@
 // What the configuration says of a queue or subscription that approvals come from → checked options.
 import * as v from 'valibot';
-import type { OptionFault, Readers } from '../adapter.ts';
+import type { OptionFault, Readers } from '../../adapter.ts';
 import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
 import { parseConnectionString, parseEndpoint, showEndpoint } from './connection-string.ts';
 import { entityName } from './service-bus-options.ts';

@@ -1,6 +1,6 @@
 // A queue or subscription with sessions → the messages of several sessions at once, those of each one in order.
 import type { ServiceBusSessionReceiver } from '@azure/service-bus';
-import { orAbort, sleep } from '../../src/time/clock.ts';
+import { orAbort, sleep } from '../../../src/time/clock.ts';
 import { keepLocked, type Line, type LineDeps, LinkMessages } from './link-messages.ts';
 import { type Probed, probeLink, RECEIVER } from './link-probe.ts';
 import { isLockLost, isNoSession } from './source-fault.ts';

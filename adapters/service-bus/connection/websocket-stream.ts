@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
-import { BridgeError } from '../../src/errors.ts';
-import type { Deps } from '../../src/time/clock.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import type { Deps } from '../../../src/time/clock.ts';
 import { frame, Opcode, type ReceivedFrame, takeFrames } from './websocket-frames.ts';
 
 const SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';

@@ -1,7 +1,7 @@
 // A message as the SDK gives it → what the bridge is told of it: an id that stays, its place, its bytes, its time. Pure.
 import type { ServiceBusReceivedMessage } from '@azure/service-bus';
-import type { ApprovalMessage } from '../adapter.ts';
-import type { SourceEntity } from './service-bus-source-options.ts';
+import type { ApprovalMessage } from '../../adapter.ts';
+import type { SourceEntity } from '../options/service-bus-source-options.ts';
 
 /** The service takes no longer ones. */
 const LONGEST_ID = 128;

@@ -1,11 +1,11 @@
 // A delivery → the Service Bus message that carries it (CloudEvents AMQP binding 1.0.2 and working draft), the same at every attempt but for its time to live.
 import type { ServiceBusMessage } from '@azure/service-bus';
-import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../src/cloudevents/binary.ts';
-import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
-import { BridgeError } from '../../src/errors.ts';
-import { sha256Hex } from '../../src/formats/canonical-json.ts';
-import type { Delivery } from '../../src/model/events.ts';
-import type { Deps } from '../../src/time/clock.ts';
+import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
+import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { sha256Hex } from '../../../src/formats/canonical-json.ts';
+import type { Delivery } from '../../../src/model/events.ts';
+import type { Deps } from '../../../src/time/clock.ts';
 
 export interface MessageOptions {
   readonly mode: 'binary' | 'structured';

@@ -1,14 +1,14 @@
 // Deliveries → messages in one queue or topic, each accepted once the service has settled it.
 import type { ServiceBusMessage } from '@azure/service-bus';
-import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
-import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
-import { Access, type CredentialOf } from './access.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import type { Delivery } from '../../../src/model/events.ts';
+import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../../adapter.ts';
+import { Access, type CredentialOf } from '../connection/access.ts';
+import { entityOf, type ServiceBusOptions } from '../options/service-bus-options.ts';
+import type { FaultPlace } from '../service-bus-fault.ts';
 import { type EncodeMessage, messageEncoder } from './message-encoder.ts';
 import { Sender } from './sender.ts';
 import { checkSink } from './service-bus-check.ts';
-import type { FaultPlace } from './service-bus-fault.ts';
-import { entityOf, type ServiceBusOptions } from './service-bus-options.ts';
 
 /** Few enough for the credit that the service gives a link, as each key of a call is a send of its own. */
 const LIMITS: AdapterLimits = { inFlight: 8, batch: 32, batchBytes: 192 * 1024 };

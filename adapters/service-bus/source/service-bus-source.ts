@@ -1,13 +1,9 @@
 // A Service Bus queue or subscription → the approvals in it, each message settled only once its verdict is there.
 
-import { BridgeError } from '../../src/errors.ts';
-import { orAbort } from '../../src/time/clock.ts';
-import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../adapter.ts';
-import { Access, type CredentialOf } from './access.ts';
-import type { Take } from './link-messages.ts';
-import { Reception } from './reception.ts';
-import type { FaultPlace } from './service-bus-fault.ts';
-import { checkSource } from './service-bus-source-check.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { orAbort } from '../../../src/time/clock.ts';
+import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../../adapter.ts';
+import { Access, type CredentialOf } from '../connection/access.ts';
 import {
   readersOf,
   type ServiceBusSourceOptions,
@@ -16,7 +12,11 @@ import {
   sourceEntityOf,
   sourceSecretFaults,
   streamsOf,
-} from './service-bus-source-options.ts';
+} from '../options/service-bus-source-options.ts';
+import type { FaultPlace } from '../service-bus-fault.ts';
+import type { Take } from './link-messages.ts';
+import { Reception } from './reception.ts';
+import { checkSource } from './service-bus-source-check.ts';
 
 export const RECEIVER_ROLE = 'Azure Service Bus Data Receiver';
 

@@ -2,9 +2,9 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
-import type { ProxyServer } from '../../src/net/proxy-connect.ts';
-import type { Deps } from '../../src/time/clock.ts';
-import { type Endpoint, showEndpoint } from './connection-string.ts';
+import type { ProxyServer } from '../../../src/net/proxy-connect.ts';
+import type { Deps } from '../../../src/time/clock.ts';
+import { type Endpoint, showEndpoint } from '../options/connection-string.ts';
 import { openTunnel } from './proxy-tunnel.ts';
 import { openWebSocket } from './websocket-stream.ts';
 

@@ -1,11 +1,11 @@
 // The messages of one link → taken one by one or several at once, and settled as the verdicts say, one after the other.
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import type { Logger } from 'pino';
-import { type Deps, orAbort, sleep } from '../../src/time/clock.ts';
-import type { ApprovalMessage, MessageVerdict } from '../adapter.ts';
+import { type Deps, orAbort, sleep } from '../../../src/time/clock.ts';
+import type { ApprovalMessage, MessageVerdict } from '../../adapter.ts';
+import type { BusClient } from '../connection/service-bus-client.ts';
+import type { SourceEntity } from '../options/service-bus-source-options.ts';
 import { approvalMessage } from './received-message.ts';
-import type { BusClient } from './service-bus-client.ts';
-import type { SourceEntity } from './service-bus-source-options.ts';
 import { isLockLost } from './source-fault.ts';
 
 /** Of a dead letter's reason and description, in characters: the service takes no more of either. */

@@ -1,15 +1,15 @@
 // Options of the way to a namespace → where it is and who we are, anew when the file of the connection string changes, and how to connect.
 import { statSync } from 'node:fs';
-import { AzureCredential, type AzureCredentialDeps } from '../../src/azure/credential.ts';
-import { type AzureCredentialOptions, azureAuthorityOf } from '../../src/azure/options.ts';
-import { BridgeError } from '../../src/errors.ts';
-import type { ProxyServer } from '../../src/net/proxy-connect.ts';
-import { proxyUrl } from '../../src/net/proxy-url.ts';
-import { TlsFiles } from '../../src/net/tls-files.ts';
-import { fileFault, readRegularFile } from '../../src/secrets/regular-file.ts';
-import type { Secret } from '../../src/secrets/secret.ts';
-import { connectionStringFault, type ServiceBusConnectionOptions } from './connection-options.ts';
-import { type Endpoint, parseConnectionString, parseEndpoint, showEndpoint } from './connection-string.ts';
+import { AzureCredential, type AzureCredentialDeps } from '../../../src/azure/credential.ts';
+import { type AzureCredentialOptions, azureAuthorityOf } from '../../../src/azure/options.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import type { ProxyServer } from '../../../src/net/proxy-connect.ts';
+import { proxyUrl } from '../../../src/net/proxy-url.ts';
+import { TlsFiles } from '../../../src/net/tls-files.ts';
+import { fileFault, readRegularFile } from '../../../src/secrets/regular-file.ts';
+import type { Secret } from '../../../src/secrets/secret.ts';
+import { connectionStringFault, type ServiceBusConnectionOptions } from '../options/connection-options.ts';
+import { type Endpoint, parseConnectionString, parseEndpoint, showEndpoint } from '../options/connection-string.ts';
 import { type Connect, connector, type Transport } from './connector.ts';
 
 /** The file is looked at so often at most, and only when something is to be done. */

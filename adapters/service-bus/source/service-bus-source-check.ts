@@ -1,10 +1,10 @@
 // A source's connection, step by step → whether messages could be received; without receiving one.
-import { orAbort } from '../../src/time/clock.ts';
-import type { ApprovalSourceDeps } from '../adapter.ts';
-import type { Access } from './access.ts';
-import { checkStep } from './check-step.ts';
+import { orAbort } from '../../../src/time/clock.ts';
+import type { ApprovalSourceDeps } from '../../adapter.ts';
+import type { Access } from '../connection/access.ts';
+import { checkStep } from '../connection/check-step.ts';
+import { BusClient, SCOPE } from '../connection/service-bus-client.ts';
 import { type Probed, probeLink } from './link-probe.ts';
-import { BusClient, SCOPE } from './service-bus-client.ts';
 import { sourceFault } from './source-fault.ts';
 
 export interface SourceToCheck extends Probed {

@@ -1,13 +1,13 @@
 // Messages of one key, in order → sends on one link of one client, and what became of each; both are made anew only when they are of no use any more.
 import type { ServiceBusMessage, ServiceBusSender } from '@azure/service-bus';
-import { BridgeError } from '../../src/errors.ts';
-import { formatDuration } from '../../src/formats/durations.ts';
-import { deadline, orAbort } from '../../src/time/clock.ts';
-import type { Outcome } from '../adapter.ts';
-import type { Access, Target } from './access.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { formatDuration } from '../../../src/formats/durations.ts';
+import { deadline, orAbort } from '../../../src/time/clock.ts';
+import type { Outcome } from '../../adapter.ts';
+import type { Access, Target } from '../connection/access.ts';
+import { BusClient, type BusClientDeps } from '../connection/service-bus-client.ts';
+import { connectionFault, type FaultPlace, serviceBusFault, timeoutFault, tooLargeFault } from '../service-bus-fault.ts';
 import { leastBytes } from './message-encoder.ts';
-import { BusClient, type BusClientDeps } from './service-bus-client.ts';
-import { connectionFault, type FaultPlace, serviceBusFault, timeoutFault, tooLargeFault } from './service-bus-fault.ts';
 
 /** Every entity takes so much, so that nothing has to be asked. */
 const SURELY_FITS_BYTES = 64 * 1024;

@@ -1,9 +1,9 @@
 // One step of a check → what comes of it within its time, or a BridgeError that says why not.
 
-import type { BridgeError } from '../../src/errors.ts';
-import { formatDuration } from '../../src/formats/durations.ts';
-import { type Deps, deadline, orAbort } from '../../src/time/clock.ts';
-import { type FaultPlace, timeoutFault } from './service-bus-fault.ts';
+import type { BridgeError } from '../../../src/errors.ts';
+import { formatDuration } from '../../../src/formats/durations.ts';
+import { type Deps, deadline, orAbort } from '../../../src/time/clock.ts';
+import { type FaultPlace, timeoutFault } from '../service-bus-fault.ts';
 
 export interface CheckStepOptions {
   readonly place: FaultPlace;

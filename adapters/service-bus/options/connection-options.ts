@@ -1,11 +1,11 @@
 // What the configuration says of the way to a Service Bus namespace → its keys, for sinks and sources, and what is wrong with them.
 import * as v from 'valibot';
-import { type AzureCredentialOptions, azureCredentialEntries, azureCredentialFaults } from '../../src/azure/options.ts';
-import { proxyEntry, proxyFault } from '../../src/net/proxy-url.ts';
-import { pemFile, tlsFaults } from '../../src/net/tls-options.ts';
-import { duration, secret } from '../../src/schema/pieces.ts';
-import type { Secret } from '../../src/secrets/secret.ts';
-import type { OptionFault } from '../adapter.ts';
+import { type AzureCredentialOptions, azureCredentialEntries, azureCredentialFaults } from '../../../src/azure/options.ts';
+import { proxyEntry, proxyFault } from '../../../src/net/proxy-url.ts';
+import { pemFile, tlsFaults } from '../../../src/net/tls-options.ts';
+import { duration, secret } from '../../../src/schema/pieces.ts';
+import type { Secret } from '../../../src/secrets/secret.ts';
+import type { OptionFault } from '../../adapter.ts';
 import { parseConnectionString, parseEndpoint } from './connection-string.ts';
 
 /** Below the five minutes after which a lane gives any adapter up. */

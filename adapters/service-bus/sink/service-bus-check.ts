@@ -1,13 +1,13 @@
 // A sink's connection, step by step → whether a message could be sent, and what is worth telling of the queue or topic; without sending one.
-import { BridgeError } from '../../src/errors.ts';
-import type { Deps } from '../../src/time/clock.ts';
-import type { Access } from './access.ts';
-import { checkStep } from './check-step.ts';
-import { describeEntity, type EntityDescription } from './entity-description.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import type { Deps } from '../../../src/time/clock.ts';
+import type { Access } from '../connection/access.ts';
+import { checkStep } from '../connection/check-step.ts';
+import { describeEntity, type EntityDescription } from '../connection/entity-description.ts';
+import { SCOPE } from '../connection/service-bus-client.ts';
+import type { Entity } from '../options/service-bus-options.ts';
+import { connectionFault, type FaultPlace } from '../service-bus-fault.ts';
 import type { Sender } from './sender.ts';
-import { SCOPE } from './service-bus-client.ts';
-import { connectionFault, type FaultPlace } from './service-bus-fault.ts';
-import type { Entity } from './service-bus-options.ts';
 
 export interface SinkToCheck {
   readonly access: Access;

@@ -1,9 +1,9 @@
 // A queue or topic, and rights to manage it → what the management interface tells of it (Service Bus REST API 2021-05), where it does.
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Deps } from '../../src/time/clock.ts';
+import type { Deps } from '../../../src/time/clock.ts';
+import { showEndpoint } from '../options/connection-string.ts';
 import type { Access, BusCredential, Target } from './access.ts';
-import { showEndpoint } from './connection-string.ts';
 import { SCOPE } from './service-bus-client.ts';
 
 export interface EntityDescription {

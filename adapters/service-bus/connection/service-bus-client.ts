@@ -1,10 +1,10 @@
 // Where a namespace is and who we are → a client of the SDK with sockets of ours, one connection long.
 import type { ServiceBusClient, ServiceBusClientOptions } from '@azure/service-bus';
-import type { AzureToken } from '../../src/azure/credential.ts';
-import { type Deps, sleep } from '../../src/time/clock.ts';
+import type { AzureToken } from '../../../src/azure/credential.ts';
+import { type Deps, sleep } from '../../../src/time/clock.ts';
+import { showEndpoint } from '../options/connection-string.ts';
 import type { Target } from './access.ts';
 import { AmqpSockets } from './amqp-socket.ts';
-import { showEndpoint } from './connection-string.ts';
 import type { Connect } from './connector.ts';
 
 /** Our own time limit comes first: what the SDK makes of its own says less. */

@@ -1,6 +1,6 @@
 // What fails while a queue or subscription is read → BridgeErrors in a reader's words; what has nothing to do with reading as for a sink.
-import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
-import { type FaultPlace, serviceBusFault } from './service-bus-fault.ts';
+import { BridgeError, codeOf, messageOf } from '../../../src/errors.ts';
+import { type FaultPlace, serviceBusFault } from '../service-bus-fault.ts';
 
 /** What a lock's end is called: the message comes again by itself. */
 const LOST = ['MessageLockLost', 'SessionLockLost'];

@@ -1,7 +1,7 @@
 // An HTTP proxy and a target → a connection through the proxy to the target.
 import type { Socket } from 'node:net';
-import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
-import { askConnect, connectRefusal, type ProxyServer } from '../../src/net/proxy-connect.ts';
+import { BridgeError, codeOf, messageOf } from '../../../src/errors.ts';
+import { askConnect, connectRefusal, type ProxyServer } from '../../../src/net/proxy-connect.ts';
 
 /** An open connection on which not a byte came yet. @throws BridgeError BRIDGE_SERVICE_BUS_PROXY, or the signal's reason. */
 export async function openTunnel(proxy: ProxyServer, authority: string, signal: AbortSignal): Promise<Socket> {

@@ -1,5 +1,5 @@
 // The connection string of a Service Bus namespace → where to connect and with which key or signature, or what is wrong with it, without its values.
-import { isLoopback } from '../../src/net/private-addresses.ts';
+import { isLoopback } from '../../../src/net/private-addresses.ts';
 
 /** Where a namespace listens. */
 export interface Endpoint {

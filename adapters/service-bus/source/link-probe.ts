@@ -1,11 +1,11 @@
 // A queue or subscription → whether a bridge may receive from it, by a link without credit, so that no message comes.
 import type { ProcessErrorArgs } from '@azure/service-bus';
-import { BridgeError } from '../../src/errors.ts';
-import { sleep } from '../../src/time/clock.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { sleep } from '../../../src/time/clock.ts';
+import type { BusClient } from '../connection/service-bus-client.ts';
+import type { SourceEntity } from '../options/service-bus-source-options.ts';
+import type { FaultPlace } from '../service-bus-fault.ts';
 import type { LineDeps } from './link-messages.ts';
-import type { BusClient } from './service-bus-client.ts';
-import type { FaultPlace } from './service-bus-fault.ts';
-import type { SourceEntity } from './service-bus-source-options.ts';
 import { isForSessions, lacksSessions } from './source-fault.ts';
 
 /** The service takes every link, and takes it back right after where it refuses it. */

@@ -1,7 +1,7 @@
 // What the configuration says of a Service Bus sink → checked options.
 import * as v from 'valibot';
-import { duration } from '../../src/schema/pieces.ts';
-import type { OptionFault } from '../adapter.ts';
+import { duration } from '../../../src/schema/pieces.ts';
+import type { OptionFault } from '../../adapter.ts';
 import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';
 
 /** Of an entity's path (Service Bus quotas), and what no path holds. */

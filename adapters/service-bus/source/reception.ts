@@ -1,14 +1,14 @@
 // One call of `receive` → a client of its own, from its connection to its end, and what ends it.
-import { formatDuration } from '../../src/formats/durations.ts';
-import { deadline, orAbort, sleep } from '../../src/time/clock.ts';
-import type { ApprovalSourceDeps } from '../adapter.ts';
-import type { Access } from './access.ts';
-import type { Connect } from './connector.ts';
+import { formatDuration } from '../../../src/formats/durations.ts';
+import { deadline, orAbort, sleep } from '../../../src/time/clock.ts';
+import type { ApprovalSourceDeps } from '../../adapter.ts';
+import type { Access } from '../connection/access.ts';
+import type { Connect } from '../connection/connector.ts';
+import { BusClient } from '../connection/service-bus-client.ts';
+import { connectionFault, timeoutFault } from '../service-bus-fault.ts';
 import type { Line, Take } from './link-messages.ts';
 import type { Probed } from './link-probe.ts';
 import { streamMessages } from './message-stream.ts';
-import { BusClient } from './service-bus-client.ts';
-import { connectionFault, timeoutFault } from './service-bus-fault.ts';
 import { SESSION_WAIT_MS, streamSessions } from './session-stream.ts';
 import { sourceFault } from './source-fault.ts';
 
