@@ -57,7 +57,7 @@ async function bundle(): Promise<void> {
 
 /** Chunks lie flat in dist/, so that './scenarios/', './page/' and './templates/' are beside the code in dist/ as in their folders. */
 async function copyData(): Promise<void> {
-  const folders = { scenarios: 'src/simulator', page: 'src/simulator', templates: 'adapters/webhook' };
+  const folders = { scenarios: 'src/simulator', page: 'src/simulator', templates: 'adapters/webhook/template' };
   await Promise.all(Object.entries(folders).map(([name, parent]) => cp(`${parent}/${name}`, `dist/${name}`, { recursive: true })));
 }
 

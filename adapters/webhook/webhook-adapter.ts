@@ -7,18 +7,18 @@ import { checkedLookup, checkLiteral, type Resolve } from '../../src/net/checked
 import { addressJudge } from '../../src/net/private-addresses.ts';
 import { deadline } from '../../src/time/clock.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';
-import { type Authorization, authorizationOf } from './authorization.ts';
 import { type Connections, configuredConnections } from './connections.ts';
 import { type Consent, consentOf, handshakeFault, type OptionsAnswer } from './consent.ts';
 import type { ConsentOptions } from './consent-options.ts';
 import { bodyLimits, type Encode, type EncodedRequest, encoder } from './encoder.ts';
 import { hostOf, type Reply, type Request, send, USER_AGENT } from './exchange.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
+import { type Authorization, authorizationOf } from './oauth/authorization.ts';
 import { type Sign, signer } from './signer.ts';
 import { signingKeys } from './signing-options.ts';
 import { outcomeOf } from './status-outcome.ts';
 import { type TargetGuard, targetGuard } from './target-guard.ts';
-import { templateEncoder } from './template-encoder.ts';
+import { templateEncoder } from './template/template-encoder.ts';
 import type { Target, WebhookOptions } from './webhook-options.ts';
 
 const IN_FLIGHT = 16;

@@ -5,18 +5,18 @@ import { isAddressRange } from '../../src/net/private-addresses.ts';
 import { duration, secret } from '../../src/schema/pieces.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';
+import { bodyEntries } from './body-options.ts';
+import { connectionEntries, connectionFaults } from './connection-options.ts';
+import { consentEntries, namesOrigin, ORIGIN_FAULT } from './consent-options.ts';
 import {
   AUTHORIZATION_FAULT,
   authorizationEntries,
   headersLeaveAuthorization,
   TOKEN_URL_FAULT,
   tokenUrlFits,
-} from './authorization-options.ts';
-import { bodyEntries } from './body-options.ts';
-import { connectionEntries, connectionFaults } from './connection-options.ts';
-import { consentEntries, namesOrigin, ORIGIN_FAULT } from './consent-options.ts';
+} from './oauth/authorization-options.ts';
 import { signingEntries, signingSecretFaults } from './signing-options.ts';
-import { MODE_FAULT, modeFits, templateEntries } from './template-options.ts';
+import { MODE_FAULT, modeFits, templateEntries } from './template/template-options.ts';
 
 /** A field name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

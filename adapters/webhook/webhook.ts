@@ -1,7 +1,7 @@
 // The `webhook` kind of sink: options → an adapter that posts CloudEvents to a URL.
 import type { AdapterDefinition } from '../adapter.ts';
 import { addressFaults } from './address-faults.ts';
-import { templateFaults } from './template-faults.ts';
+import { templateFaults } from './template/template-faults.ts';
 import { WebhookAdapter } from './webhook-adapter.ts';
 import { secretFaults, targetOf, type WebhookOptions, webhookOptions } from './webhook-options.ts';
 

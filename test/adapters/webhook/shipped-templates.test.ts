@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { loadTemplate, renderBody, scopeOf } from '../../../adapters/webhook/template-body.ts';
-import type { Rendered } from '../../../adapters/webhook/template-engine.ts';
-import { SHIPPED_TEMPLATES } from '../../../adapters/webhook/template-options.ts';
-import { type Sample, sampleEvents } from '../../../adapters/webhook/template-samples.ts';
+import { loadTemplate, renderBody, scopeOf } from '../../../adapters/webhook/template/template-body.ts';
+import type { Rendered } from '../../../adapters/webhook/template/template-engine.ts';
+import { SHIPPED_TEMPLATES } from '../../../adapters/webhook/template/template-options.ts';
+import { type Sample, sampleEvents } from '../../../adapters/webhook/template/template-samples.ts';
 import { CHANGE_NAMES } from '../../../src/model/change-names.ts';
 
 type Name = (typeof SHIPPED_TEMPLATES)[number];

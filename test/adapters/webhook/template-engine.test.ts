@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Liquid } from 'liquidjs';
-import { compile, type Rendered, type Template } from '../../../adapters/webhook/template-engine.ts';
+import { compile, type Rendered, type Template } from '../../../adapters/webhook/template/template-engine.ts';
 
 const SCOPE = {
   id: 'an-id',

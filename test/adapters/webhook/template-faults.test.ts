@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { ADAPTERS } from '../../../adapters/index.ts';
-import { loadTemplate, renderBody, scopeOf } from '../../../adapters/webhook/template-body.ts';
+import { loadTemplate, renderBody, scopeOf } from '../../../adapters/webhook/template/template-body.ts';
 import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 import { readConfigFully } from '../../../src/config/read-config.ts';
 import { formatFault } from '../../../src/schema/faults.ts';

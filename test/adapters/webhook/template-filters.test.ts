@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { formatDate, slackText, truncate } from '../../../adapters/webhook/template-filters.ts';
+import { formatDate, slackText, truncate } from '../../../adapters/webhook/template/template-filters.ts';
 
 const TIME = '2022-04-11T22:26:08Z';
 
@@ -36,7 +36,7 @@ for (const [value, args, text] of DATES) {
 }
 
 test('date writes the same in every locale and time zone of the machine', () => {
-  const script = `import { formatDate } from '${new URL('../../../adapters/webhook/template-filters.ts', import.meta.url)}'; process.stdout.write(formatDate('2022-03-27T01:30:00Z', '%a %e %B %R'));`;
+  const script = `import { formatDate } from '${new URL('../../../adapters/webhook/template/template-filters.ts', import.meta.url)}'; process.stdout.write(formatDate('2022-03-27T01:30:00Z', '%a %e %B %R'));`;
   for (const env of [
     { TZ: 'Asia/Kathmandu', LC_ALL: 'de_DE.UTF-8' },
     { TZ: 'America/St_Johns', LANG: 'ar_EG.UTF-8' },

@@ -1,18 +1,18 @@
 // Who sends → the `Authorization` of a request: none of ours, or a bearer token by OAuth 2.0 client credentials, kept until shortly before it ends.
 import type { LookupFunction } from 'node:net';
-import { BridgeError } from '../../src/errors.ts';
-import { formatDuration } from '../../src/formats/durations.ts';
-import type { Instant } from '../../src/model/events.ts';
-import { checkedLookup, checkLiteral, type Resolve } from '../../src/net/checked-lookup.ts';
-import { reveal } from '../../src/secrets/secret.ts';
-import { type Deps, deadline, now } from '../../src/time/clock.ts';
-import type { AdapterDeps } from '../adapter.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { formatDuration } from '../../../src/formats/durations.ts';
+import type { Instant } from '../../../src/model/events.ts';
+import { checkedLookup, checkLiteral, type Resolve } from '../../../src/net/checked-lookup.ts';
+import { reveal } from '../../../src/secrets/secret.ts';
+import { type Deps, deadline, now } from '../../../src/time/clock.ts';
+import type { AdapterDeps } from '../../adapter.ts';
+import type { ConnectionOptions } from '../connection-options.ts';
+import { type Connections, configuredConnections } from '../connections.ts';
+import { hostOf, USER_AGENT } from '../exchange.ts';
+import { networkFault } from '../network-fault.ts';
+import { type TargetGuard, targetGuard } from '../target-guard.ts';
 import type { AuthorizationOptions } from './authorization-options.ts';
-import type { ConnectionOptions } from './connection-options.ts';
-import { type Connections, configuredConnections } from './connections.ts';
-import { hostOf, USER_AGENT } from './exchange.ts';
-import { networkFault } from './network-fault.ts';
-import { type TargetGuard, targetGuard } from './target-guard.ts';
 import { readToken, unavailable } from './token-answer.ts';
 import { requestToken } from './token-request.ts';
 

@@ -1,7 +1,7 @@
 // What the configuration says of who sends → its keys: tokens by OAuth 2.0 client credentials (RFC 6749, section 4.4).
 import * as v from 'valibot';
-import { secret } from '../../src/schema/pieces.ts';
-import type { Secret } from '../../src/secrets/secret.ts';
+import { secret } from '../../../src/schema/pieces.ts';
+import type { Secret } from '../../../src/secrets/secret.ts';
 
 /** Scope tokens with one space between them (RFC 6749, section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;

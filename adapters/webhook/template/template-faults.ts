@@ -1,5 +1,5 @@
 // `body` of the configuration → what is wrong with its template, found by trying it on an event of every type.
-import type { OptionFault } from '../adapter.ts';
+import type { OptionFault } from '../../adapter.ts';
 import { loadTemplate, renderBody, scopeOf } from './template-body.ts';
 import type { Template, Variable } from './template-engine.ts';
 import { openValues, type TemplateBody } from './template-options.ts';

@@ -1,9 +1,9 @@
 // CloudEvents of every type, in full dress and bare → what a template is tried on before there is an event.
 
-import { toCloudEvent } from '../../src/cloudevents/event.ts';
-import type { EventApproval } from '../../src/model/approvals.ts';
-import { changeName } from '../../src/model/change-names.ts';
-import type { Change, EventChange, Observer, ScheduledEvent } from '../../src/model/events.ts';
+import { toCloudEvent } from '../../../src/cloudevents/event.ts';
+import type { EventApproval } from '../../../src/model/approvals.ts';
+import { changeName } from '../../../src/model/change-names.ts';
+import type { Change, EventChange, Observer, ScheduledEvent } from '../../../src/model/events.ts';
 
 export interface Sample {
   /** CloudEvent type without prefix and version. */

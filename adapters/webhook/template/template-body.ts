@@ -1,6 +1,6 @@
 // `body` of the configuration → the template behind it; a CloudEvent → the text of a body, or why there is none.
 import { readFile } from 'node:fs/promises';
-import { codeOf } from '../../src/errors.ts';
+import { codeOf } from '../../../src/errors.ts';
 import type { Rendered, Template } from './template-engine.ts';
 import { isJson, type TemplateBody, type TemplateSource } from './template-options.ts';
 

@@ -1,7 +1,7 @@
 // What the configuration says of `body` → which template, of what media type, and the values that it needs besides the event.
 import * as v from 'valibot';
-import { secret } from '../../src/schema/pieces.ts';
-import { reveal, Secret } from '../../src/secrets/secret.ts';
+import { secret } from '../../../src/schema/pieces.ts';
+import { reveal, Secret } from '../../../src/secrets/secret.ts';
 
 /** The templates that come with the program, by name. */
 export const SHIPPED_TEMPLATES = ['slack', 'teams', 'pagerduty'] as const;

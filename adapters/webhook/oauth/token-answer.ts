@@ -1,7 +1,7 @@
 // The answer of a token endpoint → an access token and how long it holds, or what the failure asks of the lane (RFC 6749, sections 5.1 and 5.2).
 
-import { BridgeError, type BridgeErrorDetails } from '../../src/errors.ts';
-import { parseRetryAfter } from '../../src/formats/dates.ts';
+import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
+import { parseRetryAfter } from '../../../src/formats/dates.ts';
 import type { TokenAnswer } from './token-request.ts';
 
 export interface AccessToken {

@@ -1,6 +1,6 @@
 // One POST to a token endpoint → its answer with the body, as far as it may be long.
 import type { IncomingMessage, RequestOptions } from 'node:http';
-import { MAX_HEADER_BYTES, type Request, type RequestExtras } from './exchange.ts';
+import { MAX_HEADER_BYTES, type Request, type RequestExtras } from '../exchange.ts';
 
 const LONGEST_BODY = 64 * 1024;
 

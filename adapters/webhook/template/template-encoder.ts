@@ -1,7 +1,7 @@
 // A delivery → the request that a template makes of it.
-import { BridgeError, type BridgeErrorDetails } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
-import type { EncodedRequest } from './encoder.ts';
+import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
+import type { Delivery } from '../../../src/model/events.ts';
+import type { EncodedRequest } from '../encoder.ts';
 import { loadTemplate, renderBody, scopeOf } from './template-body.ts';
 import type { Template } from './template-engine.ts';
 import { openValues, type TemplateBody } from './template-options.ts';
