@@ -144,7 +144,7 @@ test('an adapter imports no other adapter', () => {
   const offences = files.flatMap((file) =>
     layerOf(file.path) === 'adapter'
       ? file.imports
-          .filter((target) => layerOf(target) === 'adapter' && dirname(target) !== dirname(file.path))
+          .filter((target) => layerOf(target) === 'adapter' && target.split('/')[1] !== file.path.split('/')[1])
           .map((target) => `${file.path} imports ${target}`)
       : [],
   );
