@@ -4,6 +4,7 @@ import { BridgeError, messageOf } from '../errors.ts';
 import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../model/approvals.ts';
 import type { EventChange } from '../model/events.ts';
 import { Intake, type MessageOrigin, type MessageResult } from './inbox/inbox.ts';
+import { isProtected } from './protection.ts';
 import { Ledger, type LedgerParts } from './record/ledger.ts';
 import {
   type ApprovalAnswer,
@@ -93,6 +94,7 @@ export class Approvals implements AsyncDisposable {
       turnMs,
       answered: (posted, status, mayHaveArrived) => this.#ledger.answered(posted, status, mayHaveArrived),
       conclude: (posted, verdict, status) => this.#ledger.conclude(posted, verdict, status),
+      isProtected: (approval) => isProtected(approval, parts.approvers),
     });
     this.#intake = new Intake({
       ...parts,

@@ -16,7 +16,9 @@ export interface ApprovalPorts {
    * after this call has been handled: its changes committed, or failed. Rejects only on abort.
    */
   read(signal: AbortSignal): Promise<void>;
-  /** Sends one StartRequest for each id, in the service's own letter case. Rejects only on abort. */
+  /** How many requests with StartRequests may leave now, each behind so many reads of the document, so that polls keep their place. */
+  room(reads: number): { readonly posts: number; readonly inMs: number };
+  /** Sends one request with all these ids, in the service's own letter case. Rejects only on abort. */
   post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult>;
   /** The VM's own name; null while it is unknown. */
   ownName(): string | null;

@@ -2,14 +2,17 @@
 import type { Logger } from 'pino';
 import { filter, firstValueFrom, fromEvent, map, merge, type Observable, Subject, tap } from 'rxjs';
 import type { Config } from '../config/config.ts';
+import { BridgeError } from '../errors.ts';
 import { isAwake, MetadataClient } from '../metadata/client.ts';
 import { discoverEndpoint, probeBy, readOptionAddress } from '../metadata/discovery.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
 import { createPoller, type Poller } from '../metadata/poll.ts';
 import { Rhythm } from '../metadata/poll-schedule.ts';
+import { RequestRate } from '../metadata/request-rate.ts';
 import type { Transport } from '../metadata/transport.ts';
+import type { PostResult } from '../model/approvals.ts';
 import type { Instant, PollResult } from '../model/events.ts';
-import { type Deps, now } from '../time/clock.ts';
+import { type CancelTimer, type Deps, now } from '../time/clock.ts';
 
 export interface MetadataSourceParts {
   readonly config: Pick<Config, 'metadata'>;
@@ -24,6 +27,8 @@ export interface MetadataSourceParts {
 /** Opens nothing before its first request. */
 export class MetadataSource {
   readonly client: MetadataClient;
+  /** What leaves for the service. */
+  readonly rate: RequestRate;
   readonly #parts: MetadataSourceParts;
   readonly #poller: Poller;
   readonly #handled$ = new Subject<PollResult>();
@@ -38,9 +43,10 @@ export class MetadataSource {
     const transport = (parts.transport ?? http?.send) as Transport;
     const { endpoint, ...options } = config.metadata;
     const where = endpoint === 'discover' ? discoverBy(transport, logger) : endpoint;
+    this.rate = new RequestRate({ pollIntervalMs: options.pollIntervalMs, elapsedMs: deps.elapsedMs });
     this.client = new MetadataClient(
       { ...options, endpoint: where, lastGoodAt },
-      { ...deps, logger: logger.child({ area: 'metadata' }), transport },
+      { ...deps, logger: logger.child({ area: 'metadata' }), transport, onGet: () => this.rate.left('GET') },
     );
     const rhythm = new Rhythm({ intervalMs: options.pollIntervalMs, random: deps.random });
     this.#poller = createPoller({ poll: (signal) => this.client.poll(signal), rhythm, deps });
@@ -78,8 +84,8 @@ export class MetadataSource {
   }
 
   /**
-   * Resolves when the answer to a request begun after this call has been handled. Asks at once where the service answers; else in the rhythm
-   * that its last answer asks for. Rejects only on abort.
+   * Resolves when the answer to a request begun after this call has been handled. Asks at once where the service answers and takes one more
+   * request; else in the rhythm that its last answer asks for. Rejects only on abort.
    */
   async read(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -91,8 +97,24 @@ export class MetadataSource {
       }),
     );
     const answered = firstValueFrom(merge(fresh$, aborted$));
-    if (this.#last?.kind !== 'failure') this.#poller.refresh();
-    await answered;
+    const cancel = this.#last?.kind === 'failure' ? () => {} : this.#refreshSoon();
+    await answered.finally(cancel);
+  }
+
+  /** One request with all these StartRequests. Where the service is asked too often no other one is sent for as long as it says. */
+  async post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult> {
+    this.rate.left('POST');
+    const result = await this.client.post(eventIds, signal);
+    const isTooOften = result.kind === 'again' && result.error instanceof BridgeError && result.error.status === 429;
+    if (isTooOften) this.rate.rest(result.delayMs);
+    return result;
+  }
+
+  #refreshSoon(): CancelTimer {
+    const inMs = this.rate.readInMs();
+    if (inMs > 0) return this.#parts.deps.after(inMs, () => this.#poller.refresh());
+    this.#poller.refresh();
+    return () => {};
   }
 
   /** Refuses new requests; the running one may end. */

@@ -31,6 +31,8 @@ export interface MetadataClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** HTTP on a connection of its own by default. */
   readonly transport?: Transport;
+  /** A GET leaves now. */
+  readonly onGet?: () => void;
 }
 
 /** Connects on first use; no method retries by itself. */
@@ -147,6 +149,7 @@ export class MetadataClient {
   /** A 200 answer. @throws BridgeError for anything else */
   async #request(request: Omit<TransportRequest, 'url'>, path: string, signal: AbortSignal): Promise<TransportAnswer> {
     const url = `${await this.#findBase(signal)}${path}`;
+    if (request.method === 'GET') this.#deps.onGet?.();
     try {
       const answer = await this.#send({ ...request, url, headers: { ...request.headers, Metadata: 'true' } }, signal);
       if (answer.status === 200) return answer;

@@ -16,6 +16,8 @@ export interface ApprovalVote extends ApprovalOrigin {
   readonly at: Instant;
   /** What the event looked like when the yes was recorded: it is void once the event got worse than that. */
   readonly event: ScheduledEvent;
+  /** It named the CloudEvent that it answers (`Seen`). */
+  readonly hasSeen: boolean;
 }
 
 /** While one stands, nothing is posted for its event. */
@@ -67,6 +69,9 @@ export interface EventApproval {
   /** When `state` was reached: with `submitting`, a group's ranks count from here. */
   readonly at: Instant;
 }
+
+/** `reason` of a line `answered`: no answer came, or the process ended before it could be stored. It is how a doubt outlives its process. */
+export const LOST_ANSWER = 'lost';
 
 export type ApprovalStepName =
   | 'recorded'

@@ -1,5 +1,4 @@
 // What a CloudEvent id is made of (contract, section 3): EventIds, phases, contents and observers → ids. The recipe is frozen.
-
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import { contentHash16 } from './content.ts';
 import type { ApprovalPhase, Phase, ScheduledEvent, SourceChange } from './events.ts';

@@ -15,13 +15,14 @@ export function worse(before: Seen, now: Seen): boolean {
 }
 
 function hasWorseImpact(before: Seen, now: Seen): boolean {
-  const rankBefore = rankOf(before);
-  const rankNow = rankOf(now);
+  const rankBefore = impactRank(before);
+  const rankNow = impactRank(now);
   if (rankNow !== rankBefore) return rankNow > rankBefore;
   return rankNow === IMPACTS.length && before.eventType.toLowerCase() !== now.eventType.toLowerCase();
 }
 
-function rankOf({ eventType }: Seen): number {
+/** From 0, the mildest; of EventTypes without a rank the highest. */
+export function impactRank({ eventType }: Pick<ScheduledEvent, 'eventType'>): number {
   const rank = IMPACTS.indexOf(eventType.toLowerCase());
   return rank === -1 ? IMPACTS.length : rank;
 }

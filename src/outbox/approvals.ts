@@ -1,15 +1,16 @@
 // The approvals of each occurrence ↔ its row, and the record of what was done about it ↔ lines that are only ever added.
-import type {
-  ApprovalDecision,
-  ApprovalHold,
-  ApprovalState,
-  ApprovalStep,
-  ApprovalStepName,
-  ApprovalVote,
-  EventApproval,
-  RecordPart,
-  RecordRange,
-  UnwrittenSteps,
+import {
+  type ApprovalDecision,
+  type ApprovalHold,
+  type ApprovalState,
+  type ApprovalStep,
+  type ApprovalStepName,
+  type ApprovalVote,
+  type EventApproval,
+  LOST_ANSWER,
+  type RecordPart,
+  type RecordRange,
+  type UnwrittenSteps,
 } from '../model/approvals.ts';
 import type { Instant } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
@@ -19,7 +20,7 @@ export const MOST_STEPS = 200;
 /** Of nobody in particular: decisions and what the metadata service answered. */
 const MOST_OF_NOBODY = 500;
 /** Without them nobody could tell how it ended, and no approver can bring them about at will. */
-const ALWAYS: ReadonlySet<ApprovalStepName> = new Set(['submitted', 'confirmed', 'moot']);
+const ALWAYS: ReadonlySet<ApprovalStepName> = new Set(['submitted', 'confirmed', 'moot', 'unknown']);
 /** A part of the record ends before it has more, whatever its `limit`. In bytes of JSON. */
 const PART_BYTES = 128 * 1024;
 
@@ -61,8 +62,8 @@ type StepRow = Omit<ApprovalStep, 'times'> & { readonly seq: number; readonly ti
 
 /** As JSON keeps it: the monotonic clock of one process says nothing to the next. */
 type Stored<T extends { readonly at: Instant }> = Omit<T, 'at'> & { readonly atMs: number };
-/** Version 3 did not ask how an approver spoke. */
-type StoredVote = Omit<Stored<ApprovalVote>, 'via' | 'isShared'> & Partial<Pick<ApprovalVote, 'via' | 'isShared'>>;
+/** Version 3 did not ask how an approver spoke, version 4 not what it had seen. */
+type StoredVote = Omit<Stored<ApprovalVote>, 'via' | 'isShared' | 'hasSeen'> & Partial<Pick<ApprovalVote, 'via' | 'isShared' | 'hasSeen'>>;
 /** Version 4 counted no reasons and did not keep when a message was sent. */
 type StoredHold = Omit<Stored<ApprovalHold>, 'replaced' | 'sentMs'> & Partial<Pick<ApprovalHold, 'replaced' | 'sentMs'>>;
 
@@ -116,7 +117,7 @@ export class ApprovalTable {
     for (const step of steps) {
       const of = step.approver ?? '';
       const isFull = (this.#written.get(occurrence, of)?.written ?? 0) >= (step.approver === null ? MOST_OF_NOBODY : MOST_STEPS);
-      if (isFull && !ALWAYS.has(step.step)) this.#countUnwritten.run(step.atMs, occurrence, of);
+      if (isFull && !isAlwaysWritten(step)) this.#countUnwritten.run(step.atMs, occurrence, of);
       else this.#write(occurrence, step, of);
     }
   }
@@ -137,6 +138,11 @@ export class ApprovalTable {
     this.#addStep.run(occurrence, step, atMs, approver, via, policy, status, reason, times ?? null);
     this.#countWritten.run(occurrence, of);
   }
+}
+
+/** A lost answer is what the next process has to know. */
+function isAlwaysWritten({ step, reason }: ApprovalStep): boolean {
+  return ALWAYS.has(step) || (step === 'answered' && reason === LOST_ANSWER);
 }
 
 /** How many of the first rows have so many bytes together; the first one counts, however long it is. */
@@ -162,7 +168,7 @@ function toInstant(wallMs: number): Instant {
 }
 
 function toVote({ atMs, ...vote }: StoredVote): ApprovalVote {
-  return { via: 'token', isShared: false, ...vote, at: toInstant(atMs) };
+  return { via: 'token', isShared: false, hasSeen: false, ...vote, at: toInstant(atMs) };
 }
 
 function toHold({ atMs, ...hold }: StoredHold): ApprovalHold {

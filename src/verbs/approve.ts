@@ -2,8 +2,9 @@
 import { createInterface } from 'node:readline';
 import { BridgeError, messageOf } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
+import { RequestRate } from '../metadata/request-rate.ts';
 import { isLoopback } from '../net/private-addresses.ts';
-import { deadline } from '../time/clock.ts';
+import { deadline, sleep } from '../time/clock.ts';
 import { postJson } from './bridge-client.ts';
 import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';
 import { EXIT, needed, text, type Verb, type VerbContext } from './verb.ts';
@@ -58,7 +59,11 @@ function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
   const bridge = text(context, 'bridge');
   if (bridge === undefined) {
     const client = metadataClient(context, endpointOption(context));
-    return (eventId) => post(client, eventId, context.signal);
+    const rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: context.deps.elapsedMs });
+    return async (eventId) => {
+      await place(rate, context);
+      return await post(client, eventId, context.signal);
+    };
   }
   if (text(context, 'endpoint') !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --endpoint or --bridge');
   const url = approvalsUrl(bridge, context.values['allow-insecure'] === true);
@@ -66,6 +71,12 @@ function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
   const token = context.env[name];
   if (!token) throw new BridgeError('BRIDGE_USAGE', `the environment variable ${name}, which should hold the token, is empty or not set`);
   return (eventId) => approveThrough(context, url, token, eventId);
+}
+
+/** It takes 5 requests a second of this VM, and a bridge on it polls. */
+async function place(rate: RequestRate, { deps, signal }: VerbContext): Promise<void> {
+  for (let room = rate.room(0); room.posts === 0; room = rate.room(0)) await sleep(deps, room.inMs, signal);
+  rate.left('POST');
 }
 
 async function post(client: ReturnType<typeof metadataClient>, eventId: string, signal: AbortSignal): Promise<Answer> {

@@ -101,7 +101,19 @@ export const act = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('answers' as const),
       answers: fc.array(
-        fc.constantFrom<Answer>('accepted', 'starts', 'slow', 'slow starts', 'again', 'refused', 'slow refused', 'never', 'never starts'),
+        fc.constantFrom<Answer>(
+          'accepted',
+          'starts',
+          'slow',
+          'slow starts',
+          'again',
+          'refused',
+          'slow refused',
+          'bad',
+          'bad',
+          'never',
+          'never starts',
+        ),
         {
           minLength: 1,
           maxLength: 3,
@@ -114,6 +126,7 @@ export const act = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constantFrom(
         'poll' as const,
+        'crowd' as const,
         'away' as const,
         'back' as const,
         'back' as const,

@@ -14,6 +14,7 @@ import {
 export interface OracleVote {
   readonly approver: string;
   readonly isShared: boolean;
+  readonly hasSeen: boolean;
   readonly event: ScheduledEvent;
 }
 
@@ -167,7 +168,7 @@ export class Oracle {
   apply({ approver, isShared, holds, releases, starts }: OracleAct, nowMs: number): void {
     for (const key of holds) this.#change(key, nowMs, (entry) => entry.holds.add(approver));
     for (const key of releases) this.#release(key, approver, nowMs);
-    for (const { key } of starts) this.#vote(key, approver, isShared, nowMs);
+    for (const { key, seen } of starts) this.#vote(key, approver, { isShared, hasSeen: seen !== undefined }, nowMs);
   }
 
   /** A StartRequest is made: what it breaks, or null. */
@@ -178,6 +179,13 @@ export class Oracle {
       entry.posted = { votes, by, fellDue };
     }
     return this.faultOf(key, nowMs);
+  }
+
+  /** Whether a change of the last second has to be seen before a StartRequest: somebody's scope, or what somebody had seen, allows it. */
+  isProtected(key: string): boolean {
+    const { by = null, votes = [] } = this.entries.get(key) ?? {};
+    const isScoped = (name: string) => Object.keys(this.config.approvers[name]?.scope ?? {}).length > 0;
+    return by === 'quorum' && votes.some(({ approver, hasSeen }) => hasSeen || isScoped(approver));
   }
 
   /** The bridge told what became of the last StartRequest: who approved it then did so, whatever became void meanwhile. */
@@ -306,19 +314,25 @@ export class Oracle {
     });
   }
 
-  #vote(key: string, approver: string, isShared: boolean, nowMs: number): void {
+  #vote(key: string, approver: string, { isShared, hasSeen }: Pick<OracleVote, 'isShared' | 'hasSeen'>, nowMs: number): void {
     const entry = this.entries.get(key);
     if (entry === undefined || entry.event.eventStatus !== 'Scheduled') return;
     const earlier = this.#counts(entry) ? entry.votes.find((vote) => vote.approver === approver) : undefined;
     const isNearer = earlier?.isShared === true && !isShared;
     const isAnew = entry.outcome === 'failed';
+    if (earlier && !isAnew) Object.assign(earlier, { hasSeen: earlier.hasSeen || hasSeen });
     if (earlier && !isNearer && !isAnew) return;
     if (earlier === undefined || isAnew) this.recorded++;
     this.#change(
       key,
       nowMs,
       ({ event, votes }) => {
-        const vote = { approver, isShared, event: isAnew ? event : (earlier?.event ?? event) };
+        const vote = {
+          approver,
+          isShared,
+          hasSeen: (!isAnew && earlier?.hasSeen === true) || hasSeen,
+          event: isAnew ? event : (earlier?.event ?? event),
+        };
         entry.votes = earlier ? votes.map((each) => (each === earlier ? vote : each)) : [...votes, vote];
       },
       true,

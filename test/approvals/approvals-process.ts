@@ -10,7 +10,17 @@ import type { OracleAct } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';
 
 /** What the metadata service says to the next StartRequest. `starts`: accepted, and the event is Started before the answer is there, or lost (`never`). */
-export type Answer = 'accepted' | 'starts' | 'slow' | 'slow starts' | 'again' | 'refused' | 'slow refused' | 'never' | 'never starts';
+export type Answer =
+  | 'accepted'
+  | 'starts'
+  | 'slow'
+  | 'slow starts'
+  | 'again'
+  | 'refused'
+  | 'slow refused'
+  | 'bad'
+  | 'never'
+  | 'never starts';
 
 export type Channel = 'http' | 'topic' | 'queue';
 
@@ -25,7 +35,7 @@ export interface Process {
 
 /** What is around a process. */
 export interface Surroundings
-  extends Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'lastGoodAt' | 'isBlind'>,
+  extends Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'lastGoodAt' | 'isBlind' | 'room'>,
     Pick<ApprovalStore, 'transact'> {
   poll(): void;
   post(process: Process, eventIds: readonly string[]): Promise<PostResult>;
@@ -52,6 +62,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
       events: () => surroundings.events(),
       lastReadAt: () => (process.isDead ? null : surroundings.lastReadAt()),
       lastGoodAt: () => surroundings.lastGoodAt(),
+      room: (reads) => surroundings.room(reads),
       isBlind: () => surroundings.isBlind(),
       ownName: () => ownName,
       observerId: () => ownName.toLowerCase(),
@@ -112,6 +123,7 @@ export async function answerOf(time: Deps, answer: Answer): Promise<PostResult> 
   if (isLost) await after(10_000);
   const error = new Error('the metadata service did not accept it');
   if (answer === 'again' || isLost) return { kind: 'again', error, delayMs: 1000, mayHaveArrived: isLost };
+  if (answer === 'bad') return { kind: 'refused', status: 400, error };
   return answer.endsWith('refused') ? { kind: 'refused', status: 403, error } : { kind: 'accepted' };
 }
 

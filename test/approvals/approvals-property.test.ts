@@ -29,6 +29,7 @@ async function play(world: ApprovalsWorld, configs: readonly OracleConfig[], giv
   if (given.kind === 'answers') world.answers = [...given.answers];
   if (given.kind === 'away') world.isAway = true;
   if (given.kind === 'blind') world.goBlind();
+  if (given.kind === 'crowd') world.isCrowded = !world.isCrowded;
   if (given.kind === 'full') world.fill(true);
   if (given.kind === 'room') world.fill(false);
   if (given.kind === 'back') {
@@ -94,6 +95,7 @@ async function finish(world: ApprovalsWorld, isReleased: boolean): Promise<void>
 
 test('for any interleaving each StartRequest was allowed when it was posted, and each that was demanded has been', async () => {
   let posts = 0;
+  let together = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.tuple(config, config),
@@ -106,9 +108,11 @@ test('for any interleaving each StartRequest was allowed when it was posted, and
         for (const each of acts) await play(world, configs, each);
         await finish(world, isReleased);
         posts += world.posts;
+        together = Math.max(together, world.most);
       },
     ),
     { numRuns: RUNS, seed: SEED },
   );
+  assert.equal(together, 2, 'two events stood in one request');
   assert.ok(posts > RUNS / 4, `only ${posts} StartRequests were seen`);
 });

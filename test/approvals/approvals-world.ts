@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { ApprovalTransaction } from '../../src/approvals/store.ts';
 import { BridgeError } from '../../src/errors.ts';
+import { RequestRate, type Room } from '../../src/metadata/request-rate.ts';
 import type { EventApproval, PostResult } from '../../src/model/approvals.ts';
 import type { ApprovalChange, EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model/events.ts';
 import { now } from '../../src/time/clock.ts';
@@ -26,10 +27,15 @@ export class ApprovalsWorld {
   /** StartRequests that the service accepted. */
   accepted = 0;
   posts = 0;
+  /** Events in one request. */
+  most = 0;
   answers: Answer[] = [];
   isAway = false;
+  /** The service takes one StartRequest at a time. */
+  isCrowded = false;
   kill: Kill | null = null;
   readonly #service = new Map<string, { readonly event: ScheduledEvent; readonly isListed: boolean }>();
+  readonly #rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: this.time.elapsedMs });
   readonly #steps = new Map<number, string>();
   readonly #seenIds: string[] = [];
   #known: ReadonlyMap<string, KnownEvent> = new Map();
@@ -41,6 +47,9 @@ export class ApprovalsWorld {
   /** By occurrence: its approvals were `submitting`, and no answer to a StartRequest will come any more: one was surely made, or perhaps. */
   readonly #unanswered = new Map<number, { readonly key: string; readonly wasMade: boolean }>();
   #messages = 0;
+  /** Documents that a process read beside its polls, and how many they were when an event was last posted. */
+  #reads = 0;
+  readonly #readsAt = new Map<string, number>();
   #phase: 'acts' | 'judges' | null = null;
   #process: Process;
 
@@ -215,6 +224,17 @@ export class ApprovalsWorld {
     }
   }
 
+  #room(reads: number): Room {
+    const { posts, inMs } = this.#rate.room(reads);
+    return { posts: this.isCrowded ? Math.min(posts, 1) : posts, inMs };
+  }
+
+  #read(): void {
+    this.#rate.left('GET');
+    this.#reads++;
+    this.poll();
+  }
+
   #compareAnswer(verdict: string | null, said: readonly string[]): void {
     const late = ['changed', 'refused'];
     if (verdict === null)
@@ -317,8 +337,9 @@ export class ApprovalsWorld {
       events: () => this.#known,
       lastReadAt: () => this.#readAt,
       lastGoodAt: () => this.#goodAt,
+      room: (reads) => this.#room(reads),
       isBlind: () => this.oracle.isBlind,
-      poll: () => this.poll(),
+      poll: () => this.#read(),
       post: (from, eventIds) => this.#post(from, eventIds),
       transact: (work) => this.#transact(work),
     });
@@ -329,44 +350,53 @@ export class ApprovalsWorld {
   }
 
   async #post(process: Process, eventIds: readonly string[]): Promise<PostResult> {
-    const [eventId = ''] = eventIds;
-    const key = eventId.toLowerCase();
-    const occurrence = this.#known.get(key)?.occurrence ?? 0;
-    this.#judgePost(process, eventIds);
-    process.posting.add(occurrence);
+    this.#rate.left('POST');
+    const named = eventIds.map((eventId) => this.#judgePost(process, eventId));
+    this.posts += named.length;
+    this.most = Math.max(this.most, named.length);
+    for (const { occurrence } of named) process.posting.add(occurrence);
     const answer = this.isAway ? 'again' : (this.answers.shift() ?? 'accepted');
-    if (answer.endsWith('starts') && this.event(key)) this.list(eventId, { eventStatus: 'Started', notBefore: null });
+    for (const eventId of answer.endsWith('starts') ? eventIds : [])
+      if (this.event(eventId)) this.list(eventId, { eventStatus: 'Started', notBefore: null });
     const result = await answerOf(this.time, answer);
     if (process.isDead) return result;
-    process.posting.delete(occurrence);
-    if (result.kind === 'again' && result.mayHaveArrived) this.#unanswered.set(occurrence, { key, wasMade: true });
+    for (const { occurrence } of named) process.posting.delete(occurrence);
     this.tick();
+    for (const { key, occurrence } of named) this.#answered(process, result, key, occurrence, named.length);
+    return result;
+  }
+
+  #answered(process: Process, result: PostResult, key: string, occurrence: number, together: number): void {
+    if (result.kind === 'again' && result.mayHaveArrived) this.#unanswered.set(occurrence, { key, wasMade: true });
     if (result.kind === 'accepted') {
       this.accepted++;
       process.accepted.add(occurrence);
     }
+    // Of several it may be another one that is to blame.
+    if (result.kind !== 'refused' || (result.status === 400 && together > 1)) return;
     const entry = this.oracle.entries.get(key);
-    if (result.kind === 'refused' && entry?.occurrence === occurrence && entry.outcome === 'open') entry.outcome = 'refused';
-    return result;
+    if (entry?.occurrence === occurrence && entry.outcome === 'open') entry.outcome = 'refused';
   }
 
-  #judgePost({ accepted, posting }: Process, eventIds: readonly string[]): void {
-    this.posts++;
+  #judgePost({ accepted, posting }: Process, eventId: string): { readonly key: string; readonly occurrence: number } {
     this.tick();
-    const [eventId = ''] = eventIds;
     const key = eventId.toLowerCase();
     const occurrence = this.#known.get(key)?.occurrence ?? 0;
     const readAgoMs = this.#readAt === null ? Number.POSITIVE_INFINITY : this.time.wallMs() - this.#readAt.wallMs;
     const fault = this.oracle.posted(key, this.time.wallMs());
+    const isProtected = this.oracle.isProtected(key);
     const faults = [
       fault,
-      eventIds.length === 1 ? null : 'it names several events',
       eventId === this.#known.get(key)?.event.eventId ? null : 'it is not written as the service does',
       readAgoMs <= 10_000 ? null : 'the document is too old',
+      isProtected && this.#reads === this.#readsAt.get(key) ? 'the document was not read anew' : null,
+      isProtected && readAgoMs > 0 ? 'the document was read some time ago' : null,
       accepted.has(occurrence) ? 'the service has accepted it' : null,
       posting.has(occurrence) ? 'another one is under way' : null,
     ].filter((each) => each !== null);
+    this.#readsAt.set(key, this.#reads);
     if (faults.length > 0) this.faults.push(`a StartRequest for ${key}, though ${faults.join(', and ')}`);
+    return { key, occurrence };
   }
 
   #compare(key: string, occurrence: number): void {

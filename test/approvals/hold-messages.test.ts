@@ -201,9 +201,8 @@ test('a thousand holds in odd letter case, some of them twice: one transaction, 
   await approvals.request(caller('billing'), startRequests(...ids));
   assert.equal(bench.posts.length, 0);
   const Releases = ids.map((EventId) => ({ EventId }));
-  assert.equal(await verdictOf(bench, approvals.take(ORIGIN, letter(bench, { Releases })), 1000), 'settle');
-  assert.deepEqual(new Set(bench.posts.flatMap(({ eventIds }) => eventIds)), new Set(ids));
-  assert.equal(bench.posts.length, 1000);
+  assert.equal(await verdictOf(bench, approvals.take(ORIGIN, letter(bench, { Releases })), 4000), 'settle');
+  assert.deepEqual(bench.posts.flatMap(({ eventIds }) => eventIds).sort(), ids.toSorted());
 });
 
 test('a thousand ids over the interface, some of them held: those wait, the others are posted once each', async (t) => {
@@ -213,14 +212,20 @@ test('a thousand ids over the interface, some of them held: those wait, the othe
   bench.poll();
   for (const id of ids.slice(0, 10)) approvals.hold(caller('billing'), { EventId: id.toUpperCase() });
   const odd = ids.flatMap((id) => [id.toUpperCase(), id.toLowerCase()]);
-  const answered = await approvals.request(caller('orders'), startRequests(...odd));
+  const asked = approvals.request(caller('orders'), startRequests(...odd));
+  await bench.time.advance(2000);
+  const answered = await asked;
   assert.ok(answered.kind === 'results');
   assert.equal(answered.status, 202);
+  const states = answered.results.map(({ state }) => state);
+  assert.deepEqual(new Set(states.slice(0, 10)), new Set(['held']));
+  assert.deepEqual(new Set(states.slice(10)), new Set(['submitted', 'submitting']));
+  await bench.time.advance(2000);
   assert.deepEqual(
-    answered.results.map(({ eventId, state }) => `${eventId} ${state}`),
-    ids.map((id, index) => `${id} ${index < 10 ? 'held' : 'submitted'}`),
+    ids.map((id) => approvals.summary(id.toLowerCase())?.state),
+    ids.map((_, index) => (index < 10 ? 'held' : 'submitted')),
   );
-  assert.equal(bench.posts.length, 990);
+  assert.deepEqual(bench.posts.flatMap(({ eventIds }) => eventIds).sort(), ids.slice(10).sort());
 });
 
 test('a hold by a queue that one bridge reads stops what it posts at once', async (t) => {

@@ -41,7 +41,7 @@ test('a thousand ids in one message, in odd letter case and some of them twice, 
   bench.poll();
   const before = bench.store.transactions;
   const asked = [...ids.map((id, index) => (index % 2 ? id.toUpperCase() : id.toLowerCase())), ...ids.slice(0, 200)];
-  assert.equal(await verdictOf(bench, approvals.take(ORIGIN, letter(bench, startRequests(...asked)))), 'settle');
+  assert.equal(await verdictOf(bench, approvals.take(ORIGIN, letter(bench, startRequests(...asked))), 4000), 'settle');
   assert.equal(bench.store.told.filter((told) => told === 'approval.recorded orders').length, 1000);
   assert.equal(bench.store.transactions - before, 1 + 1000, 'one for the message, one for each answer of the service');
   assert.deepEqual(new Set(bench.posts.flatMap(({ eventIds }) => eventIds)), new Set(ids));

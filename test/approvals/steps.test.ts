@@ -13,7 +13,7 @@ const WAITING: EventApproval = {
 const QUORUM: ApprovalDecision = { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, isSpent: false };
 
 function vote(approver: string, ms = 0): ApprovalVote {
-  return { approver, via: 'token', isShared: false, at: momentAt(ms), event: scheduledEvent() };
+  return { approver, via: 'token', isShared: false, at: momentAt(ms), event: scheduledEvent(), hasSeen: false };
 }
 
 function hold(approver: string, reason: string | null = null): ApprovalHold {

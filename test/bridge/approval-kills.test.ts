@@ -102,7 +102,10 @@ test('killed between the yes of the service and its store, and the event starts 
   await bridge.startFor(MINUTE);
   assert.deepEqual(statuses(bridge), [200]);
   const { state, approvedBy, steps } = await life(bridge, eventId);
-  assert.deepEqual([state, approvedBy, steps.map(({ step }) => step)], ['unknown', ['orders'], ['recorded', 'decided', 'unknown']]);
+  assert.deepEqual(
+    [state, approvedBy, steps.map(({ step }) => step)],
+    ['unknown', ['orders'], ['recorded', 'decided', 'answered', 'unknown']],
+  );
   assert.deepEqual(bridge.sink('audit').changes.slice(0, 3), ['scheduled', 'approval.recorded', 'started']);
   const metrics = await (await bridge.during(fetch(`${bridge.bridge.url}/metrics`))).text();
   assert.match(metrics, /approvals_total\{result="unknown"\} 1/);

@@ -47,6 +47,7 @@ function world(t: TestContext): World {
         ownName: () => null,
       },
       ...{ observerId: () => 'one', read: async () => {}, post: async () => ({ kind: 'accepted' }) },
+      room: () => ({ posts: 1, inMs: 0 }),
     },
   });
   approvals.start();

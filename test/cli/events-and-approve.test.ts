@@ -100,6 +100,15 @@ test('approve starts events at the metadata service and prints a line for each',
   assert.deepEqual(statusesOf(simulator), ['Started', 'Started']);
 });
 
+test('approve of many stays below the 5 requests a second that the service takes', async (t) => {
+  const simulator = await localSimulator(t);
+  const ids = Array.from({ length: 7 }, () => simulator.schedule().EventId);
+  const { code } = await run(t, ['approve', ...ids, '--endpoint', simulator.url]);
+  assert.equal(code, 0);
+  const times = simulator.requests().map(({ at }) => Date.parse(at));
+  for (const fromMs of times) assert.ok(times.filter((ms) => ms >= fromMs && ms < fromMs + 1000).length <= 5);
+});
+
 test('approve exits with 1 where one of them was refused, and goes on with the rest', async (t) => {
   const simulator = await localSimulator(t);
   const id = simulator.schedule().EventId;

@@ -17,8 +17,8 @@ function approval(more: Partial<EventApproval> = {}): EventApproval {
   return {
     ...{ key: 'a', occurrence: 1, state: 'held', policy: 'policy[0]', isDryRun: false, at: at(9) },
     votes: [
-      { ...ORDERS, at: at(5), event: scheduledEvent() },
-      { ...TOPIC, at: at(6), event: scheduledEvent({ notBefore: null }) },
+      { ...ORDERS, at: at(5), event: scheduledEvent(), hasSeen: true },
+      { ...TOPIC, at: at(6), event: scheduledEvent({ notBefore: null }), hasSeen: false },
     ],
     holds: [
       { ...TOPIC, reason: 'a "dump"\nis running', at: at(7), sentMs: 4, replaced: null },

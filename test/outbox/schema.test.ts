@@ -79,7 +79,7 @@ test('a store of version 3 keeps its approvals, which say then that nobody holds
     );
   }
   using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
-  const votes = [{ approver: 'orders', via: 'token', isShared: false, at: at(5), event }];
+  const votes = [{ approver: 'orders', via: 'token', isShared: false, hasSeen: false, at: at(5), event }];
   const first = {
     key: 'a',
     occurrence: 1,

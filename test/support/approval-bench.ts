@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { Approvals, type ApprovalsParts } from '../../src/approvals/approvals.ts';
 import type { ApprovalAnswer, HoldAnswer, ReleaseAnswer } from '../../src/approvals/requests/answer.ts';
 import { BridgeError } from '../../src/errors.ts';
+import { RequestRate } from '../../src/metadata/request-rate.ts';
 import type { ApprovalOrigin, PostResult } from '../../src/model/approvals.ts';
 import type { EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../src/model/events.ts';
 import { now } from '../../src/time/clock.ts';
@@ -51,9 +52,13 @@ export class ApprovalBench {
   /** What the service lists, by EventId in lower case. */
   readonly service = new Map<string, ScheduledEvent>();
   readonly posts: Post[] = [];
+  /** Polls every second, as is usual. */
+  readonly rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: this.time.elapsedMs });
   reads = 0;
-  /** The next answers to StartRequests; `ACCEPTED` after them. */
+  /** The next answers to StartRequests. */
   answers: (PostResult | Promise<PostResult>)[] = [];
+  /** What is answered behind `answers`. */
+  answerTo: (eventIds: readonly string[]) => PostResult = () => ACCEPTED;
   /** Whether reading the document fails. */
   isAway = false;
   /** Whether sight of the service is lost. */
@@ -90,6 +95,7 @@ export class ApprovalBench {
         lastGoodAt: () => this.#goodAt,
         read: (signal) => this.#read(approvals, signal),
         post: (eventIds, signal) => this.#post(approvals, eventIds, signal),
+        room: (reads) => this.rate.room(reads),
         isBlind: () => this.isBlind,
         ownName: () => parts.ownName ?? 'WestNO_0',
         observerId: () => 'westno_0',
@@ -164,18 +170,20 @@ export class ApprovalBench {
     signal.throwIfAborted();
     if (from !== this.#approvals) return aborted(signal);
     this.reads++;
+    this.rate.left('GET');
     if (!this.isAway) this.poll();
   }
 
   async #post(from: Approvals, eventIds: readonly string[], signal: AbortSignal): Promise<PostResult> {
     if (from !== this.#approvals) return aborted(signal);
+    this.rate.left('POST');
     const at = now(this.time);
     const documentAgeMs = this.#readAt === null ? null : (at.elapsedMs ?? 0) - (this.#readAt.elapsedMs ?? 0);
     const known = this.#known.get(eventIds[0]?.toLowerCase() ?? '');
     const scheduled = known?.event.eventStatus === 'Scheduled';
     const votes = known ? (this.store.stored(known.key, known.occurrence)?.votes.length ?? 0) : 0;
     this.posts.push({ eventIds, atMs: this.time.elapsedMs(), documentAgeMs, scheduled, votes });
-    const result = await Promise.race([this.answers.shift() ?? ACCEPTED, aborted(signal)]);
+    const result = await Promise.race([this.answers.shift() ?? this.answerTo(eventIds), aborted(signal)]);
     return from === this.#approvals ? result : aborted(signal);
   }
 }

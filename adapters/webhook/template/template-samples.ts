@@ -42,7 +42,7 @@ function samplesOf(event: ScheduledEvent, observer: Observer): Sample[] {
   const text = isFull ? 'a "reason"\nof\\two lines' : null;
   const ended: EventApproval = {
     ...{ key: KEY, occurrence: 1, state: 'submitted', policy: isFull ? 'policy[0]' : null, at: AT },
-    votes: isFull ? [{ approver: 'orders', via: 'token', isShared: false, at: AT, event }] : [],
+    votes: isFull ? [{ approver: 'orders', via: 'token', isShared: false, hasSeen: false, at: AT, event }] : [],
     ...{ holds: [], decision: { by: 'quorum', at: AT, atOnce: true, dueMs: null, isSpent: false }, isDryRun: false },
   };
   const change = (phase: EventChange['phase']): EventChange => ({

@@ -1,5 +1,5 @@
 // What the metadata service answers to StartRequests without accepting them → lines of the record, so many that a long outage does not fill the disk.
-import type { EventApproval } from '../../model/approvals.ts';
+import { type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { Deps } from '../../time/clock.ts';
 import type { ApprovalStore } from '../store.ts';
 import { stepOf } from './audit-steps.ts';
@@ -26,11 +26,11 @@ export class AnswerRecord {
     this.#parts = parts;
   }
 
-  /** Where it differs from the one before: an HTTP status or an error's code. @throws BridgeError BRIDGE_STORE_* */
-  record({ key, occurrence, policy }: EventApproval, status: number | string | null): void {
+  /** Where it differs from the one before: an HTTP status or an error's code. `isLost`: it may have accepted it, and no answer came. @throws BridgeError BRIDGE_STORE_* */
+  record({ key, occurrence, policy }: EventApproval, status: number | string | null, isLost: boolean): void {
     const { count, last } = this.#written.get(key) ?? { count: 0, last: null };
     if (count === MOST || (count > 0 && last === status)) return;
-    const step = stepOf('answered', this.#parts.deps.wallMs(), policy, { status });
+    const step = stepOf('answered', this.#parts.deps.wallMs(), policy, { status, reason: isLost ? LOST_ANSWER : null });
     this.#parts.store.transact((transaction) => transaction.addSteps(occurrence, [step]));
     this.#written.set(key, { count: count + 1, last: status });
   }

@@ -1,6 +1,23 @@
 // StartRequests whose answer was lost, or that a process that ended may have posted → what is said of their events' approvals where those start or go.
-import type { EventApproval } from '../../model/approvals.ts';
+import { type EventApproval, LOST_ANSWER, type RecordPart } from '../../model/approvals.ts';
+import type { ApprovalStore } from '../store.ts';
 import { isPassedBy, isPosted, type PassedBy } from './transitions.ts';
+
+/** Of the record, read in parts. */
+const LINES_AT_ONCE = 200;
+const SETTLED: ReadonlySet<string> = new Set(['submitted', 'confirmed', 'moot', 'unknown']);
+
+/** Whether the record of an occurrence tells of a lost answer, and of nothing since then that settled it. */
+export function isInDoubt(store: Pick<ApprovalStore, 'record'>, occurrence: number): boolean {
+  let isLost = false;
+  for (let after: number | null = 0; after !== null; ) {
+    const part: RecordPart = store.record(occurrence, { after, limit: LINES_AT_ONCE });
+    for (const { step, reason } of part.steps)
+      isLost = step === 'answered' ? isLost || reason === LOST_ANSWER : isLost && !SETTLED.has(step);
+    after = part.next;
+  }
+  return isLost;
+}
 
 export class Doubts {
   /** By key: it may have been accepted. */

@@ -1,5 +1,5 @@
 // Votes, holds, reviews, deadlines and verdicts → approvals, their record and their CloudEvents on disk, then the same in memory; says when one is decided.
-import type { ApprovalOrigin, EventApproval } from '../../model/approvals.ts';
+import { type ApprovalOrigin, type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { EventChange, Instant, KnownEvent } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
@@ -11,10 +11,10 @@ import type { Verdict } from '../submit/submitter.ts';
 import { AnswerRecord } from './answer-record.ts';
 import { stepOf } from './audit-steps.ts';
 import { Chronicle, type ChronicleParts, type Entry } from './audit-trail.ts';
-import { Doubts } from './doubts.ts';
+import { Doubts, isInDoubt } from './doubts.ts';
 import { type Pending, together } from './pending.ts';
 import { Reviews } from './reviews.ts';
-import { begun, type Matter, moved, stands, withDeadline, withHold, withoutHolds, withVote } from './transitions.ts';
+import { begun, isOpen, type Matter, moved, stands, withDeadline, withHold, withoutHolds, withVote } from './transitions.ts';
 
 export interface LedgerParts extends ChronicleParts {
   readonly store: ApprovalStore;
@@ -37,7 +37,7 @@ export interface LedgerHooks {
 export type Act =
   | { readonly kind: 'hold'; readonly known: KnownEvent; readonly reason: string | null; readonly sentMs: number | null }
   | { readonly kind: 'release'; readonly known: KnownEvent; readonly holders: readonly string[] }
-  | { readonly kind: 'vote'; readonly known: KnownEvent };
+  | { readonly kind: 'vote'; readonly known: KnownEvent; readonly hasSeen: boolean };
 
 /** The approvals of the occurrences that have not ended; what it holds is what is on disk. */
 export class Ledger {
@@ -71,13 +71,12 @@ export class Ledger {
   load(): void {
     const { ports, store, deps } = this.#parts;
     const stored = new Map(store.openApprovals().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
-    for (const approval of stored.values())
-      if (approval.state === 'submitting' && this.#hooks.mayHavePosted(approval)) this.#doubts.add(approval);
     const at = now(deps);
+    const lost = [...stored.values()].filter(isOpen).map((approval) => this.#lost(approval, at));
     const reviews = [...ports.events().values()].map((known) =>
       this.#reviews.review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
     );
-    const pending = together(reviews);
+    const pending = together([...lost, ...reviews]);
     if (pending.isNews) store.transact(pending.write);
     pending.commit();
   }
@@ -172,10 +171,14 @@ export class Ledger {
   answered(posted: EventApproval, status: number | string | null, mayHaveArrived: boolean): void {
     const before = this.approvalOf(posted.key, posted.occurrence);
     if (mayHaveArrived && before !== null) this.#doubts.add(before);
-    this.#answers.record(posted, status);
+    this.#answers.record(posted, status, mayHaveArrived);
     const known = this.#parts.ports.events().get(posted.key);
-    if (before?.state !== 'submitting' || known?.event.eventStatus !== 'Started') return;
-    const pending = this.#reviews.review(known, before, now(this.#parts.deps));
+    if (before === null || known === undefined) return;
+    // Its approval was void, held or told to be moot while it was on its way.
+    const isMootNoMore = before.state === 'moot' && mayHaveArrived;
+    if (!isMootNoMore && (before.state !== 'submitting' || known.event.eventStatus !== 'Started')) return;
+    const at = now(this.#parts.deps);
+    const pending = isMootNoMore ? this.#reviews.inDoubt(known, before, at) : this.#reviews.review(known, before, at);
     this.#parts.store.transact(pending.write);
     pending.commit();
   }
@@ -208,8 +211,18 @@ export class Ledger {
     for (const approval of this.#open.values()) if (approval.state === 'submitting') this.#hooks.onDecided(approval);
   }
 
+  /** What the processes before this one left in doubt, and the line that keeps it. */
+  #lost(approval: EventApproval, at: Instant): Pending {
+    const { occurrence, state, policy } = approval;
+    const isKnown = isInDoubt(this.#parts.store, occurrence);
+    const isNews = !isKnown && state === 'submitting' && this.#hooks.mayHavePosted(approval);
+    if (isKnown || isNews) this.#doubts.add(approval);
+    const steps = isNews ? [stepOf('answered', at.wallMs, policy, { reason: LOST_ANSWER })] : [];
+    return { isNews, write: (transaction) => isNews && transaction.addSteps(occurrence, steps), commit: () => {} };
+  }
+
   #acted(origin: ApprovalOrigin, act: Act, before: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {
-    if (act.kind === 'vote') return withVote(this.#rules, before, matter, origin, at);
+    if (act.kind === 'vote') return withVote(this.#rules, before, matter, { ...origin, hasSeen: act.hasSeen }, at);
     if (act.kind === 'hold') {
       return withHold(this.#rules, before, matter, { ...origin, reason: act.reason, at, sentMs: act.sentMs, replaced: null });
     }

@@ -7,7 +7,7 @@ import type { Rules } from '../rules/quorum.ts';
 import type { Chronicle } from './audit-trail.ts';
 import type { Doubts } from './doubts.ts';
 import type { Pending } from './pending.ts';
-import { begun, closed, type Matter, review, type VoidVote } from './transitions.ts';
+import { begun, closed, type Matter, moved, review, type VoidVote } from './transitions.ts';
 
 type Known = Matter['known'];
 
@@ -51,6 +51,11 @@ export class Reviews {
       forget(known);
     };
     return { isNews: entry.after !== before, write: (transaction) => chronicle.write(transaction, [entry]), commit };
+  }
+
+  /** Told to be moot too early: what was on its way then may have been accepted after all. */
+  inDoubt(known: Known, before: EventApproval, at: Instant): Pending {
+    return this.#pending(known, before, moved(before, 'unknown', at), this.#parts.rulings.matterOf(known)?.governed ?? null, [], at);
   }
 
   /** What is on its way may be what has started it: the answer tells. */

@@ -1,5 +1,5 @@
 // The approvals of one occurrence + a yes, a hold, a deadline or the event's new content → its approvals then, and the votes that became void. Pure.
-import type { ApprovalDecision, ApprovalHold, ApprovalOrigin, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
+import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 import type { Instant, KnownEvent, ScheduledEvent } from '../../model/events.ts';
 import { worse } from '../../model/worsened.ts';
 import { type Governed, isPast } from '../rules/governed-event.ts';
@@ -23,15 +23,25 @@ export function quorumOver(rules: Rules, ruling: Ruling, event: ScheduledEvent, 
 }
 
 /** Records one more yes, or takes up a refused approval again; gives back the same object where there is nothing to record. */
-export function withVote(rules: Rules, approval: EventApproval | null, matter: Matter, origin: ApprovalOrigin, at: Instant): EventApproval {
+export function withVote(
+  rules: Rules,
+  approval: EventApproval | null,
+  matter: Matter,
+  said: Omit<ApprovalVote, 'at' | 'event'>,
+  at: Instant,
+): EventApproval {
   const standing = standingOf(rules, approval, matter.known, at);
-  const earlier = standing.votes.find(({ approver }) => approver === origin.approver);
+  const earlier = standing.votes.find(({ approver }) => approver === said.approver);
   // Heard by this bridge alone now, though every bridge heard it before.
-  const isNearer = earlier?.isShared === true && !origin.isShared;
+  const isNearer = earlier?.isShared === true && !said.isShared;
+  const isNewlySeen = earlier?.hasSeen === false && said.hasSeen;
   const hasFailed = standing.state === 'failed';
-  if (earlier && !isNearer && !hasFailed) return standing;
+  if (earlier && !isNearer && !isNewlySeen && !hasFailed) return standing;
   // Said once more of a refused approval, it is another yes, to the event as it is now.
-  const vote = { ...origin, ...(earlier && !hasFailed ? { at: earlier.at, event: earlier.event } : { at, event: matter.known.event }) };
+  const vote =
+    earlier && !hasFailed
+      ? { ...(isNearer ? said : earlier), hasSeen: earlier.hasSeen || said.hasSeen, at: earlier.at, event: earlier.event }
+      : { ...said, at, event: matter.known.event };
   const votes = earlier ? standing.votes.map((each) => (each === earlier ? vote : each)) : [...standing.votes, vote];
   if (isPosted(standing.state)) return { ...standing, votes };
   return settled(rules, { ...standing, votes }, matter, at);
@@ -132,8 +142,11 @@ export function begun(approval: EventApproval, at: Instant, passedBy: PassedBy):
 
 /** The event ended: what was not submitted never will be. */
 export function closed(approval: EventApproval, at: Instant, passedBy: PassedBy): EventApproval {
-  const isOpen = approval.state === 'waiting' || approval.state === 'held' || approval.state === 'submitting';
-  return isOpen ? moved(approval, passedBy, at) : approval;
+  return isOpen(approval) ? moved(approval, passedBy, at) : approval;
+}
+
+export function isOpen({ state }: EventApproval): boolean {
+  return state === 'waiting' || state === 'held' || state === 'submitting';
 }
 
 /** What is left of approvals whose event starts or goes: `unknown` where a StartRequest may have been accepted and the answer was lost. */

@@ -68,5 +68,7 @@ export class Judge {
 
 /** What is to be recorded: nothing of what this approver said before the event started. */
 export function votesOf(checked: readonly Checked[]): readonly Act[] {
-  return checked.flatMap(({ kind, known }): Act[] => (kind === 'started' ? [] : [{ kind: 'vote', known }]));
+  return checked.flatMap(({ kind, known, request: { seen } }): Act[] =>
+    kind === 'started' ? [] : [{ kind: 'vote', known, hasSeen: seen.length > 0 }],
+  );
 }

@@ -1,5 +1,4 @@
 // `approvals.policy` and an event → each rule up to the one that decides, and the conditions that it does not meet, in words. Pure.
-
 import { formatDuration } from '../../formats/durations.ts';
 import { type ConditionName, noticeMs } from '../../model/conditions.ts';
 import type { ScheduledEvent } from '../../model/events.ts';

@@ -1,19 +1,20 @@
-// Decided approvals, already stored → StartRequests, posted only while the event is Scheduled in a fresh document (contract, section 8).
+// Decided approvals, already stored → a place in the queue of StartRequests when their turn comes, again and again, until the metadata service has answered.
 import type { Logger } from 'pino';
 import { BridgeError, messageOf } from '../../errors.ts';
 import type { EventApproval, PostResult } from '../../model/approvals.ts';
-import type { Instant, KnownEvent } from '../../model/events.ts';
-import { ageMs, type Deps, now, sleep } from '../../time/clock.ts';
+import type { Instant } from '../../model/events.ts';
+import { type Deps, sleep } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-
-/** How old the good document may be that lists the event as Scheduled. */
-export const FRESH_MS = 10_000;
+import { StartQueue, scheduledIn, type Waiting } from '../start-queue.ts';
 
 /** Between two looks where the first gave no good document that lists the event, and between two tries to store what the service said. */
 const PAUSE_MS = 1000;
 
 /** A turn that moves by less is not told again: wall clocks are corrected all the time. */
 const SAME_TURN_MS = 1000;
+
+/** Statuses that may be for the sake of one EventId of several; the others are of the whole request. */
+const MAY_BE_ONE_ALONE: ReadonlySet<number | string | null> = new Set([400, 413]);
 
 /** How long dispose lets a POST under way end before it is aborted. */
 const CLOSE_MS = 5000;
@@ -32,6 +33,8 @@ export interface SubmissionParts {
   readonly answered: (posted: EventApproval, status: number | string | null, mayHaveArrived: boolean) => void;
   /** Stores what became of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
   readonly conclude: (posted: EventApproval, verdict: Verdict, status: number) => void;
+  /** Whether the document is to be read anew before they are posted. */
+  readonly isProtected: (approval: EventApproval) => boolean;
 }
 
 /** What the metadata service said; after `refused` a document read later than `readAt` gives the verdict. */
@@ -47,8 +50,10 @@ interface Running {
   readonly attemptFailed: () => void;
   /** Ends a wait for its turn, which may have come nearer. */
   wake: () => void;
-  /** A StartRequest was sent and is not answered yet. */
-  isOnItsWay: boolean;
+  /** With how many it may stand in one request. */
+  together: number;
+  /** The document is to be read before the next attempt. */
+  isReadFirst: boolean;
 }
 
 /** One loop for each approval in the state `submitting`. */
@@ -60,9 +65,16 @@ export class Submissions implements AsyncDisposable {
   readonly #stop = new AbortController();
   /** Ends everything. */
   readonly #abort = new AbortController();
+  readonly #queue: StartQueue;
 
   constructor(parts: SubmissionParts) {
+    const { ports, deps, isProtected } = parts;
     this.#parts = parts;
+    const due = ({ key, occurrence }: Waiting): EventApproval | null => {
+      const decided = this.#decided(key, occurrence);
+      return decided !== null && parts.turnMs(decided) === 0 ? decided : null;
+    };
+    this.#queue = new StartQueue({ ports, deps, isProtected, due }, this.#abort.signal);
   }
 
   /** Posts this approval, when its turn comes, until the metadata service has answered; where that is under way it looks again whose turn it is. */
@@ -75,16 +87,16 @@ export class Submissions implements AsyncDisposable {
     }
     if (this.#stop.signal.aborted || this.#parts.turnMs(approval) === null) return;
     const { promise: attempted, resolve: attemptFailed } = Promise.withResolvers<void>();
-    const running: Running = { occurrence, attempted, attemptFailed, wake: () => {}, isOnItsWay: false };
+    const alone = { together: Number.POSITIVE_INFINITY, isReadFirst: false };
+    const running: Running = { occurrence, attempted, attemptFailed, wake: () => {}, ...alone };
     this.#running.set(key, running);
     const loop = this.#run(key, running).finally(() => this.#loops.delete(loop));
     this.#loops.add(loop);
   }
 
   /** Whether a StartRequest for this occurrence was sent and is not answered yet. */
-  isOnItsWay({ key, occurrence }: EventApproval): boolean {
-    const running = this.#running.get(key);
-    return running?.occurrence === occurrence && running.isOnItsWay;
+  isOnItsWay(approval: EventApproval): boolean {
+    return this.#queue.isOnItsWay(approval);
   }
 
   /** Resolves once each of these that is under way has failed an attempt or ended, or after `limitMs`. */
@@ -100,6 +112,7 @@ export class Submissions implements AsyncDisposable {
   /** Starts no more; what was not accepted yet is posted after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
+    this.#queue.stop();
     const cancel = this.#parts.deps.after(CLOSE_MS, () => this.#abort.abort());
     await Promise.all(this.#loops);
     cancel();
@@ -141,7 +154,7 @@ export class Submissions implements AsyncDisposable {
 
   /** Waits for this bridge's turn; false once there is nothing to post any more. */
   async #turn(key: string, running: Running): Promise<boolean> {
-    const { deps, logger, ports } = this.#parts;
+    const { deps, logger } = this.#parts;
     let toldMs = Number.NEGATIVE_INFINITY;
     for (;;) {
       const decided = this.#decided(key, running.occurrence);
@@ -152,7 +165,7 @@ export class Submissions implements AsyncDisposable {
       if (Math.abs(dueMs - toldMs) > SAME_TURN_MS) {
         toldMs = dueMs;
         const turnInSeconds = Math.ceil(turnMs / 1000);
-        const eventId = ports.events().get(key)?.event.eventId ?? key;
+        const eventId = this.#eventIdOf(key);
         logger.info({ eventId, turnInSeconds }, 'others of the group post first; this bridge does if the event is still Scheduled then');
       }
       const woken = new AbortController();
@@ -162,24 +175,26 @@ export class Submissions implements AsyncDisposable {
     }
   }
 
-  /** `undecided`: the approval became void, moot or held by the look before the POST. */
+  /** `undecided`: the approval became void, moot or held before the POST, or is to be posted again at once with fewer others. */
   async #post(key: string, running: Running): Promise<Said | { readonly delayMs: number } | 'undecided'> {
-    const { ports, logger } = this.#parts;
-    const known = await this.#look(key, running.occurrence);
-    const posted = this.#decided(key, running.occurrence);
-    if (posted === null || this.#parts.turnMs(posted) !== 0) return 'undecided';
-    if (known === null) return { delayMs: PAUSE_MS };
-    const { eventId } = known.event;
-    running.isOnItsWay = true;
-    const result = await ports.post([eventId], this.#abort.signal).finally(() => {
-      running.isOnItsWay = false;
-    });
+    const { occurrence, together, isReadFirst } = running;
+    const sent = await this.#queue.post({ key, occurrence, together, isReadFirst });
+    if (sent.kind !== 'answered') return sent.kind === 'undue' ? 'undecided' : { delayMs: PAUSE_MS };
+    running.isReadFirst = false;
+    const { posted, result } = sent;
     if (result.kind === 'accepted') return { posted, verdict: 'submitted', status: 200 };
-    logger.warn({ eventId, reason: messageOf(result.error) }, 'the metadata service did not accept a StartRequest');
+    const reason = messageOf(result.error);
+    this.#parts.logger.warn(
+      { eventId: this.#eventIdOf(key), reason, count: sent.together },
+      'the metadata service did not accept a StartRequest',
+    );
     this.#tell(posted, result);
-    return result.kind === 'again'
-      ? { delayMs: result.delayMs }
-      : { posted, verdict: 'refused', status: result.status, readAt: ports.lastReadAt() };
+    const isNarrowed = sent.together > 1 && MAY_BE_ONE_ALONE.has(statusOf(result));
+    if (isNarrowed) running.together = Math.ceil(sent.together / 2);
+    if (result.kind === 'again') return { delayMs: result.delayMs };
+    if (!isNarrowed) return { posted, verdict: 'refused', status: result.status, readAt: this.#parts.ports.lastReadAt() };
+    running.isReadFirst = true;
+    return 'undecided';
   }
 
   /** A line of the record that cannot be stored does not make it post again sooner, or what was refused at all. */
@@ -191,21 +206,13 @@ export class Submissions implements AsyncDisposable {
     }
   }
 
-  /** The event as a fresh document lists it as Scheduled; null where there is none. */
-  async #look(key: string, occurrence: number): Promise<KnownEvent | null> {
-    const known = this.#scheduled(key, occurrence);
-    if (known !== null && this.#isFresh()) return known;
-    await this.#parts.ports.read(this.#stop.signal);
-    return this.#isFresh() ? this.#scheduled(key, occurrence) : null;
-  }
-
   /** Still Scheduled means failed; gone or Started means moot; without a good document since, nobody knows yet. */
   async #lookAfterRefusal(said: Said & { readonly verdict: 'refused' }): Promise<Said> {
     await this.#parts.ports.read(this.#stop.signal);
     const after = this.#parts.ports.lastReadAt();
     if (after === null || after === said.readAt) return said;
     const { posted, status } = said;
-    return { posted, status, verdict: this.#scheduled(posted.key, posted.occurrence) === null ? 'moot' : 'failed' };
+    return { posted, status, verdict: scheduledIn(this.#parts.ports, posted.key, posted.occurrence) === null ? 'moot' : 'failed' };
   }
 
   #decided(key: string, occurrence: number): EventApproval | null {
@@ -213,14 +220,8 @@ export class Submissions implements AsyncDisposable {
     return approval?.state === 'submitting' ? approval : null;
   }
 
-  #scheduled(key: string, occurrence: number): KnownEvent | null {
-    const known = this.#parts.ports.events().get(key);
-    return known?.occurrence === occurrence && known.listed && known.event.eventStatus === 'Scheduled' ? known : null;
-  }
-
-  #isFresh(): boolean {
-    const readAt = this.#parts.ports.lastReadAt();
-    return readAt !== null && ageMs(readAt, now(this.#parts.deps)) <= FRESH_MS;
+  #eventIdOf(key: string): string {
+    return this.#parts.ports.events().get(key)?.event.eventId ?? key;
   }
 
   /** Ends early, without an error, when the bridge stops. */
