@@ -4,7 +4,6 @@ import { BridgeError, messageOf } from '../errors.ts';
 import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../model/approvals.ts';
 import type { EventChange } from '../model/events.ts';
 import { Intake, type MessageOrigin, type MessageResult } from './inbox/inbox.ts';
-import { isProtected } from './protection.ts';
 import { Ledger, type LedgerParts } from './record/ledger.ts';
 import {
   type ApprovalAnswer,
@@ -21,6 +20,7 @@ import { tooLong } from './requests/lengths.ts';
 import { keyOf, parseStartRequests } from './requests/start-requests.ts';
 import type { GroupOptions } from './rules/group-order.ts';
 import { compilePolicy, type PolicyOptions } from './rules/policy.ts';
+import { isProtected } from './rules/protection.ts';
 import type { Required, Rules } from './rules/quorum.ts';
 import { compileScope, type ScopeOptions } from './rules/scope.ts';
 import type { ApprovalTransaction } from './store.ts';

@@ -4,7 +4,7 @@ import type { Instant } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 import { type GroupOptions, turnMs } from '../rules/group-order.ts';
-import { FRESH_MS } from '../start-queue.ts';
+import { FRESH_MS } from './start-queue.ts';
 
 export interface BridgeTurnParts {
   readonly group: GroupOptions;

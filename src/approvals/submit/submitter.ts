@@ -5,7 +5,7 @@ import type { EventApproval, PostResult } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { type Deps, sleep } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import { StartQueue, scheduledIn, type Waiting } from '../start-queue.ts';
+import { StartQueue, scheduledIn, type Waiting } from './start-queue.ts';
 
 /** Between two looks where the first gave no good document that lists the event, and between two tries to store what the service said. */
 const PAUSE_MS = 1000;

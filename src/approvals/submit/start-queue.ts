@@ -1,9 +1,9 @@
 // Approvals whose turn has come → StartRequests, as many as the metadata service takes: the most urgent first, several in one where more wait than there is room for.
-import type { EventApproval, PostResult } from '../model/approvals.ts';
-import type { KnownEvent } from '../model/events.ts';
-import { impactRank } from '../model/worsened.ts';
-import { ageMs, type CancelTimer, type Deps, now } from '../time/clock.ts';
-import type { ApprovalPorts } from './ports.ts';
+import type { EventApproval, PostResult } from '../../model/approvals.ts';
+import type { KnownEvent } from '../../model/events.ts';
+import { impactRank } from '../../model/worsened.ts';
+import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
+import type { ApprovalPorts } from '../ports.ts';
 
 /** How old the good document may be that lists the event as Scheduled. */
 export const FRESH_MS = 10_000;
