@@ -2,9 +2,9 @@
 import type { Adapter } from '../../adapters/adapter.ts';
 import { Lane } from '../../src/delivery/lane.ts';
 import type { LaneStatus } from '../../src/delivery/lane-report.ts';
-import { MemoryLaneStore } from '../support/memory-lane-store.ts';
 import { poll } from '../support/poll.ts';
-import type { VirtualTime } from '../support/virtual-time.ts';
+import { MemoryLaneStore } from '../virtual/memory-lane-store.ts';
+import type { VirtualTime } from '../virtual/virtual-time.ts';
 import type { TestDeps } from './adapter-deps.ts';
 import { type Sample, sampleDelivery } from './sample-deliveries.ts';
 

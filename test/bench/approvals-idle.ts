@@ -1,6 +1,6 @@
 // Bridges with nothing to tell: without approvals, with twenty rules, and with JSON Web Tokens before and after the first one → what each costs in the same minute.
 
-import { AUDIENCE, ISSUER, Issuer } from '../support/issuer.ts';
+import { AUDIENCE, ISSUER, Issuer } from '../far-sides/token-issuer.ts';
 import type { Program } from '../support/program.ts';
 import { urlOf } from '../support/running-bridge.ts';
 import type { Row } from './figures.ts';

@@ -6,7 +6,7 @@ import { ServiceBusClient } from '@azure/service-bus';
 import { Program } from '../support/program.ts';
 import type { Sections } from '../support/running-bridge.ts';
 
-const SERVER = join(import.meta.dirname, '../support/service-bus/serve.ts');
+const SERVER = join(import.meta.dirname, '../far-sides/service-bus/serve.ts');
 /** As docs/service-bus.md has it. */
 const QUEUE = { duplicateDetection: '10m' };
 

@@ -1,6 +1,6 @@
 // Bridges with nothing to tell, after some deliveries → what each costs in one and the same minute.
 import { setTimeout as pause } from 'node:timers/promises';
-import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
+import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
 import type { Program } from '../support/program.ts';
 import type { Sections } from '../support/running-bridge.ts';
 import { cpuMs, type Row, rssMb } from './figures.ts';

@@ -1,8 +1,8 @@
 // A local broker → how long a change takes until every replica has it beside a bare send, what 1,000 at once take, and what a Kafka sink costs while it has nothing to do.
 import { join } from 'node:path';
-import { Cluster } from '../support/kafka/cluster.ts';
-import { noDistribution } from '../support/kafka/distribution.ts';
-import { noReader, readTopic } from '../support/kafka/records.ts';
+import { Cluster } from '../far-sides/kafka/cluster.ts';
+import { noDistribution } from '../far-sides/kafka/distribution.ts';
+import { noReader, readTopic } from '../far-sides/kafka/records.ts';
 import type { Sections } from '../support/running-bridge.ts';
 import { allAccepted, EVENTS } from './accepted.ts';
 import type { Row } from './figures.ts';

@@ -1,7 +1,7 @@
 // Document change → webhook: from the moment a poll got the change to the moment the receiver had it, beside a bare loop doing the same.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
+import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
 import { Program } from '../support/program.ts';
 import { percentile, type Row } from './figures.ts';
 import { Rig } from './rig.ts';

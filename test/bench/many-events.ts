@@ -1,5 +1,5 @@
 // A number → as many new events for one document.
-import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
+import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
 import type { EventFields } from './metadata-service.ts';
 
 /** Alike but for their ids, which are the same ones at every call. */

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fakeDocument } from '../support/fake-metadata.ts';
+import { fakeDocument } from '../far-sides/metadata-service.ts';
 
 const INSTANCE = JSON.stringify({
   compute: {

@@ -1,5 +1,5 @@
 // kill -9 amid deliveries that fail → how long after the restart until the first poll, and until the first redelivery.
-import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
+import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
 import { median, type Row } from './figures.ts';
 import { Rig } from './rig.ts';
 

@@ -2,9 +2,9 @@
 import type { StdioOptions } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { WebhookReceiver } from '../far-sides/webhook-receiver.ts';
 import { Program } from '../support/program.ts';
 import { hook, type Sections } from '../support/running-bridge.ts';
-import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { MetadataService } from './metadata-service.ts';
 
 /** Not in /tmp, which may be in memory: what fsync costs is a part of the figures. */

@@ -1,7 +1,7 @@
 // A bridge and a bare loop that tell their deliveries (timed.ts), each with a metadata service of its own → one change after the other, in turn, and how long each took.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
+import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
 import type { Program } from '../support/program.ts';
 import type { Sections } from '../support/running-bridge.ts';
 import { sharedMs } from './clock.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DATABASE_FILE } from '../../src/outbox/folder.ts';
-import { EXAMPLE_EVENT } from '../support/fake-metadata.ts';
+import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
 import { cpuMs, type Row } from './figures.ts';
 import { pidOf, Rig } from './rig.ts';
 

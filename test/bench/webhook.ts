@@ -1,9 +1,9 @@
 // 1,000 events in one document → how long until a receiver has them, beside a plain loop that posts as many, and what encoding and signing cost.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { WebhookReceiver } from '../far-sides/webhook-receiver.ts';
 import { Program } from '../support/program.ts';
 import { hook } from '../support/running-bridge.ts';
-import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { median, type Row, rssMb } from './figures.ts';
 import { manyEvents } from './many-events.ts';
 import { pidOf, Rig } from './rig.ts';

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { kafkaFolder } from '../support/kafka/kafka-shell.ts';
-import { sharedKafka, withoutOurKafka } from '../support/kafka/shared-kafka.ts';
-import { codeBlocksOf } from '../support/markdown-page.ts';
-import { PlayedPage } from '../support/played-page.ts';
+import { kafkaFolder } from '../far-sides/kafka/kafka-shell.ts';
+import { sharedKafka, withoutOurKafka } from '../far-sides/kafka/shared-kafka.ts';
+import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';
+import { serviceBusServer } from '../far-sides/service-bus/service-bus-server.ts';
 import { poll } from '../support/poll.ts';
 import { bridgeFolder, localSimulator, posts, startRun, urlOf } from '../support/running-bridge.ts';
-import { sdkClient } from '../support/service-bus/sdk-client.ts';
-import { serviceBusServer } from '../support/service-bus/service-bus-server.ts';
+import { codeBlocksOf } from './markdown-page.ts';
+import { PlayedPage } from './played-page.ts';
 
 const PAGE = 'docs/cases/approve-from-a-topic.md';
 

@@ -1,6 +1,6 @@
 // docs/cases/leader-failover.md → its blocks, typed as they stand into terminals, with a simulator and three bridges.
 import { test } from 'node:test';
-import { PlayedPage } from '../support/played-page.ts';
+import { PlayedPage } from './played-page.ts';
 
 test('docs/cases/leader-failover.md: the next one posts where the leader is dead or hangs, and what is printed is what the page shows', async (t) => {
   const page = await PlayedPage.open(t, 'docs/cases/leader-failover.md');

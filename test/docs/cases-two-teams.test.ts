@@ -1,6 +1,6 @@
 // docs/cases/two-teams.md → its blocks, typed as they stand into terminals, with a simulator and a bridge.
 import { test } from 'node:test';
-import { PlayedPage } from '../support/played-page.ts';
+import { PlayedPage } from './played-page.ts';
 
 test('docs/cases/two-teams.md: both have to say yes, to what the event is now, and what is printed is what the page shows', async (t) => {
   const page = await PlayedPage.open(t, 'docs/cases/two-teams.md');

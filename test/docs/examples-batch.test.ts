@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { Example, linesOf, says } from '../support/documented-example.ts';
 import { poll } from '../support/poll.ts';
 import type { Program } from '../support/program.ts';
+import { Example, linesOf, says } from './documented-example.ts';
 
 const PAGE = 'checkpoint-a-batch-job';
 /** Never done while the event is there. */

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import test from 'node:test';
-import { Example, linesOf, says } from '../support/documented-example.ts';
 import type { Program } from '../support/program.ts';
+import { Example, linesOf, says } from './documented-example.ts';
 
 const PAGE = 'drain-an-http-service';
 const REFUSED = /^not approved: the bridge refused the approval for event .*: /;

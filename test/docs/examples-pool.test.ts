@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { Example, linesOf, says } from '../support/documented-example.ts';
 import { poll } from '../support/poll.ts';
 import type { Program } from '../support/program.ts';
+import { Example, linesOf, says } from './documented-example.ts';
 
 const PAGE = 'leave-a-load-balancer';
 type Env = Readonly<Record<string, string>>;

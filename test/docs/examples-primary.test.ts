@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
-import { Example, linesOf, says } from '../support/documented-example.ts';
 import { poll } from '../support/poll.ts';
 import type { Program } from '../support/program.ts';
+import { Example, linesOf, says } from './documented-example.ts';
 
 const PAGE = 'step-down-as-primary';
 const QUICK = { LEASE_SECONDS: '1.5', TAKEOVER_SECONDS: '8' };

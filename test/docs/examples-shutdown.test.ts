@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { Example, linesOf, says } from '../support/documented-example.ts';
 import { poll } from '../support/poll.ts';
 import type { Program } from '../support/program.ts';
+import { Example, linesOf, says } from './documented-example.ts';
 
 const PAGE = 'shut-down-gracefully';
 const QUICK = { FLUSH_MS: '50' };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { codeBlocksOf, tableBelow } from '../support/markdown-page.ts';
+import { codeBlocksOf, tableBelow } from './markdown-page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const pages = globSync('docs/examples/*.md', { cwd: ROOT })

@@ -6,7 +6,7 @@ import test from 'node:test';
 import protocolErrors from 'kafkajs/src/protocol/error.js';
 import { type Doing, meaningOf } from '../../adapters/kafka/protocol-meanings.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
-import { tableBelow } from '../support/markdown-page.ts';
+import { tableBelow } from './markdown-page.ts';
 
 const PAGE = 'docs/kafka.md';
 const ROOT = join(import.meta.dirname, '../..');

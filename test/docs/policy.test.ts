@@ -9,7 +9,7 @@ import { compileDecision } from '../../src/verbs/policy-decision.ts';
 import { sightings } from '../../src/verbs/policy-play.ts';
 import { reportLines } from '../../src/verbs/policy-words.ts';
 import { OTHER_TOKEN, surroundings, TOKEN } from '../support/config.ts';
-import { codeBlocksOf } from '../support/markdown-page.ts';
+import { codeBlocksOf } from './markdown-page.ts';
 
 const BLOCKS = codeBlocksOf('docs/policy.md');
 const AROUND = { ...surroundings({ ORDERS_TOKEN: TOKEN, BILLING_TOKEN: OTHER_TOKEN }), adapters: ADAPTERS };

@@ -1,9 +1,9 @@
 // README.md, "With curl alone" → its blocks, typed in shells against a simulator on a free port: query, watch, approve.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { codeBlocksOf } from '../support/markdown-page.ts';
 import { poll } from '../support/poll.ts';
 import { start } from '../support/program.ts';
+import { codeBlocksOf } from './markdown-page.ts';
 
 /** The statuses of the events in each document that was printed, a line each. */
 function statusesIn(printed: string): string[] {

@@ -7,8 +7,8 @@ import { entriesOf } from '../../src/schema/validate.ts';
 import { readScenario } from '../../src/simulator/script/scenario-file.ts';
 import { scenarioSchema } from '../../src/simulator/script/scenario-schema.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
-import { codeBlocksOf, tableBelow } from '../support/markdown-page.ts';
-import { ScenarioPlay } from '../support/scenario-play.ts';
+import { codeBlocksOf, tableBelow } from './markdown-page.ts';
+import { ScenarioPlay } from './scenario-play.ts';
 
 const PAGE = 'docs/scenarios.md';
 

@@ -9,11 +9,11 @@ import { type BridgeError, ERROR_CODES } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { createServiceBus } from '../adapters/service-bus/start-service-bus.ts';
-import { codeBlocksOf, tableBelow } from '../support/markdown-page.ts';
+import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';
+import { serviceBusServer } from '../far-sides/service-bus/service-bus-server.ts';
 import { poll } from '../support/poll.ts';
 import { folderOf, start } from '../support/program.ts';
-import { sdkClient } from '../support/service-bus/sdk-client.ts';
-import { serviceBusServer } from '../support/service-bus/service-bus-server.ts';
+import { codeBlocksOf, tableBelow } from './markdown-page.ts';
 
 const PAGE = 'docs/service-bus.md';
 const page = readFileSync(join(import.meta.dirname, '../..', PAGE), 'utf8');

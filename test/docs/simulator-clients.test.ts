@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { codeBlocksOf } from '../support/markdown-page.ts';
 import { NetworkNamespace, noNetworkNamespace } from '../support/network-namespace.ts';
 import { start } from '../support/program.ts';
+import { codeBlocksOf } from './markdown-page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SERVICE = 'http://169.254.169.254';

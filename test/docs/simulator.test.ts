@@ -6,10 +6,10 @@ import { eventEntries } from '../../src/simulator/control/event-fields.ts';
 import { faultEntries } from '../../src/simulator/control/fault-fields.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
 import { simulate } from '../../src/verbs/simulate.ts';
-import { codeBlocksOf, tableBelow } from '../support/markdown-page.ts';
 import { start } from '../support/program.ts';
-import { simulatedGroup } from '../support/simulated-group.ts';
-import { jsonOf } from '../support/simulation.ts';
+import { simulatedGroup } from '../virtual/simulated-group.ts';
+import { jsonOf } from '../virtual/simulation.ts';
+import { codeBlocksOf, tableBelow } from './markdown-page.ts';
 
 const PAGE = 'docs/simulator.md';
 

@@ -1,7 +1,7 @@
 // The clause tables of docs/webhooks.md and the titles of tests → each clause has its tests or says why not, each citation its clause.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { citationsOf, citedRows, differingRows, unknownCitations } from '../support/cited-rows.ts';
+import { citationsOf, citedRows, differingRows, unknownCitations } from './cited-rows.ts';
 
 /** The clauses of the specifications, by the number of the last one. */
 const CLAUSES: Readonly<Record<string, number>> = { H: 15, JS: 9, W: 18, S: 11 };

@@ -8,9 +8,9 @@ import { pathToFileURL } from 'node:url';
 import { failed } from '../adapters/contract.ts';
 import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { createWebhook } from '../adapters/webhook/start-webhook.ts';
-import { codeBlocksOf } from '../support/markdown-page.ts';
+import { WebhookReceiver } from '../far-sides/webhook-receiver.ts';
 import { folderOf, Program } from '../support/program.ts';
-import { WebhookReceiver } from '../support/webhook-receiver.ts';
+import { codeBlocksOf } from './markdown-page.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 const OTHER = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';

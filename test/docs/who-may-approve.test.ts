@@ -10,11 +10,11 @@ import type { Approvals } from '../../src/approvals/approvals.ts';
 import { type HttpInterface, openHttpInterface } from '../../src/bridge/http-interface.ts';
 import type { ApprovalOrigin } from '../../src/model/approvals.ts';
 import { systemDeps } from '../../src/time/system.ts';
-import { CERTIFICATE, PRIVATE_KEY } from '../support/certificate.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../far-sides/certificate.ts';
+import { Issuer } from '../far-sides/token-issuer.ts';
 import { configOf, surroundings } from '../support/config.ts';
-import { Issuer } from '../support/issuer.ts';
-import { codeBlocksOf } from '../support/markdown-page.ts';
 import { folderOf } from '../support/program.ts';
+import { codeBlocksOf } from './markdown-page.ts';
 
 const run = promisify(execFile);
 const blocks = codeBlocksOf('docs/who-may-approve.md');

@@ -5,8 +5,8 @@ import type { TestContext } from 'node:test';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
 import { type SimulatedAzure, startSimulator } from '../../src/simulator.ts';
 import { systemDeps } from '../../src/time/system.ts';
+import type { ReceivedRequest } from '../far-sides/webhook-receiver.ts';
 import { folderOf, type Program, type ProgramOptions, start } from './program.ts';
-import type { ReceivedRequest } from './webhook-receiver.ts';
 
 /** 16 characters at least. */
 export const TOKEN = 'correct-horse-battery-staple';

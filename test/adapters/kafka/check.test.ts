@@ -1,8 +1,8 @@
 // A sink's check against a real broker, with what can be wrong → which step failed, what to do, and no record in the topic.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { USERS } from '../../support/kafka/security.ts';
-import { sharedKafka, withoutKafka, withoutOurKafka } from '../../support/kafka/shared-kafka.ts';
+import { USERS } from '../../far-sides/kafka/security.ts';
+import { sharedKafka, withoutKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
 import { failed } from '../contract.ts';
 import { createSink, type SinkSetup, startSink } from './start-kafka.ts';

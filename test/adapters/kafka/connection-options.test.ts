@@ -10,7 +10,7 @@ import {
   connectionSettings,
   type KafkaConnectionOptions,
 } from '../../../adapters/kafka/options/connection-options.ts';
-import { CertificateAuthority } from '../../support/certificate-authority.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { configOf, faultsOf, surroundings } from '../../support/config.ts';
 
 const options = v.pipe(v.strictObject(connectionEntries), connectionRules());

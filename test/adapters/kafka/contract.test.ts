@@ -5,12 +5,12 @@ import { type TestContext, test } from 'node:test';
 import type { CloudEvent } from 'cloudevents';
 import { kafka } from '../../../adapters/kafka/kafka.ts';
 import type { Delivery } from '../../../src/model/events.ts';
-import { cloudEventOf } from '../../support/kafka/cloud-event-of.ts';
-import { KafkaProxy } from '../../support/kafka/kafka-proxy.ts';
-import { fromKcat } from '../../support/kafka/records.ts';
-import { USERS } from '../../support/kafka/security.ts';
-import { sharedKafka, withoutOurKafka } from '../../support/kafka/shared-kafka.ts';
-import { API } from '../../support/kafka/wire.ts';
+import { cloudEventOf } from '../../far-sides/kafka/cloud-event-of.ts';
+import { KafkaProxy } from '../../far-sides/kafka/kafka-proxy.ts';
+import { fromKcat } from '../../far-sides/kafka/records.ts';
+import { USERS } from '../../far-sides/kafka/security.ts';
+import { sharedKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
+import { API } from '../../far-sides/kafka/wire.ts';
 import { type Arrival, type Clause, type FarSide, testAdapter } from '../contract.ts';
 
 const MESSAGE_TOO_LARGE = 10;

@@ -1,9 +1,9 @@
 // Batches through a lane to a real broker, and what the options make of a record: too large ones alone are given up, all else arrives.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutKafka } from '../../support/kafka/shared-kafka.ts';
+import { withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { kafkaLane } from './kafka-lane.ts';

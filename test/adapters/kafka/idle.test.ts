@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kafkaClient } from '../../../adapters/kafka/client/kafka-client.ts';
 import { systemDeps } from '../../../src/time/system.ts';
-import { sharedKafka, withoutKafka } from '../../support/kafka/shared-kafka.ts';
+import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 
 const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'Immediate').length;

@@ -1,6 +1,6 @@
 // A Kafka sink and its lane on virtual time → what a broker's answers lead to, seen from the lane's end.
 import type { TestContext } from 'node:test';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { type AdapterLane, adapterLane } from '../adapter-lane.ts';
 import { createSink } from './start-kafka.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import { type Fault, Hold, type ProxiedRequest } from '../../support/kafka/kafka-proxy.ts';
-import { withoutKafka } from '../../support/kafka/shared-kafka.ts';
-import { API } from '../../support/kafka/wire.ts';
+import { type Fault, Hold, type ProxiedRequest } from '../../far-sides/kafka/kafka-proxy.ts';
+import { withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
+import { API } from '../../far-sides/kafka/wire.ts';
 import { poll } from '../../support/poll.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';

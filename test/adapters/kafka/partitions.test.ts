@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { javaArguments } from '../../support/kafka/distribution.ts';
-import { type ReadRecord, readTopic } from '../../support/kafka/records.ts';
-import { sharedKafka, withoutOurKafka } from '../../support/kafka/shared-kafka.ts';
+import { javaArguments } from '../../far-sides/kafka/distribution.ts';
+import { type ReadRecord, readTopic } from '../../far-sides/kafka/records.ts';
+import { sharedKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { startSink } from './start-kafka.ts';
 
 const MOST = 12;

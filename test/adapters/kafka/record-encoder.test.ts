@@ -6,8 +6,8 @@ import { encodeRecord, recordBytes } from '../../../adapters/kafka/sink/record-e
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { Change, Delivery } from '../../../src/model/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from '../../cloudevents/changes.ts';
-import { cloudEventOf } from '../../support/kafka/cloud-event-of.ts';
+import { cloudEventOf } from '../../far-sides/kafka/cloud-event-of.ts';
+import { approvalChange, context, eventChange, sourceChange } from '../../unit/cloudevents/changes.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
 const binary = { mode: 'binary', keyed: true } as const;

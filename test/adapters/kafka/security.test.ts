@@ -9,13 +9,13 @@ import type { SaslOptions } from '../../../adapters/kafka/options/sasl-options.t
 import { BridgeError, codeOf } from '../../../src/errors.ts';
 import type { TlsOptions } from '../../../src/net/tls-options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { CertificateAuthority } from '../../support/certificate-authority.ts';
-import { FakeEntra } from '../../support/fake-entra.ts';
-import { USERS, unsecuredToken } from '../../support/kafka/security.ts';
-import { type Kafka, sharedKafka, withoutOurKafka } from '../../support/kafka/shared-kafka.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { FakeEntra } from '../../far-sides/entra-id.ts';
+import { ScriptedBroker } from '../../far-sides/kafka/scripted-broker.ts';
+import { USERS, unsecuredToken } from '../../far-sides/kafka/security.ts';
+import { type Kafka, sharedKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { folderOf } from '../../support/program.ts';
 import { adapterDeps } from '../adapter-deps.ts';
-import { ScriptedBroker } from './scripted-broker.ts';
 
 const skip = withoutOurKafka;
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
-import { sharedKafka, withoutKafka } from '../../support/kafka/shared-kafka.ts';
+import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
 import type { Program } from '../../support/program.ts';
 import { bridgeFolder, localSimulator, polled, startRun } from '../../support/running-bridge.ts';

@@ -8,8 +8,8 @@ import kafkajs from 'kafkajs';
 import { unpackLz4 } from '../../../adapters/kafka/source/codecs/lz4.ts';
 import { unpackSnappy } from '../../../adapters/kafka/source/codecs/snappy.ts';
 import type { BridgeError } from '../../../src/errors.ts';
-import { javaArguments } from '../../support/kafka/distribution.ts';
-import { sharedKafka, withoutKafka, withoutOurKafka } from '../../support/kafka/shared-kafka.ts';
+import { javaArguments } from '../../far-sides/kafka/distribution.ts';
+import { sharedKafka, withoutKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { Reading } from '../source-reading.ts';
 import { openSource } from './source-bench.ts';
 

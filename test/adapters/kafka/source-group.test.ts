@@ -13,7 +13,7 @@ import { type Coordinator, coordinatorOf, whenCoordinated } from '../../../adapt
 import { startGroupFromOutside } from '../../../adapters/kafka/source/group-start.ts';
 import type { BridgeError } from '../../../src/errors.ts';
 import { systemDeps } from '../../../src/time/system.ts';
-import { sharedKafka, withoutKafka } from '../../support/kafka/shared-kafka.ts';
+import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { Reading } from '../source-reading.ts';

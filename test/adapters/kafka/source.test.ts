@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import { sharedKafka, withoutKafka } from '../../support/kafka/shared-kafka.ts';
+import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
 import { Reading } from '../source-reading.ts';
 import { FarEnd, openSource } from './source-bench.ts';

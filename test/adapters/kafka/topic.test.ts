@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import kafkajs from 'kafkajs';
-import { KafkaProxy } from '../../support/kafka/kafka-proxy.ts';
-import { createTopic, deleteTopic, readMetadata } from '../../support/kafka/requests.ts';
-import { sharedKafka, withoutKafka } from '../../support/kafka/shared-kafka.ts';
+import { KafkaProxy } from '../../far-sides/kafka/kafka-proxy.ts';
+import { createTopic, deleteTopic, readMetadata } from '../../far-sides/kafka/requests.ts';
+import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';

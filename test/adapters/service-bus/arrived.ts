@@ -1,7 +1,7 @@
 // A message as it was kept or received → the CloudEvent in it, read from content type, application properties and body without the adapter's help.
 import assert from 'node:assert/strict';
 import { CloudEvent, HTTP } from 'cloudevents';
-import type { KeptMessage } from '../../support/service-bus/kept-message.ts';
+import type { KeptMessage } from '../../far-sides/service-bus/kept-message.ts';
 import type { Arrival } from '../contract.ts';
 
 const PREFIX = /^cloudEvents[_:]/;

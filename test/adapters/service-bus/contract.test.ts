@@ -3,8 +3,8 @@
 import { after, type TestContext } from 'node:test';
 import { serviceBus } from '../../../adapters/service-bus/service-bus.ts';
 import type { Delivery } from '../../../src/model/events.ts';
-import type { KeptMessage } from '../../support/service-bus/kept-message.ts';
-import { type ServiceBusServer, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
+import type { KeptMessage } from '../../far-sides/service-bus/kept-message.ts';
+import { type ServiceBusServer, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { type FarSide, testAdapter } from '../contract.ts';
 import { arrived } from './arrived.ts';
 import { givenEntities, NOT_THERE } from './given-namespace.ts';

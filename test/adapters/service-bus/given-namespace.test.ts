@@ -6,7 +6,7 @@ import { start } from '../../support/program.ts';
 import { givenEntities } from './given-namespace.ts';
 
 const CONTRACT = join(import.meta.dirname, 'contract.test.ts');
-const SERVER = join(import.meta.dirname, '../../support/service-bus/serve.ts');
+const SERVER = join(import.meta.dirname, '../../far-sides/service-bus/serve.ts');
 const NAMES = { SERVICEBUS_QUEUE: 'q', SERVICEBUS_TOPIC: 't' };
 
 test('SERVICEBUS_CONNECTION_STRING points the contract at a namespace: what needs no ordered faults runs, the rest is skipped with a reason', async (t) => {

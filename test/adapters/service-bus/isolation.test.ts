@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
+import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { QUEUE } from './start-service-bus.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 // A namespace on loopback, a service-bus sink and its lane on virtual time → order, pauses and states, seen from both ends.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { adapterLane } from '../adapter-lane.ts';
 import { QUEUE, startServiceBus } from './start-service-bus.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type MessageOptions, messageEncoder } from '../../../adapters/service-bus/sink/message-encoder.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/events.ts';
-import { serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
+import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { createServiceBus, QUEUE } from './start-service-bus.ts';
 

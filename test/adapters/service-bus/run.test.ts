@@ -1,10 +1,10 @@
 // The built command with a service-bus sink, a simulator and a namespace on loopback → what arrives over kill -9 and a namespace that was away, and what `check` says.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { poll } from '../../support/poll.ts';
 import { run } from '../../support/program.ts';
 import { bridgeFolder, localSimulator, startRun } from '../../support/running-bridge.ts';
-import { serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
 import { arrived } from './arrived.ts';
 
 const SINK = { type: 'service-bus', connectionString: { env: 'BUS' }, topic: 'maintenance' };

@@ -1,6 +1,6 @@
 // A namespace on loopback that speaks TLS, and a service-bus sink that trusts its authority, for tests of single behaviours.
 import type { TestContext } from 'node:test';
-import { CertificateAuthority } from '../../support/certificate-authority.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { type ServiceBus, type ServiceBusSetup, startServiceBus } from './start-service-bus.ts';
 
 export interface Secured extends ServiceBusSetup {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectionFault, type FaultPlace, serviceBusFault } from '../../../adapters/service-bus/service-bus-fault.ts';
 import { BridgeError } from '../../../src/errors.ts';
+import type { ServiceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { poll } from '../../support/poll.ts';
-import type { ServiceBusServer } from '../../support/service-bus/service-bus-server.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { failed } from '../contract.ts';
 import { QUEUE, startServiceBus } from './start-service-bus.ts';
 

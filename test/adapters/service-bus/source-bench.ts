@@ -6,8 +6,8 @@ import type { CredentialOf } from '../../../adapters/service-bus/connection/acce
 import type { ServiceBusSourceOptions } from '../../../adapters/service-bus/options/service-bus-source-options.ts';
 import { ServiceBusSource, serviceBusSource } from '../../../adapters/service-bus/source/service-bus-source.ts';
 import type { Deps } from '../../../src/time/clock.ts';
-import { sdkClient } from '../../support/service-bus/sdk-client.ts';
-import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
+import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
+import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
 import type { OpenedSource } from '../source-reading.ts';

@@ -1,10 +1,10 @@
 // The built command with a source on a Service Bus queue, and the simulator: what the SDK sends there → StartRequests, CloudEvents and dead letters.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
+import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { poll } from '../../support/poll.ts';
 import { bridgeFolder, localSimulator, polled, startRun } from '../../support/running-bridge.ts';
-import { sdkClient } from '../../support/service-bus/sdk-client.ts';
-import { serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
 
 test('what the SDK sends to a queue starts its event, over a kill too; what is refused or no approval becomes a dead letter', async (t) => {
   const server = await serviceBusServer(t);

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import { CertificateAuthority } from '../../support/certificate-authority.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { type ServiceBusServer, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { poll } from '../../support/poll.ts';
-import { type ServiceBusServer, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
 import { openServer, openSource, QUEUE, type SourceSetup, send } from './source-bench.ts';
 
 const never = new AbortController().signal;

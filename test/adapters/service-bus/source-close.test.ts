@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageVerdict } from '../../../adapters/adapter.ts';
 import type { BridgeError } from '../../../src/errors.ts';
-import { serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { Reading } from '../source-reading.ts';
 import { openServer, openSource, QUEUE, send } from './source-bench.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import type { ServiceBusServer } from '../../support/service-bus/service-bus-server.ts';
+import type { ServiceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { type OpenedSource, Reading } from '../source-reading.ts';
 import { openServer, openSource, QUEUE, type SourceSetup, send } from './source-bench.ts';
 

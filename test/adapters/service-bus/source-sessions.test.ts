@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageVerdict } from '../../../adapters/adapter.ts';
 import { BridgeError } from '../../../src/errors.ts';
-import { sdkClient } from '../../support/service-bus/sdk-client.ts';
-import { type ServiceBusServer, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
+import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
+import { type ServiceBusServer, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { Reading, textOf } from '../source-reading.ts';
 import { openSource, type SourceSetup, send } from './source-bench.ts';
 

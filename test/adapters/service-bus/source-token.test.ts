@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import { CertificateAuthority } from '../../support/certificate-authority.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { Reading } from '../source-reading.ts';
 import { openServer, openSource } from './source-bench.ts';
 

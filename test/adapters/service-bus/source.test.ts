@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageVerdict } from '../../../adapters/adapter.ts';
 import { BridgeError } from '../../../src/errors.ts';
-import { sdkClient } from '../../support/service-bus/sdk-client.ts';
+import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
 import { Reading, textOf } from '../source-reading.ts';
 import { openServer, openSource, QUEUE, send } from './source-bench.ts';
 

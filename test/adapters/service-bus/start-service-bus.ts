@@ -6,7 +6,7 @@ import type { CredentialOf } from '../../../adapters/service-bus/connection/acce
 import { serviceBusOptions } from '../../../adapters/service-bus/options/service-bus-options.ts';
 import { ServiceBusAdapter } from '../../../adapters/service-bus/sink/service-bus-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
-import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../support/service-bus/service-bus-server.ts';
+import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
 import { type Sample, sampleDelivery } from '../sample-deliveries.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import { ConnectProxy } from '../../support/connect-proxy.ts';
+import { ConnectProxy } from '../../far-sides/connect-proxy.ts';
 import { poll } from '../../support/poll.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { failed } from '../contract.ts';
 import { secured } from './secured.ts';
 import { type ServiceBusSetup, startServiceBus } from './start-service-bus.ts';

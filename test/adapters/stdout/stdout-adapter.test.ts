@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { stdout } from '../../../adapters/stdout/stdout.ts';
 import type { Delivery } from '../../../src/model/events.ts';
-import { settle } from '../../support/virtual-time.ts';
+import { settle } from '../../virtual/virtual-time.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';

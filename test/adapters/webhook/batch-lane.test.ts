@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchId } from '../../../src/cloudevents/batch.ts';
-import { SECOND } from '../../support/lane-fixture.ts';
-import type { Answer, ReceivedRequest } from '../../support/webhook-receiver.ts';
+import type { Answer, ReceivedRequest } from '../../far-sides/webhook-receiver.ts';
+import { SECOND } from '../../virtual/lane-fixture.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { webhookLane } from './webhook-lane.ts';
 

@@ -5,10 +5,10 @@ import { PassThrough } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { checkConnections } from '../../../src/bridge/connections.ts';
-import { CertificateAuthority } from '../../support/certificate-authority.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { ConnectProxy } from '../../far-sides/connect-proxy.ts';
+import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { configOf } from '../../support/config.ts';
-import { ConnectProxy } from '../../support/connect-proxy.ts';
-import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 
 /** No name of the DNS has so long a part, so nobody is asked. */

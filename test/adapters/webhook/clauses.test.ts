@@ -7,7 +7,7 @@ import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { Change } from '../../../src/model/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from '../../cloudevents/changes.ts';
+import { approvalChange, context, eventChange, sourceChange } from '../../unit/cloudevents/changes.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { startWebhook } from './start-webhook.ts';
 

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
-import { CertificateAuthority } from '../../support/certificate-authority.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { configOf, faultsOf, surroundings } from '../../support/config.ts';
 import { type OptionFaults, testOptionFaults } from './option-faults.ts';
 

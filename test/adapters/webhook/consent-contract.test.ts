@@ -2,7 +2,7 @@
 import type { TestContext } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
-import { type Answer, type ReceivedRequest, WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { type Answer, type ReceivedRequest, WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
 
 testAdapter({ definition: webhook, variant: 'with a handshake', start: startReceiver, awayIs: 'retry' });

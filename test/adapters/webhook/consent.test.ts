@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { AdapterMemory } from '../../../adapters/adapter.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
-import type { Answer, ReceivedRequest, WebhookReceiver } from '../../support/webhook-receiver.ts';
+import type { Answer, ReceivedRequest, WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { adapterMemory } from '../adapter-deps.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import type { Delivery } from '../../../src/model/events.ts';
-import { type ReceivedRequest, WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { type ReceivedRequest, WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
 
 testAdapter({ definition: webhook, start: receiverOf({}, whole), awayIs: 'retry' });

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Adapter } from '../../../adapters/adapter.ts';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { Lane } from '../../../src/delivery/lane.ts';
-import { MemoryLaneStore } from '../../support/memory-lane-store.ts';
+import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
+import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { poll } from '../../support/poll.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
-import { WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { createWebhook } from './start-webhook.ts';
 import { webhookLane } from './webhook-lane.ts';

@@ -1,9 +1,9 @@
 // A proxy that refuses, misbehaves, hangs or is away → what is asked of the lane, the time limit kept, and no connection left.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { ConnectProxy, type ProxyAnswer } from '../../support/connect-proxy.ts';
+import { ConnectProxy, type ProxyAnswer } from '../../far-sides/connect-proxy.ts';
 import { poll } from '../../support/poll.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { startWebhook, type WebhookSetup } from './start-webhook.ts';

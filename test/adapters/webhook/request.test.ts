@@ -4,8 +4,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { poll } from '../../support/poll.ts';
-import { WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { startWebhook } from './start-webhook.ts';
 

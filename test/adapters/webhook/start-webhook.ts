@@ -6,7 +6,7 @@ import { WebhookAdapter } from '../../../adapters/webhook/webhook-adapter.ts';
 import { targetOf, webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 import type { Resolve } from '../../../src/net/checked-lookup.ts';
 import type { Deps } from '../../../src/time/clock.ts';
-import { WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';

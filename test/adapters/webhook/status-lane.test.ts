@@ -1,8 +1,8 @@
 // Each row of the status table (contract, section 5) through adapter and lane against a real receiver: what is sent again, when, and what is told.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DAY, HOUR, MINUTE, SECOND } from '../../support/lane-fixture.ts';
-import type { Answer } from '../../support/webhook-receiver.ts';
+import type { Answer } from '../../far-sides/webhook-receiver.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../virtual/lane-fixture.ts';
 import { webhookLane } from './webhook-lane.ts';
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Disposition, ErrorCode } from '../../../src/errors.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
-import type { Answer } from '../../support/webhook-receiver.ts';
+import type { Answer } from '../../far-sides/webhook-receiver.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { failed } from '../contract.ts';
 import { startWebhook } from './start-webhook.ts';
 

@@ -8,7 +8,7 @@ import type { Adapter } from '../../../adapters/adapter.ts';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';

@@ -1,8 +1,8 @@
 // A receiver on loopback, a webhook sink and its lane on virtual time → what an answer leads to, seen from both ends.
 import type { TestContext } from 'node:test';
-import { INFO, type LogLine } from '../../support/lane-fixture.ts';
-import { VirtualTime } from '../../support/virtual-time.ts';
-import { WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
+import { INFO, type LogLine } from '../../virtual/lane-fixture.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { type AdapterLane, type AdapterLaneOptions, adapterLane } from '../adapter-lane.ts';
 import { createWebhook } from './start-webhook.ts';
 

@@ -1,0 +1,51 @@
+// The rows of the fidelity table and the titles of tests → each simulated row has its tests, each citation its row, each named file its citation.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type CitedRow, citationsOf, citedRows, differingRows, pageOf, unknownCitations } from '../docs/cited-rows.ts';
+
+const BASES = ['documented', 'seen', 'choice'];
+const PAGE = 'docs/fidelity.md';
+
+const rows = citedRows(PAGE, /^F-/);
+const citations = citationsOf(/^F-\d{2,}$/, /\bF-\d+/g, 'simulator/fidelity');
+
+test('the rows are numbered from F-01 without a gap, a later one wherever it belongs', () => {
+  assert.deepEqual(
+    rows.map(({ id }) => id).sort((a, b) => Number(a.slice(2)) - Number(b.slice(2))),
+    rows.map((_, index) => `F-${String(index + 1).padStart(2, '0')}`),
+  );
+  assert.ok(rows.length > 50);
+});
+
+test('every row that is simulated names the files whose titles cite it, and no others', () => {
+  assert.deepEqual(differingRows(rows, citations), []);
+});
+
+test('a row without a test says that it is not simulated, and no other does', () => {
+  const saysNot = ({ cells }: CitedRow) => cells.some((cell) => cell.startsWith('not simulated'));
+  assert.deepEqual(
+    rows.filter(({ tests }) => tests.length === 0).map(({ id }) => id),
+    rows.filter(saysNot).map(({ id }) => id),
+  );
+});
+
+test('every citation of a test names a row that is there, at the end of its title', () => {
+  assert.deepEqual(unknownCitations(rows, citations), []);
+});
+
+test('every row of a behaviour has as many cells as its heading and says how sure it is', () => {
+  const offences = rows.filter(({ cells, columns }) => {
+    const basis = columns.indexOf('basis');
+    return cells.length !== columns.length || (basis >= 0 && !BASES.includes(cells[basis] ?? ''));
+  });
+  assert.deepEqual(offences, []);
+});
+
+test('every row that the text and the comparison with the mock server name is there', () => {
+  const known = new Set(rows.map(({ id }) => id));
+  const named = [...pageOf(PAGE).matchAll(/\bF-\d+/g)].map(([id]) => id);
+  assert.deepEqual(
+    [...new Set(named)].filter((id) => !known.has(id)),
+    [],
+  );
+});

@@ -1,0 +1,108 @@
+// Which machine of a group sees and approves what; rows of docs/fidelity.md.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
+import { scriptOf, simulatedGroup } from '../virtual/simulated-group.ts';
+import { jsonOf, type SimulatedMachine } from '../virtual/simulation.ts';
+
+const THREE = ['web_0', 'web_1', 'web_2'];
+
+function trio(options: { gpu?: boolean } = {}) {
+  const { machines } = simulatedGroup({ vms: THREE, ...options });
+  return machines as [SimulatedMachine, SimulatedMachine, SimulatedMachine];
+}
+
+test('every machine of a group reads the same document, also of events that name others alone (F-55)', () => {
+  const [a, b, c] = trio();
+  a.schedule({ Resources: ['web_1'] });
+  const expected = a.document();
+  assert.deepEqual([expected.DocumentIncarnation, expected.Events.map(({ Resources }) => Resources)], [2, [['web_1']]]);
+  assert.deepEqual([b.document(), c.document()], [expected, expected]);
+});
+
+test('two groups have nothing to do with each other (F-55)', () => {
+  const [a] = trio();
+  const other = simulatedGroup().first;
+  a.schedule();
+  assert.deepEqual(other.document(), { DocumentIncarnation: 1, Events: [] });
+});
+
+test('what one machine approves all see Started, for all its Resources and once (F-56)', () => {
+  const [a, b, c] = trio();
+  const { EventId, Resources } = a.schedule();
+  assert.deepEqual(Resources, THREE);
+  assert.equal(b.approve(EventId).status, 200);
+  for (const machine of [a, b, c]) assert.deepEqual(machine.statuses(), [[EventId, 'Started']]);
+  const before = a.document();
+  assert.deepEqual(
+    [a, b, c].map((machine) => machine.approve(EventId).status),
+    [200, 200, 200],
+  );
+  assert.deepEqual(c.document(), before);
+});
+
+test('a sibling that the event does not name can approve it when the named one hangs (F-57)', () => {
+  const [a, b] = trio();
+  const { EventId } = a.schedule({ EventType: 'Reboot', EventSource: 'User', Resources: ['web_0'] });
+  a.order('PUT', '/faults', { reset: true, vm: 'web_0', for: '1h' }, 204);
+  assert.equal(a.get().reset, true);
+  assert.equal(b.approve(EventId).status, 200);
+  assert.deepEqual(b.statuses(), [[EventId, 'Started']]);
+});
+
+test('after a hardware failure the machines that were hit may be silent, and their siblings read what happened to them (F-42)', () => {
+  const [a, b] = trio();
+  const { EventId } = a.schedule({ EventType: 'Reboot', EventStatus: 'Started', Resources: ['web_0'] });
+  a.order('PUT', '/faults', { reset: true, vm: 'WEB_0', for: '10m' }, 204);
+  assert.equal(a.get().reset, true);
+  assert.deepEqual(b.statuses(), [[EventId, 'Started']]);
+  a.advance('10m');
+  assert.deepEqual(a.statuses(), []);
+});
+
+test('GPU machines with one fault domain see the events of their own resource alone, in whatever letter case (F-58)', () => {
+  const [a, b, c] = trio({ gpu: true });
+  const own = a.schedule({ Resources: ['WEB_1'] }).EventId;
+  const shared = a.schedule({ Resources: ['web_0', 'web_1'] }).EventId;
+  assert.deepEqual(a.statuses(), [[shared, 'Scheduled']]);
+  assert.deepEqual(b.statuses(), [
+    [own, 'Scheduled'],
+    [shared, 'Scheduled'],
+  ]);
+  assert.deepEqual(c.statuses(), []);
+  assert.deepEqual([a.document().DocumentIncarnation, c.document().DocumentIncarnation], [3, 3]);
+});
+
+test('a GPU machine cannot approve what it does not see, and approves what it shares for all (F-58)', () => {
+  const [a, b, c] = trio({ gpu: true });
+  const { EventId } = a.schedule({ Resources: ['web_0', 'web_1'] });
+  assert.equal(c.approve(EventId).status, 400);
+  assert.equal(b.approve(EventId).status, 200);
+  assert.deepEqual(a.statuses(), [[EventId, 'Started']]);
+});
+
+test('machine N is in fault domain N modulo 5, as its instance metadata and scenarios have it; with GPUs all are in 0 (F-49)', () => {
+  const vms = Array.from({ length: 7 }, (_, index) => `set_${index}`);
+  const fields = { Resources: ['fd:1'] };
+  const { machines, first } = simulatedGroup({ vms, scenarios: [scriptOf({ afterMs: 0, action: { kind: 'schedule', fields } })] });
+  const faultDomains = (of: readonly SimulatedMachine[]) =>
+    of.map(
+      (machine) => jsonOf<Record<string, string>>(machine.get('/metadata/instance/compute?api-version=2021-02-01'))['platformFaultDomain'],
+    );
+  assert.deepEqual(faultDomains(machines), ['0', '1', '2', '3', '4', '0', '1']);
+  first.order('POST', '/scenarios/test');
+  assert.deepEqual(
+    first.document().Events.map(({ Resources }) => Resources),
+    [['set_1', 'set_6']],
+  );
+  assert.deepEqual(faultDomains(simulatedGroup({ vms, gpu: true }).machines), Array(7).fill('0'));
+});
+
+test('the scenario host-failure names all machines, and the one that was hit first cannot read it (F-41, F-42, F-50)', async () => {
+  const { machines, first } = simulatedGroup({ vms: ['a', 'b'], scenarios: await shippedScenarios() });
+  first.order('POST', '/scenarios/host-failure');
+  first.advance('1m');
+  assert.equal(first.get().reset, true);
+  const [event] = machines[1]?.document().Events ?? [];
+  assert.deepEqual([event?.EventType, event?.EventStatus, event?.NotBefore, event?.Resources], ['Reboot', 'Started', '', ['a', 'b']]);
+});

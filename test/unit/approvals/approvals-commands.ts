@@ -1,0 +1,141 @@
+// Chance → configurations of a bridge, and what may happen to it and around it: for the property of its approvals.
+import fc from 'fast-check';
+import type { Kill } from './approvals-model.ts';
+import type { OracleConfig, OracleRule } from './approvals-oracle-rules.ts';
+import type { Answer, Channel } from './approvals-process.ts';
+
+const NAMES = ['web_0', 'Web_1', 'db_0'];
+const GLOBS = ['web_*', 'WEB_0', '*'];
+const IMPACTS = ['Freeze', 'Reboot', 'Terminate'];
+export const EVENT_IDS = ['Aa', 'bB'];
+const some = <T>(...values: readonly T[]) => fc.uniqueArray(fc.constantFrom(...values), { minLength: 1 });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
+const seldom = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+
+const required = fc.constantFrom<OracleRule['required'] & {}>('any', 'all', 2, ['orders', 'billing'], ['billing']);
+const when: fc.Arbitrary<OracleRule['when']> = fc.record({
+  impacts: seldom(some(...IMPACTS)),
+  initiators: seldom(some('Platform', 'user')),
+  resources: seldom(some(...GLOBS)),
+  notice: seldom(fc.constantFrom({ belowMs: 300_000 }, { aboveMs: 120_000 })),
+  duration: seldom(fc.constantFrom({ minMs: 0, belowMs: 9000 }, { minMs: 9000 })),
+});
+const rule: fc.Arbitrary<OracleRule> = fc.oneof(
+  fc.record({ when, then: fc.constantFrom('approve' as const, 'approve' as const, 'never' as const) }),
+  fc.record({
+    ...{ when, then: fc.constant('wait' as const), required: maybe(required) },
+    deadline: fc.option(
+      fc.record({ beforeMs: fc.constantFrom(30_000, 120_000), then: fc.constantFrom('approve' as const, 'leave' as const) }),
+      {
+        ...{ nil: undefined, freq: 4 },
+      },
+    ),
+  }),
+);
+/** Seldom approved by all, so that the deadline has something to do. */
+const deadlineRule: fc.Arbitrary<OracleRule> = fc.record({
+  ...{ when: fc.record({ resources: seldom(some(...GLOBS)) }), then: fc.constant('wait' as const), required: fc.constant('all' as const) },
+  deadline: fc.record({ beforeMs: fc.constantFrom(30_000, 120_000), then: fc.constant('approve' as const) }),
+});
+const policy = fc.oneof(
+  fc.array(rule, { maxLength: 3 }),
+  fc.tuple(deadlineRule).map((rules): OracleRule[] => rules),
+  fc.tuple(rule, deadlineRule).map((rules): OracleRule[] => rules),
+);
+const scope = seldom(
+  fc.record({ impacts: some(...IMPACTS), resources: some(...GLOBS) }, { requiredKeys: [] }) as fc.Arbitrary<{
+    impacts?: string[];
+    resources?: string[];
+  }>,
+);
+/** What a process of the bridge may run with. */
+export const config: fc.Arbitrary<OracleConfig> = fc
+  .record({
+    ...{ orders: scope, billing: scope, policy, required },
+    ...{ submit: fc.constantFrom('every' as const, 'leader' as const), members: fc.constantFrom([], ['web_1'], ['partner', 'web_0']) },
+    ...{ ownName: fc.constantFrom('web_0', 'WEB_1', 'partner'), dryRun: fc.constantFrom(false, false, false, true) },
+  })
+  .map(({ orders, billing, submit, members, ...rest }) => ({
+    ...rest,
+    approvers: { orders: orders ? { scope: orders } : {}, billing: billing ? { scope: billing } : {}, ops: { admin: true } },
+    group: { submit, failoverAfterMs: 20_000, members },
+  }));
+
+const id = fc.constantFrom(...EVENT_IDS);
+const approver = fc.constantFrom('orders', 'orders', 'billing', 'billing', 'ops');
+const channel = fc.constantFrom<Channel>('http', 'http', 'topic', 'queue');
+const fields = fc.record({
+  eventType: maybe(fc.constantFrom(...IMPACTS, 'SpotRebalanceRecommendation')),
+  durationInSeconds: maybe(fc.constantFrom(-1, 5, 600)),
+  resources: maybe(fc.constantFrom(['web_0', 'WEB_1'], ['web_0'], ['WEB_1', 'db_0'], NAMES, [])),
+  eventSource: maybe(fc.constantFrom('Platform', 'User')),
+  noticeS: maybe(fc.constantFrom(60, 60, 150, 150, 600, -60)),
+});
+
+/** What may happen next. */
+export const act = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('list' as const), id, fields }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('ask' as const),
+      ids: fc.uniqueArray(id, { minLength: 1 }),
+      approver,
+      channel,
+      seen: maybe(fc.nat(6)),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom('hold' as const, 'release' as const, 'hold and ask' as const), id, approver, channel }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('start' as const, 'unstart' as const, 'end' as const, 'hide' as const), id }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), which: fc.nat(1), inOrder: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), at: fc.constantFrom<Kill>('before', 'after') }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(1, 1000, 4000, 9000, 15_000, 30_000, 90_000, 500_000) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('answers' as const),
+      answers: fc.array(
+        fc.constantFrom<Answer>(
+          'accepted',
+          'starts',
+          'slow',
+          'slow starts',
+          'again',
+          'refused',
+          'slow refused',
+          'bad',
+          'bad',
+          'never',
+          'never starts',
+        ),
+        {
+          minLength: 1,
+          maxLength: 3,
+        },
+      ),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        'poll' as const,
+        'crowd' as const,
+        'away' as const,
+        'back' as const,
+        'back' as const,
+        'blind' as const,
+        'full' as const,
+        'room' as const,
+        'room' as const,
+      ),
+    }),
+  },
+);
+export type Act = typeof act extends fc.Arbitrary<infer Value> ? Value : never;

@@ -1,0 +1,439 @@
+// Acts of a metadata service, approvers, a disk and a supervisor → one bridge's Approvals in virtual time, with the oracle told of all of it.
+import assert from 'node:assert/strict';
+import type { ApprovalTransaction } from '../../../src/approvals/store.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { RequestRate, type Room } from '../../../src/metadata/request-rate.ts';
+import type { EventApproval, PostResult } from '../../../src/model/approvals.ts';
+import type { ApprovalChange, EventChange, Instant, KnownEvent, Phase, ScheduledEvent } from '../../../src/model/events.ts';
+import { now } from '../../../src/time/clock.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { MemoryApprovalStore } from '../../virtual/memory-approval-store.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { Oracle, type OracleAct } from './approvals-oracle.ts';
+import type { OracleConfig } from './approvals-oracle-rules.ts';
+import { type Answer, answerOf, ask, type Channel, killed, type Process, processOf, send } from './approvals-process.ts';
+
+/** Where the next transaction that the world begins kills the process: before it is on disk, or right after. */
+export type Kill = 'before' | 'after';
+
+/** No deadline, a whole second, ever falls due at the moment of another act. */
+const START_MS = Date.UTC(2026, 0, 1) + 500;
+
+export class ApprovalsWorld {
+  readonly time = new VirtualTime({ startMs: START_MS });
+  readonly store = new MemoryApprovalStore();
+  readonly oracle = new Oracle();
+  readonly faults: string[] = [];
+  /** StartRequests that the service accepted. */
+  accepted = 0;
+  posts = 0;
+  /** Events in one request. */
+  most = 0;
+  answers: Answer[] = [];
+  isAway = false;
+  /** The service takes one StartRequest at a time. */
+  isCrowded = false;
+  kill: Kill | null = null;
+  readonly #service = new Map<string, { readonly event: ScheduledEvent; readonly isListed: boolean }>();
+  readonly #rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: this.time.elapsedMs });
+  readonly #steps = new Map<number, string>();
+  readonly #seenIds: string[] = [];
+  #known: ReadonlyMap<string, KnownEvent> = new Map();
+  #readAt: Instant | null = null;
+  #goodAt: Instant | null = null;
+  #occurrences = 0;
+  #voided = 0;
+  #takenAlong = 0;
+  /** By occurrence: its approvals were `submitting`, and no answer to a StartRequest will come any more: one was surely made, or perhaps. */
+  readonly #unanswered = new Map<number, { readonly key: string; readonly wasMade: boolean }>();
+  #messages = 0;
+  /** Documents that a process read beside its polls, and how many they were when an event was last posted. */
+  #reads = 0;
+  readonly #readsAt = new Map<string, number>();
+  #phase: 'acts' | 'judges' | null = null;
+  #process: Process;
+
+  constructor(config: OracleConfig) {
+    this.#process = this.#open(config);
+  }
+
+  get config(): OracleConfig {
+    return this.#process.config;
+  }
+
+  get seenIds(): readonly string[] {
+    return this.#seenIds;
+  }
+
+  event(eventId: string): ScheduledEvent | undefined {
+    return this.#service.get(eventId.toLowerCase())?.event;
+  }
+
+  /** The service lists it so from now on. */
+  list(eventId: string, fields: Partial<ScheduledEvent>): void {
+    const before = this.event(eventId) ?? scheduledEvent({ eventId });
+    this.#service.set(eventId.toLowerCase(), { event: { ...before, ...fields }, isListed: true });
+  }
+
+  /** Left out of documents, which in a new epoch proves nothing; not while a refused StartRequest is looked into. */
+  hide(eventId: string, isListed: boolean): void {
+    const key = eventId.toLowerCase();
+    const listed = this.#service.get(key);
+    const entry = this.oracle.entries.get(key);
+    const isAsked = entry && (this.#process.posting.has(entry.occurrence) || entry.outcome === 'refused');
+    if (listed && !isAsked) this.#service.set(key, { ...listed, isListed });
+  }
+
+  end(eventId: string): void {
+    this.#service.delete(eventId.toLowerCase());
+  }
+
+  goBlind(): void {
+    this.isAway = true;
+    this.oracle.isBlind = true;
+  }
+
+  fill(isFull: boolean): void {
+    this.store.fault = isFull ? new BridgeError('BRIDGE_STORE_FULL', 'the disk is full') : null;
+    this.oracle.full(isFull);
+  }
+
+  /** One good document, handled as the pipeline does; nothing where there is none or it cannot be stored. */
+  poll(): void {
+    if (this.isAway) return;
+    this.tick();
+    const { approvals } = this.#process;
+    const at = now(this.time);
+    const next = new Map<string, KnownEvent>();
+    const changes: EventChange[] = [];
+    for (const [key, { event, isListed }] of this.#service) {
+      const before = this.#known.get(key);
+      if (before === undefined && !isListed) continue;
+      const occurrence = before?.occurrence ?? ++this.#occurrences;
+      const known = { key, occurrence, apiVersion: '2020-07-01', epoch: 1, listed: isListed, lastListedAt: null, missing: null };
+      next.set(key, { ...known, event: isListed || before === undefined ? event : before.event });
+      if (isListed && before?.event !== event) changes.push(changeOf(before ? phaseOf(event) : 'scheduled', key, occurrence, event, at));
+    }
+    for (const [key, { occurrence, event }] of this.#known) if (!next.has(key)) changes.push(changeOf('ended', key, occurrence, event, at));
+    const commits: (() => void)[] = [];
+    const isStored = this.#during('judges', () => {
+      this.#transact((transaction) => commits.push(approvals.observe(transaction, changes)));
+    });
+    if (!isStored) {
+      this.#reopened();
+      return;
+    }
+    this.#known = next;
+    this.#readAt = at;
+    this.#goodAt = { ...at, elapsedMs: null };
+    for (const change of changes) this.#committed(change, at);
+    for (const [key, { listed }] of next) this.#markListed(key, listed);
+    if (this.#reopened()) return;
+    this.oracle.isBlind = false;
+    for (const commit of commits) commit();
+    approvals.documentHandled();
+    this.oracle.documentHandled(at.wallMs);
+  }
+
+  /** A yes, a hold or a release, by somebody whose name is proven; the answer is the one that the oracle gives. */
+  async act(channel: Channel, act: OracleAct, seen: string | undefined): Promise<void> {
+    const { oracle } = this;
+    this.tick();
+    const verdict = oracle.verdictOf(act);
+    // What a queue's reader does not know goes back after a pause; other tests look at that.
+    if (channel === 'queue' && (!oracle.hasRead || verdict === 'unknown' || verdict === 'ended')) return;
+    const said: string[] = [];
+    const isStored = this.#during('acts', () => {
+      if (channel === 'http') ask(this.#process, act, seen, said);
+      else send(this.#process, act, { source: channel, id: `message ${this.#messages++}`, seen });
+    });
+    if (isStored) {
+      if (channel !== 'http') oracle.message(act, this.time.wallMs());
+      else if (verdict === null) oracle.apply(act, this.time.wallMs());
+    }
+    this.#reopened();
+    await this.time.advance(0);
+    if (channel === 'http' && isStored) this.#compareAnswer(verdict, said);
+  }
+
+  /** A process ends, by kill -9 or in order, and one with this configuration begins. */
+  async restart(config: OracleConfig, inOrder: boolean): Promise<void> {
+    this.tick();
+    this.oracle.stop();
+    const { approvals } = this.#process;
+    if (inOrder) {
+      void approvals[Symbol.asyncDispose]();
+      await this.time.advance(6000);
+    }
+    this.fill(false);
+    this.#process = this.#open(config);
+  }
+
+  /** What fell due up to now. */
+  tick(): void {
+    this.oracle.catchUp(this.time.wallMs());
+  }
+
+  async wait(ms: number): Promise<void> {
+    await this.time.advance(ms);
+    this.tick();
+  }
+
+  /** Memory, disk and oracle say the same, and records only grow. */
+  check(): void {
+    this.tick();
+    assert.deepEqual(this.faults, []);
+    for (const { key, occurrence } of this.#known.values()) this.#compare(key, occurrence);
+    this.#checkUnknown();
+    const told = (phase: string) => this.store.published.filter((change) => change.phase === phase);
+    assert.equal(told('recorded').length, this.oracle.recorded, 'approval.recorded once for each vote');
+    assert.equal(this.#voided, this.oracle.voided, 'approval.failed once for each vote that became void');
+    assert.equal(this.#takenAlong, this.oracle.takenAlong, 'approval.failed once for each vote that a dry run took along');
+    const submitted = told('submitted').map(({ occurrence }) => occurrence);
+    assert.equal(new Set(submitted).size, submitted.length, 'approval.submitted once for each occurrence');
+    assert.ok(submitted.length <= this.accepted, 'approval.submitted without an accepted StartRequest');
+  }
+
+  /** Everything that has been decided and this bridge's turn for `graceMs` since then has been posted. */
+  checkComplete(sinceMs: number, graceMs: number): void {
+    for (const entry of this.oracle.entries.values()) {
+      const dueSinceMs = this.oracle.dueSince(entry);
+      const isMissing = dueSinceMs !== null && this.time.wallMs() - Math.max(dueSinceMs, sinceMs) > graceMs;
+      assert.ok(!isMissing, `no StartRequest for ${entry.key}, which ${entry.by} decided`);
+      const stored = this.store.stored(entry.key, entry.occurrence);
+      if (entry.event.eventStatus === 'Started') assert.notEqual(stored?.state, 'submitted', `${entry.key} is Started, but not confirmed`);
+    }
+  }
+
+  /** What may have been accepted is never said to be moot, and nothing else is said to be unknown. */
+  #checkUnknown(): void {
+    for (const [occurrence, { key, wasMade }] of this.#unanswered) {
+      const state = this.store.stored(key, occurrence)?.state ?? 'none';
+      assert.ok(!wasMade || state !== 'moot', `${key} is moot, though nobody knows what became of its StartRequest`);
+      if (['unknown', 'submitted', 'confirmed'].includes(state)) this.#unanswered.set(occurrence, { key, wasMade: false });
+    }
+    const unknown = this.store.openApprovals().filter(({ state }) => state === 'unknown');
+    for (const { key, occurrence } of unknown) assert.ok(this.#unanswered.has(occurrence), `${key} is unknown for no reason`);
+  }
+
+  /** Of a process that is dead, or ends. */
+  #abandon(process: Process): void {
+    for (const { key, occurrence, state } of this.store.openApprovals()) {
+      const wasMade = process.posting.has(occurrence) || this.#unanswered.get(occurrence)?.wasMade === true;
+      if (state === 'submitting') this.#unanswered.set(occurrence, { key, wasMade });
+    }
+  }
+
+  #room(reads: number): Room {
+    const { posts, inMs } = this.#rate.room(reads);
+    return { posts: this.isCrowded ? Math.min(posts, 1) : posts, inMs };
+  }
+
+  #read(): void {
+    this.#rate.left('GET');
+    this.#reads++;
+    this.poll();
+  }
+
+  #compareAnswer(verdict: string | null, said: readonly string[]): void {
+    const late = ['changed', 'refused'];
+    if (verdict === null)
+      assert.ok(
+        said.every((type) => late.includes(type)),
+        `refused as ${said.join()}`,
+      );
+    else assert.deepEqual(said, [verdict]);
+  }
+
+  /** Whether what is begun here is on disk, or needed no disk. */
+  #during(phase: 'acts' | 'judges', work: () => void): boolean {
+    this.#phase = phase;
+    const kill = this.kill;
+    try {
+      work();
+    } catch (error) {
+      if (!this.#process?.isDead && !this.store.fault) throw error;
+    } finally {
+      this.#phase = null;
+    }
+    const isKilled = kill !== null && this.kill === null;
+    return isKilled ? kill === 'after' : this.store.fault === null;
+  }
+
+  #transact<T>(work: (transaction: ApprovalTransaction) => T): T {
+    const { kill, store } = this;
+    if (kill !== null && this.#phase !== null && store.fault === null) {
+      this.kill = null;
+      if (kill === 'after') this.#written(() => store.transact(work));
+      if (this.#process) this.#process.isDead = true;
+      throw killed();
+    }
+    return this.#written(() => store.transact(work));
+  }
+
+  #written<T>(transact: () => T): T {
+    const before = this.store.published.length;
+    const result = transact();
+    for (const change of this.store.published.slice(before)) this.#told(change);
+    return result;
+  }
+
+  #told({ phase, key, reason, occurrence }: ApprovalChange): void {
+    const entry = this.oracle.entries.get(key);
+    const isOfEntry = entry?.occurrence === occurrence;
+    if (phase === 'failed' && reason === 'changed' && this.#phase === 'judges') this.#voided++;
+    if (phase === 'failed' && reason === 'dry-run') this.#takenAlong++;
+    if (phase === 'failed' && reason === 'refused' && isOfEntry) {
+      if (entry.holds.size > 0 || entry.by === null) this.faults.push(`${key} was told failed, though nothing was to be posted any more`);
+      this.oracle.concluded(entry, 'failed');
+    }
+    if (phase !== 'submitted' || !isOfEntry) return;
+    if (!this.#process.accepted.has(entry.occurrence)) this.faults.push(`${key} was told submitted, which nobody accepted`);
+    this.oracle.concluded(entry, 'submitted');
+  }
+
+  #committed({ phase, id, key, occurrence, event }: EventChange, { wallMs }: Instant): void {
+    if (phase === 'ended') {
+      this.store.end(key, occurrence, wallMs);
+      this.oracle.ended(key, wallMs);
+      return;
+    }
+    this.oracle.changed(key, occurrence, event, wallMs);
+    if (phase === 'started') return;
+    this.store.seenEvents.set(id, { change: phase, key, occurrence, event });
+    this.#seenIds.push(id);
+  }
+
+  #markListed(key: string, isListed: boolean): void {
+    const entry = this.oracle.entries.get(key);
+    if (entry) entry.isListed = isListed;
+  }
+
+  /** A process that was killed is followed by one of the same configuration. */
+  #reopened(): boolean {
+    if (!this.#process.isDead) return false;
+    this.#forgetTies();
+    this.oracle.stop();
+    this.#process = this.#open(this.#process.config);
+    return true;
+  }
+
+  /** Of deadlines that fell due in the very millisecond of the kill, those count that the process came to. */
+  #forgetTies(): void {
+    for (const entry of this.oracle.entries.values()) {
+      const isTie = entry.fellDue?.dueMs === this.time.wallMs();
+      if (isTie && !this.store.stored(entry.key, entry.occurrence)?.decision)
+        Object.assign(entry, { by: null, sinceMs: null, fellDue: null });
+    }
+  }
+
+  #open(config: OracleConfig): Process {
+    if (this.#process) {
+      this.#process.isDead = true;
+      this.#abandon(this.#process);
+    }
+    this.#readAt = null;
+    const process = processOf(config, this.store, this.time, {
+      events: () => this.#known,
+      lastReadAt: () => this.#readAt,
+      lastGoodAt: () => this.#goodAt,
+      room: (reads) => this.#room(reads),
+      isBlind: () => this.oracle.isBlind,
+      poll: () => this.#read(),
+      post: (from, eventIds) => this.#post(from, eventIds),
+      transact: (work) => this.#transact(work),
+    });
+    this.#process = process;
+    const isStored = this.#during('judges', () => process.approvals.start());
+    if (isStored) this.oracle.start(config, this.time.wallMs());
+    return process.isDead ? this.#open(config) : process;
+  }
+
+  async #post(process: Process, eventIds: readonly string[]): Promise<PostResult> {
+    this.#rate.left('POST');
+    const named = eventIds.map((eventId) => this.#judgePost(process, eventId));
+    this.posts += named.length;
+    this.most = Math.max(this.most, named.length);
+    for (const { occurrence } of named) process.posting.add(occurrence);
+    const answer = this.isAway ? 'again' : (this.answers.shift() ?? 'accepted');
+    for (const eventId of answer.endsWith('starts') ? eventIds : [])
+      if (this.event(eventId)) this.list(eventId, { eventStatus: 'Started', notBefore: null });
+    const result = await answerOf(this.time, answer);
+    if (process.isDead) return result;
+    for (const { occurrence } of named) process.posting.delete(occurrence);
+    this.tick();
+    for (const { key, occurrence } of named) this.#answered(process, result, key, occurrence, named.length);
+    return result;
+  }
+
+  #answered(process: Process, result: PostResult, key: string, occurrence: number, together: number): void {
+    if (result.kind === 'again' && result.mayHaveArrived) this.#unanswered.set(occurrence, { key, wasMade: true });
+    if (result.kind === 'accepted') {
+      this.accepted++;
+      process.accepted.add(occurrence);
+    }
+    // Of several it may be another one that is to blame.
+    if (result.kind !== 'refused' || (result.status === 400 && together > 1)) return;
+    const entry = this.oracle.entries.get(key);
+    if (entry?.occurrence === occurrence && entry.outcome === 'open') entry.outcome = 'refused';
+  }
+
+  #judgePost({ accepted, posting }: Process, eventId: string): { readonly key: string; readonly occurrence: number } {
+    this.tick();
+    const key = eventId.toLowerCase();
+    const occurrence = this.#known.get(key)?.occurrence ?? 0;
+    const readAgoMs = this.#readAt === null ? Number.POSITIVE_INFINITY : this.time.wallMs() - this.#readAt.wallMs;
+    const fault = this.oracle.posted(key, this.time.wallMs());
+    const isProtected = this.oracle.isProtected(key);
+    const faults = [
+      fault,
+      eventId === this.#known.get(key)?.event.eventId ? null : 'it is not written as the service does',
+      readAgoMs <= 10_000 ? null : 'the document is too old',
+      isProtected && this.#reads === this.#readsAt.get(key) ? 'the document was not read anew' : null,
+      isProtected && readAgoMs > 0 ? 'the document was read some time ago' : null,
+      accepted.has(occurrence) ? 'the service has accepted it' : null,
+      posting.has(occurrence) ? 'another one is under way' : null,
+    ].filter((each) => each !== null);
+    this.#readsAt.set(key, this.#reads);
+    if (faults.length > 0) this.faults.push(`a StartRequest for ${key}, though ${faults.join(', and ')}`);
+    return { key, occurrence };
+  }
+
+  #compare(key: string, occurrence: number): void {
+    const stored = this.store.stored(key, occurrence);
+    const entry = this.oracle.entries.get(key);
+    assert.equal(entry?.occurrence, occurrence);
+    const memory = this.#process.approvals.approvalOf(key, occurrence);
+    if (memory !== null) assert.deepEqual(onDisk(memory), stored && onDisk(stored), `${key} in memory and on disk`);
+    assert.deepEqual((stored?.holds ?? []).map(({ approver }) => approver).sort(), [...entry.holds].sort(), `holds of ${key}`);
+    const isPlain = stored !== undefined && !['moot', 'unknown'].includes(stored.state) && stored.isDryRun === this.config.dryRun;
+    const votes = stored?.votes.map(({ approver, isShared }) => `${approver} ${isShared}`);
+    if (isPlain)
+      assert.deepEqual(
+        votes,
+        entry.votes.map(({ approver, isShared }) => `${approver} ${isShared}`),
+        `votes for ${key}`,
+      );
+    const steps = JSON.stringify(this.store.record(occurrence, { after: 0, limit: 1_000_000 }).steps).slice(0, -1);
+    assert.ok(steps.startsWith(this.#steps.get(occurrence) ?? ''), `the record of ${key} only grows`);
+    this.#steps.set(occurrence, steps);
+  }
+}
+
+let changes = 0;
+
+function changeOf(phase: Phase, key: string, occurrence: number, event: ScheduledEvent, at: Instant): EventChange {
+  return {
+    ...{ kind: 'event', phase, id: `${key}:${phase}:${++changes}`, key, occurrence, event, at },
+    ...{ previousStatus: null, changedFields: [], outcome: null, withoutNotice: false, incarnation: 1 },
+  };
+}
+
+function phaseOf({ eventStatus }: ScheduledEvent): Phase {
+  return eventStatus === 'Started' ? 'started' : 'updated';
+}
+
+/** Without what only this process knows. */
+function onDisk(approval: EventApproval): unknown {
+  return JSON.parse(JSON.stringify(approval, (name, value: unknown) => (name === 'elapsedMs' ? undefined : value)));
+}

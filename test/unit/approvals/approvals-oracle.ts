@@ -1,0 +1,399 @@
+// Everything that happens to a bridge, told one by one → what its approvals have to be then, and what a StartRequest would break: contract 6 and 8.
+import type { ScheduledEvent } from '../../../src/model/events.ts';
+import {
+  hasGotWorse,
+  isConcerned,
+  isEnough,
+  type OracleConfig,
+  type OracleRuling,
+  refusalOf,
+  rulingFor,
+  waitOf,
+} from './approvals-oracle-rules.ts';
+
+export interface OracleVote {
+  readonly approver: string;
+  readonly isShared: boolean;
+  readonly hasSeen: boolean;
+  readonly event: ScheduledEvent;
+}
+
+/** An occurrence that has not ended. */
+export interface OracleEntry {
+  readonly key: string;
+  readonly occurrence: number;
+  event: ScheduledEvent;
+  isListed: boolean;
+  /** Null while it is not Scheduled. */
+  ruling: OracleRuling | null;
+  dueMs: number | null;
+  isDueOver: boolean;
+  /** Fell due while nothing could be stored: the next document decides. */
+  isDueLate: boolean;
+  votes: OracleVote[];
+  holds: Set<string>;
+  by: 'quorum' | 'policy' | 'deadline' | null;
+  /** Since when it has been decided and held by nobody. */
+  sinceMs: number | null;
+  isAtOnce: boolean;
+  fellDue: { readonly dueMs: number; readonly label: string | null } | null;
+  /** Its votes and its decision are of a dry run. */
+  isDry: boolean;
+  /** Decided when a dry run ended: no rule and no deadline does so once more, before a quorum has. */
+  isSpent: boolean;
+  posted: Pick<OracleEntry, 'votes' | 'by' | 'fellDue'> | null;
+  outcome: 'open' | 'refused' | 'failed' | 'submitted' | 'moot';
+}
+
+export interface OracleRequest {
+  readonly key: string;
+  readonly seen?: { readonly key: string; readonly occurrence: number; readonly event: ScheduledEvent } | 'nonsense' | undefined;
+}
+
+export interface OracleAct {
+  readonly approver: string;
+  readonly isShared: boolean;
+  /** When it was sent, for a message. */
+  readonly sentMs: number | null;
+  readonly holds: readonly string[];
+  readonly releases: readonly string[];
+  readonly starts: readonly OracleRequest[];
+}
+
+/** The verdict of a refusal, as `type`; null: recorded. */
+export type OracleVerdict = string | null;
+
+interface Parked {
+  readonly act: OracleAct;
+  readonly untilMs: number;
+  /** Its time was over while nothing could be stored: the next document decides. */
+  isLate: boolean;
+}
+
+export class Oracle {
+  readonly entries = new Map<string, OracleEntry>();
+  recorded = 0;
+  voided = 0;
+  /** Real votes that a dry run took along. */
+  takenAlong = 0;
+  #config: OracleConfig | null = null;
+  #hasRead = false;
+  isBlind = false;
+  #isFull = false;
+  readonly #endedMs = new Map<string, number>();
+  #parked: Parked[] = [];
+
+  get config(): OracleConfig {
+    if (this.#config === null) throw new Error('no process runs');
+    return this.#config;
+  }
+
+  /** Whether nothing can be stored. */
+  full(isFull: boolean): void {
+    this.#isFull = isFull;
+  }
+
+  /** A process begins: what is stored is judged by its rules. */
+  start(config: OracleConfig, nowMs: number): void {
+    this.#config = config;
+    this.#hasRead = false;
+    for (const entry of this.entries.values()) {
+      entry.ruling = null;
+      this.#judge(entry, nowMs);
+    }
+  }
+
+  /** No process runs, or it takes up nothing any more. */
+  stop(): void {
+    this.#hasRead = false;
+  }
+
+  ended(key: string, nowMs: number): void {
+    this.entries.delete(key);
+    this.#endedMs.set(key, nowMs);
+  }
+
+  changed(key: string, occurrence: number, event: ScheduledEvent, nowMs: number): void {
+    const entry = this.entries.get(key) ?? newEntry(key, occurrence, event);
+    this.entries.set(key, entry);
+    entry.event = event;
+    entry.isListed = true;
+    this.#judge(entry, nowMs);
+  }
+
+  /** All changes of a document were told: what waits for one is tried again. */
+  documentHandled(nowMs: number): void {
+    this.#hasRead = true;
+    this.isBlind = false;
+    const waiting = this.#parked;
+    this.#parked = [];
+    for (const parked of waiting) {
+      const verdict = this.verdictOf(parked.act);
+      if (verdict === null) this.apply(parked.act, nowMs);
+      else if (this.#mayCome(parked.act, verdict) && parked.untilMs > nowMs) this.#parked.push(parked);
+    }
+    for (const entry of this.entries.values()) if (entry.isDueLate) this.#due(entry, nowMs);
+  }
+
+  /** Time has passed: what fell due meanwhile. */
+  catchUp(nowMs: number): void {
+    for (const parked of this.#hasRead ? this.#parked : []) if (parked.untilMs <= nowMs && this.#isFull) parked.isLate = true;
+    if (this.#hasRead) this.#parked = this.#parked.filter(({ untilMs, isLate }) => untilMs > nowMs || isLate);
+    for (const entry of this.entries.values())
+      if (entry.dueMs !== null && entry.dueMs <= nowMs && !entry.isDueLate) this.#due(entry, entry.dueMs);
+  }
+
+  /** A message: kept where its event may still come. */
+  message(act: OracleAct, nowMs: number): void {
+    const verdict = this.#hasRead ? this.verdictOf(act) : 'unknown';
+    if (verdict === null) this.apply(act, nowMs);
+    else if (!this.#hasRead || this.#mayCome(act, verdict)) this.#parked.push({ act, untilMs: nowMs + 60_000, isLate: false });
+  }
+
+  get hasRead(): boolean {
+    return this.#hasRead;
+  }
+
+  /** Of all that is asked for, the first refusal; a yes of one who said it before the start says `told`. */
+  verdictOf(act: OracleAct): OracleVerdict {
+    const verdicts = [
+      ...act.starts.map((request) => this.#voteVerdict(act, request)),
+      ...act.holds.map((key) => this.#holdVerdict(act, key)),
+      ...act.releases.map((key) => this.#releaseVerdict(act, key)),
+    ];
+    return verdicts.find((verdict) => verdict !== null) ?? null;
+  }
+
+  /** What was asked for and not refused. */
+  apply({ approver, isShared, holds, releases, starts }: OracleAct, nowMs: number): void {
+    for (const key of holds) this.#change(key, nowMs, (entry) => entry.holds.add(approver));
+    for (const key of releases) this.#release(key, approver, nowMs);
+    for (const { key, seen } of starts) this.#vote(key, approver, { isShared, hasSeen: seen !== undefined }, nowMs);
+  }
+
+  /** A StartRequest is made: what it breaks, or null. */
+  posted(key: string, nowMs: number): string | null {
+    const entry = this.entries.get(key);
+    if (entry) {
+      const { votes, by, fellDue } = entry;
+      entry.posted = { votes, by, fellDue };
+    }
+    return this.faultOf(key, nowMs);
+  }
+
+  /** Whether a change of the last second has to be seen before a StartRequest: somebody's scope, or what somebody had seen, allows it. */
+  isProtected(key: string): boolean {
+    const { by = null, votes = [] } = this.entries.get(key) ?? {};
+    const isScoped = (name: string) => Object.keys(this.config.approvers[name]?.scope ?? {}).length > 0;
+    return by === 'quorum' && votes.some(({ approver, hasSeen }) => hasSeen || isScoped(approver));
+  }
+
+  /** The bridge told what became of the last StartRequest: who approved it then did so, whatever became void meanwhile. */
+  concluded(entry: OracleEntry, outcome: 'submitted' | 'failed'): void {
+    const { votes = [], ...posted } = entry.posted ?? {};
+    const late = entry.votes.filter(({ approver }) => votes.every((vote) => vote.approver !== approver));
+    Object.assign(entry, posted, { votes: [...votes, ...late], outcome });
+  }
+
+  /** What a StartRequest made now would break; null: it may be made. */
+  faultOf(key: string, nowMs: number): string | null {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return 'the event has ended';
+    if (this.config.dryRun) return 'it is a dry run';
+    if (entry.event.eventStatus !== 'Scheduled' || !entry.isListed) return 'the last document does not list it as Scheduled';
+    if (entry.holds.size > 0) return `${[...entry.holds].join()} holds it`;
+    if (entry.outcome !== 'open') return `it was ${entry.outcome} already`;
+    if (entry.by === null || entry.sinceMs === null || !this.#counts(entry)) return 'nothing decided it';
+    if (entry.isAtOnce) return null;
+    const waitMs = waitOf(this.config, entry.event);
+    if (waitMs === null) return 'other bridges post it';
+    return nowMs - entry.sinceMs >= waitMs ? null : `its turn comes in ${waitMs - (nowMs - entry.sinceMs)} ms`;
+  }
+
+  /** Since when it has been this bridge's to post, though it is not submitted; null where it is not. */
+  dueSince(entry: OracleEntry): number | null {
+    const waitMs = entry.isAtOnce ? 0 : waitOf(this.config, entry.event);
+    if (waitMs === null || entry.sinceMs === null) return null;
+    const readyMs = entry.sinceMs + waitMs;
+    return this.faultOf(entry.key, readyMs) === null ? readyMs : null;
+  }
+
+  #judge(entry: OracleEntry, nowMs: number): void {
+    const { event } = entry;
+    if (event.eventStatus !== 'Scheduled') {
+      Object.assign(entry, { ruling: null, dueMs: null, isDueOver: true, isDueLate: false });
+      // What the service refused stays refused, whatever starts it.
+      const isOpen = entry.outcome === 'open' || entry.outcome === 'refused';
+      if (isOpen && this.#counts(entry) && !this.#isDecidedDry(entry)) entry.outcome = 'moot';
+      return;
+    }
+    const ruling = rulingFor(this.config, event, nowMs);
+    const dueMs = ruling.deadline && event.notBefore ? Date.parse(event.notBefore) - ruling.deadline.beforeMs : null;
+    const isSame = entry.ruling !== null && entry.ruling.label === ruling.label && entry.dueMs === dueMs;
+    if (!isSame) Object.assign(entry, { dueMs, isDueOver: dueMs === null || dueMs <= nowMs, isDueLate: false });
+    entry.ruling = ruling;
+    if (entry.outcome === 'submitted') return;
+    if (!this.#counts(entry)) {
+      const isDecided = ruling.then === 'approve' && (this.config.dryRun || !entry.isSpent || entry.holds.size > 0);
+      // What lies there waits for the next yes, or for another dry run.
+      if (!isDecided) return;
+      reset(entry);
+    } else if (this.#isDecidedDry(entry)) return;
+    const standing = entry.votes.filter(
+      (vote) => !hasGotWorse(vote.event, event) && refusalOf(this.config, ruling, vote.approver, event) === null,
+    );
+    if (entry.outcome !== 'failed') {
+      this.voided += entry.votes.length - standing.length;
+      if (this.config.dryRun && !entry.isDry) this.takenAlong += standing.length;
+    }
+    entry.votes = standing;
+    if (entry.outcome === 'failed' && standing.length > 0 && entry.by === 'quorum' && ruling.then !== 'approve') return;
+    this.#settle(entry, nowMs);
+  }
+
+  /** Not what was said before it started, or in a dry run that is over. */
+  #counts({ outcome, isDry }: OracleEntry): boolean {
+    return outcome !== 'moot' && (!isDry || this.config.dryRun);
+  }
+
+  #isDecidedDry({ isDry, by, holds, outcome }: OracleEntry): boolean {
+    return this.config.dryRun && isDry && by !== null && holds.size === 0 && outcome === 'open';
+  }
+
+  #settle(entry: OracleEntry, nowMs: number, fallingMs: number | null = null): void {
+    const { ruling, event } = entry;
+    if (ruling === null) return;
+    const { dryRun } = this.config;
+    const isStillDue = entry.fellDue?.dueMs === entry.dueMs && entry.fellDue?.label === ruling.label && ruling.deadline?.then === 'approve';
+    const isDue = fallingMs !== null || (entry.fellDue !== null && isStillDue);
+    const names = entry.votes.map(({ approver }) => approver);
+    const byRule = ruling.then === 'approve' ? 'policy' : isDue ? 'deadline' : null;
+    const isLeft = byRule === null || (entry.isSpent && !dryRun);
+    entry.by = isEnough(this.config, ruling, event, names) ? 'quorum' : isLeft ? null : byRule;
+    if (dryRun) entry.isSpent = entry.by !== null;
+    const isReady = entry.by !== null && entry.holds.size === 0;
+    const wasReady = entry.sinceMs !== null && entry.outcome !== 'failed';
+    if (!isReady) entry.sinceMs = null;
+    else if (!wasReady) entry.sinceMs = nowMs;
+    entry.fellDue = entry.by !== null && isDue && entry.dueMs !== null ? { dueMs: entry.dueMs, label: ruling.label } : null;
+    entry.isAtOnce = entry.by === 'quorum' && entry.votes.some(({ isShared }) => !isShared);
+    entry.isDry = dryRun;
+    entry.outcome = 'open';
+  }
+
+  #due(entry: OracleEntry, nowMs: number): void {
+    if (entry.isDueOver || entry.ruling === null) return;
+    const isSeen = this.#hasRead && !this.isBlind && entry.isListed;
+    if (this.#isFull && isSeen) {
+      entry.isDueLate = true;
+      return;
+    }
+    Object.assign(entry, { isDueOver: true, isDueLate: false });
+    const isAhead = entry.event.notBefore !== null && Date.parse(entry.event.notBefore) > nowMs;
+    if (!isSeen || !isAhead || entry.ruling.deadline?.then !== 'approve') return;
+    if (!this.#counts(entry)) reset(entry);
+    const isWaiting = entry.outcome === 'open' && entry.by === null && (!entry.isSpent || this.config.dryRun);
+    if (isWaiting) this.#settle(entry, nowMs, entry.dueMs);
+  }
+
+  #change(key: string, nowMs: number, change: (entry: OracleEntry) => void, isYes = false): void {
+    const entry = this.entries.get(key);
+    if (entry === undefined) return;
+    const isSubmitted = entry.outcome === 'submitted';
+    if (!isSubmitted && !this.#counts(entry)) reset(entry);
+    change(entry);
+    // What the service refused comes up again by a yes, not by a hold that comes or goes.
+    if (!isSubmitted && (isYes || entry.outcome !== 'failed')) this.#settle(entry, nowMs);
+  }
+
+  #release(key: string, approver: string, nowMs: number): void {
+    this.#change(key, nowMs, (entry) => {
+      if (!entry.holds.delete(approver)) entry.holds.clear();
+      const isPast = entry.event.notBefore !== null && Date.parse(entry.event.notBefore) <= nowMs;
+      if (entry.holds.size === 0 && entry.by === 'deadline' && isPast) Object.assign(entry, { by: null, sinceMs: null, fellDue: null });
+    });
+  }
+
+  #vote(key: string, approver: string, { isShared, hasSeen }: Pick<OracleVote, 'isShared' | 'hasSeen'>, nowMs: number): void {
+    const entry = this.entries.get(key);
+    if (entry === undefined || entry.event.eventStatus !== 'Scheduled') return;
+    const earlier = this.#counts(entry) ? entry.votes.find((vote) => vote.approver === approver) : undefined;
+    const isNearer = earlier?.isShared === true && !isShared;
+    const isAnew = entry.outcome === 'failed';
+    if (earlier && !isAnew) Object.assign(earlier, { hasSeen: earlier.hasSeen || hasSeen });
+    if (earlier && !isNearer && !isAnew) return;
+    if (earlier === undefined || isAnew) this.recorded++;
+    this.#change(
+      key,
+      nowMs,
+      ({ event, votes }) => {
+        const vote = {
+          approver,
+          isShared,
+          hasSeen: (!isAnew && earlier?.hasSeen === true) || hasSeen,
+          event: isAnew ? event : (earlier?.event ?? event),
+        };
+        entry.votes = earlier ? votes.map((each) => (each === earlier ? vote : each)) : [...votes, vote];
+      },
+      true,
+    );
+  }
+
+  #voteVerdict({ approver, sentMs }: OracleAct, { key, seen }: OracleRequest): OracleVerdict {
+    const found = this.#find(key, sentMs);
+    if (typeof found === 'string') {
+      const entry = this.entries.get(key);
+      return found === 'started' && entry?.votes.some((vote) => vote.approver === approver) ? null : found;
+    }
+    const { event, ruling, occurrence } = found;
+    const refusal = ruling && refusalOf(this.config, ruling, approver, event);
+    if (refusal || seen === undefined) return refusal;
+    if (seen === 'nonsense' || seen.key !== key) return 'seen-unknown';
+    return seen.occurrence !== occurrence || hasGotWorse(seen.event, event) ? 'changed' : null;
+  }
+
+  #holdVerdict({ approver, sentMs }: OracleAct, key: string): OracleVerdict {
+    const found = this.#find(key, sentMs);
+    if (typeof found === 'string') return found;
+    if (found.outcome === 'submitted') return 'submitted';
+    if (found.ruling?.then === 'never') return 'forbidden';
+    return isConcerned(this.config, approver, found.event) ? null : 'scope';
+  }
+
+  /** One's own, else for an admin all there are. */
+  #releaseVerdict({ approver, sentMs }: OracleAct, key: string): OracleVerdict {
+    const found = this.#find(key, sentMs);
+    if (typeof found === 'string') return found;
+    if (found.holds.has(approver)) return null;
+    if (found.holds.size === 0) return 'not-held';
+    return this.config.approvers[approver]?.admin === true ? null : 'forbidden';
+  }
+
+  #find(key: string, sentMs: number | null): OracleEntry | string {
+    const entry = this.entries.get(key);
+    const endedMs = this.#endedMs.get(key);
+    if (entry === undefined) return endedMs === undefined ? 'unknown' : 'ended';
+    if (sentMs !== null && endedMs !== undefined && sentMs < endedMs) return 'old';
+    return entry.ruling === null ? 'started' : entry;
+  }
+
+  /** Whether a message refused so may be right later. */
+  #mayCome({ sentMs, starts, holds, releases }: OracleAct, verdict: OracleVerdict): boolean {
+    if (verdict !== 'unknown' && verdict !== 'ended') return false;
+    const first = [...starts.map(({ key }) => key), ...holds, ...releases].find((key) => !this.entries.has(key)) ?? '';
+    return (sentMs ?? 0) >= (this.#endedMs.get(first) ?? Number.NEGATIVE_INFINITY);
+  }
+}
+
+function newEntry(key: string, occurrence: number, event: ScheduledEvent): OracleEntry {
+  return {
+    ...{ key, occurrence, event, isListed: true, ruling: null, dueMs: null, isDueOver: true, isDueLate: false },
+    ...{ votes: [], holds: new Set<string>(), by: null, sinceMs: null, isAtOnce: false, fellDue: null },
+    ...{ isDry: false, isSpent: false, posted: null, outcome: 'open' },
+  };
+}
+
+/** What was said counts no more; holds stand. */
+function reset(entry: OracleEntry): void {
+  Object.assign(entry, { votes: [], by: null, sinceMs: null, isAtOnce: false, fellDue: null, isDry: false, outcome: 'open' });
+}

@@ -1,0 +1,103 @@
+// stepsBetween: which lines the record of an occurrence gets, and in which order.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type StepContext, stepsBetween } from '../../../../src/approvals/record/audit-steps.ts';
+import type { ApprovalDecision, ApprovalHold, ApprovalVote, EventApproval } from '../../../../src/model/approvals.ts';
+import { momentAt, scheduledEvent } from '../../../support/events.ts';
+
+const AT = { atMs: 5 };
+const WAITING: EventApproval = {
+  ...{ key: 'a', occurrence: 1, state: 'waiting', votes: [], holds: [], decision: null },
+  ...{ policy: 'policy[1]', isDryRun: false, at: momentAt(0) },
+};
+const QUORUM: ApprovalDecision = { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, isSpent: false };
+
+function vote(approver: string, ms = 0): ApprovalVote {
+  return { approver, via: 'token', isShared: false, at: momentAt(ms), event: scheduledEvent(), hasSeen: false };
+}
+
+function hold(approver: string, reason: string | null = null): ApprovalHold {
+  return { approver, via: 'source:topic', isShared: true, reason, at: momentAt(0), sentMs: null, replaced: null };
+}
+
+function told(before: EventApproval | null, after: Partial<EventApproval>, context: StepContext = AT): readonly string[] {
+  return stepsBetween(before, { ...WAITING, ...after }, context).map(({ step, approver, via, status, reason }) =>
+    [step, approver, via, status, reason].filter((part) => part !== null).join(' '),
+  );
+}
+
+test('each line has the moment, the rule that governs, and nulls where nobody in particular did it', () => {
+  assert.deepEqual(stepsBetween(null, { ...WAITING, state: 'submitting', decision: { ...QUORUM, by: 'policy' } }, AT), [
+    { step: 'decided', atMs: 5, policy: 'policy[1]', status: null, reason: 'policy', approver: null, via: null },
+  ]);
+});
+
+test('votes and holds come before what they decide, and what becomes of it comes last', () => {
+  const before = { ...WAITING, votes: [vote('gone')], holds: [hold('released')] };
+  const after = { votes: [vote('orders')], holds: [hold('billing', 'busy')], decision: QUORUM, state: 'failed' as const };
+  assert.deepEqual(told(before, after, { ...AT, status: 403, by: { approver: 'ops', via: 'token', isShared: false } }), [
+    'void gone token',
+    'recorded orders token',
+    'held billing source:topic busy',
+    'released ops token released',
+    'decided quorum',
+    'failed 403',
+  ]);
+});
+
+test('where nothing changed there is no line, and none for a state that others tell', () => {
+  const held = { ...WAITING, votes: [vote('orders')], holds: [hold('billing')], decision: QUORUM, state: 'held' as const };
+  assert.deepEqual(told(held, held), []);
+  assert.deepEqual(told(held, { ...held, policy: 'policy[2]' }), []);
+  assert.deepEqual(told({ ...held, holds: [] }, { ...held, holds: [], state: 'submitting' }), []);
+  assert.deepEqual(told(null, { state: 'dry-run', decision: QUORUM }), ['decided quorum']);
+});
+
+test('a hold set again is told again, and a yes only where it was said anew', () => {
+  const orders = vote('orders');
+  const before = { ...WAITING, votes: [orders], holds: [hold('billing', 'busy')] };
+  assert.deepEqual(told(before, { votes: [{ ...orders, isShared: true }], holds: [hold('billing', 'still')] }), [
+    'held billing source:topic still',
+  ]);
+  assert.deepEqual(told(before, { ...before, votes: [vote('orders', 1)] }), ['recorded orders token']);
+});
+
+test('the reasons behind the tenth of a hold share one line, with the newest of them, once the hold is released or the event is over', () => {
+  const replaced = (times: number) => ({ ...hold('billing', `number ${times}`), replaced: { times, sinceMs: 0 } });
+  const before = (times: number) => ({ ...WAITING, holds: [replaced(times)] });
+  assert.deepEqual(told(before(8), { holds: [replaced(9)] }), ['held billing source:topic number 9']);
+  assert.deepEqual(told(before(9), { holds: [replaced(10)] }), []);
+  const folded = (times: number, after: Partial<EventApproval>) =>
+    stepsBetween(before(times), { ...WAITING, ...after }, { atMs: 5 }).map(({ step, reason, times: of }) => [step, reason, of]);
+  assert.deepEqual(folded(9, { holds: [] }), [['released', 'billing', undefined]]);
+  assert.deepEqual(folded(10, { holds: [] }), [
+    ['held', 'number 10', undefined],
+    ['released', 'billing', undefined],
+  ]);
+  assert.deepEqual(folded(29, { holds: [replaced(29)], state: 'moot' }), [
+    ['held', 'number 29', 20],
+    ['moot', null, undefined],
+  ]);
+});
+
+test('a decision is told where another party makes it, and where nobody does any more', () => {
+  const decided = { ...WAITING, decision: QUORUM };
+  assert.deepEqual(told(decided, { decision: { ...QUORUM, by: 'policy' } }), ['decided policy']);
+  assert.deepEqual(told(decided, { decision: { ...QUORUM, atOnce: false } }), []);
+  assert.deepEqual(told(decided, {}), ['dropped quorum']);
+});
+
+test('what becomes of it is told once, with what the metadata service answered; the way back from confirmed is not told', () => {
+  const submitted = { ...WAITING, decision: QUORUM, state: 'submitted' as const };
+  const confirmed = { ...submitted, state: 'confirmed' as const };
+  assert.deepEqual(told({ ...submitted, state: 'submitting' }, submitted, { ...AT, status: 200 }), ['submitted 200']);
+  assert.deepEqual(told(submitted, submitted), []);
+  assert.deepEqual(told(submitted, confirmed), ['confirmed']);
+  assert.deepEqual(told(confirmed, submitted), []);
+  assert.deepEqual(told(WAITING, { state: 'moot' }), ['moot']);
+});
+
+test('accepted and seen to have started at once: both are told', () => {
+  const submitting = { ...WAITING, decision: QUORUM, state: 'submitting' as const };
+  assert.deepEqual(told(submitting, { ...submitting, state: 'confirmed' }, { ...AT, status: 200 }), ['submitted 200', 'confirmed']);
+});

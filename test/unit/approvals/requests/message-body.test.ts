@@ -1,0 +1,67 @@
+// parseMessageBody: the bytes of a message → the body of an approval, plain or carried by a CloudEvent, or why it is none.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { parseMessageBody } from '../../../../src/approvals/requests/message-body.ts';
+
+const BODY = { StartRequests: [{ EventId: 'a' }] };
+
+function parsed(body: unknown) {
+  return parseMessageBody(new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)));
+}
+
+function cloudEvent(more: object): object {
+  return { specversion: '1.0', id: '1', source: '/workflow', type: 'com.example.approved', ...more };
+}
+
+test('the body is taken plain, and as data or data_base64 of a CloudEvent', () => {
+  const base64 = Buffer.from(JSON.stringify(BODY)).toString('base64');
+  for (const body of [BODY, cloudEvent({ data: BODY }), cloudEvent({ data_base64: base64 })])
+    assert.deepEqual(parsed(body), { value: BODY }, JSON.stringify(body));
+});
+
+test('a plain body may hold other keys beside, even those of a CloudEvent', () => {
+  const body = { ...BODY, DocumentIncarnation: 3, specversion: '1.0' };
+  assert.deepEqual(parsed(body), { value: body });
+});
+
+test('what is JSON and no object is left to whoever reads StartRequests', () => {
+  for (const body of [[], [cloudEvent({ data: BODY })], 'null', '1', '"text"'])
+    assert.deepEqual(parsed(body), { value: typeof body === 'string' ? JSON.parse(body) : body });
+  assert.deepEqual(parsed(cloudEvent({ data: 'text' })), { value: 'text' });
+});
+
+const BAD: readonly [told: RegExp, body: unknown][] = [
+  [/has no body/, ''],
+  [/not valid JSON/, 'StartRequests'],
+  [/not valid JSON/, '\xff{'],
+  [/other than 1\.0/, { ...cloudEvent({ data: BODY }), specversion: '0.3' }],
+  [/other than 1\.0/, { ...cloudEvent({ data: BODY }), specversion: 1 }],
+  [/without data/, cloudEvent({})],
+  [/both data and data_base64/, cloudEvent({ data: BODY, data_base64: '' })],
+  [/not Base64/, cloudEvent({ data_base64: 'e30' })],
+  [/not Base64/, cloudEvent({ data_base64: { e30: 1 } })],
+  [/the data of its CloudEvent is not valid JSON/, cloudEvent({ data_base64: 'e3g=' })],
+];
+for (const [told, body] of BAD) {
+  test(`${JSON.stringify(body)} is no approval: ${told.source}`, () => {
+    const answer = parsed(body);
+    assert.match('fault' in answer ? answer.fault : 'no fault', told);
+  });
+}
+
+test('bytes that are not UTF-8 are no approval', () => {
+  const bytes = Buffer.concat([Buffer.from('{"StartRequests":[{"EventId":"'), Buffer.from([0xff]), Buffer.from('"}]}')]);
+  assert.ok('fault' in parseMessageBody(bytes));
+});
+
+test('64 KiB are read, one byte more is not', () => {
+  const padded = (length: number) => JSON.stringify(BODY).padEnd(length, ' ');
+  assert.deepEqual(parsed(padded(65_536)), { value: BODY });
+  const answer = parsed(padded(65_537));
+  assert.match('fault' in answer ? answer.fault : 'no fault', /64 KiB/);
+});
+
+test('a fault repeats nothing of the message', () => {
+  const answer = parsed('{"secret": "abc');
+  assert.doesNotMatch(JSON.stringify(answer), /secret|abc/);
+});

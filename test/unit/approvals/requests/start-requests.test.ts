@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { parseStartRequests } from '../../../../src/approvals/requests/start-requests.ts';
+
+test('ids count once without case, in the order in which they were first named, and every Seen is kept', () => {
+  const parsed = parseStartRequests({
+    DocumentIncarnation: 3,
+    StartRequests: [
+      { EventId: 'B', Seen: 'b:scheduled' },
+      { EventId: 'a', Extra: 1 },
+      { EventId: 'b', Seen: 'b:updated:0' },
+    ],
+  });
+  assert.deepEqual(parsed, [
+    { eventId: 'B', key: 'b', seen: ['b:scheduled', 'b:updated:0'] },
+    { eventId: 'a', key: 'a', seen: [] },
+  ]);
+});
+
+const BAD: readonly [body: unknown, told: RegExp][] = [
+  [null, /must be an object/],
+  [[], /must be an object/],
+  ['text', /must be an object/],
+  [{}, /must be an array/],
+  [{ startrequests: [{ EventId: 'a' }] }, /the body has a key that is nearly StartRequests: write StartRequests/],
+  [{ StartRequests: [{ EventId: 'a' }], holds: [] }, /nearly Holds/],
+  [{ StartRequests: [{ EventId: 'a' }], RELEASE: [] }, /nearly Releases/],
+  [{ StartRequests: [{ EventId: 'a' }], Seen: 'a:scheduled' }, /Seen stands in the entry of StartRequests/],
+  [{ StartRequests: [{ EventId: 'a' }], seen: 'a:scheduled' }, /Seen stands in the entry of StartRequests/],
+  [{ StartRequests: [{ EventId: 'a', seen: 'a:scheduled' }] }, /StartRequests\[0\] has a key that is nearly Seen: write Seen/],
+  [{ StartRequests: [{ EventId: 'a' }, { EventId: 'b', Seen: 'b:scheduled', SEEN: 'x' }] }, /StartRequests\[1\] .*nearly Seen/],
+  [{ StartRequests: [{ EventID: 'a' }] }, /StartRequests\[0\] has a key that is nearly EventId/],
+  [{ StartRequests: [{ EventId: 'x'.repeat(257) }] }, /StartRequests\[0\]\.EventId is longer than 256 characters/],
+  [{ StartRequests: { EventId: 'a' } }, /must be an array/],
+  [{ StartRequests: [] }, /is empty/],
+  [{ StartRequests: [{ EventId: 'a' }, 'b'] }, /StartRequests\[1\] must be an object/],
+  [{ StartRequests: [null] }, /StartRequests\[0\] must be an object/],
+  [{ StartRequests: [{}] }, /StartRequests\[0\]\.EventId/],
+  [{ StartRequests: [{ EventId: '' }] }, /StartRequests\[0\]\.EventId/],
+  [{ StartRequests: [{ EventId: 7 }] }, /StartRequests\[0\]\.EventId/],
+  [{ StartRequests: [{ EventId: 'a', Seen: 7 }] }, /StartRequests\[0\]\.Seen/],
+];
+
+for (const [body, told] of BAD) {
+  test(`${JSON.stringify(body).slice(0, 120)} is refused with the place of the fault`, () => {
+    const fault = parseStartRequests(body);
+    assert.ok(typeof fault === 'string');
+    assert.match(fault, told);
+  });
+}
+
+test('an EventId has at most 256 characters, whatever they take in UTF-16, and a Seen that is said twice counts once', () => {
+  const StartRequests = [
+    { EventId: '😀'.repeat(256), Seen: 'a' },
+    { EventId: '😀'.repeat(256), Seen: 'a' },
+  ];
+  const parsed = parseStartRequests({ StartRequests });
+  assert.deepEqual(typeof parsed === 'string' ? parsed : parsed.map(({ seen }) => seen), [['a']]);
+  assert.match(String(parseStartRequests({ StartRequests: [{ EventId: '😀'.repeat(257) }] })), /longer than 256/);
+});
+
+test('a key named __proto__ names nothing', () => {
+  const parsed = parseStartRequests(JSON.parse('{"StartRequests":[{"__proto__":{"EventId":"a"}}]}'));
+  assert.match(String(parsed), /EventId must be a text/);
+});

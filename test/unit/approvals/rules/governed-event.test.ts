@@ -1,0 +1,60 @@
+// govern and isPast: which ruling is in force, and whether its deadline may still decide.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Governed, govern, isPast } from '../../../../src/approvals/rules/governed-event.ts';
+import { compilePolicy, type PolicyRule } from '../../../../src/approvals/rules/policy.ts';
+import type { ScheduledEvent } from '../../../../src/model/events.ts';
+import { momentAt, START_MS, scheduledEvent } from '../../../support/events.ts';
+
+const MINUTE_MS = 60_000;
+const RULES: readonly PolicyRule[] = [
+  { when: { impacts: ['Reboot'] }, then: 'wait', deadline: { beforeMs: 2 * MINUTE_MS, then: 'leave' } },
+  { when: {}, then: 'wait', deadline: { beforeMs: 2 * MINUTE_MS, then: 'approve' } },
+];
+
+/** Of an event with NotBefore in minute 15, at a minute. */
+function governedAt(minute: number, before: Governed | null = null, fields: Partial<ScheduledEvent> = {}): Governed {
+  const notBefore = new Date(START_MS + 15 * MINUTE_MS).toISOString();
+  return govern(compilePolicy(RULES, 'any'), scheduledEvent({ notBefore, ...fields }), momentAt(minute * MINUTE_MS), before);
+}
+
+const DONE = { ...governedAt(0), isDone: true };
+
+test('a deadline lies so long before NotBefore, and has done its work where that is no longer ahead', () => {
+  assert.equal(governedAt(0).dueMs, START_MS + 13 * MINUTE_MS);
+  assert.equal(governedAt(0).isDone, false);
+  assert.equal(governedAt(12.999).isDone, false);
+  assert.equal(governedAt(13).isDone, true);
+});
+
+test('without NotBefore, or without a deadline, there is nothing to wait for', () => {
+  const { dueMs, isDone } = governedAt(0, null, { notBefore: null });
+  assert.deepEqual([dueMs, isDone], [null, true]);
+  const free = govern(compilePolicy(null, 'any'), scheduledEvent(), momentAt(0), null);
+  assert.deepEqual([free.dueMs, free.isDone], [null, true]);
+});
+
+test('a deadline that neither moved nor changed its rule stays as it was: still to come, though late, or done', () => {
+  assert.equal(governedAt(14, governedAt(0)).isDone, false);
+  assert.equal(governedAt(1, DONE).isDone, true);
+});
+
+test('one that moved, or is of another rule, is looked at anew', () => {
+  const later = { notBefore: new Date(START_MS + 30 * MINUTE_MS).toISOString() };
+  assert.equal(governedAt(1, DONE, later).isDone, false);
+  assert.equal(governedAt(29, governedAt(0), later).isDone, true);
+  assert.equal(governedAt(1, DONE, { eventType: 'Reboot' }).isDone, false);
+  assert.equal(governedAt(14, governedAt(0), { eventType: 'Reboot' }).isDone, true);
+});
+
+test('it is in force since the moment of the change', () => {
+  assert.deepEqual(governedAt(3, DONE).since, momentAt(3 * MINUTE_MS));
+});
+
+test('NotBefore has passed from its moment on; without one it never has', () => {
+  const event = scheduledEvent({ notBefore: new Date(START_MS).toISOString() });
+  assert.deepEqual(
+    [isPast(event, START_MS - 1), isPast(event, START_MS), isPast(scheduledEvent({ notBefore: null }), START_MS)],
+    [false, true, false],
+  );
+});

@@ -1,0 +1,473 @@
+// When a decided approval is posted, and what becomes of it: time, faults of the metadata service, and crashes in between.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import type { Approvals } from '../../../../src/approvals/approvals.ts';
+import type { ApprovalAnswer } from '../../../../src/approvals/requests/answer.ts';
+import type { PostResult } from '../../../../src/model/approvals.ts';
+import { EVENT_ID } from '../../../support/events.ts';
+import {
+  ACCEPTED,
+  ApprovalBench,
+  again,
+  approvalsOverOneEvent,
+  approve,
+  caller,
+  KEY,
+  LOST,
+  REFUSED,
+  STARTED,
+  said,
+  startRequests,
+} from '../../../virtual/approvals-fixture.ts';
+import { settle } from '../../../virtual/virtual-time.ts';
+
+async function stateOf(asked: Promise<ApprovalAnswer>): Promise<string> {
+  return said(await asked);
+}
+
+test('a document of at most 10 s is good enough, and nothing is read again', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await bench.time.advance(10_000);
+  assert.equal(await stateOf(approve(approvals)), '200 submitted');
+  assert.equal(bench.reads, 0);
+});
+
+test('an older document is read again first', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await bench.time.advance(10_001);
+  assert.equal(await stateOf(approve(approvals)), '200 submitted');
+  assert.equal(bench.reads, 1);
+  assert.equal(bench.posts[0]?.documentAgeMs, 0);
+});
+
+test('a fresh look that shows the event worse makes the approval void, and the approver hears of it', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await bench.time.advance(10_001);
+  bench.list(EVENT_ID, { durationInSeconds: 60 });
+  assert.equal(await stateOf(approve(approvals)), '409 changed');
+  assert.equal(bench.posts.length, 0);
+  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
+});
+
+test('a fresh look that shows the event started makes the approval moot', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await bench.time.advance(10_001);
+  bench.list(EVENT_ID, STARTED);
+  assert.equal(await stateOf(approve(approvals)), '200 moot');
+  assert.equal(bench.posts.length, 0);
+  assert.deepEqual(bench.told, ['recorded', 'decided', 'moot']);
+});
+
+test('a fresh look that shows the event gone makes the approval moot', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await bench.time.advance(10_001);
+  bench.end(EVENT_ID);
+  assert.equal(await stateOf(approve(approvals)), '200 moot');
+  assert.equal(bench.posts.length, 0);
+});
+
+test('without sight of the service nothing is posted until a good document lists the event as Scheduled', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.isAway = true;
+  await bench.time.advance(10_001);
+  assert.equal(await stateOf(approve(approvals)), '202 submitting');
+  await bench.time.advance(3_600_000);
+  assert.equal(bench.posts.length, 0);
+  bench.isAway = false;
+  await bench.time.advance(1000);
+  assert.equal(bench.posts.length, 1);
+  assert.equal(approvals.summary(KEY)?.state, 'submitted');
+});
+
+test('the answer comes after 2 s where the metadata service has not answered by then', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  let isAnswered = false;
+  asked.finally(() => (isAnswered = true)).catch(() => {});
+  await bench.time.advance(1999);
+  assert.equal(isAnswered, false);
+  await bench.time.advance(1);
+  assert.equal(await stateOf(asked), '202 submitting');
+  resolve(ACCEPTED);
+  await settle();
+  assert.equal(await stateOf(approve(approvals)), '200 submitted');
+  assert.equal(bench.posts.length, 1);
+});
+
+test('a failed attempt is answered at once, and posted again after the pause that the rhythm asks for', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [again(1000), again(2000)];
+  assert.equal(await stateOf(approve(approvals)), '202 submitting');
+  await bench.time.advance(5000);
+  assert.deepEqual(
+    bench.posts.map(({ atMs }) => atMs),
+    [0, 1000, 3000],
+  );
+  assert.equal(approvals.summary(KEY)?.state, 'submitted');
+  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+});
+
+test('what got worse between two attempts is not posted again', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [again(4000)];
+  await approve(approvals);
+  bench.list(EVENT_ID, { eventType: 'Redeploy' });
+  bench.poll();
+  await bench.time.advance(60_000);
+  assert.equal(bench.posts.length, 1);
+  assert.equal(bench.store.told.at(-1), 'approval.failed changed orders');
+});
+
+test('a StartRequest that is accepted after its approval became void is told as submitted', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  await settle();
+  bench.list(EVENT_ID, { eventType: 'Redeploy' });
+  bench.poll();
+  resolve(ACCEPTED);
+  assert.equal(await stateOf(asked), '200 submitted');
+  assert.deepEqual(approvals.summary(KEY)?.approvedBy, ['orders']);
+});
+
+test('a StartRequest that is accepted after its event was seen Started is told as submitted, and confirmed', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  await settle();
+  bench.list(EVENT_ID, STARTED);
+  bench.poll();
+  resolve(ACCEPTED);
+  assert.equal(await stateOf(asked), '200 started');
+  assert.equal(bench.store.stored(KEY, 1)?.state, 'confirmed');
+  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+  assert.deepEqual(bench.told, ['recorded', 'decided', 'submitted', 'confirmed']);
+});
+
+test('while the answer to a StartRequest is away nobody is told that the event started without it, though a document shows it Started', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  await settle();
+  bench.list(EVENT_ID, STARTED);
+  bench.poll();
+  await bench.time.advance(3000);
+  assert.equal(await stateOf(asked), '202 submitting');
+  resolve(ACCEPTED);
+  await settle();
+  assert.equal(approvals.summary(KEY)?.state, 'confirmed');
+});
+
+test('a StartRequest that is put off after its event was seen Started is moot, and posted no more', async (t) => {
+  for (const isBack of [false, true]) {
+    const { bench, approvals } = approvalsOverOneEvent(t);
+    const { promise, resolve } = Promise.withResolvers<PostResult>();
+    bench.answers = [promise];
+    const asked = approve(approvals);
+    await settle();
+    bench.list(EVENT_ID, STARTED);
+    bench.poll();
+    if (isBack) {
+      bench.list(EVENT_ID, { eventStatus: 'Scheduled' });
+      bench.poll();
+    }
+    resolve(again(1000));
+    await bench.time.advance(60_000);
+    assert.equal(await stateOf(asked), '200 moot');
+    assert.equal(bench.posts.length, 1);
+    assert.equal(bench.told.at(-1), 'moot');
+  }
+});
+
+test('a StartRequest whose answer got lost, and its event starts or goes: unknown, since it may have been what started it', async (t) => {
+  for (const pass of [(bench: ApprovalBench) => bench.list(EVENT_ID, STARTED), (bench: ApprovalBench) => bench.end(EVENT_ID)]) {
+    const { bench, approvals } = approvalsOverOneEvent(t);
+    bench.answers = [LOST];
+    assert.equal(await stateOf(approve(approvals)), '202 submitting');
+    pass(bench);
+    bench.poll();
+    await bench.time.advance(60_000);
+    assert.equal(bench.store.stored(KEY, 1)?.state, 'unknown');
+    assert.equal(bench.posts.length, 1);
+    assert.deepEqual(bench.told, ['recorded', 'decided', 'unknown']);
+    assert.deepEqual(bench.store.told, ['approval.recorded orders']);
+  }
+});
+
+test('the same where a hold came while it was on its way', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  await settle();
+  approvals.hold(caller('billing'), { EventId: EVENT_ID });
+  resolve(LOST);
+  await settle();
+  bench.list(EVENT_ID, STARTED);
+  bench.poll();
+  assert.equal(bench.store.stored(KEY, 1)?.state, 'unknown');
+  await asked;
+});
+
+test('an answer that was lost leaves no doubt once the service has accepted it, or for what comes after', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [LOST];
+  await approve(approvals);
+  await bench.time.advance(1000);
+  bench.list(EVENT_ID, STARTED);
+  bench.poll();
+  assert.equal(approvals.summary(KEY)?.state, 'confirmed');
+
+  const other = approvalsOverOneEvent(t);
+  other.bench.answers = [LOST];
+  await approve(other.approvals);
+  for (const fields of [STARTED, { eventStatus: 'Scheduled' } as const]) {
+    other.bench.list(EVENT_ID, fields);
+    other.bench.poll();
+  }
+  other.bench.answers = [again(60_000)];
+  await approve(other.approvals, 'billing');
+  other.bench.list(EVENT_ID, STARTED);
+  other.bench.poll();
+  assert.equal(other.approvals.summary(KEY)?.state, 'moot', 'what was answered 503 was not accepted');
+});
+
+test('refused, and still Scheduled in a document read after that: failed', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [REFUSED];
+  assert.equal(await stateOf(approve(approvals)), '502 refused');
+  assert.equal(bench.reads, 1);
+  await bench.time.advance(3_600_000);
+  assert.equal(bench.posts.length, 1);
+});
+
+test('refused, and started or gone in a document read after that: moot', async (t) => {
+  for (const change of [(bench: ApprovalBench) => bench.list(EVENT_ID, STARTED), (bench: ApprovalBench) => bench.end(EVENT_ID)]) {
+    const { bench, approvals } = approvalsOverOneEvent(t);
+    bench.answers = [REFUSED];
+    change(bench);
+    assert.equal(await stateOf(approve(approvals)), '200 moot');
+    assert.deepEqual(bench.store.told, ['approval.recorded orders']);
+  }
+});
+
+test('refused, and no document to be had: decided by the next good one, without another POST', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [REFUSED];
+  bench.isAway = true;
+  assert.equal(await stateOf(approve(approvals)), '202 submitting');
+  await bench.time.advance(30_000);
+  assert.equal(approvals.summary(KEY)?.state, 'submitting');
+  bench.isAway = false;
+  await bench.time.advance(1000);
+  assert.equal(approvals.summary(KEY)?.state, 'failed');
+  assert.equal(bench.posts.length, 1);
+});
+
+test('an acceptance that cannot be stored is stored later, and not posted again', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  await settle();
+  bench.store.fault = new Error('the disk is full');
+  resolve(ACCEPTED);
+  assert.equal(await stateOf(asked), '202 submitting');
+  await bench.time.advance(5000);
+  bench.store.fault = null;
+  await bench.time.advance(1000);
+  assert.equal(approvals.summary(KEY)?.state, 'submitted');
+  assert.equal(bench.posts.length, 1);
+});
+
+test('killed after an approval was stored and before it was posted: it is posted after the start, on a document of that process', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const asked = approve(approvals);
+  asked.catch(() => {});
+  const restarted = bench.open();
+  t.after(() => bench.close(restarted));
+  bench.forgetReading();
+  await bench.time.advance(1000);
+  assert.deepEqual(
+    bench.posts.map(({ documentAgeMs }) => documentAgeMs),
+    [0],
+  );
+  assert.equal(restarted.summary(KEY)?.state, 'submitted');
+  assert.equal(bench.reads, 1);
+});
+
+test('killed before it was posted, and the event started meanwhile: no StartRequest', async (t) => {
+  for (const change of [(bench: ApprovalBench) => bench.list(EVENT_ID, STARTED), (bench: ApprovalBench) => bench.end(EVENT_ID)]) {
+    const { bench, approvals } = approvalsOverOneEvent(t);
+    approve(approvals).catch(() => {});
+    change(bench);
+    const restarted = bench.open();
+    t.after(() => bench.close(restarted));
+    bench.forgetReading();
+    await bench.time.advance(60_000);
+    assert.equal(bench.posts.length, 0);
+  }
+});
+
+test('killed after the metadata service accepted and before that was stored: posted again while it is Scheduled, told once', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [new Promise(() => {})];
+  approve(approvals).catch(() => {});
+  await settle();
+  const restarted = bench.open();
+  t.after(() => bench.close(restarted));
+  await bench.time.advance(1000);
+  assert.equal(bench.posts.length, 2);
+  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+});
+
+test('what was submitted is not posted again after a restart', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await approve(approvals);
+  const restarted = bench.open();
+  t.after(() => bench.close(restarted));
+  await bench.time.advance(60_000);
+  assert.equal(bench.posts.length, 1);
+  assert.equal(restarted.summary(KEY)?.state, 'submitted');
+});
+
+test('a restart with another configuration judges anew: who may no longer approve is void, a smaller quorum may be full', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [again(3_600_000)];
+  await approve(approvals);
+  const narrower = bench.open({ approvers: { orders: { scope: { impacts: ['Reboot'] } }, billing: {} } });
+  t.after(() => bench.close(narrower));
+  await bench.time.advance(60_000);
+  assert.equal(bench.posts.length, 1);
+  assert.equal(bench.store.told.at(-1), 'approval.failed changed orders');
+  await narrower.request(caller('billing'), startRequests(EVENT_ID));
+  assert.equal(bench.posts.length, 2);
+});
+
+test('closing lets a POST under way end and keeps what it brought', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  await settle();
+  const closed = approvals[Symbol.asyncDispose]();
+  resolve(ACCEPTED);
+  await closed;
+  assert.equal(await stateOf(asked), '200 submitted');
+  assert.equal(bench.store.stored(KEY, 1)?.state, 'submitted');
+});
+
+test('closing aborts a POST that hangs, and leaves no timer behind', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [new Promise(() => {})];
+  const asked = approve(approvals);
+  await settle();
+  const closed = approvals[Symbol.asyncDispose]();
+  await bench.time.advance(5000);
+  await closed;
+  assert.equal(await stateOf(asked), '202 submitting');
+  assert.equal(bench.time.pending, 0);
+});
+
+type Step =
+  | 'approve orders'
+  | 'approve billing'
+  | 'worse'
+  | 'milder'
+  | 'start'
+  | 'unstart'
+  | 'end'
+  | 'poll'
+  | 'away'
+  | 'back'
+  | 'wait'
+  | 'restart'
+  | 'disk';
+
+test('whatever happens, a StartRequest goes out only for a full quorum and an event that a document of at most 10 s lists as Scheduled', async () => {
+  const step = fc.constantFrom<Step>(
+    ...([
+      'approve orders',
+      'approve billing',
+      'worse',
+      'milder',
+      'start',
+      'unstart',
+      'end',
+      'poll',
+      'away',
+      'back',
+      'wait',
+      'restart',
+      'disk',
+    ] as const),
+  );
+  const result = fc.constantFrom<PostResult>(ACCEPTED, again(1500), REFUSED);
+  const run = async (steps: readonly Step[], answers: PostResult[], required: 'any' | 'all') => {
+    const bench = new ApprovalBench();
+    bench.answers = answers;
+    let approvals = bench.open({ required });
+    bench.list(EVENT_ID);
+    bench.poll();
+    let checked = 0;
+    for (const next of steps) {
+      await take(
+        next,
+        bench,
+        () => approvals,
+        () => (approvals = bench.open({ required })),
+      );
+      for (const post of bench.posts.slice(checked)) {
+        checked++;
+        assert.ok(post.documentAgeMs !== null && post.documentAgeMs <= 10_000, 'posted on an old document');
+        assert.ok(post.scheduled, 'posted though it is not Scheduled in the last document');
+        assert.ok(post.votes >= (required === 'all' ? 2 : 1), 'posted without a full quorum');
+      }
+    }
+    bench.store.fault = null;
+    await bench.close(approvals);
+  };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 40 }),
+      fc.array(result, { maxLength: 6 }),
+      fc.constantFrom('any' as const, 'all' as const),
+      run,
+    ),
+    { numRuns: 200 },
+  );
+});
+
+async function take(step: Step, bench: ApprovalBench, approvals: () => Approvals, restart: () => void): Promise<void> {
+  const asked = (name: string) =>
+    approvals()
+      .request(caller(name), startRequests(EVENT_ID))
+      .catch(() => {});
+  const does: Record<Step, () => unknown> = {
+    'approve orders': () => void asked('orders'),
+    'approve billing': () => void asked('billing'),
+    worse: () => bench.list(EVENT_ID, { eventType: 'Terminate' }),
+    milder: () => bench.list(EVENT_ID, { eventType: 'Freeze' }),
+    start: () => bench.list(EVENT_ID, { eventStatus: 'Started' }),
+    unstart: () => bench.list(EVENT_ID, { eventStatus: 'Scheduled' }),
+    end: () => bench.end(EVENT_ID),
+    poll: () => bench.isAway || bench.store.fault || bench.poll(),
+    away: () => (bench.isAway = true),
+    back: () => (bench.isAway = false),
+    wait: () => bench.time.advance(7000),
+    restart: () => {
+      if (bench.store.fault) return;
+      restart();
+      bench.forgetReading();
+    },
+    disk: () => (bench.store.fault = bench.store.fault ? null : new Error('the disk is full')),
+  };
+  await does[step]();
+  await settle();
+}

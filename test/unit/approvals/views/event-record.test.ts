@@ -1,0 +1,354 @@
+// The record of an event's approvals, as GET /v1/approvals/EVENT_ID tells it, and the summary of GET /v1/events, on every path that they take.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Approvals } from '../../../../src/approvals/approvals.ts';
+import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
+import { type Life, lifeOf } from '../../../../src/approvals/views/event-record.ts';
+import { BridgeError } from '../../../../src/errors.ts';
+import type { PostResult } from '../../../../src/model/approvals.ts';
+import { EVENT_ID, momentAt, scheduledEvent } from '../../../support/events.ts';
+import { ACCEPTED, again, approvalsOverOneEvent, approve, caller, KEY, REFUSED, STARTED } from '../../../virtual/approvals-fixture.ts';
+import { settle } from '../../../virtual/virtual-time.ts';
+
+const EMPTY = { steps: [], next: null, unwritten: [] };
+const FIRST = '2026-01-01T00:00:00.000Z';
+
+function lifeIn(approvals: Approvals, eventId = EVENT_ID): Life {
+  const life = approvals.life(eventId, { after: 0, limit: 200 });
+  assert.ok('steps' in life);
+  return life;
+}
+
+/** `answered 503`, `void orders`, … */
+function lines(approvals: Approvals): readonly string[] {
+  return lifeIn(approvals).steps.map(({ step, approver, status, reason }) =>
+    [step, approver, status, reason].filter((part) => part !== null).join(' '),
+  );
+}
+
+function failing(status?: number): PostResult {
+  const error = new BridgeError(status === undefined ? 'BRIDGE_METADATA_TIMEOUT' : 'BRIDGE_METADATA_STATUS', 'not accepted', {
+    ...(status !== undefined && { status }),
+  });
+  return { kind: 'again', error, delayMs: 1000, mayHaveArrived: false };
+}
+
+test('an event that nobody knows is refused as unknown', (t) => {
+  const { approvals } = approvalsOverOneEvent(t);
+  const life = approvals.life('nobody');
+  assert.ok('kind' in life);
+  assert.deepEqual([life.status, life.type, life.eventId], [404, 'unknown', 'nobody']);
+});
+
+test('an event for which nothing was recorded and no rule speaks has the state none', () => {
+  const rules = { policy: compilePolicy(null, 'any'), scopes: new Map(), dryRun: false };
+  const known = { key: KEY, occurrence: 1, event: scheduledEvent() };
+  const governed = { ruling: rules.policy(known.event, 0), since: momentAt(0), dueMs: null, isDone: true };
+  const parts = {
+    rules,
+    eventId: EVENT_ID,
+    approval: null,
+    matter: { known, governed },
+    record: { ...EMPTY, submittedMs: null },
+    rank: 2,
+    turnMs: null,
+    isOver: false,
+  };
+  assert.deepEqual(lifeOf({ ...parts, at: momentAt(0) }), {
+    ...{ eventId: EVENT_ID, state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [] },
+    ...{ decidedBy: null, deadline: null, rank: 2, submitsAt: null },
+    ...{ submittedAt: null, notStartedForSeconds: null, ...EMPTY },
+  });
+});
+
+test('recorded, decided, submitted, confirmed: who, when, how, and what the metadata service answered', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await bench.time.advance(1000);
+  await approve(approvals);
+  await bench.time.advance(61_500);
+  const nobody = { approver: null, via: null, policy: null, status: null, reason: null };
+  const at = '2026-01-01T00:00:01.000Z';
+  const submitted: Life = {
+    ...{ eventId: EVENT_ID, state: 'submitted', approvedBy: ['orders'], policy: null, at, waitingFor: [], holds: [] },
+    ...{ decidedBy: 'quorum', deadline: null, rank: null, submitsAt: null },
+    ...{ submittedAt: at, notStartedForSeconds: 61, ...EMPTY },
+    steps: [
+      { ...nobody, at, step: 'recorded', approver: 'orders', via: 'token' },
+      { ...nobody, at, step: 'decided', reason: 'quorum' },
+      { ...nobody, at, step: 'submitted', status: 200 },
+    ],
+  };
+  assert.deepEqual(lifeIn(approvals), submitted);
+  assert.deepEqual(approvals.overview(), { states: ['submitted'], notStartedSeconds: 61.5 });
+  bench.list(EVENT_ID, STARTED);
+  bench.poll();
+  const startedAt = '2026-01-01T00:01:02.500Z';
+  assert.deepEqual(lifeIn(approvals, KEY), {
+    ...submitted,
+    ...{ state: 'confirmed', at: startedAt, notStartedForSeconds: null },
+    steps: [...submitted.steps, { ...nobody, at: startedAt, step: 'confirmed' }],
+  });
+  assert.deepEqual(approvals.overview(), { states: ['confirmed'], notStartedSeconds: 0 });
+});
+
+test('what was submitted and has not started ages through restarts', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await approve(approvals);
+  await bench.time.advance(60_000);
+  const restarted = bench.open();
+  t.after(() => bench.close(restarted));
+  await bench.time.advance(60_000);
+  assert.equal(lifeIn(restarted).notStartedForSeconds, 120);
+  assert.equal(restarted.overview().notStartedSeconds, 120);
+  bench.time.jumpWall(-600_000);
+  assert.equal(lifeIn(restarted).notStartedForSeconds, 0, 'never negative');
+});
+
+test('an event that is over keeps its life, through restarts, until the next occurrence has one', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await approve(approvals);
+  bench.list(EVENT_ID, STARTED);
+  bench.poll();
+  const { at, state } = lifeIn(approvals);
+  bench.end(EVENT_ID);
+  bench.poll();
+  const life = lifeIn(approvals, KEY);
+  assert.deepEqual([life.eventId, life.state, life.at, life.decidedBy], [EVENT_ID, state, at, 'quorum']);
+  assert.deepEqual(lines(approvals), ['recorded orders', 'decided quorum', 'submitted 200', 'confirmed']);
+  const restarted = bench.open({ required: 'all' });
+  t.after(() => bench.close(restarted));
+  assert.deepEqual(lifeIn(restarted, KEY), life);
+  bench.list(EVENT_ID, { eventStatus: 'Scheduled' });
+  bench.poll();
+  await approve(restarted);
+  assert.deepEqual(lines(restarted), ['recorded orders']);
+  assert.deepEqual(lifeIn(restarted).waitingFor, ['billing']);
+});
+
+test('an event that starts or ends without what it waits for makes that moot', async (t) => {
+  for (const over of ['started', 'ended'] as const) {
+    const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+    await approve(approvals);
+    await bench.time.advance(1000);
+    if (over === 'started') bench.list(EVENT_ID, STARTED);
+    else bench.end(EVENT_ID);
+    bench.poll();
+    const { state, at, waitingFor, approvedBy } = lifeIn(approvals);
+    assert.deepEqual([state, at, waitingFor, approvedBy], ['moot', '2026-01-01T00:00:01.000Z', [], ['orders']]);
+    assert.deepEqual(lines(approvals), ['recorded orders', 'moot']);
+    assert.deepEqual(bench.store.told, ['approval.recorded orders']);
+  }
+});
+
+test('what was accepted ends as submitted where nobody saw it start', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await approve(approvals);
+  bench.end(EVENT_ID);
+  bench.poll();
+  const { state, notStartedForSeconds } = lifeIn(approvals);
+  assert.deepEqual([state, notStartedForSeconds], ['submitted', null], 'what is over is not waited for');
+});
+
+test('each answer of the metadata service that says something new is a line: a status, a code, nothing', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [failing(503), failing(503), failing(429), failing(), again(1000), failing(503)];
+  await approve(approvals);
+  await bench.time.advance(5500);
+  assert.equal(lifeIn(approvals).state, 'submitting');
+  await bench.time.advance(1000);
+  assert.deepEqual(lines(approvals), [
+    ...['recorded orders', 'decided quorum'],
+    ...['answered 503', 'answered 429', 'answered BRIDGE_METADATA_TIMEOUT', 'answered', 'answered 503'],
+    'submitted 200',
+  ]);
+  assert.equal(lifeIn(approvals).steps.at(-2)?.at, '2026-01-01T00:00:05.000Z');
+});
+
+test('a service that answers now this and now that adds a hundred lines and no more', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = Array.from({ length: 300 }, (_, index) => failing(500 + (index % 2)));
+  await approve(approvals);
+  await bench.time.advance(300_000);
+  assert.equal(lifeIn(approvals).state, 'submitted');
+  assert.equal(lines(approvals).filter((line) => line.startsWith('answered')).length, 100);
+});
+
+test('the answers of another occurrence do not count against it', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  for (const _ of [1, 2]) {
+    bench.answers = [failing(503)];
+    await approve(approvals);
+    await bench.time.advance(1000);
+    assert.ok(lines(approvals).includes('answered 503'));
+    bench.end(EVENT_ID);
+    bench.poll();
+    bench.list(EVENT_ID);
+    bench.poll();
+  }
+});
+
+test('a record that cannot be written delays what it tells of, and loses nothing', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  await settle();
+  bench.store.fault = new Error('the disk is full');
+  resolve(failing(503));
+  await bench.time.advance(1000);
+  bench.store.fault = null;
+  await bench.time.advance(5000);
+  await asked;
+  assert.equal(lifeIn(approvals).state, 'submitted');
+});
+
+test('refused, and still Scheduled: the status stands at the answer and at the failure; another yes is posted', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [REFUSED];
+  await approve(approvals);
+  assert.equal(lifeIn(approvals).state, 'failed');
+  assert.deepEqual(lines(approvals).slice(2), ['answered 403', 'failed 403']);
+  await approve(approvals, 'billing');
+  assert.deepEqual(lines(approvals).slice(4), ['recorded billing', 'submitted 200']);
+});
+
+test('a yes that takes up what was refused answers the event as it is by then', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.list(EVENT_ID, { durationInSeconds: 60 });
+  bench.poll();
+  bench.answers = [REFUSED, failing(503)];
+  await approve(approvals);
+  await bench.time.advance(1000);
+  bench.list(EVENT_ID, { durationInSeconds: 5 });
+  bench.poll();
+  await approve(approvals);
+  assert.equal(lifeIn(approvals).state, 'submitting');
+  bench.list(EVENT_ID, { durationInSeconds: 60 });
+  bench.poll();
+  await bench.time.advance(60_000);
+  assert.equal(bench.posts.length, 2, 'nobody said yes to a minute again');
+  assert.equal(bench.store.told.at(-1), 'approval.failed changed orders');
+});
+
+test('refused, and started by then: moot, with the status', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [REFUSED];
+  bench.list(EVENT_ID, STARTED);
+  await approve(approvals);
+  assert.deepEqual(lines(approvals).slice(2), ['answered 403', 'moot']);
+});
+
+test('a yes that became void is named, and so is the decision that went with it', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  bench.answers = [failing(503)];
+  await approve(approvals);
+  bench.list(EVENT_ID, { eventType: 'Redeploy' });
+  bench.poll();
+  assert.deepEqual(lines(approvals), ['recorded orders', 'decided quorum', 'answered 503', 'void orders', 'dropped quorum']);
+  const life = lifeIn(approvals);
+  assert.deepEqual([life.state, life.approvedBy, life.decidedBy], ['none', [], null]);
+  await approve(approvals);
+  await bench.time.advance(1000);
+  assert.deepEqual(lines(approvals).slice(5), ['recorded orders', 'decided quorum', 'submitted 200']);
+});
+
+test('an event that Azure took back after the approved start is submitted again, and its record says so by the next start', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  await approve(approvals);
+  for (const eventStatus of ['Started', 'Scheduled', 'Started'] as const) {
+    bench.list(EVENT_ID, { eventStatus });
+    bench.poll();
+    assert.equal(lifeIn(approvals).state, eventStatus === 'Started' ? 'confirmed' : 'submitted');
+  }
+  assert.deepEqual(lines(approvals).slice(2), ['submitted 200', 'confirmed', 'confirmed']);
+  assert.equal(bench.posts.length, 1);
+});
+
+test('a yes to an event that Azure took back is recorded and told like the first one', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  await approve(approvals);
+  bench.list(EVENT_ID, STARTED);
+  bench.poll();
+  bench.list(EVENT_ID, { eventStatus: 'Scheduled' });
+  bench.poll();
+  await bench.time.advance(1000);
+  await approve(approvals);
+  assert.equal(lines(approvals).at(-1), 'recorded orders');
+  assert.deepEqual(lifeIn(approvals).approvedBy, ['orders']);
+  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.recorded orders']);
+});
+
+test('the record is the same after a restart, to which nothing new happened', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  await approve(approvals);
+  approvals.hold(caller('billing'), { EventId: EVENT_ID, reason: 'busy' });
+  const before = lifeIn(approvals);
+  const transactions = bench.store.transactions;
+  const restarted = bench.open({ required: 'all' });
+  t.after(() => bench.close(restarted));
+  assert.deepEqual(lifeIn(restarted), before);
+  assert.equal(bench.store.transactions, transactions);
+});
+
+test('in a group the rank is told, and when it is the turn of this bridge', async (t) => {
+  const group = { submit: 'leader', failoverAfterMs: 10_000, members: ['westno_9'] } as const;
+  for (const [ownName, rank, submitsAt] of [
+    ['WESTNO_0', 0, null],
+    ['westno_1', 1, '2026-01-01T00:00:10.000Z'],
+    ['WestNO_9', 2, '2026-01-01T00:00:20.000Z'],
+    ['elsewhere', null, null],
+  ] as const) {
+    const { bench, approvals } = approvalsOverOneEvent(t, { policy: 'documentation', group, ownName });
+    await bench.time.advance(4000);
+    const life = lifeIn(approvals);
+    assert.deepEqual([life.rank, life.submitsAt], [rank, submitsAt], ownName);
+    assert.equal(life.state, rank === 0 ? 'submitted' : 'submitting');
+  }
+});
+
+test('the summary of an event tells nothing where nobody spoke, and for whom it waits once somebody did', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  assert.equal(approvals.summary(KEY), null);
+  assert.equal(approvals.summary('nobody'), null);
+  assert.equal(approvals.approvalOf(KEY, 1), null);
+  approvals.hold(caller('billing'), { EventId: EVENT_ID, reason: 'busy' });
+  assert.equal(approvals.approvalOf(KEY, 1), null, 'a hold is no approval');
+  await bench.time.advance(1000);
+  await approve(approvals);
+  assert.deepEqual(approvals.summary(KEY), {
+    ...{ state: 'held', approvedBy: ['orders'], policy: null, at: FIRST, waitingFor: ['billing'] },
+    holds: [{ approver: 'billing', reason: 'busy', at: FIRST }],
+  });
+  approvals.release(caller('billing'), EVENT_ID, null);
+  const waiting = approvals.summary(KEY);
+  assert.deepEqual([waiting?.state, waiting?.at, waiting?.holds], ['waiting', '2026-01-01T00:00:01.000Z', []]);
+  await approve(approvals, 'billing');
+  assert.deepEqual(approvals.summary(KEY)?.waitingFor, []);
+  assert.deepEqual(
+    approvals.approvalOf(KEY, 1)?.votes.map(({ approver }) => approver),
+    ['orders', 'billing'],
+  );
+});
+
+test('a hold that was released leaves no summary behind, and its record stays', (t) => {
+  const { approvals } = approvalsOverOneEvent(t);
+  approvals.hold(caller('orders'), { EventId: EVENT_ID });
+  approvals.release(caller('orders'), EVENT_ID, null);
+  assert.equal(approvals.summary(KEY), null);
+  const life = lifeIn(approvals);
+  assert.deepEqual([life.state, life.at, life.steps.length], ['none', null, 2]);
+});
+
+test('an acceptance that was under way while the event ended belongs to nothing any more', async (t) => {
+  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  bench.answers = [promise];
+  const asked = approve(approvals);
+  await settle();
+  bench.end(EVENT_ID);
+  bench.poll();
+  resolve(ACCEPTED);
+  const answered = await asked;
+  assert.equal(answered.kind === 'results' && answered.results[0]?.state, 'unknown');
+  assert.equal(lifeIn(approvals).state, 'unknown');
+});

@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { pino } from 'pino';
+import { createAuthenticator } from '../../../src/auth/authenticate.ts';
+import { JwtJudge } from '../../../src/auth/jwt.ts';
+import type { JwtOptions } from '../../../src/auth/jwt-options.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { AUDIENCE, ISSUER, Issuer } from '../../far-sides/token-issuer.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+
+const OPTIONS: Omit<JwtOptions, 'jwks'> = {
+  issuer: ISSUER,
+  audiences: ['api://other', AUDIENCE],
+  claim: 'sub',
+  algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'],
+  types: [],
+  clockToleranceMs: 30_000,
+  maxLifetimeMs: 86_400_000,
+  allowPrivate: ['127.0.0.0/8'],
+  tls: null,
+};
+
+const SUBJECTS = { orders: 'orders', billing: 'Billing.Approve', ops: 'Ops.Approve', silent: null };
+
+/** An issuer and an authenticator that trusts it. */
+async function bench(t: TestContext, options: Partial<JwtOptions> = {}) {
+  const issuer = await Issuer.start(t);
+  const time = new VirtualTime();
+  const log: string[] = [];
+  const token = new Secret({ env: 'TOKEN' });
+  token.open('billing.token.00000001');
+  const approvers = Object.fromEntries(
+    Object.entries(SUBJECTS).map(([name, subject]) => [name, { tokens: name === 'billing' ? [token] : [], certificate: null, subject }]),
+  );
+  const authenticate = createAuthenticator({
+    ...{ approvers, readers: {}, jwt: { ...OPTIONS, jwks: issuer.url, ...options }, deps: time },
+    logger: pino({ level: 'trace' }, { write: (line: string) => log.push(line) }),
+  });
+  const ask = async (given: string) => {
+    const found = await authenticate({ token: given, certificate: null, network: '192.0.2.1' });
+    return found.outcome === 'known' ? `${found.caller.kind} ${found.caller.name} by ${found.caller.via}` : found;
+  };
+  const sign = (claims: Readonly<Record<string, unknown>> = {}, header: { kid?: string; typ?: string } = {}) =>
+    issuer.token(time.wallMs(), claims, header);
+  return { issuer, time, log, ask, sign };
+}
+
+/** A judge alone; `change` is made to the key set. */
+async function judging(t: TestContext, change = (keySet: string) => keySet) {
+  const issuer = await Issuer.start(t);
+  issuer.misbehave = (response) => response.end(change(issuer.keySet()));
+  const time = new VirtualTime();
+  const options = { ...OPTIONS, jwks: issuer.url };
+  const judge = new JwtJudge(options, new Map([['orders', 'orders']]), time, pino({ level: 'silent' }));
+  return { issuer, time, judge: (token: string, network: string) => judge.judge(token, network) };
+}
+
+async function assertRefused(answer: unknown, detail: RegExp): Promise<void> {
+  const { outcome, ...rest } = answer as { outcome: string; detail: string };
+  assert.equal(outcome, 'nobody', JSON.stringify(answer));
+  assert.match(rest.detail, detail);
+}
+
+test('a token that the issuer signed proves the approver whose subject its claim has', async (t) => {
+  const { ask, sign, issuer } = await bench(t);
+  assert.equal(await ask(await sign()), 'approver orders by jwt');
+  assert.equal(await ask(await sign({ aud: ['x', AUDIENCE] })), 'approver orders by jwt');
+  assert.equal(issuer.requests, 1);
+});
+
+test('each of the usual algorithms is taken', async (t) => {
+  const { ask, sign, issuer } = await bench(t);
+  for (const alg of ['PS256', 'ES256', 'EdDSA', 'Ed25519']) {
+    await issuer.addKey(alg, alg);
+  }
+  for (const kid of ['one', 'PS256', 'ES256', 'EdDSA', 'Ed25519'])
+    assert.equal(await ask(await sign({}, { kid })), 'approver orders by jwt');
+});
+
+test('a claim with a list, such as roles, counts by any of its members', async (t) => {
+  const { ask, sign } = await bench(t, { claim: 'roles' });
+  assert.equal(await ask(await sign({ roles: ['Reader', 'Billing.Approve'] })), 'approver billing by jwt');
+  assert.equal(await ask(await sign({ roles: 'Ops.Approve' })), 'approver ops by jwt');
+  for (const roles of [
+    undefined,
+    [],
+    ['billing'],
+    ['billing.approve'],
+    'Billing.Approve,Ops.Approve',
+    [['Billing.Approve']],
+    { x: 1 },
+    null,
+    7,
+    true,
+  ]) {
+    await assertRefused(await ask(await sign({ roles })), /signature, or what it says of its owner/);
+  }
+});
+
+test('a token of two approvers proves neither', async (t) => {
+  const { ask, sign } = await bench(t, { claim: 'roles' });
+  await assertRefused(await ask(await sign({ roles: ['Ops.Approve', 'Billing.Approve'] })), /what it says of its owner/);
+});
+
+test('the name of an approver without a subject proves nothing, nor does what every object has', async (t) => {
+  const { ask, sign } = await bench(t);
+  await assertRefused(await ask(await sign({ sub: 'silent' })), /what it says of its owner/);
+  const inherited = await bench(t, { claim: 'constructor' });
+  await assertRefused(await inherited.ask(await inherited.sign()), /what it says of its owner/);
+});
+
+test('issuer, audience and times are judged, with the tolerance for clocks', async (t) => {
+  const { ask, sign, time, issuer } = await bench(t);
+  const now = time.wallMs() / 1000;
+  await assertRefused(await ask(await sign({ iss: `${ISSUER}/` })), /issuer/);
+  await assertRefused(await ask(await sign({ iss: undefined })), /issuer/);
+  await assertRefused(await ask(await sign({ aud: 'api://somebody' })), /audience/);
+  await assertRefused(await ask(await sign({ aud: undefined })), /audience/);
+  await assertRefused(await ask(await sign({ exp: undefined })), /never expires/);
+  await assertRefused(await ask(await sign({ exp: now - 31 })), /expired or is not valid yet/);
+  await assertRefused(await ask(await sign({ nbf: now + 31 })), /expired or is not valid yet/);
+  assert.equal(issuer.requests, 0);
+  assert.equal(await ask(await sign({ exp: now - 29 })), 'approver orders by jwt');
+  assert.equal(await ask(await sign({ nbf: now + 29 })), 'approver orders by jwt');
+});
+
+test('a token whose exp lies too far ahead is refused, before any key is fetched', async (t) => {
+  const { ask, sign, time, issuer } = await bench(t);
+  const now = time.wallMs() / 1000;
+  const year9999 = Date.UTC(9999, 11, 31) / 1000;
+  for (const exp of [now + 86_400 + 31, year9999, Number.MAX_VALUE])
+    await assertRefused(await ask(await sign({ exp })), /good for too long/);
+  assert.equal(issuer.requests, 0);
+  assert.equal(await ask(await sign({ exp: now + 86_400 + 29 })), 'approver orders by jwt');
+});
+
+test('where types are named, typ of the header must be one of them, without case and with application/ or without', async (t) => {
+  const { ask, sign, issuer } = await bench(t, { types: ['AT+JWT', 'application/jwt'] });
+  for (const typ of ['at+jwt', 'AT+JWT', 'application/at+jwt', 'Application/JWT', 'JWT'])
+    assert.equal(await ask(await sign({}, { typ })), 'approver orders by jwt', typ);
+  const { requests } = issuer;
+  for (const typ of ['id+jwt', 'jwt2', 'at+jwt;x', 'application/application/jwt', 'text/jwt', ''])
+    await assertRefused(await ask(await sign({}, { typ })), /type \(typ\)/);
+  await assertRefused(await ask(await sign()), /type \(typ\)/);
+  assert.equal(issuer.requests, requests);
+});
+
+test('without types, any typ or none is taken', async (t) => {
+  const { ask, sign } = await bench(t);
+  for (const header of [{}, { typ: 'JWT' }, { typ: 'id+jwt' }]) assert.equal(await ask(await sign({}, header)), 'approver orders by jwt');
+});
+
+test('a token that was proved before still expires', async (t) => {
+  const { ask, sign, time } = await bench(t);
+  const token = await sign({ exp: time.wallMs() / 1000 + 60 });
+  assert.equal(await ask(token), 'approver orders by jwt');
+  await time.advance(89_999);
+  assert.equal(await ask(token), 'approver orders by jwt');
+  await time.advance(1);
+  await assertRefused(await ask(token), /expired/);
+});
+
+test('of the tokens that were proved 256 are known again without their proof; the oldest needs it anew', async (t) => {
+  const algorithms = [...OPTIONS.algorithms];
+  const { ask, sign } = await bench(t, { algorithms });
+  const tokens: string[] = [];
+  for (let number = 0; number < 257; number++) {
+    const token = await sign({ jti: String(number) });
+    tokens.push(token);
+    assert.equal(await ask(token), 'approver orders by jwt');
+  }
+  // From now on no proof is taken.
+  algorithms.length = 0;
+  for (const known of [tokens[1], tokens[256]]) assert.equal(await ask(known ?? ''), 'approver orders by jwt');
+  await assertRefused(await ask(tokens[0] ?? ''), /algorithm/);
+});
+
+test('no algorithm without a signature, or with a secret that both know, is taken', async (t) => {
+  const { ask, issuer, time, sign } = await bench(t, { algorithms: [...OPTIONS.algorithms, 'HS256', 'none'] });
+  const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'orders', exp: time.wallMs() / 1000 + 60 };
+  await assertRefused(await ask(new UnsecuredJWT(claims).encode()), /Nobody has this token/);
+  const [head = '', body = ''] = (await sign()).split('.');
+  const none = Buffer.from('{"alg":"none"}').toString('base64url');
+  await assertRefused(await ask(`${none}.${body}.AAAA`), /./);
+  await assertRefused(await ask(`${head}.${body}.AAAA`), /signature/);
+  const secret = Buffer.from(JSON.stringify(issuer.publicJwk('one')));
+  const confused = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'one' }).sign(secret);
+  await assertRefused(await ask(confused), /signature/);
+});
+
+test('an algorithm that is not listed is refused, before any key is fetched', async (t) => {
+  const { ask, sign, issuer } = await bench(t, { algorithms: ['ES256'] });
+  await assertRefused(await ask(await sign()), /algorithm/);
+  assert.equal(issuer.requests, 0);
+});
+
+test('a token whose text was changed, or that another signed, is refused', async (t) => {
+  const { ask, sign, issuer, time } = await bench(t);
+  const [head = '', , signature = ''] = (await sign({ sub: 'other' })).split('.');
+  const [, body = ''] = (await sign()).split('.');
+  await assertRefused(await ask(`${head}.${body}.${signature}`), /signature/);
+  const stranger = await Issuer.start(t);
+  await assertRefused(await ask(await stranger.token(time.wallMs())), /signature/);
+  // A key that the token itself brings is no key of ours.
+  assert.equal(issuer.requests, 1);
+});
+
+test('who cannot sign does not learn which subjects there are', async (t) => {
+  const { ask, time } = await bench(t);
+  const stranger = await Issuer.start(t);
+  const [known, unknown] = [await stranger.token(time.wallMs()), await stranger.token(time.wallMs(), { sub: 'nobody' })];
+  assert.deepEqual(await ask(known), await ask(unknown));
+});
+
+test('what is no JWT at all is refused without a mistake of ours', async (t) => {
+  const { ask, issuer, log } = await bench(t);
+  const b64 = (text: string) => Buffer.from(text).toString('base64url');
+  const texts = ['a.b.c', 'a.b', '...', 'a.b.c.d.e', `${b64('{"alg":"RS256"}')}.${b64('[]')}.AA`, `${b64('null')}.${b64('null')}.AA`];
+  texts.push(`${b64('{"alg":7}')}.${b64('{}')}.AA`, `${b64('{"alg":"RS256","crit":["x"]}')}.${b64('{}')}.AA`);
+  texts.push(`${b64('{"alg":"RS256"}')}.${b64('{"__proto__":{"iss":1}}')}.AA`);
+  for (const text of texts) await assertRefused(await ask(text), /./);
+  assert.equal(issuer.requests, 0);
+  assert.ok(log.every((line) => JSON.parse(line).level < 40));
+});
+
+test('a token of the configuration comes first and asks nobody, even if it has three parts', async (t) => {
+  const { ask, issuer } = await bench(t);
+  issuer.misbehave = (response) => response.destroy();
+  assert.equal(await ask('billing.token.00000001'), 'approver billing by token');
+  assert.equal(issuer.requests, 0);
+});
+
+test('neither a token nor what it says is ever logged', async (t) => {
+  const { ask, sign, log } = await bench(t);
+  const tokens = [await sign(), await sign({ sub: 'a-secret-person' }), await sign({ aud: 'a-secret-audience' })];
+  for (const token of tokens) await ask(token);
+  for (const secret of [...tokens, 'a-secret']) assert.ok(!log.join().includes(secret));
+});
+
+test('a flood of forged tokens from one place does not keep a good one from another waiting, and refuses nothing for good', async (t) => {
+  const { issuer, time, judge } = await judging(t);
+  await judge(await issuer.token(time.wallMs()), 'first');
+  const [head = '', body = ''] = (await issuer.token(time.wallMs())).split('.');
+  const ended: string[] = [];
+  const forged = Array.from({ length: 200 }, (_, index) => {
+    const signature = Buffer.alloc(256, index + 1).toString('base64url');
+    return judge(`${head}.${body}.${signature}`, 'flood').then(({ kind }) => ended.push(kind));
+  });
+  const good = await issuer.token(time.wallMs(), { jti: 'good' });
+  const answer = await judge(good, 'elsewhere');
+  assert.equal(answer.kind, 'approver');
+  assert.ok(ended.length < 100, `${ended.length} forged ones were judged before it`);
+  assert.equal((await judge(await issuer.token(time.wallMs(), { jti: 'from there, too' }), 'flood')).kind, 'approver');
+  await Promise.all(forged);
+  assert.deepEqual([...new Set(ended)], ['refused']);
+});
+
+test('a key that is too weak proves nothing', async (t) => {
+  const { issuer, time, judge } = await judging(t, (keySet) =>
+    keySet.replace(/"n":"[^"]+"/, `"n":"${Buffer.alloc(96, 0xc1).toString('base64url')}"`),
+  );
+  assert.equal((await judge(await issuer.token(time.wallMs()), 'here')).kind, 'refused');
+});

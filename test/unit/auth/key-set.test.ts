@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { pino } from 'pino';
+import { JwtJudge } from '../../../src/auth/jwt.ts';
+import type { JwtOptions } from '../../../src/auth/jwt-options.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { AUDIENCE, ISSUER, Issuer } from '../../far-sides/token-issuer.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+
+const MINUTE = 60_000;
+
+/** A judge of tokens whose keys are where `options` say, by default at the issuer. */
+async function bench(t: TestContext, options: Partial<JwtOptions> = {}) {
+  const issuer = await Issuer.start(t);
+  const time = new VirtualTime();
+  const log: { readonly level: number; readonly msg: string; readonly err?: { readonly message: string } }[] = [];
+  const logger = pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) });
+  const usual = {
+    issuer: ISSUER,
+    audiences: [AUDIENCE],
+    jwks: issuer.url,
+    claim: 'sub',
+    algorithms: ['RS256'],
+    types: [],
+    clockToleranceMs: 0,
+    maxLifetimeMs: 2_592_000_000,
+  };
+  const judge = new JwtJudge(
+    { ...usual, allowPrivate: ['127.0.0.1'], tls: null, ...options },
+    new Map([['orders', 'orders']]),
+    time,
+    logger,
+  );
+  /** By a token of its own, so that none was proved before. */
+  let serial = 0;
+  const ask = async (header: { kid?: string } = {}) => {
+    serial += 1;
+    return (await judge.judge(await issuer.token(time.wallMs(), { jti: serial, exp: time.wallMs() / 1000 + 1_000_000 }, header), 'here'))
+      .kind;
+  };
+  const errors = () => log.filter(({ level }) => level === 50).map(({ err, msg }) => err?.message ?? msg);
+  return { issuer, time, log, judge, ask, errors };
+}
+
+const unavailable = { code: 'BRIDGE_JWT_KEYS' };
+
+test('keys are fetched at the first token, kept for ten minutes, and then fetched before they are used', async (t) => {
+  const { issuer, time, ask } = await bench(t);
+  assert.equal(issuer.requests, 0);
+  await Promise.all([ask(), ask(), ask()]);
+  await time.advance(10 * MINUTE - 1);
+  assert.equal(await ask(), 'approver');
+  assert.equal(issuer.requests, 1);
+  await time.advance(1);
+  assert.equal(await ask(), 'approver');
+  assert.equal(issuer.requests, 2);
+});
+
+test('a key that was withdrawn no longer proves anything once the keys are fetched anew, also for a token proved before', async (t) => {
+  const { issuer, time, judge, ask } = await bench(t);
+  await ask();
+  await time.advance(9 * MINUTE);
+  const token = await issuer.token(time.wallMs());
+  assert.equal((await judge.judge(token, 'here')).kind, 'approver');
+  await issuer.addKey('two', 'RS256');
+  issuer.published = ['two'];
+  await time.advance(MINUTE - 1);
+  assert.equal((await judge.judge(token, 'here')).kind, 'approver');
+  await time.advance(1);
+  assert.equal(await ask(), 'approver');
+  assert.equal((await judge.judge(token, 'here')).kind, 'refused');
+});
+
+test('a new key is fetched when a token names it, at most every 30 s', async (t) => {
+  const { issuer, time, ask } = await bench(t);
+  await ask();
+  await issuer.addKey('two', 'RS256');
+  await issuer.addKey('three', 'RS256');
+  issuer.published = ['one'];
+  await time.advance(29_999);
+  for (let attempt = 0; attempt < 5; attempt++) assert.equal(await ask({ kid: 'two' }), 'refused');
+  assert.equal(issuer.requests, 1);
+  issuer.published = ['one', 'two'];
+  await time.advance(1);
+  assert.equal(await ask({ kid: 'two' }), 'approver');
+  for (let attempt = 0; attempt < 5; attempt++) assert.equal(await ask({ kid: 'three' }), 'refused');
+  assert.equal(issuer.requests, 2);
+  assert.equal(await ask(), 'approver');
+});
+
+test('while the issuer is away known keys serve on for a day, unknown ones cannot be judged, and few requests are made', async (t) => {
+  const { issuer, time, ask, errors, log } = await bench(t);
+  await ask();
+  await issuer.addKey('two', 'RS256');
+  issuer.misbehave = (response) => response.destroy();
+  await time.advance(10 * MINUTE);
+  for (let attempt = 0; attempt < 5; attempt++) {
+    assert.equal(await ask(), 'approver');
+    await assert.rejects(ask({ kid: 'two' }), unavailable);
+  }
+  assert.equal(issuer.requests, 2);
+  await time.advance(5000);
+  assert.equal(await ask(), 'approver');
+  assert.equal(issuer.requests, 3);
+  assert.equal(errors().length, 1);
+  await time.advance(24 * 60 * MINUTE - 10 * MINUTE - 5000);
+  await assert.rejects(ask(), unavailable);
+  issuer.misbehave = null;
+  await time.advance(5000);
+  assert.equal(await ask({ kid: 'two' }), 'approver');
+  assert.equal(log.at(-1)?.level, 30);
+});
+
+test('without any keys a token cannot be judged, until the issuer is back', async (t) => {
+  const { issuer, time, ask } = await bench(t);
+  issuer.misbehave = (response) => response.destroy();
+  await assert.rejects(ask(), unavailable);
+  issuer.misbehave = null;
+  await assert.rejects(ask(), unavailable);
+  assert.equal(issuer.requests, 1);
+  await time.advance(5000);
+  assert.equal(await ask(), 'approver');
+});
+
+test('an issuer that does not answer is waited for 5 s, and nothing hangs longer', async (t) => {
+  const { issuer, time, ask, errors } = await bench(t);
+  const asked = Promise.withResolvers<void>();
+  issuer.misbehave = () => asked.resolve();
+  const answer = ask();
+  answer.catch(() => {});
+  await asked.promise;
+  await time.advance(5000);
+  await assert.rejects(answer, unavailable);
+  assert.match(errors().join(), /did not come within 5s/);
+});
+
+test('one that begins an answer and does not end it is cut off, too', async (t) => {
+  const { issuer, time, ask } = await bench(t);
+  const begun = Promise.withResolvers<void>();
+  issuer.misbehave = (response) => response.write('{', () => begun.resolve());
+  const answer = ask();
+  answer.catch(() => {});
+  await begun.promise;
+  await time.advance(5000);
+  await assert.rejects(answer, unavailable);
+});
+
+for (const [what, status, headers, body, message] of [
+  ['a redirect', 302, { location: '/elsewhere' }, '', /answered 302/],
+  ['an error', 500, {}, '', /answered 500/],
+  ['HTML', 200, {}, '<html>', /holds no key set/],
+  ['no keys', 200, {}, '{"keys":[]}', /holds no key set/],
+  ['no list of keys', 200, {}, '{"keys":{"a":1}}', /holds no key set/],
+  ['JSON null', 200, {}, 'null', /holds no key set/],
+  ['more than 1 MiB', 200, {}, `{"keys":[],"x":"${'x'.repeat(1_048_576)}"}`, /longer than 1 MiB/],
+] as const) {
+  test(`${what} in the place of a key set is told, and the good keys serve on`, async (t) => {
+    const { issuer, time, ask, errors } = await bench(t);
+    await ask();
+    issuer.misbehave = (response) => response.writeHead(status, headers).end(body);
+    await time.advance(10 * MINUTE);
+    assert.equal(await ask(), 'approver');
+    assert.equal(errors().length, 1);
+    assert.match(errors().join(), message);
+    assert.equal(issuer.requests, 2);
+  });
+}
+
+test('keys are not fetched from private addresses that are not allowed, by address or by name, nor ever from the metadata service', async (t) => {
+  for (const host of ['127.0.0.1', 'localhost', '[::1]', '10.0.0.1']) {
+    const { ask, issuer, errors } = await bench(t, { allowPrivate: [], jwks: `http://${host}:1/keys` });
+    await assert.rejects(ask(), { code: 'BRIDGE_JWT_FORBIDDEN_ADDRESS' });
+    assert.match(errors().join(), /allowPrivate/);
+    assert.equal(issuer.requests, 0);
+  }
+  for (const host of ['169.254.169.254', '168.63.129.16', '[::ffff:169.254.169.254]']) {
+    const { ask, errors } = await bench(t, { allowPrivate: ['0.0.0.0/0', '::/0'], jwks: `http://${host}/keys` });
+    await assert.rejects(ask(), { code: 'BRIDGE_JWT_FORBIDDEN_ADDRESS' });
+    assert.match(errors().join(), /metadata service/);
+  }
+});
+
+test('over TLS the server must prove its name to the authorities that are trusted', async (t) => {
+  const authority = await CertificateAuthority.create(t);
+  const issuer = await Issuer.start(t);
+  const served = await authority.issue('IP:127.0.0.1');
+  const server = createSecureServer({ cert: served.cert, key: served.key }, (_, response) => response.end(issuer.keySet()));
+  server.on('tlsClientError', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const jwks = `https://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+  const ca = new Secret({ file: authority.file });
+  ca.open(authority.cert, authority.file);
+  const trusting = await bench(t, { jwks, tls: { ca } });
+  await trusting.judge.check();
+  const strange = await bench(t, { jwks });
+  await assert.rejects(strange.judge.check(), /does not trust.*approvals\.jwt\.tls\.ca/);
+  const misnamed = await bench(t, { jwks, tls: { ca, serverName: 'keys.test' } });
+  await assert.rejects(misnamed.judge.check(), /certificate for another name/);
+});
+
+test('a server that is not there is told with what to look at', async (t) => {
+  const { judge } = await bench(t, { jwks: 'http://127.0.0.1:1/keys' });
+  await assert.rejects(judge.check(), /cannot be reached \(ECONNREFUSED\)/);
+});
+
+test('a key set in a file is read again when it changes, and a bad one leaves the last good keys in use', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'bridge-keys-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'keys.json');
+  const first = await Issuer.start(t);
+  await first.addKey('two', 'RS256');
+  first.published = ['one'];
+  const jwks = new Secret({ file: 'keys.json' });
+  jwks.open(first.keySet(), path);
+  writeFileSync(path, first.keySet());
+  const { time, judge, errors } = await bench(t, { jwks });
+  const ask = async (kid: string) => (await judge.judge(await first.token(time.wallMs(), {}, { kid }), 'here')).kind;
+  assert.equal(await ask('one'), 'approver');
+  assert.equal(await ask('two'), 'refused');
+  writeFileSync(path, '{"keys":');
+  await time.advance(1000);
+  assert.equal(await ask('one'), 'approver');
+  await time.advance(1000);
+  assert.equal(await ask('one'), 'approver');
+  assert.equal(errors().length, 1);
+  first.published = ['two'];
+  writeFileSync(path, first.keySet());
+  await time.advance(1000);
+  assert.equal(await ask('two'), 'approver');
+  assert.equal(await ask('one'), 'refused');
+});
+
+test('a file whose key set could not be used is read again at the first token, and nothing of the first reading is left over', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'bridge-keys-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'keys.json');
+  const issuer = await Issuer.start(t);
+  const jwks = new Secret({ file: 'keys.json' });
+  // As it was when the bridge started; node:test fails where a rejection is left unhandled.
+  jwks.open('{"keys":[1]}', path);
+  writeFileSync(path, issuer.keySet());
+  const { time, judge } = await bench(t, { jwks });
+  assert.equal((await judge.judge(await issuer.token(time.wallMs()), 'here')).kind, 'approver');
+});

@@ -1,0 +1,288 @@
+// Tokens of Microsoft Entra ID by each kind of credential: what is asked of whom and how often, and what is said where none is to be had.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { AzureCredential } from '../../../src/azure/credential.ts';
+import { type AzureCredentialOptions, azureCredentialFaults } from '../../../src/azure/options.ts';
+import { BridgeError } from '../../../src/errors.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { adapterDeps } from '../../adapters/adapter-deps.ts';
+import { FakeEntra, setEnvironment } from '../../far-sides/entra-id.ts';
+import { poll } from '../../support/poll.ts';
+import { folderOf } from '../../support/program.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+
+const never = new AbortController().signal;
+const SECRET = 'hidden-secret-4711';
+/** The library keeps tokens for all that is alike, in one process. */
+let scopes = 0;
+
+function start(t: TestContext, options: AzureCredentialOptions) {
+  const time = new VirtualTime({ startMs: Date.now() });
+  const deps = adapterDeps({ time });
+  const credential = new AzureCredential(options, deps, 'sinks.stream.sasl');
+  scopes += 1;
+  const scope = `https://ns-${scopes}.test/.default`;
+  const ask = async (signal = never) => (await credential.token(scope, signal)).token;
+  const fails = async (signal = never): Promise<BridgeError> => {
+    const error = await ask(signal).then(
+      (token) => assert.fail(`it gave ${token}`),
+      (error: unknown) => error,
+    );
+    assert.ok(error instanceof BridgeError, String(error));
+    assert.equal(error.scope, 'sink');
+    assert.ok(!error.message.includes(SECRET) && !deps.logged().includes(SECRET), 'no secret shows');
+    return error;
+  };
+  t.after(() => assert.ok(!deps.logged().includes('token-'), 'no token is logged'));
+  return { time, ask, fails, scope, credential, logged: deps.logged };
+}
+
+function secretOf(text: string, file: string | null = null): Secret {
+  const secret = new Secret({ env: 'SECRET' });
+  secret.open(text, file);
+  return secret;
+}
+
+test('many who ask at once share one request, and its token serves until shortly before its end', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { time, ask, scope } = start(t, { credential: 'managed-identity' });
+  entra.answer = () => entra.good(200);
+  assert.deepEqual(await Promise.all([ask(), ask(), ask()]), ['token-1', 'token-1', 'token-1']);
+  assert.equal(entra.requests[0]?.at, 'identity');
+  assert.equal(entra.requests[0]?.url.searchParams.get('resource'), scope.replace('/.default', ''));
+  await time.advance(175_000);
+  assert.equal(await ask(), 'token-1');
+  await time.advance(6_000);
+  assert.equal(await ask(), 'token-2');
+  assert.equal(entra.requests.length, 2);
+});
+
+test('a machine that slept, or whose clock was set, asks anew', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { time, ask } = start(t, { credential: 'managed-identity' });
+  entra.answer = () => entra.good(200);
+  assert.equal(await ask(), 'token-1');
+  time.jumpWall(185_000);
+  assert.equal(await ask(), 'token-2');
+});
+
+test('a user-assigned identity is named by its client id', async (t) => {
+  const entra = await FakeEntra.start(t);
+  await start(t, { credential: 'managed-identity', clientId: 'my-identity' }).ask();
+  assert.equal(entra.requests[0]?.url.searchParams.get('client_id'), 'my-identity');
+});
+
+test('after a failure nobody asks for a while, twice as long after each, up to a minute', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { time, fails } = start(t, { credential: 'managed-identity' });
+  entra.answer = () => ({ status: 500, body: {} });
+  const first = await fails();
+  assert.deepEqual([first.code, first.disposition], ['BRIDGE_AZURE_UNAVAILABLE', 'retry']);
+  for (let round = 0; round < 50; round += 1) assert.equal(await fails(), first);
+  assert.equal(entra.requests.length, 1);
+  const pauses: number[] = [];
+  for (let round = 0; round < 9; round += 1) {
+    const before: number = entra.requests.length;
+    let waitedMs = 0;
+    for (; entra.requests.length === before; waitedMs += 250) {
+      await time.advance(250);
+      await fails();
+    }
+    pauses.push(waitedMs);
+  }
+  const most = [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000];
+  for (const [index, pause] of pauses.entries()) {
+    const limit = most[index] ?? 0;
+    assert.ok(pause >= limit / 2 && pause <= limit + 250, `${pause} of ${limit}`);
+  }
+});
+
+test('the first token after failures makes an end of the pause', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { time, ask, fails } = start(t, { credential: 'managed-identity' });
+  entra.answer = () => ({ status: 429, body: {} });
+  await fails();
+  entra.answer = () => entra.good();
+  await time.advance(1000);
+  assert.equal(await ask(), 'token-1');
+});
+
+test('a token that cannot be renewed serves while it lives', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { time, ask, fails } = start(t, { credential: 'managed-identity' });
+  entra.answer = () => entra.good(200);
+  await ask();
+  entra.answer = () => ({ status: 500, body: {} });
+  await time.advance(181_000);
+  assert.equal(await ask(), 'token-1');
+  assert.equal(entra.requests.length, 2);
+  await time.advance(14_000);
+  assert.equal((await fails()).code, 'BRIDGE_AZURE_UNAVAILABLE');
+});
+
+test('who gives up waiting is let go at once, and the answer serves the next', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { ask } = start(t, { credential: 'managed-identity' });
+  let release: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const controller = new AbortController();
+  const leaving = ask(controller.signal);
+  const staying = gate.then(() => ask());
+  controller.abort(new Error('no time'));
+  await assert.rejects(leaving, /no time/);
+  release();
+  assert.equal(await staying, 'token-1');
+  assert.equal(entra.requests.length, 1);
+});
+
+test('an endpoint that never answers is given up after 30 s', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { time, fails } = start(t, { credential: 'managed-identity' });
+  entra.answer = () => 'never';
+  const failing = fails();
+  await poll(() => entra.requests.length === 1, 'the request');
+  await time.advance(30_000);
+  const { code, status, message } = await failing;
+  assert.deepEqual([code, status], ['BRIDGE_AZURE_UNAVAILABLE', 'timeout']);
+  assert.match(message, /^sinks\.stream\.sasl: the credential managed-identity gave no token within 30s/);
+});
+
+test('an identity that the machine does not have is told with what to do', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { fails } = start(t, { credential: 'managed-identity' });
+  entra.answer = () => ({ status: 400, body: { error: 'invalid_request', error_description: 'Identity not found' } });
+  const { code, disposition, message } = await fails();
+  assert.deepEqual([code, disposition], ['BRIDGE_AZURE_REFUSED', 'misconfigured']);
+  assert.match(message, /gave no token \(Identity not found\): assign a managed identity to this machine/);
+});
+
+const application = { credential: 'client-secret', tenantId: 'tenant', clientId: 'application', clientSecret: secretOf(SECRET) } as const;
+
+test('an application proves itself with its secret, which shows nowhere else', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { ask, scope } = start(t, application);
+  assert.equal(await ask(), 'token-1');
+  const { at, form } = entra.requests[0] ?? assert.fail();
+  assert.deepEqual([at, form.get('client_id'), form.get('client_secret'), form.get('scope')], ['entra', 'application', SECRET, scope]);
+});
+
+test('a wrong secret is told as Entra tells it, without the secret though it be repeated', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { fails } = start(t, application);
+  const why = `AADSTS7000215: Invalid client secret provided: ${SECRET}`;
+  entra.answer = () => ({ status: 401, body: { error: 'invalid_client', error_description: why } });
+  const { code, disposition, message } = await fails();
+  assert.deepEqual([code, disposition], ['BRIDGE_AZURE_REFUSED', 'misconfigured']);
+  assert.match(message, /AADSTS7000215: Invalid client secret provided: \[secret\].*value of a secret that has not expired/);
+});
+
+test('Entra in trouble is no wrong secret', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const { fails } = start(t, application);
+  entra.answer = () => ({ status: 503, body: { error: 'temporarily_unavailable', error_description: 'AADSTS90033: A transient error.' } });
+  assert.equal((await fails()).code, 'BRIDGE_AZURE_UNAVAILABLE');
+});
+
+/** Entra takes no other keys. @returns key and certificate */
+function issueRsa(folder: string): string {
+  const [key, cert] = [join(folder, 'rsa-key.pem'), join(folder, 'rsa-cert.pem')];
+  const made = ['-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert];
+  execFileSync('openssl', ['req', '-x509', ...made, '-days', '2', '-subj', '/CN=application'], { stdio: 'ignore' });
+  return readFileSync(key, 'utf8') + readFileSync(cert, 'utf8');
+}
+
+test('an application proves itself with a certificate, and with another one once its file has changed', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const folder = folderOf(t);
+  const [first, second] = [issueRsa(folder), issueRsa(folder)];
+  const file = join(folder, 'application.pem');
+  await writeFile(file, first);
+  const options = { credential: 'client-certificate', tenantId: 'tenant', clientId: 'application' } as const;
+  const { time, ask } = start(t, { ...options, certificate: secretOf(first, file) });
+  entra.answer = () => entra.good(200);
+  await ask();
+  await writeFile(file, second);
+  await time.advance(185_000);
+  await ask();
+  const shown = entra.requests.map(({ form }) => (form.get('client_assertion') ?? '').split('.')[0]);
+  assert.equal(new Set(shown).size, 2);
+  assert.ok(!shown.includes(''));
+});
+
+test('a workload shows the token that its platform gave it', async (t) => {
+  const file = join(folderOf(t), 'federated');
+  await writeFile(file, 'federated-token');
+  const env = { AZURE_CLIENT_ID: 'workload', AZURE_TENANT_ID: 'tenant', AZURE_FEDERATED_TOKEN_FILE: file };
+  const entra = await FakeEntra.start(t, env);
+  assert.equal(await start(t, { credential: 'workload-identity' }).ask(), 'token-1');
+  const { form } = entra.requests[0] ?? assert.fail();
+  assert.deepEqual([form.get('client_id'), form.get('client_assertion')], ['workload', 'federated-token']);
+});
+
+test('an environment that names an application is enough, and one that names nothing is told so', async (t) => {
+  await FakeEntra.start(t);
+  const nothing = await start(t, { credential: 'environment' }).fails();
+  assert.match(nothing.message, /credential environment gave no token .* set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET/);
+  const entra = await FakeEntra.start(t, { AZURE_TENANT_ID: 'tenant', AZURE_CLIENT_ID: 'env-app', AZURE_CLIENT_SECRET: SECRET });
+  assert.equal(await start(t, { credential: 'environment' }).ask(), 'token-1');
+  assert.equal(entra.requests[0]?.form.get('client_id'), 'env-app');
+});
+
+test('a workload without what its platform should have given is told so each time, and may come right', async (t) => {
+  await FakeEntra.start(t);
+  const { time, fails, ask } = start(t, { credential: 'workload-identity' });
+  assert.match((await fails()).message, /federated with/);
+  const file = join(folderOf(t), 'federated');
+  await writeFile(file, 'federated-token');
+  await FakeEntra.start(t, { AZURE_CLIENT_ID: 'late', AZURE_TENANT_ID: 'tenant', AZURE_FEDERATED_TOKEN_FILE: file });
+  await time.advance(1000);
+  assert.equal(await ask(), 'token-1');
+});
+
+test('the Azure CLI is asked, and what it needs is told', async (t) => {
+  const folder = folderOf(t);
+  const az = join(folder, 'az');
+  await writeFile(az, `#!/bin/sh\necho "ERROR: Please run 'az login' to setup account." >&2\nexit 1\n`);
+  await chmod(az, 0o755);
+  setEnvironment(t, { PATH: `${folder}:/usr/bin:/bin` });
+  const { time, ask, fails } = start(t, { credential: 'azure-cli' });
+  const error = await fails();
+  assert.deepEqual([error.code, error.disposition], ['BRIDGE_AZURE_REFUSED', 'misconfigured']);
+  assert.match(error.message, /log in with `az login` as the user that the bridge runs as/);
+  const good = JSON.stringify({ accessToken: 'token-of-cli', expires_on: Math.floor(Date.now() / 1000) + 3600 });
+  await writeFile(az, `#!/bin/sh\necho '${good}'\n`);
+  await time.advance(1000);
+  assert.equal(await ask(), 'token-of-cli');
+});
+
+test('default takes the first credential that there is', async (t) => {
+  const entra = await FakeEntra.start(t);
+  assert.equal(await start(t, { clientId: 'assigned' }).ask(), 'token-1');
+  assert.deepEqual([entra.requests[0]?.at, entra.requests[0]?.url.searchParams.get('client_id')], ['identity', 'assigned']);
+});
+
+test('each kind of credential names what it lacks and what it has no use for', () => {
+  const keys = (options: AzureCredentialOptions) => azureCredentialFaults(options).map(({ key }) => key);
+  assert.deepEqual(keys({}), []);
+  assert.deepEqual(keys({ credential: 'client-secret' }), ['tenantId', 'clientId', 'clientSecret']);
+  assert.deepEqual(keys({ credential: 'client-certificate', tenantId: 't', clientId: 'c' }), ['certificate']);
+  assert.deepEqual(keys({ credential: 'managed-identity', tenantId: 't', clientSecret: secretOf('x') }), ['tenantId', 'clientSecret']);
+  assert.deepEqual(keys({ credential: 'environment', clientId: 'c' }), ['clientId']);
+  assert.deepEqual(keys({ credential: 'workload-identity', clientId: 'c', tenantId: 't' }), []);
+});
+
+test('the authority of a national cloud is asked, whatever the environment says', async (t) => {
+  const entra = await FakeEntra.start(t);
+  const authorityHost = process.env['AZURE_AUTHORITY_HOST'] ?? '';
+  setEnvironment(t, { AZURE_AUTHORITY_HOST: 'https://localhost:1' });
+  const clientSecret = secretOf(SECRET);
+  const { ask } = start(t, { credential: 'client-secret', tenantId: 'tenant', clientId: 'app', clientSecret, authorityHost });
+  assert.equal(await ask(), 'token-1');
+  assert.equal(entra.requests[0]?.at, 'entra');
+});

@@ -1,0 +1,128 @@
+// The store that approvals ask for, on disk as the bridge makes it and in memory as tests do → the same promises of both.
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { pino } from 'pino';
+import type { ApprovalStore } from '../../../src/approvals/store.ts';
+import { FIRST_PART } from '../../../src/approvals/views/queries.ts';
+import { approvalStore } from '../../../src/bridge/approval-store.ts';
+import { Recorder } from '../../../src/bridge/committer.ts';
+import type { EventApproval } from '../../../src/model/approvals.ts';
+import { MemoryApprovalStore } from '../../virtual/memory-approval-store.ts';
+import { approvalStep, at, knownEvent, knownState, testStore } from '../../virtual/outbox-fixture.ts';
+import { approvalChange, context, eventApproval } from '../cloudevents/changes.ts';
+
+interface World {
+  readonly store: ApprovalStore;
+  /** The event a, occurrence 1, ends and comes back as occurrence 3. */
+  readonly comeBack: (endedMs: number) => void;
+  /** What was told to be on disk, by id. */
+  readonly committed: string[];
+}
+
+/** The events a and b are known, as occurrences 1 and 2. */
+function onDisk(t: TestContext): World {
+  const { outbox, time } = testStore(t);
+  const committed: string[] = [];
+  const recorder: Recorder = new Recorder({
+    ...{ outbox, settleMs: 0, deps: time, logger: pino({ level: 'silent' }), context: () => context, route: () => [] },
+    ...{ approvals: () => () => {}, isApproved: () => false, committed: () => {} },
+  });
+  const store = approvalStore(recorder, outbox, (changes) => committed.push(...changes.map(({ id }) => id)));
+  outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('a', 1), knownEvent('b', 2)])));
+  const comeBack = (endedMs: number): void => {
+    const lastGoodAt = at(endedMs);
+    outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('b', 2)], { lastGoodAt })));
+    outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('b', 2), knownEvent('a', 3)], { lastGoodAt })));
+    store.transact((transaction) => transaction.saveApproval(ballot({ occurrence: 3 })));
+  };
+  return { store, comeBack, committed };
+}
+
+function inMemory(): World {
+  const store = new MemoryApprovalStore();
+  const comeBack = (endedMs: number): void => {
+    store.end('a', 1, endedMs);
+    store.transact((transaction) => transaction.saveApproval(ballot({ occurrence: 3 })));
+  };
+  return { store, comeBack, committed: [] };
+}
+
+function ballot(more: Partial<EventApproval> = {}): EventApproval {
+  const { votes, ...rest } = eventApproval({ key: 'a', decision: null, at: at(500), ...more });
+  return { ...rest, votes: votes.map((vote) => ({ ...vote, at: at(vote.at.wallMs) })) };
+}
+
+for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': inMemory })) {
+  test(`what a transaction wrote is there, ${where}: approvals without elapsed time, the record in its order, used ids`, (t) => {
+    const { store } = world(t);
+    const decided = { by: 'policy', atOnce: false, dueMs: 3, isSpent: false } as const;
+    const hold = { approver: 'billing', via: 'token', isShared: false, reason: 'a dump', sentMs: 5, replaced: null };
+    store.transact((transaction) => {
+      transaction.addSteps(1, [approvalStep('recorded', { approver: 'orders' })]);
+      const ticking = { wallMs: 7, elapsedMs: 3 };
+      const holds = [{ ...hold, at: ticking }];
+      transaction.saveApproval(ballot({ at: ticking, holds, decision: { ...decided, at: ticking } }));
+      transaction.addSteps(1, [approvalStep('decided'), approvalStep('answered', { status: 503 })]);
+      transaction.addSteps(2, [approvalStep('left')]);
+      transaction.publish([approvalChange({ id: 'recorded:1' })]);
+    });
+    const written = ballot({ at: at(7), holds: [{ ...hold, at: at(7) }], decision: { ...decided, at: at(7) } });
+    assert.deepEqual(store.openApprovals(), [written]);
+    assert.deepEqual(store.approvalOf(1), written);
+    assert.equal(store.approvalOf(2), null);
+    const answered = approvalStep('answered', { status: 503 });
+    assert.deepEqual(store.record(1, FIRST_PART).steps, [
+      approvalStep('recorded', { approver: 'orders' }),
+      approvalStep('decided'),
+      answered,
+    ]);
+    assert.deepEqual(store.record(2, FIRST_PART).steps, [approvalStep('left')]);
+    assert.deepEqual(store.record(3, FIRST_PART).steps, []);
+    assert.deepEqual([store.isUsed('recorded:1'), store.isUsed('recorded:2')], [true, false]);
+  });
+
+  test(`a transaction that throws has written nothing, ${where}`, (t) => {
+    const { store, committed } = world(t);
+    store.transact((transaction) => transaction.addSteps(1, [approvalStep('recorded')]));
+    assert.throws(
+      () =>
+        store.transact((transaction) => {
+          transaction.saveApproval(ballot());
+          transaction.addSteps(1, [approvalStep('decided')]);
+          transaction.publish([approvalChange({ id: 'recorded:1' })]);
+          transaction.handleMessage({ source: 'topic', id: '1' }, null, 5);
+          throw new Error('a mistake');
+        }),
+      /^Error: a mistake$/,
+    );
+    assert.deepEqual(
+      [store.openApprovals(), store.approvalOf(1), store.record(1, FIRST_PART).steps],
+      [[], null, [approvalStep('recorded')]],
+    );
+    assert.deepEqual([store.isUsed('recorded:1'), store.messages.find('topic', '1'), committed], [false, null, []]);
+  });
+
+  test(`an occurrence that has ended keeps approvals and record, and the newest of its event is found, ${where}`, (t) => {
+    const { store, comeBack } = world(t);
+    store.transact((transaction) => {
+      transaction.saveApproval(ballot());
+      transaction.addSteps(1, [approvalStep('submitted')]);
+    });
+    assert.deepEqual([store.lastOccurrence('a'), store.lastEndedMs('a')], [{ occurrence: 1, endedMs: null }, null]);
+    comeBack(1_000_700);
+    assert.deepEqual([store.lastOccurrence('a'), store.lastEndedMs('a')], [{ occurrence: 3, endedMs: null }, 1_000_700]);
+    assert.deepEqual(store.openApprovals(), [ballot({ occurrence: 3 })]);
+    assert.deepEqual([store.approvalOf(1), store.record(1, FIRST_PART).steps], [ballot(), [approvalStep('submitted')]]);
+    assert.equal(store.lastOccurrence('nobody'), null);
+  });
+}
+
+test('what was published is told once it is on disk', (t) => {
+  const { store, committed } = onDisk(t);
+  store.transact((transaction) => {
+    transaction.publish([approvalChange({ id: 'recorded:1' })]);
+    transaction.publish([approvalChange({ id: 'recorded:2' })]);
+    assert.deepEqual(committed, []);
+  });
+  assert.deepEqual(committed, ['recorded:1', 'recorded:2']);
+});

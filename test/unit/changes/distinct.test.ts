@@ -1,0 +1,60 @@
+// A stream of documents → those that may tell something, in marbles and against a state that a commit may leave behind.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { from } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { distinctByIncarnation } from '../../../src/changes/distinct.ts';
+import { documentOf, momentAt } from '../../support/events.ts';
+import { Watcher } from './watcher.ts';
+
+const one = { document: documentOf(1, [{}]), at: momentAt(0) };
+const two = { document: documentOf(2), at: momentAt(1000) };
+
+test('a document that is wholly known is dropped, and its time is kept', () => {
+  new TestScheduler(assert.deepEqual).run(({ cold, expectObservable, flush }) => {
+    const watcher = new Watcher();
+    watcher.see(one.document, 0);
+    const unchanged: unknown[] = [];
+    const again = { document: one.document, at: momentAt(500) };
+    const seen$ = cold('a-b-a|', { a: again, b: two }).pipe(
+      distinctByIncarnation(
+        () => watcher.state,
+        (state) => unchanged.push(state.lastGoodAt),
+      ),
+    );
+    expectObservable(seen$).toBe('--b--|', { b: two });
+    flush();
+    assert.deepEqual(unchanged, [momentAt(500), momentAt(500)]);
+  });
+});
+
+test('a document whose commit failed comes again, and no longer once it is committed', () => {
+  const watcher = new Watcher();
+  const seen: string[] = [];
+  const seen$ = from([one, one, one, one]).pipe(
+    distinctByIncarnation(
+      () => watcher.state,
+      () => seen.push('unchanged'),
+    ),
+  );
+  seen$.subscribe(({ document, at }) => {
+    seen.push('changed');
+    if (seen.length === 2) watcher.see(document, at);
+  });
+  assert.deepEqual(seen, ['changed', 'changed', 'unchanged', 'unchanged']);
+});
+
+test('an unchanged document passes while an absence is open', () => {
+  new TestScheduler(assert.deepEqual).run(({ cold, expectObservable }) => {
+    const watcher = new Watcher();
+    watcher.see(documentOf(9, [{}]), 0);
+    watcher.see(two.document, 1000);
+    const seen$ = cold('b-b|', { b: two }).pipe(
+      distinctByIncarnation(
+        () => watcher.state,
+        () => assert.fail('an event not listed in a new epoch waits for its end'),
+      ),
+    );
+    expectObservable(seen$).toBe('b-b|', { b: two });
+  });
+});

@@ -1,0 +1,130 @@
+// Smaller incarnations, long silences, other api-versions and restarts → when an absence proves an end again (contract, section 4).
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Instant, KnownState } from '../../../src/model/events.ts';
+import { documentOf, EVENT_ID, momentAt, START_MS } from '../../support/events.ts';
+import { told, Watcher } from './watcher.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+function epochNumber(state: KnownState): number | undefined {
+  return state.epoch?.number;
+}
+
+/** A bridge that knows the sample event, listed by incarnation 7 at 0 ms. */
+function watching(): Watcher {
+  const watcher = new Watcher();
+  watcher.see(documentOf(7, [{}]), 0);
+  return watcher;
+}
+
+test('after a smaller incarnation a missing event ends with the settle time to the millisecond, outcome unknown', () => {
+  const watcher = watching();
+  const restarted = documentOf(1);
+  assert.deepEqual(watcher.see(restarted, 1000), []);
+  assert.deepEqual([epochNumber(watcher.state), watcher.news], [2, true]);
+  const { missing } = watcher.state.events.get(EVENT_ID.toLowerCase()) ?? {};
+  assert.deepEqual(missing, { at: momentAt(1000), scheduledJustBefore: false }, 'it was Scheduled in another epoch');
+  assert.deepEqual(watcher.see(restarted, 2000), []);
+  assert.equal(watcher.news, false);
+  assert.deepEqual(watcher.see(restarted, 1000 + 5 * MINUTE - 1), []);
+  assert.deepEqual(told(watcher.see(restarted, 1000 + 5 * MINUTE)), ['ended unknown']);
+});
+
+test('an event last seen Started that a new epoch never lists ends as unknown too', () => {
+  const watcher = new Watcher();
+  watcher.see(documentOf(7, [{ eventStatus: 'Started' }]), 0);
+  watcher.see(documentOf(1), 1000);
+  assert.deepEqual(told(watcher.see(documentOf(1), 6 * MINUTE)), ['ended unknown']);
+});
+
+test('what a new epoch lists is compared as usual, and what it has listed ends at once', () => {
+  const watcher = watching();
+  assert.deepEqual(watcher.see(documentOf(1, [{}]), 1000), []);
+  assert.deepEqual(told(watcher.see(documentOf(2, [{ eventStatus: 'Started' }]), 2000)), ['started']);
+  assert.deepEqual(told(watcher.see(documentOf(3), 3000)), ['ended completed']);
+});
+
+test('an event that a new epoch lists late was never gone', () => {
+  const watcher = watching();
+  watcher.see(documentOf(1), 1000);
+  assert.deepEqual(watcher.see(documentOf(2, [{}]), 4 * MINUTE), []);
+  assert.deepEqual(told(watcher.see(documentOf(2, [{}]), 6 * MINUTE)), []);
+  assert.deepEqual(told(watcher.see(documentOf(3), 6 * MINUTE + 1000)), ['ended canceled']);
+});
+
+test('an incarnation that flaps begins a new epoch, and a new settle time, at each step down', () => {
+  const watcher = watching();
+  for (let n = 0; n < 6; n++) assert.deepEqual(watcher.see(documentOf(n % 2 === 0 ? 3 : 4), (n + 1) * 2 * MINUTE), []);
+  assert.equal(epochNumber(watcher.state), 4);
+  assert.deepEqual(watcher.see(documentOf(4), 10 * MINUTE + 5 * MINUTE - 1), []);
+  assert.deepEqual(told(watcher.see(documentOf(4), 10 * MINUTE + 5 * MINUTE)), ['ended unknown']);
+});
+
+test('a good document begins a new epoch where the last good one is over 24 h old, not at 24 h', () => {
+  for (const [ageMs, told_] of [
+    [24 * HOUR, ['ended unknown']],
+    [24 * HOUR + 1, []],
+  ] as const) {
+    const watcher = watching();
+    assert.deepEqual(told(watcher.see(documentOf(8), ageMs)), told_);
+    assert.equal(epochNumber(watcher.state), ageMs > 24 * HOUR ? 2 : 1);
+  }
+});
+
+test('the same document object begins a new epoch after 24 h as well', () => {
+  const watcher = new Watcher();
+  const document = documentOf(7, [{}]);
+  watcher.see(document, 0);
+  watcher.see(document, 25 * HOUR);
+  assert.deepEqual([epochNumber(watcher.state), watcher.news], [2, true]);
+  assert.equal(watcher.state.events.get(EVENT_ID.toLowerCase())?.epoch, 2);
+});
+
+test('a first document under another api-version begins a new epoch, once', () => {
+  const watcher = watching();
+  const older = { apiVersion: '2017-08-01' };
+  assert.deepEqual(watcher.see(documentOf(7, [], older), 1000), []);
+  assert.deepEqual(watcher.see(documentOf(8, [], older), 2000), []);
+  assert.equal(epochNumber(watcher.state), 2);
+  assert.deepEqual(told(watcher.see(documentOf(8, [], older), 1000 + 5 * MINUTE)), ['ended unknown']);
+});
+
+test('a restart neither begins an epoch nor shortens one', () => {
+  const watcher = watching();
+  watcher.restart();
+  watcher.see(documentOf(7, [{}]), inNewProcess(2 * MINUTE, 10));
+  assert.equal(epochNumber(watcher.state), 1);
+  watcher.see(documentOf(1), inNewProcess(3 * MINUTE, 20));
+  watcher.restart();
+  assert.deepEqual(watcher.see(documentOf(1), inNewProcess(8 * MINUTE - 1, 5)), []);
+  assert.deepEqual(told(watcher.see(documentOf(1), inNewProcess(8 * MINUTE, 6))), ['ended unknown']);
+});
+
+test('the wall clock may jump: a settle time runs by elapsed time, after a restart too', () => {
+  for (const restarts of [false, true]) {
+    for (const jumpMs of [HOUR, -HOUR]) {
+      const watcher = watching();
+      watcher.see(documentOf(1), 1000);
+      if (restarts) watcher.restart();
+      watcher.see(documentOf(1), inNewProcess(MINUTE, MINUTE));
+      assert.deepEqual(watcher.see(documentOf(1), inNewProcess(2 * MINUTE + jumpMs, 2 * MINUTE)), []);
+      assert.deepEqual(watcher.see(documentOf(1), inNewProcess(5 * MINUTE + jumpMs, 1000 + 5 * MINUTE - 1)), []);
+      assert.deepEqual(told(watcher.see(documentOf(1), inNewProcess(5 * MINUTE + jumpMs, 1000 + 5 * MINUTE))), ['ended unknown']);
+    }
+  }
+});
+
+test('a stored epoch that lies ahead of the clock is as old as the restart', () => {
+  const watcher = watching();
+  watcher.see(documentOf(1), 1000);
+  watcher.restart();
+  watcher.see(documentOf(1), inNewProcess(-HOUR, 0));
+  assert.deepEqual(watcher.see(documentOf(1), inNewProcess(-HOUR, 5 * MINUTE - 1)), []);
+  assert.deepEqual(told(watcher.see(documentOf(1), inNewProcess(-HOUR, 5 * MINUTE))), ['ended unknown']);
+});
+
+function inNewProcess(wallMs: number, elapsedMs: number): Instant {
+  return { wallMs: START_MS + wallMs, elapsedMs };
+}

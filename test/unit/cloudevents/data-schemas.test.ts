@@ -1,0 +1,89 @@
+// docs/schemas/ against what the bridge makes: every produced `data` fits, so do the schemas' own examples, and a wrong one does not.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { toCloudEvent } from '../../../src/cloudevents/event.ts';
+import type { Change } from '../../../src/model/events.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { approvalChange, context, eventApproval, eventChange, sourceChange } from './changes.ts';
+
+interface DescribedSchema {
+  readonly $id: string;
+  readonly examples: readonly unknown[];
+}
+
+function schema(name: string): DescribedSchema {
+  return JSON.parse(readFileSync(join(import.meta.dirname, '../../../docs/schemas', name), 'utf8'));
+}
+
+const schemas = ['change.v1.json', 'approval.v1.json', 'source.v1.json'].map(schema);
+const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, allErrors: true, schemas: [...schemas] });
+formats.default(ajv);
+
+function faults(id: string | undefined, data: unknown): string {
+  const validate = ajv.getSchema(id ?? '');
+  assert.ok(validate, `no schema ${id}`);
+  return validate(data) ? '' : ajv.errorsText(validate.errors);
+}
+
+function produced(change: Change, name: string | null = 'WestNO_0') {
+  const observer = { name, id: 'westno_0' };
+  return toCloudEvent(change, { ...context, observer, approval: () => eventApproval() });
+}
+
+test('the data of every kind of CloudEvent fits the schema that it names', () => {
+  const odd = scheduledEvent({
+    notBefore: null,
+    eventType: '',
+    eventSource: '',
+    resources: [],
+    resourceType: '',
+    description: '',
+    durationInSeconds: -1,
+  });
+  const changes: Change[] = [
+    eventChange(),
+    eventChange({ event: odd, incarnation: null }),
+    eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['durationInSeconds', 'notBefore'] }),
+    eventChange({ phase: 'started', previousStatus: 'Scheduled', event: scheduledEvent({ eventStatus: 'Started', notBefore: null }) }),
+    ...(['completed', 'canceled', 'unknown'] as const).map((outcome) =>
+      eventChange({ phase: 'ended', previousStatus: 'Started', outcome }),
+    ),
+    ...(['recorded', 'submitted', 'failed'] as const).map((phase) => approvalChange({ phase })),
+    approvalChange({ approver: null, policy: 'policy[0]', reason: 'changed' }),
+    approvalChange({ phase: 'failed', reason: 'unknown', event: null }),
+    sourceChange(),
+    sourceChange({ phase: 'restored', lastDocumentAt: null, reason: null }),
+  ];
+  for (const change of changes) {
+    for (const name of ['WestNO_0', null]) {
+      const event = produced(change, name);
+      assert.equal(faults(event.dataschema, event.data), '', `${change.kind} ${change.phase}`);
+    }
+  }
+});
+
+test('the schemas’ examples fit them', () => {
+  for (const { $id, examples } of schemas) {
+    assert.ok(examples.length > 0);
+    for (const example of examples) assert.equal(faults($id, example), '', $id);
+  }
+});
+
+test('the schemas refuse what the bridge never makes', () => {
+  const { data, dataschema } = produced(eventChange({ phase: 'ended', outcome: 'unknown' }));
+  assert.ok(data && 'eventStatus' in data);
+  const { outcome: _, ...withoutOutcome } = data;
+  const wrong: unknown[] = [
+    withoutOutcome,
+    { ...data, eventStatus: 'Scheduled' },
+    { ...data, notBefore: 'Mon, 11 Apr 2022 22:26:58 GMT' },
+    { ...data, changedFields: ['eventId'] },
+    { ...data, resources: 'WestNO_0' },
+    { ...data, observer: { name: 'WestNO_0' } },
+  ];
+  for (const one of wrong) assert.notEqual(faults(dataschema, one), '', JSON.stringify(one));
+});

@@ -1,0 +1,285 @@
+// A bridge's requests, and others → what a receiver answers, and which handlers it calls.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ConsumerError } from '../../../../src/consumer/consumer-error.ts';
+import type { CloudEvent } from '../../../../src/consumer/event.ts';
+import type { Handlers } from '../../../../src/consumer/receive/handlers.ts';
+import { type ReceiverOptions, receiverOn } from '../../../../src/consumer/receive/receiver.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
+import { deliveryOf, everyChange, lifeOf, OTHER_SECRET, post, requestOf, SECRET } from '../deliveries.ts';
+
+const ALL: readonly (keyof Handlers)[] = [
+  'onScheduled',
+  'onUpdated',
+  'onStarted',
+  'onEnded',
+  'onApprovalRecorded',
+  'onApprovalSubmitted',
+  'onApprovalFailed',
+  'onSourceBlind',
+  'onSourceRestored',
+  'onOther',
+];
+
+/** A receiver without signatures, what its handlers were called with, and what went wrong. */
+function bench(options: Partial<ReceiverOptions> = {}) {
+  const time = new VirtualTime();
+  const calls: [name: string, event: CloudEvent][] = [];
+  const errors: [error: unknown, id: string | null][] = [];
+  const handlers = Object.fromEntries(ALL.map((name) => [name, (event: CloudEvent) => void calls.push([name, event])]));
+  const onError = (error: unknown, event: CloudEvent | null) => void errors.push([error, event?.id ?? null]);
+  const receiver = receiverOn({ unsigned: options.secrets === undefined, handlers, onError, ...options } as ReceiverOptions, time);
+  return { time, calls, errors, names: () => calls.map(([name]) => name), receive: (request: Request) => receiver(request) };
+}
+
+async function problemOf(response: Response): Promise<{ type: string; status: number; detail: string }> {
+  assert.equal(response.headers.get('content-type'), 'application/problem+json');
+  return (await response.json()) as { type: string; status: number; detail: string };
+}
+
+for (const mode of ['structured', 'binary'] as const) {
+  test(`every change in ${mode} mode reaches its own handler, as the CloudEvent that the bridge made`, async () => {
+    const { receive, calls, names } = bench();
+    for (const change of everyChange()) assert.equal((await receive(requestOf([change], { mode }))).status, 204);
+    assert.deepEqual(names(), ALL.slice(0, 9));
+    const made = everyChange().map((change) => JSON.parse(Buffer.from(deliveryOf(change).bytes).toString()));
+    assert.deepEqual(
+      calls.map(([, event]) => event),
+      made,
+    );
+  });
+}
+
+test('a batch is handled member by member', async () => {
+  const { receive, names } = bench();
+  assert.equal((await receive(requestOf(everyChange(), { mode: 'batch' }))).status, 204);
+  assert.deepEqual(names().sort(), ALL.slice(0, 9).toSorted());
+});
+
+test('an empty batch is nothing to do', async () => {
+  const { receive } = bench();
+  assert.equal((await receive(post('[]', { 'content-type': 'application/cloudevents-batch+json' }))).status, 204);
+});
+
+test('a type of somebody else goes to onOther, and without it is acknowledged', async () => {
+  const event = JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type: 'com.example.lunch', data: 'soup' });
+  const headers = { 'Content-Type': 'APPLICATION/CloudEvents+JSON' };
+  const { receive, calls } = bench();
+  assert.equal((await receive(post(event, headers))).status, 204);
+  assert.deepEqual(
+    calls.map(([name, { data }]) => [name, data]),
+    [['onOther', 'soup']],
+  );
+  assert.equal((await bench({ handlers: {} }).receive(post(event, headers))).status, 204);
+});
+
+test("a type prefix of one's own is understood, and the default one is not then", async () => {
+  const { receive, names } = bench({ typePrefix: 'com.example.vm' });
+  const bytes = Buffer.from(deliveryOf(lifeOf().scheduled).bytes).toString();
+  const headers = { 'content-type': 'application/cloudevents+json' };
+  await receive(post(bytes, headers));
+  await receive(post(bytes.replace('io.github.scheduled-events-bridge', 'com.example.vm').replace('"id":"', '"id":"2'), headers));
+  assert.deepEqual(names(), ['onOther', 'onScheduled']);
+});
+
+for (const mode of ['structured', 'binary', 'batch'] as const) {
+  test(`a signed delivery in ${mode} mode is let in, with either secret, and without one it is not`, async () => {
+    const { receive, time, names } = bench({ secrets: [OTHER_SECRET, SECRET] });
+    const wallMs = time.wallMs();
+    const { scheduled } = lifeOf();
+    assert.equal((await receive(requestOf([scheduled], { mode, wallMs, secrets: [SECRET] }))).status, 204);
+    assert.equal((await receive(requestOf([scheduled], { mode, wallMs, secrets: [OTHER_SECRET] }))).status, 204);
+    assert.deepEqual(names(), ['onScheduled']);
+    const refused = await receive(requestOf([scheduled], { mode, wallMs }));
+    assert.equal((await problemOf(refused)).type, 'unauthorized');
+    assert.equal(refused.status, 401);
+  });
+}
+
+test('a delivery older than the tolerance is refused, and told to onError', async () => {
+  const { receive, time, errors } = bench({ secrets: SECRET, toleranceMs: 60_000 });
+  const request = () => requestOf([lifeOf().scheduled], { wallMs: Date.UTC(2026, 0, 1), secrets: [SECRET] });
+  await time.advance(60_000);
+  assert.equal((await receive(request())).status, 204);
+  await time.advance(1);
+  assert.equal((await receive(request())).status, 401);
+  const [[error] = []] = errors;
+  assert.ok(error instanceof ConsumerError && error.code === 'unauthorized');
+});
+
+test('in binary mode the id of the event is the one that was signed', async () => {
+  const { receive, time, names } = bench({ secrets: SECRET });
+  const forged = requestOf([lifeOf().scheduled], {
+    mode: 'binary',
+    wallMs: time.wallMs(),
+    secrets: [SECRET],
+    headers: { 'ce-id': 'other' },
+  });
+  assert.equal((await receive(forged)).status, 401);
+  assert.deepEqual(names(), []);
+});
+
+const EVENT = { specversion: '1.0', id: '1', source: '/s', type: 't' };
+const STRUCTURED = 'application/cloudevents+json';
+const BINARY = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 't' };
+const SCHEDULED = 'io.github.scheduled-events-bridge.scheduled.v1';
+
+const REFUSED: readonly [what: string, status: number, body: string | Uint8Array, headers: Record<string, string>][] = [
+  ['plain JSON', 415, '{}', { 'content-type': 'application/json' }],
+  ['a form', 415, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ['a body without a type', 415, new Uint8Array([1]), {}],
+  ['an event in Avro', 415, 'x', { 'content-type': 'application/cloudevents+avro' }],
+  ['what is not JSON', 400, '{', { 'content-type': STRUCTURED }],
+  ['what is not UTF-8', 400, new Uint8Array([0x22, 0xff, 0x22]), { 'content-type': STRUCTURED }],
+  ['an array in structured mode', 400, '[]', { 'content-type': STRUCTURED }],
+  ['an object in batch mode', 400, '{}', { 'content-type': 'application/cloudevents-batch+json' }],
+  ['a batch with one bad member', 400, JSON.stringify([EVENT, {}]), { 'content-type': 'application/cloudevents-batch+json' }],
+  ['another specversion', 400, JSON.stringify({ ...EVENT, specversion: '0.3' }), { 'content-type': STRUCTURED }],
+  ...['id', 'source', 'type'].map((name): (typeof REFUSED)[number] => [
+    `no ${name}`,
+    400,
+    JSON.stringify({ ...EVENT, [name]: null }),
+    { 'content-type': STRUCTURED },
+  ]),
+  ['an attribute with a dash', 400, JSON.stringify({ ...EVENT, 'a-b': 'c' }), { 'content-type': STRUCTURED }],
+  ['an attribute that is an object', 400, JSON.stringify({ ...EVENT, a: {} }), { 'content-type': STRUCTURED }],
+  ['a time that is none', 400, JSON.stringify({ ...EVENT, time: 'noon' }), { 'content-type': STRUCTURED }],
+  ['both kinds of data', 400, JSON.stringify({ ...EVENT, data: 1, data_base64: 'MQ==' }), { 'content-type': STRUCTURED }],
+  ['a change without data', 400, JSON.stringify({ ...EVENT, type: SCHEDULED }), { 'content-type': STRUCTURED }],
+  ['a change with other data', 400, JSON.stringify({ ...EVENT, type: SCHEDULED, data: { eventId: 1 } }), { 'content-type': STRUCTURED }],
+  [
+    'a binary event without a source',
+    400,
+    '{}',
+    { 'content-type': 'application/json', 'ce-id': '1', 'ce-specversion': '1.0', 'ce-type': 't' },
+  ],
+  ['binary data that is not JSON', 400, '{', BINARY],
+  ['ce-datacontenttype', 400, '{}', { ...BINARY, 'ce-datacontenttype': 'application/json' }],
+  ['a header that is not UTF-8', 400, '{}', { ...BINARY, 'ce-a': '%C0%A0' }],
+];
+
+for (const [what, status, body, headers] of REFUSED) {
+  test(`${what} is refused with ${status}, and no handler is called`, async () => {
+    const { receive, names, errors } = bench();
+    const answer = await receive(post(body, headers));
+    assert.equal(answer.status, status);
+    assert.equal((await problemOf(answer)).status, status);
+    assert.deepEqual([names(), errors.length], [[], 1]);
+  });
+}
+
+test('quoted and needlessly encoded headers are read, by one round of decoding', async () => {
+  const { receive, calls } = bench();
+  await receive(post('1.5', { ...BINARY, 'ce-subject': '"a \\"b\\" %e2%82%ac%2525 %41 100%"' }));
+  assert.deepEqual([calls[0]?.[1].subject, calls[0]?.[1].data], ['a "b" €%25 A 100%', 1.5]);
+});
+
+test('data in Base64 is read as what its type says', async () => {
+  const { receive, calls } = bench();
+  const send = (more: object) => receive(post(JSON.stringify({ ...EVENT, ...more }), { 'content-type': STRUCTURED }));
+  await send({ id: '1', datacontenttype: 'application/json', data_base64: 'eyJhIjoxfQ==' });
+  await send({ id: '2', datacontenttype: 'image/png', data_base64: 'AQI=' });
+  assert.deepEqual(
+    calls.map(([, { data }]) => data),
+    [{ a: 1 }, Buffer.from([1, 2])],
+  );
+});
+
+test('a body above the limit is refused with 413, whether it says its length or not', async () => {
+  const { receive } = bench({ maxBodyBytes: 10 });
+  const stream = ReadableStream.from([new Uint8Array(6), new Uint8Array(6)]);
+  const long = new Request('http://receiver/', { method: 'POST', body: stream, duplex: 'half' } as RequestInit);
+  const short = post('{"a":12345}', { 'content-type': STRUCTURED, 'content-length': '11' });
+  for (const request of [long, short]) assert.equal((await receive(request)).status, 413);
+  assert.equal((await receive(post('{"a":1234}', { 'content-type': STRUCTURED }))).status, 400, 'ten bytes are read');
+});
+
+test('other methods are refused with 405, OPTIONS too where nobody may deliver by consent', async () => {
+  const { receive } = bench();
+  for (const method of ['GET', 'PUT', 'OPTIONS']) {
+    const answer = await receive(new Request('http://receiver/', { method }));
+    assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST']);
+  }
+});
+
+test('consent goes to the origins that are listed, without case, and to no other', async () => {
+  const ask = async (options: Partial<ReceiverOptions>, origin?: string) => {
+    const headers = origin === undefined ? {} : { 'WebHook-Request-Origin': origin, 'WebHook-Request-Rate': '120' };
+    const { status, headers: answered } = await bench(options).receive(new Request('http://receiver/', { method: 'OPTIONS', headers }));
+    return [status, answered.get('webhook-allowed-origin'), answered.get('webhook-allowed-rate'), answered.get('allow')];
+  };
+  const allowedOrigins = ['bridge.example.com'];
+  assert.deepEqual(await ask({ allowedOrigins }, 'Bridge.Example.com'), [204, 'Bridge.Example.com', '*', 'POST']);
+  assert.deepEqual(await ask({ allowedOrigins, allowedRate: 60 }, 'bridge.example.com'), [204, 'bridge.example.com', '60', 'POST']);
+  assert.deepEqual(await ask({ allowedOrigins: ['*'] }, 'anyone.example.com'), [204, 'anyone.example.com', '*', 'POST']);
+  for (const origin of ['evil.example.com', 'bridge.example.com.evil.com', undefined])
+    assert.deepEqual(await ask({ allowedOrigins }, origin), [403, null, null, 'POST']);
+});
+
+test('a handler that fails makes it 500, tells the answer nothing, and is called again for the repeat', async () => {
+  let failures = 1;
+  const seen: string[] = [];
+  const onScheduled = ({ id }: CloudEvent) => {
+    seen.push(id);
+    if (failures-- > 0) throw new Error('the password is hunter2');
+  };
+  const { receive, errors } = bench({ handlers: { onScheduled } });
+  const answer = await receive(requestOf([lifeOf().scheduled]));
+  assert.equal(answer.status, 500);
+  assert.doesNotMatch(await answer.text(), /hunter2/);
+  assert.match(String(errors[0]?.[0]), /hunter2/);
+  assert.equal(errors[0]?.[1], seen[0]);
+  assert.equal((await receive(requestOf([lifeOf().scheduled]))).status, 204);
+  assert.equal((await receive(requestOf([lifeOf().scheduled]))).status, 204);
+  assert.equal(seen.length, 2);
+});
+
+test('of a batch with a failure, what was done is dropped when it comes again, and the failed event keeps its place', async () => {
+  const [first, second] = [lifeOf({ eventId: 'A' }), lifeOf({ eventId: 'B' })];
+  const seen: string[] = [];
+  let isBroken = true;
+  const handle = ({ id }: CloudEvent) => {
+    seen.push(id);
+    if (isBroken && id === 'a:scheduled') throw new Error('not now');
+  };
+  const { receive, errors } = bench({ handlers: { onScheduled: handle, onStarted: handle } });
+  const request = () => requestOf([first.scheduled, second.scheduled, first.started, second.started], { mode: 'batch' });
+  assert.equal((await receive(request())).status, 500);
+  assert.deepEqual(seen.splice(0).sort(), ['a:scheduled', 'b:scheduled', 'b:started']);
+  assert.deepEqual(
+    errors.map(([, id]) => id),
+    ['a:scheduled'],
+  );
+  isBroken = false;
+  assert.equal((await receive(request())).status, 204);
+  assert.deepEqual(seen, ['a:scheduled', 'a:started']);
+});
+
+test('with answer: received the 204 does not wait for the handlers, and a failure is told to onError alone', async () => {
+  const gate = Promise.withResolvers<void>();
+  const told = Promise.withResolvers<unknown>();
+  const { receive } = bench({ answer: 'received', handlers: { onScheduled: () => gate.promise }, onError: told.resolve });
+  assert.equal((await receive(requestOf([lifeOf().scheduled]))).status, 204);
+  gate.reject(new Error('too late'));
+  assert.equal(((await told.promise) as Error).message, 'too late');
+});
+
+test('without onError the process is warned', async (t) => {
+  const warned = t.mock.method(process, 'emitWarning', () => {});
+  const time = new VirtualTime();
+  const onScheduled = () => Promise.reject(new Error('not now'));
+  const receiver = receiverOn({ unsigned: true, handlers: { onScheduled } }, time);
+  await receiver(requestOf([lifeOf().scheduled]));
+  assert.match(String(warned.mock.calls[0]?.arguments[0]), /event c7061bac-.*:scheduled was not taken: not now/);
+});
+
+for (const [what, options] of [
+  ['neither secrets nor unsigned', {}],
+  ['an empty list of secrets', { secrets: [] }],
+  ['both secrets and unsigned', { secrets: [SECRET], unsigned: true }],
+] as const) {
+  test(`${what}: no receiver is made`, () => {
+    const make = () => receiverOn({ handlers: {}, ...options }, new VirtualTime());
+    assert.throws(make, (error) => error instanceof ConsumerError && error.code === 'usage');
+  });
+}

@@ -1,0 +1,141 @@
+// A signed delivery that somebody saw, sent again with other headers → refused, or dropped as a repeat; `modes` says which modes are taken at all.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ConsumerError } from '../../../../src/consumer/consumer-error.ts';
+import type { CloudEvent } from '../../../../src/consumer/event.ts';
+import { dispatcherOn } from '../../../../src/consumer/receive/dispatcher.ts';
+import { memoryHandledStore } from '../../../../src/consumer/receive/handled-store.ts';
+import type { Handlers } from '../../../../src/consumer/receive/handlers.ts';
+import type { DeliveryMode } from '../../../../src/consumer/receive/http-event.ts';
+import { type ReceiverOptions, receiverOn } from '../../../../src/consumer/receive/receiver.ts';
+import type { Change } from '../../../../src/model/events.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
+import { everyChange, lifeOf, post, requestOf, SECRET } from '../deliveries.ts';
+
+const PREFIX = 'io.github.scheduled-events-bridge';
+const life = lifeOf();
+const BINARY = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'ce-source': '/forged' };
+
+/** A receiver of signed deliveries, and which handlers ran for which id. */
+function bench(options: Partial<ReceiverOptions> = {}) {
+  const time = new VirtualTime();
+  const ran: string[] = [];
+  const names: readonly (keyof Handlers)[] = ['onScheduled', 'onStarted', 'onUpdated', 'onEnded', 'onSourceBlind', 'onOther'];
+  const handlers = Object.fromEntries(names.map((name) => [name, ({ id }: CloudEvent) => void ran.push(`${name} ${id}`)]));
+  const dispatcher = dispatcherOn(handlers, memoryHandledStore({}, time));
+  const receiver = receiverOn({ secrets: SECRET, dispatcher, onError: () => {}, ...options } as ReceiverOptions, time);
+  const captured = (mode: DeliveryMode, change: Change = life.scheduled) =>
+    requestOf([change], { mode, wallMs: time.wallMs(), secrets: [SECRET] });
+  /** The same body and signature under other headers; an empty text takes one away. */
+  const again = async (request: Request, headers: Readonly<Record<string, string>>) => {
+    const all = { ...Object.fromEntries(request.headers), ...headers };
+    const kept = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+    const { status } = await receiver(post(new Uint8Array(await request.clone().arrayBuffer()), kept));
+    return status;
+  };
+  return { ran, dispatcher, captured, again, receive: async (request: Request) => (await receiver(request)).status };
+}
+
+for (const [what, type] of [
+  ['its own type', `${PREFIX}.scheduled.v1`],
+  ['the type of another change', `${PREFIX}.started.v1`],
+  ["somebody else's type", 'com.example.lunch'],
+  ['the change under another prefix', 'com.example.scheduled.v1'],
+] as const) {
+  for (const contentType of ['application/json', 'text/plain', '']) {
+    test(`a structured delivery shown as binary with ${what}, as ${contentType || 'nothing'}, is refused`, async () => {
+      const { ran, captured, again } = bench();
+      const request = captured('structured');
+      const id = request.headers.get('webhook-id') as string;
+      assert.equal(await again(request, { ...BINARY, 'content-type': contentType, 'ce-id': id, 'ce-type': type }), 400);
+      assert.deepEqual(ran, []);
+    });
+  }
+}
+
+for (const type of [`${PREFIX}.scheduled.v1`, 'com.example.lunch']) {
+  test(`a batch shown as one binary event of type ${type} is refused`, async () => {
+    const { ran, captured, again } = bench();
+    const request = captured('batch');
+    const id = request.headers.get('webhook-id') as string;
+    assert.equal(await again(request, { ...BINARY, 'ce-id': id, 'ce-type': type }), 400);
+    assert.deepEqual(ran, []);
+  });
+}
+
+for (const [from, as] of [
+  ['structured', 'batch'],
+  ['batch', 'structured'],
+  ['binary', 'structured'],
+  ['binary', 'batch'],
+] as const) {
+  test(`a delivery in ${from} mode shown in ${as} mode is refused`, async () => {
+    const { ran, captured, again } = bench();
+    const contentType = `application/cloudevents${as === 'batch' ? '-batch' : ''}+json`;
+    assert.equal(await again(captured(from), { 'content-type': contentType }), 400);
+    assert.deepEqual(ran, []);
+  });
+}
+
+test('a binary delivery with the type of another change is refused, whatever the change', async () => {
+  const types = everyChange().map(({ id }) => id);
+  assert.equal(new Set(types).size, 9);
+  for (const change of everyChange()) {
+    const { ran, captured, again } = bench();
+    const request = captured('binary', change);
+    const own = request.headers.get('ce-type');
+    for (const other of ['scheduled', 'started', 'updated', 'ended', 'approval.failed', 'approval.submitted', 'source.blind'])
+      if (own !== `${PREFIX}.${other}.v1`) assert.equal(await again(request, { 'ce-type': `${PREFIX}.${other}.v1` }), 400, other);
+    assert.deepEqual(ran, []);
+  }
+});
+
+test('every change in binary mode is let in under its own type, again and again with a number behind its id', async () => {
+  const { captured, receive } = bench();
+  for (const change of everyChange()) {
+    assert.equal(await receive(captured('binary', change)), 204);
+    assert.equal(await receive(captured('binary', { ...change, id: `${change.id}:r2` })), 204);
+  }
+});
+
+test('a binary delivery with another source is a repeat, as often as it comes', async () => {
+  const { ran, captured, again, receive } = bench();
+  const request = captured('binary');
+  assert.equal(await receive(request.clone() as Request), 204);
+  for (const source of ['/a', '/b', '/c']) assert.equal(await again(request, { 'ce-source': source }), 204);
+  assert.deepEqual(ran, [`onScheduled ${request.headers.get('ce-id')}`]);
+});
+
+test('what a topic brought before is a repeat in binary mode, under any source', async () => {
+  const { ran, dispatcher, captured, again, receive } = bench();
+  const request = captured('binary');
+  const { id, source } = { id: request.headers.get('ce-id') as string, source: request.headers.get('ce-source') as string };
+  await dispatcher.handle({ specversion: '1.0', id, source, type: 'com.example.any', data: {} });
+  assert.equal(await receive(request.clone() as Request), 204);
+  assert.equal(await again(request, { 'ce-source': '/forged' }), 204);
+  assert.deepEqual(ran, [`onOther ${id}`]);
+});
+
+test('in structured mode events of two sources with one id are two events', async () => {
+  const { ran, dispatcher } = bench();
+  for (const source of ['/a', '/b']) await dispatcher.handle({ specversion: '1.0', id: '1', source, type: 'com.example.any', data: {} });
+  assert.equal(ran.length, 2);
+});
+
+test('a mode that is not among modes is refused with 415, though it is signed', async () => {
+  const taken = async (modes: readonly DeliveryMode[]) => {
+    const { captured, receive } = bench({ modes });
+    return await Promise.all((['structured', 'binary', 'batch'] as const).map((mode) => receive(captured(mode))));
+  };
+  assert.deepEqual(await taken(['structured']), [204, 415, 415]);
+  assert.deepEqual(await taken(['binary', 'batch']), [415, 204, 204]);
+});
+
+for (const modes of [[], ['cloudevents'], 'structured'] as unknown as readonly DeliveryMode[][]) {
+  test(`modes of ${JSON.stringify(modes)} make no receiver`, () => {
+    assert.throws(
+      () => bench({ modes }),
+      (error) => error instanceof ConsumerError && error.code === 'usage' && /structured, binary, batch/.test(error.message),
+    );
+  });
+}

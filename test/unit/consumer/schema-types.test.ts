@@ -1,0 +1,32 @@
+// docs/schemas/ and docs/consumer.md against the code: the generated types are of today, the page names every error and what is exported.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { CONSUMER_ERROR_CODES } from '../../../src/consumer/consumer-error.ts';
+import * as consumer from '../../../src/consumer.ts';
+import { tableBelow } from '../../docs/markdown-page.ts';
+import { SCHEMA_TYPES, schemaTypes } from '../../package/schema-types.ts';
+
+test('the generated types are those of the schemas as they are', async () => {
+  assert.ok(
+    readFileSync(SCHEMA_TYPES, 'utf8') === (await schemaTypes()),
+    'docs/schemas has changed: npm run schema-types, and look at what it changed',
+  );
+});
+
+test('the page tells of every error code, and of no other', () => {
+  const told = tableBelow('docs/consumer.md', 'Errors').map(([code]) => code);
+  assert.deepEqual(
+    told,
+    CONSUMER_ERROR_CODES.map((code) => `\`${code}\``),
+  );
+});
+
+test('the page names every function that the library has', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/consumer.md'), 'utf8');
+  assert.deepEqual(
+    Object.keys(consumer).filter((name) => !page.includes(name)),
+    [],
+  );
+});

@@ -1,0 +1,319 @@
+// Lane: rows that are given up, retired sinks, a store that fails, and closing.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DAY, HOUR, laneFixture, MINUTE, SECOND, WARN } from '../../virtual/lane-fixture.ts';
+import { accept, always, failure, hang } from '../../virtual/scripted-adapter.ts';
+import { settle } from '../../virtual/virtual-time.ts';
+
+test('a refused delivery is a dead letter at once, and its key goes on', async () => {
+  const { lane, queue, time, adapter, store, acceptedIds } = laneFixture();
+  adapter.answer = (batch) => batch.map(({ id }) => (id === 'a1' ? failure({ disposition: 'refused', status: 422 }) : 'accepted'));
+  queue('a', { id: 'a1' });
+  queue('a', { id: 'a2' });
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(
+    store.dead.map(({ row, reason, status }) => [row.id, reason, status]),
+    [['a1', 'refused', 422]],
+  );
+  assert.deepEqual(acceptedIds(), ['a2']);
+  assert.equal(time.pending, 0);
+});
+
+test('a delivery expires by a failed attempt past maxAge, 24 h by default', async () => {
+  const { lane, queue, time, store, attempts } = laneFixture({ answer: always(failure({ status: 'ECONNREFUSED' })) });
+  queue('a');
+  lane.start();
+  await time.advance(DAY - SECOND);
+  assert.equal(store.dead.length, 0);
+  await time.advance(MINUTE);
+  assert.deepEqual(
+    store.dead.map(({ reason, status }) => [reason, status]),
+    [['expired', 'ECONNREFUSED']],
+  );
+  assert.equal(attempts.at(-1)?.outcome, 'expired');
+  assert.equal(lane.status().state, 'delivering');
+  assert.equal(time.pending, 0);
+});
+
+test('a dead letter to which the other side said nothing names our error, so that it is not taken for one without an attempt', async () => {
+  const { lane, queue, time, store } = laneFixture({ answer: always(failure()), maxAgeMs: 1 });
+  queue('a', { queuedAtMs: time.wallMs() - SECOND });
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(store.dead[0]?.status, failure().code);
+});
+
+test('a delivery far older than maxAge is attempted first', async () => {
+  const { lane, queue, time, store } = laneFixture({ maxAgeMs: HOUR });
+  queue('a', { queuedAtMs: time.wallMs() - 30 * DAY });
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 1);
+});
+
+test('a retired sink is stored and told once; nothing more is sent, and its old rows expire without an attempt', async () => {
+  const { lane, queue, time, adapter, store, logs } = laneFixture({
+    answer: always(failure({ disposition: 'retired', status: 410 }, 'gone for good')),
+    limits: { inFlight: 1 },
+  });
+  for (const key of ['a', 'b']) queue(key);
+  lane.start();
+  await time.advance(MINUTE);
+  assert.deepEqual(store.retirement('hooks')?.reason, 'gone for good');
+  assert.deepEqual([lane.status().state, lane.status().reason], ['retired', 'gone for good']);
+  assert.equal(adapter.calls.length, 1);
+  await time.advance(DAY - 2 * MINUTE);
+  queue('c');
+  assert.equal(store.dead.length, 0);
+  await time.advance(3 * MINUTE);
+  assert.deepEqual(
+    store.dead.map(({ row, reason }) => [row.partitionKey, reason]),
+    [
+      ['a', 'expired'],
+      ['b', 'expired'],
+    ],
+  );
+  assert.equal(store.open.length, 1);
+  assert.equal(adapter.calls.length, 1);
+  assert.equal(logs.filter(({ msg }) => msg.includes('wants no more deliveries')).length, 1);
+  await time.advance(DAY);
+  assert.equal(store.dead.length, 3);
+  assert.equal(time.pending, 0);
+});
+
+test('a sink that retires is told as that alone, not as a failure that will be tried again', async () => {
+  const { lane, queue, time, logs } = laneFixture({ answer: always(failure({ disposition: 'retired', scope: 'sink', status: 410 })) });
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(
+    logs.map(({ msg }) => msg),
+    [
+      'the sink wants no more deliveries and is paused until its configuration changes or `resume --sink NAME` is run; what is queued for it waits',
+    ],
+  );
+  await lane.close();
+});
+
+test('rows of a retired sink expire when they are due, not at the next look a minute later', async () => {
+  const { lane, queue, time, store } = laneFixture({
+    maxAgeMs: 2 * SECOND,
+    answer: always(failure({ disposition: 'retired', status: 410 })),
+  });
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  queue('b');
+  lane.wake();
+  await time.advance(999);
+  assert.equal(store.dead.length, 0);
+  await time.advance(1);
+  assert.equal(store.dead.length, 1);
+  await time.advance(SECOND);
+  assert.equal(store.dead.length, 2);
+});
+
+test('a row whose call still runs when the sink retires does not expire meanwhile', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ maxAgeMs: HOUR });
+  let accepts = () => {};
+  adapter.answer = (batch) => {
+    if (batch[0]?.partitionKey === 'b') return [failure({ disposition: 'retired' })];
+    return new Promise((resolve) => {
+      accepts = () => resolve(['accepted']);
+    });
+  };
+  queue('a', { queuedAtMs: time.wallMs() - DAY });
+  queue('b');
+  lane.start();
+  await time.advance(2 * MINUTE);
+  assert.equal(lane.status().state, 'retired');
+  accepts();
+  await time.advance(SECOND);
+  assert.deepEqual(
+    store.accepted.map(({ partitionKey }) => partitionKey),
+    ['a'],
+  );
+  assert.equal(store.dead.length, 0);
+});
+
+test('rows of a retired sink expire in chunks', async () => {
+  const { lane, queue, time, store } = laneFixture({ maxAgeMs: HOUR });
+  store.retire('hooks', { reason: 'gone', atMs: 0 });
+  for (let index = 0; index < 1_200; index++) queue(`k${index % 7}`, { queuedAtMs: time.wallMs() - DAY });
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(
+    store.settled.map(({ length }) => length),
+    [500, 500, 200],
+  );
+});
+
+test('a retirement found at the start pauses the lane at once', async () => {
+  const { lane, queue, time, adapter, store, logs } = laneFixture();
+  store.retire('hooks', { reason: 'gone', atMs: time.wallMs() });
+  queue('a');
+  lane.start();
+  await time.advance(HOUR);
+  assert.equal(adapter.calls.length, 0);
+  assert.equal(lane.status().state, 'retired');
+  assert.equal(logs.filter(({ level }) => level === WARN).length, 1);
+});
+
+test('a sink retired until the restart is not stored as retired', async () => {
+  const { lane, queue, time, store } = laneFixture({ answer: always(failure({ disposition: 'retired', untilRestart: true })) });
+  queue('a');
+  lane.start();
+  await time.advance(MINUTE);
+  assert.equal(lane.status().state, 'retired');
+  assert.equal(store.retirement('hooks'), null);
+});
+
+test('a retirement that could not be stored is stored later', async () => {
+  const { lane, queue, time, store } = laneFixture({ answer: always(failure({ disposition: 'retired' })) });
+  store.faults.retire = new Error('disk full');
+  queue('a');
+  lane.start();
+  await time.advance(MINUTE);
+  assert.equal(store.retirement('hooks'), null);
+  assert.equal(store.open[0]?.attempts, 1);
+  delete store.faults.retire;
+  await time.advance(MINUTE);
+  assert.notEqual(store.retirement('hooks'), null);
+});
+
+test('what was accepted while the disk was full is not sent again, and its key waits', async () => {
+  const { lane, queue, time, adapter, store, acceptedIds, logs } = laneFixture();
+  store.faults.settle = new Error('disk full');
+  queue('a', { id: 'a1' });
+  queue('a', { id: 'a2' });
+  queue('b', { id: 'b1' });
+  lane.start();
+  await time.advance(HOUR);
+  assert.deepEqual(adapter.calls, [['a1'], ['b1']]);
+  delete store.faults.settle;
+  await time.advance(MINUTE);
+  assert.deepEqual(acceptedIds(), ['a1', 'b1', 'a2']);
+  assert.equal(logs.filter(({ msg }) => msg.includes('could not be stored;')).length, 1);
+  assert.equal(logs.filter(({ msg }) => msg.includes('can be stored again')).length, 1);
+});
+
+test('no more is sent than can be kept while the disk is full', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture();
+  store.faults.settle = new Error('disk full');
+  for (let index = 0; index < 500; index++) queue(`k${index}`);
+  lane.start();
+  await time.advance(HOUR);
+  assert.ok(adapter.calls.length <= 72, `${adapter.calls.length} calls`);
+  delete store.faults.settle;
+  await time.advance(MINUTE);
+  assert.equal(store.accepted.length, 500);
+  assert.equal(adapter.calls.length, 500);
+});
+
+test('a store that cannot be read is read again', async () => {
+  for (const method of ['queued', 'retirement'] as const) {
+    const { lane, queue, time, store, logs } = laneFixture();
+    store.faults[method] = new Error('disk I/O error');
+    queue('a');
+    lane.start();
+    await time.advance(MINUTE);
+    delete store.faults[method];
+    await time.advance(10 * SECOND);
+    assert.equal(store.accepted.length, 1);
+    assert.equal(logs.filter(({ level, msg }) => level > WARN && msg.includes('could not be read')).length, 1);
+  }
+});
+
+test('closing lets running deliveries end, begins no more, then disposes the adapter', async () => {
+  const { lane, queue, time, adapter, acceptedIds } = laneFixture({ limits: { inFlight: 1 } });
+  const order: string[] = [];
+  adapter.onDispose = async () => {
+    order.push('disposed');
+  };
+  let end = () => {};
+  adapter.answer = (batch) =>
+    new Promise((resolve) => {
+      end = () => resolve(batch.map(() => 'accepted'));
+    });
+  queue('a');
+  queue('b');
+  lane.start();
+  await time.advance(1);
+  const closed = lane.close().then(() => order.push('closed'));
+  await time.advance(9 * SECOND);
+  assert.deepEqual(order, []);
+  end();
+  await time.advance(0);
+  await closed;
+  assert.deepEqual(order, ['disposed', 'closed']);
+  assert.equal(acceptedIds().length, 1);
+  queue('c');
+  lane.start();
+  await time.advance(MINUTE);
+  assert.equal(adapter.calls.length, 1);
+  assert.equal(time.pending, 0);
+});
+
+test('closing aborts what has not ended after the grace, and leaves it queued as it was', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ answer: hang });
+  queue('a');
+  lane.start();
+  await time.advance(1);
+  const closed = lane[Symbol.asyncDispose]();
+  await time.advance(10 * SECOND);
+  await closed;
+  assert.equal(adapter.disposed, 1);
+  assert.deepEqual(
+    store.open.map(({ attempts }) => attempts),
+    [0],
+  );
+  assert.equal(time.pending, 0);
+});
+
+test('closing ends though the adapter heeds no abort and its dispose hangs', async () => {
+  const { lane, queue, time, adapter, logs } = laneFixture({ answer: () => new Promise(() => {}) });
+  adapter.onDispose = () => new Promise(() => {});
+  queue('a');
+  lane.start();
+  await time.advance(1);
+  const closed = lane.close(SECOND);
+  await time.advance(5 * SECOND);
+  await closed;
+  assert.ok(logs.some(({ msg }) => msg.includes('closed cleanly')));
+  assert.equal(time.pending, 0);
+});
+
+test('closing tells of a dispose that fails, and does not fail itself', async () => {
+  const { lane, time, adapter, logs } = laneFixture();
+  adapter.onDispose = () => Promise.reject(new Error('no way'));
+  const closed = lane.close();
+  await time.advance(0);
+  await closed;
+  assert.ok(logs.some(({ reason }) => reason === 'no way'));
+});
+
+test('closing twice disposes once, also of a lane that never started', async () => {
+  const { lane, time, adapter } = laneFixture();
+  const both = Promise.all([lane.close(), lane.close()]);
+  await time.advance(0);
+  await both;
+  assert.equal(adapter.disposed, 1);
+  assert.equal(adapter.calls.length, 0);
+});
+
+test('closing stores what has just been accepted, and says so where it cannot', async () => {
+  for (const fault of [undefined, new Error('disk full')]) {
+    const { lane, queue, time, store, logs } = laneFixture({ answer: accept });
+    if (fault) store.faults.settle = fault;
+    queue('a');
+    lane.start();
+    await settle();
+    assert.equal(store.accepted.length, 0);
+    const closed = lane.close();
+    await time.advance(0);
+    await closed;
+    assert.equal(store.accepted.length, fault ? 0 : 1);
+    assert.equal(logs.filter(({ msg }) => msg.includes('repeated after the next start')).length, fault ? 1 : 0);
+  }
+});

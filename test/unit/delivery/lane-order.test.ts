@@ -1,0 +1,213 @@
+// Lane: order, parallel calls, batches and their refusals.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { laneFixture, SECOND } from '../../virtual/lane-fixture.ts';
+import { accept, always, failure, hang } from '../../virtual/scripted-adapter.ts';
+
+test('rows of one key go in order, one call at a time', async () => {
+  const { lane, queue, time, adapter, acceptedIds } = laneFixture();
+  const ids = ['a', 'a', 'b', 'a', 'b'].map((key) => queue(key).id);
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(adapter.overlaps, []);
+  for (const key of ['a', 'b']) {
+    const ofKey = (list: string[]) => list.filter((id) => id.startsWith(key));
+    assert.deepEqual(ofKey(acceptedIds()), ofKey(ids));
+  }
+});
+
+test('at most inFlight calls run at once, and a free place is taken at once', async () => {
+  const { lane, queue, time, adapter, acceptedIds } = laneFixture({ limits: { inFlight: 3 } });
+  const gates: (() => void)[] = [];
+  adapter.answer = (batch) => new Promise((resolve) => gates.push(() => resolve(batch.map(() => 'accepted'))));
+  for (let index = 0; index < 5; index++) queue(`k${index}`);
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(adapter.calls.length, 3);
+  assert.equal(lane.status().inFlight, 3);
+  gates[0]?.();
+  await time.advance(SECOND);
+  assert.equal(adapter.calls.length, 4);
+  for (let index = 1; index < 5; index++) {
+    gates[index]?.();
+    await time.advance(SECOND);
+  }
+  assert.equal(acceptedIds().length, 5);
+  assert.equal(adapter.mostRunning, 3);
+});
+
+test('a batch takes what is queued up to its limits of members and bytes', async () => {
+  const { lane, queue, time, adapter } = laneFixture({ limits: { inFlight: 1, batch: 3, batchBytes: 30 } });
+  const bytes = (length: number) => ({ bytes: new Uint8Array(length) });
+  for (const [key, length] of [
+    ['a', 10],
+    ['b', 10],
+    ['c', 5],
+    ['d', 1],
+    ['e', 40],
+    ['f', 20],
+    ['g', 20],
+  ] as const)
+    queue(key, { id: key, ...bytes(length) });
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(adapter.calls, [['a', 'b', 'c'], ['d'], ['e'], ['f'], ['g']]);
+});
+
+test('rows queued while calls run are taken without waiting for them', async () => {
+  const { lane, queue, time, adapter } = laneFixture({ answer: hang, limits: { batch: 10 } });
+  queue('a', { id: 'a1' });
+  lane.start();
+  await time.advance(1);
+  queue('a', { id: 'a2' });
+  queue('b', { id: 'b1' });
+  await time.advance(1);
+  assert.deepEqual(adapter.calls, [['a1'], ['b1']]);
+});
+
+test('a later member that was accepted counts though an earlier one of its key failed', async () => {
+  const { lane, queue, time, adapter, acceptedIds } = laneFixture({ limits: { inFlight: 1, batch: 10 } });
+  adapter.answer = (batch) => batch.map(({ id }) => (id === 'a1' && adapter.calls.length === 1 ? failure() : 'accepted'));
+  for (const id of ['a1', 'a2', 'b1']) queue(id.charAt(0), { id });
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(adapter.calls, [['a1', 'a2', 'b1'], ['a1']]);
+  assert.deepEqual(acceptedIds(), ['a2', 'b1', 'a1']);
+});
+
+test('some failures beside successes in one call do not make the sink sick', async () => {
+  const { lane, queue, time, adapter } = laneFixture({ limits: { inFlight: 1, batch: 10 }, random: () => 1 });
+  adapter.answer = (batch) => batch.map(({ partitionKey }) => (partitionKey === 'good' ? 'accepted' : failure()));
+  for (const key of ['a', 'b', 'c', 'd', 'good']) queue(key);
+  lane.start();
+  await time.advance(10);
+  assert.equal(lane.status().state, 'backing off');
+});
+
+test('a refusal of several is halved until the one to blame stands alone', async () => {
+  const { lane, queue, time, adapter, store, attempts } = laneFixture({ limits: { inFlight: 1, batch: 8 } });
+  const refused = failure({ disposition: 'refused', status: 400 });
+  adapter.answer = (batch) => always(batch.some(({ id }) => id === 'e') ? refused : 'accepted')(batch, AbortSignal.any([]));
+  for (const id of 'abcdefgh') queue(id, { id });
+  lane.start();
+  await time.advance(0);
+  assert.deepEqual(
+    adapter.calls.map((ids) => ids.join('')),
+    ['abcdefgh', 'abcd', 'efgh', 'ef', 'e', 'f', 'gh'],
+  );
+  assert.deepEqual(
+    store.dead.map(({ row, reason, status }) => [row.id, row.attempts, reason, status]),
+    [['e', 0, 'refused', 400]],
+  );
+  assert.equal(store.accepted.length, 7);
+  assert.equal(
+    attempts.reduce((sum, { count }) => sum + count, 0),
+    8,
+  );
+});
+
+test('halving counts as no attempt: what was refused in company expires no sooner', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ limits: { inFlight: 1, batch: 2 }, maxAgeMs: 1 });
+  adapter.answer = (batch) => batch.map(() => (batch.length > 1 ? failure({ disposition: 'refused' }) : 'accepted'));
+  const old = { queuedAtMs: time.wallMs() - SECOND };
+  queue('a', old);
+  queue('b', old);
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 2);
+  assert.equal(store.dead.length, 0);
+});
+
+test('while a batch is halved, a key that failed in one half does not go on in the other', async () => {
+  const { lane, queue, time, adapter, acceptedIds } = laneFixture({ limits: { inFlight: 1, batch: 4 }, random: () => 1 });
+  adapter.answer = (batch) => {
+    if (adapter.calls.length === 1) return batch.map(() => failure({ disposition: 'refused' }));
+    if (adapter.calls.length === 2) return batch.map(({ partitionKey }) => (partitionKey === 'a' ? failure() : 'accepted'));
+    return batch.map(() => 'accepted');
+  };
+  for (const id of ['a1', 'b1', 'a2', 'c1']) queue(id.charAt(0), { id });
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(adapter.calls, [['a1', 'b1', 'a2', 'c1'], ['a1', 'b1'], ['c1'], ['a1', 'a2']]);
+  assert.deepEqual(acceptedIds(), ['b1', 'c1', 'a1', 'a2']);
+});
+
+test('a member that was refused in company waits for an earlier one of its key that failed', async () => {
+  const { lane, queue, time, adapter, acceptedIds } = laneFixture({ limits: { inFlight: 1, batch: 3 }, random: () => 1 });
+  adapter.answer = (batch) => {
+    if (adapter.calls.length > 1) return batch.map(() => 'accepted');
+    return batch.map(({ id }) => failure({ disposition: id === 'a1' ? 'retry' : 'refused' }));
+  };
+  for (const id of ['a1', 'a2', 'b1']) queue(id.charAt(0), { id });
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(adapter.calls, [['a1', 'a2', 'b1'], ['b1'], ['a1', 'a2']]);
+  assert.deepEqual(acceptedIds(), ['b1', 'a1', 'a2']);
+});
+
+test('halving stops where the sink asks for a pause', async () => {
+  const { lane, queue, time, adapter } = laneFixture({ limits: { inFlight: 1, batch: 4 } });
+  adapter.answer = (batch) => batch.map(() => failure(adapter.calls.length === 1 ? { disposition: 'refused' } : { retryAfterMs: 60_000 }));
+  for (const key of 'abcd') queue(key);
+  lane.start();
+  await time.advance(59 * SECOND);
+  assert.deepEqual(
+    adapter.calls.map(({ length }) => length),
+    [4, 2],
+  );
+});
+
+test('outcomes that arrive together are stored in one write', async () => {
+  const { lane, queue, time, store } = laneFixture({ answer: accept, limits: { inFlight: 50 } });
+  for (let index = 0; index < 50; index++) queue(`k${index}`);
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 50);
+  assert.equal(store.settled.length, 1);
+});
+
+test('a long queue costs few writes, and little memory at once', async () => {
+  const { lane, queue, time, store } = laneFixture({ limits: { inFlight: 8 } });
+  for (let index = 0; index < 1000; index++) queue(`k${index}`);
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 1000);
+  assert.ok(store.settled.length <= 20, `${store.settled.length} writes`);
+  assert.ok(Math.max(...store.asked.map(({ limit }) => limit)) <= 256);
+  assert.ok(Math.max(...store.asked.map(({ except }) => except.length)) <= 128);
+});
+
+test('an idle lane has no timer and asks nothing', async () => {
+  const { lane, queue, time, store } = laneFixture();
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  const asked = store.asked.length;
+  assert.equal(time.pending, 0);
+  await time.advance(3_600_000);
+  assert.equal(store.asked.length, asked);
+  assert.equal(lane.status().state, 'delivering');
+});
+
+test('nothing happens before start, and many calls of wake are one', async () => {
+  const { lane, queue, time, store, adapter } = laneFixture({ answer: hang, limits: { inFlight: 1 } });
+  queue('a');
+  await time.advance(SECOND);
+  assert.equal(adapter.calls.length, 0);
+  lane.start();
+  for (let index = 0; index < 100; index++) lane.wake();
+  await time.advance(SECOND);
+  assert.equal(store.asked.length, 1);
+});
+
+test('a batch that failed goes again as it was, whatever chance says of each key', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ answer: always(failure()), limits: { batch: 10 } });
+  for (const key of ['a', 'b', 'a']) queue(key);
+  lane.start();
+  await time.advance(2 * SECOND);
+  adapter.answer = accept;
+  await time.advance(60 * SECOND);
+  assert.equal(store.accepted.length, 3);
+  assert.ok(adapter.calls.length >= 3);
+  for (const ids of adapter.calls) assert.deepEqual(ids, adapter.calls[0]);
+});

@@ -1,0 +1,100 @@
+// ReadAhead on rows made up here: what it gives, in which order, and how seldom it reads.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ReadAhead } from '../../../src/delivery/read-ahead.ts';
+import type { Delivery } from '../../../src/model/events.ts';
+import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
+
+const SINK = 'hooks';
+
+function bench(keys: string) {
+  const store = new MemoryLaneStore(() => 0);
+  for (const key of keys) store.queue(SINK, key);
+  const ahead = new ReadAhead((except, limit) => store.queued(SINK, except, limit));
+  const accept = (rows: readonly Delivery[]) =>
+    store.settle(
+      SINK,
+      rows.map(({ seq }) => ({ seq, result: 'accepted' })),
+    );
+  return { store, ahead, accept };
+}
+
+const ids = (rows: readonly Delivery[]) => rows.map(({ id }) => id);
+
+test('rows come in queue order, and the store is read once for many of them', () => {
+  const { store, ahead, accept } = bench('abcdefghij');
+  const taken: string[] = [];
+  for (let rows = ahead.take([], 1); rows.length > 0; rows = ahead.take([], 1)) {
+    taken.push(...ids(rows));
+    accept(rows);
+  }
+  assert.deepEqual(taken, ['a:1', 'b:2', 'c:3', 'd:4', 'e:5', 'f:6', 'g:7', 'h:8', 'i:9', 'j:10']);
+  assert.equal(store.asked.length, 2);
+});
+
+test('less than asked for comes only where the store has no more', () => {
+  const { ahead } = bench('ab');
+  assert.deepEqual(ids(ahead.take([], 3)), ['a:1', 'b:2']);
+  assert.deepEqual(ids(ahead.take(['a'], 3)), ['b:2']);
+});
+
+test('the next row of a key that a row was taken of is read again: by then it may not go any more', () => {
+  const { ahead, accept } = bench('aba');
+  const [first, second] = [ahead.take([], 1), ahead.take([], 1)];
+  assert.deepEqual([...ids(first), ...ids(second)], ['a:1', 'b:2']);
+  accept(second);
+  assert.deepEqual(ids(ahead.take([], 1)), ['a:1'], 'it failed and is due again');
+});
+
+test('what is forgotten is read again', () => {
+  const { store, ahead, accept } = bench('abc');
+  ahead.take([], 1);
+  accept(store.open.slice(0, 2));
+  ahead.forget();
+  assert.deepEqual(ids(ahead.take([], 1)), ['c:3']);
+});
+
+test('whatever is taken, and whatever becomes of it, each key stays in order and no row is lost', () => {
+  const step = fc.record({
+    limit: fc.integer({ min: 1, max: 4 }),
+    fails: fc.array(fc.boolean(), { maxLength: 4 }),
+    releases: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...'abcdef'), { maxLength: 120 }), fc.array(step, { maxLength: 60 }), (keys, steps) => {
+      const { store, ahead, accept } = bench(keys.join(''));
+      const accepted: Delivery[] = [];
+      let blocked = new Set<string>();
+      const take = (limit: number, fails: readonly boolean[]) => {
+        const seen = new Set<string>();
+        for (const [place, row] of ahead.take([...blocked], limit).entries()) {
+          assert.ok(!blocked.has(row.partitionKey) || seen.has(row.partitionKey), 'a row of a key that may not go');
+          seen.add(row.partitionKey);
+          if (blocked.has(row.partitionKey) || fails[place]) blocked.add(row.partitionKey);
+          else {
+            accept([row]);
+            accepted.push(row);
+          }
+        }
+      };
+      for (const { limit, fails, releases } of steps) {
+        if (releases) blocked = new Set();
+        take(limit, fails);
+      }
+      blocked = new Set();
+      for (let before = -1; before !== accepted.length; ) {
+        before = accepted.length;
+        take(7, []);
+      }
+      assert.equal(store.open.length, 0);
+      for (const key of new Set(keys)) {
+        const seqs = accepted.filter(({ partitionKey }) => partitionKey === key).map(({ seq }) => seq);
+        assert.deepEqual(
+          seqs,
+          [...seqs].sort((one, other) => one - other),
+        );
+      }
+    }),
+  );
+});

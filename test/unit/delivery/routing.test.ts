@@ -1,0 +1,161 @@
+// compileFilter, publishes and routeTo.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compileFilter, publishes, type SinkFilter } from '../../../src/delivery/filter.ts';
+import { routeTo } from '../../../src/delivery/routing.ts';
+import type { ApprovalChange, Change, EventChange, ScheduledEvent, SourceChange } from '../../../src/model/events.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const at = { wallMs: NOW, elapsedMs: 0 };
+
+const EVENT: ScheduledEvent = {
+  eventId: 'E1',
+  eventStatus: 'Scheduled',
+  eventType: 'Reboot',
+  resourceType: 'VirtualMachine',
+  resources: ['Web_0', 'db_1'],
+  notBefore: '2026-11-21T12:10:00Z',
+  description: '',
+  eventSource: 'Platform',
+  durationInSeconds: -1,
+};
+
+function eventChange(event: Partial<ScheduledEvent> = {}, change: Partial<EventChange> = {}): EventChange {
+  const rest = { previousStatus: null, changedFields: [], outcome: null, withoutNotice: false, incarnation: 1, at };
+  return {
+    kind: 'event',
+    phase: 'scheduled',
+    id: 'e1:scheduled',
+    key: 'e1',
+    occurrence: 7,
+    event: { ...EVENT, ...event },
+    ...rest,
+    ...change,
+  };
+}
+
+const APPROVAL: ApprovalChange = {
+  kind: 'approval',
+  phase: 'failed',
+  id: 'e1:approval-failed:x',
+  key: 'e1',
+  eventId: 'E1',
+  occurrence: 7,
+  event: EVENT,
+  approver: null,
+  policy: null,
+  reason: 'changed',
+  at,
+};
+const BLIND: SourceChange = { kind: 'source', phase: 'blind', id: 'b', since: '', lastDocumentAt: null, reason: null, at };
+
+function isWanted(filter: SinkFilter, change: Change = eventChange(), sentBefore = false): boolean {
+  return compileFilter(filter)(change, { sentBefore, nowMs: NOW });
+}
+
+test('no filter wants everything', () => {
+  for (const change of [eventChange(), APPROVAL, BLIND]) assert.equal(isWanted({}, change), true);
+});
+
+test('changes are named exactly, without prefix and version', () => {
+  assert.equal(isWanted({ changes: ['scheduled'] }), true);
+  assert.equal(isWanted({ changes: ['started', 'ended'] }), false);
+  assert.equal(isWanted({ changes: ['approval.failed'] }, APPROVAL), true);
+  assert.equal(isWanted({ changes: ['approval'] }, APPROVAL), false);
+  assert.equal(isWanted({ changes: ['source.blind'] }, BLIND), true);
+});
+
+test('impacts and initiators match without case', () => {
+  assert.equal(isWanted({ impacts: ['reboot'], initiators: ['PLATFORM'] }), true);
+  assert.equal(isWanted({ impacts: ['Freeze'] }), false);
+  assert.equal(isWanted({ initiators: ['User'] }), false);
+});
+
+test('one resource that matches one glob, without case, is enough', () => {
+  assert.equal(isWanted({ resources: ['other', 'WEB_*'] }), true);
+  assert.equal(isWanted({ resources: ['web'] }), false);
+  assert.equal(isWanted({ resources: ['*'] }, eventChange({ resources: [] })), false);
+  assert.equal(isWanted({ resources: ['*'] }, eventChange({ resources: ['.hidden/odd'] })), true);
+});
+
+test('notice is the time left until NotBefore, 0 where it is past or missing', () => {
+  assert.equal(isWanted({ notice: { aboveMs: 599_999 } }), true);
+  assert.equal(isWanted({ notice: { aboveMs: 600_000 } }), false);
+  assert.equal(isWanted({ notice: { belowMs: 600_001 } }), true);
+  assert.equal(isWanted({ notice: { belowMs: 600_000 } }), false);
+  for (const notBefore of [null, '2026-11-21T11:00:00Z']) {
+    assert.equal(isWanted({ notice: { aboveMs: 0 } }, eventChange({ notBefore })), false);
+    assert.equal(isWanted({ notice: { belowMs: 1 } }, eventChange({ notBefore })), true);
+  }
+});
+
+test('all given conditions must match', () => {
+  assert.equal(isWanted({ changes: ['scheduled'], impacts: ['Reboot'], resources: ['web_*'], notice: { aboveMs: 1 } }), true);
+  assert.equal(isWanted({ changes: ['scheduled'], impacts: ['Reboot'], resources: ['app_*'] }), false);
+});
+
+test('after a first change of an occurrence was sent, only changes can keep later ones back', () => {
+  const ended = eventChange({ eventType: 'Freeze', notBefore: null }, { phase: 'ended' });
+  const filter = { impacts: ['Reboot'], notice: { aboveMs: 1 } };
+  assert.equal(isWanted(filter, ended, false), false);
+  assert.equal(isWanted(filter, ended, true), true);
+  assert.equal(isWanted({ ...filter, changes: ['scheduled'] }, ended, true), false);
+});
+
+test('what the bridge says of its source is judged by changes alone', () => {
+  assert.equal(isWanted({ impacts: ['Freeze'], resources: ['none'] }, BLIND), true);
+  assert.equal(isWanted({ changes: ['scheduled'] }, BLIND), false);
+});
+
+test('an approval is judged like a change of its event', () => {
+  assert.equal(isWanted({ impacts: ['Reboot'] }, APPROVAL), true);
+  assert.equal(isWanted({ impacts: ['Freeze'] }, APPROVAL), false);
+});
+
+test('own resources: events that name this VM or named it before, and all while its name is unknown', () => {
+  const facts = { ownName: 'WEB_0', namedBefore: false };
+  assert.equal(publishes('own', eventChange(), facts), true);
+  assert.equal(publishes('own', eventChange({ resources: ['db_1'] }), facts), false);
+  assert.equal(publishes('own', eventChange({ resources: ['db_1'] }), { ...facts, namedBefore: true }), true);
+  assert.equal(publishes('own', eventChange({ resources: ['db_1'] }), { ...facts, ownName: null }), true);
+  assert.equal(publishes('own', APPROVAL, { ownName: 'other', namedBefore: false }), false);
+  assert.equal(publishes('own', BLIND, { ownName: 'other', namedBefore: false }), true);
+  assert.equal(publishes('all', eventChange({ resources: [] }), facts), true);
+});
+
+test('a change is routed to the sinks that want it, and the store is asked only where that decides', () => {
+  const asked: string[] = [];
+  const sinks = [
+    { name: 'all', wants: compileFilter({}) },
+    { name: 'freezes', wants: compileFilter({ impacts: ['Freeze'] }) },
+    { name: 'was-freeze', wants: compileFilter({ impacts: ['Freeze'] }) },
+    { name: 'endings', wants: compileFilter({ changes: ['ended'] }) },
+  ];
+  const wasSent = (sink: string, occurrence: number) => {
+    asked.push(`${sink} ${occurrence}`);
+    return sink === 'was-freeze';
+  };
+  assert.deepEqual(routeTo(eventChange(), sinks, { wasSent, nowMs: NOW }), ['all', 'was-freeze']);
+  assert.deepEqual(asked, ['freezes 7', 'was-freeze 7']);
+  assert.deepEqual(routeTo(BLIND, sinks, { wasSent, nowMs: NOW }), ['all', 'freezes', 'was-freeze']);
+  assert.equal(asked.length, 2);
+});
+
+test('an approval for an event that nobody knows passes where nothing is asked of events', () => {
+  const unknown: ApprovalChange = { ...APPROVAL, occurrence: null, event: null };
+  assert.equal(isWanted({}, unknown), true);
+  assert.equal(isWanted({ changes: ['approval.failed'] }, unknown), true);
+  assert.equal(isWanted({ changes: ['approval.recorded'] }, unknown), false);
+  for (const filter of [
+    { impacts: ['Freeze'] },
+    { initiators: ['User'] },
+    { resources: ['*'] },
+    { notice: { aboveMs: 0 } },
+    { notice: { belowMs: 1 } },
+  ])
+    assert.equal(isWanted(filter, unknown), false, JSON.stringify(filter));
+  assert.equal(isWanted({ notice: {} }, unknown), true);
+  assert.equal(publishes('all', unknown, { ownName: 'vm', namedBefore: false }), true);
+  assert.equal(publishes('own', unknown, { ownName: 'vm', namedBefore: false }), false);
+  assert.equal(publishes('own', unknown, { ownName: null, namedBefore: false }), true);
+});

@@ -1,0 +1,125 @@
+// Many connections on which nothing comes → valid callers are served all the same, from the same address too, in plain HTTP and TLS.
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { pino } from 'pino';
+import type { DropReason } from '../../../src/http/connections.ts';
+import { DropLog } from '../../../src/http/drop-log.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
+import { poll } from '../../support/poll.ts';
+import { type RawConnection, rawConnection, rawConnections } from '../../support/raw-connection.ts';
+import { APPROVER, HttpBench } from '../../virtual/http-fixture.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+
+const ASK = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+function pem(text: string): Secret {
+  const secret = new Secret({ file: 'server.pem' });
+  secret.open(text);
+  return secret;
+}
+
+async function serveCrowd(t: TestContext, isTls = false, setting = 'http.listen') {
+  const bench = new HttpBench(isTls);
+  const dropped: [network: string, reason: DropReason][] = [];
+  const tls = isTls ? { cert: pem(CERTIFICATE), key: pem(PRIVATE_KEY), clientCa: null } : null;
+  const onDropped = (network: string, reason: DropReason) => dropped.push([network, reason]);
+  await bench.start(t, { ...bench.parts(), setting, tls, onDropped });
+  return { bench, dropped };
+}
+
+for (const isTls of [false, true]) {
+  const way = isTls ? 'TLS' : 'plain HTTP';
+
+  test(`1,024 silent connections of an approver's own address do not keep it out, by ${way}`, async (t) => {
+    const { bench, dropped } = await serveCrowd(t, isTls);
+    // Of TCP alone: with TLS these are handshakes that never begin.
+    const silent: RawConnection[] = [];
+    while (silent.length < 1024) {
+      silent.push(...(await rawConnections(t, 128, bench.port)));
+      await bench.send('GET', '/healthz');
+    }
+    for (let request = 0; request < 3; request++) assert.equal((await bench.approve()).status, 200);
+    assert.ok(dropped.length >= 1024 - 256 && dropped.every(([network, reason]) => network === '127.0.0.1' && reason === 'crowded'));
+    for (const connection of silent) connection.read();
+    await poll(() => silent.filter(({ isClosed }) => isClosed).length >= 1024 - 256, 'the end of those that waited longest');
+    assert.equal(silent.slice(-100).filter(({ isClosed }) => isClosed).length, 0);
+  });
+}
+
+test('heads that come byte by byte count as silence: they make room for those behind them', async (t) => {
+  const { bench, dropped } = await serveCrowd(t);
+  const slow = await rawConnections(t, 256, bench.port);
+  for (const connection of slow) connection.send('GET /healthz HTTP/1.1\r\nX-Slow: ');
+  await bench.send('GET', '/healthz');
+  for (const connection of slow) connection.send('a');
+  assert.equal((await bench.approve()).status, 200);
+  assert.ok(dropped.length >= 1);
+});
+
+test('where many addresses fill all places, the one with most of them makes room, and a quiet connection of another one stays', async (t) => {
+  const { bench, dropped } = await serveCrowd(t);
+  const own = (await rawConnection(t, bench.port, { localAddress: '127.0.0.9' })).read();
+  for (let host = 10; host < 16; host++) await rawConnections(t, 200, bench.port, { localAddress: `127.0.0.${host}` });
+  assert.equal((await bench.approve()).status, 200);
+  await poll(() => dropped.length >= 1 + 6 * 200 - 1024, 'those that made room');
+  assert.ok(dropped.every(([network, reason]) => /^127\.0\.0\.1[0-5]$/.test(network) && reason === 'crowded'));
+  own.send(ASK);
+  await own.answers(1);
+});
+
+test('requests under way are never cut off for others: where they take all places a new caller is refused, until one ends', async (t) => {
+  const { bench, dropped } = await serveCrowd(t);
+  const release = Promise.withResolvers<void>();
+  bench.answer = async () => {
+    await release.promise;
+    return { kind: 'results', status: 200, results: [] };
+  };
+  const head = `POST /v1/approvals HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${APPROVER}\r\nContent-Type: application/json\r\n`;
+  const busy = [];
+  for (let round = 0; round < 8; round++) {
+    const more = await rawConnections(t, 128, bench.port);
+    for (const connection of more) connection.read().send(`${head}Content-Length: 2\r\n\r\n{}`);
+    busy.push(...more);
+    await poll(() => bench.asked.length === busy.length, 'requests under way');
+  }
+  await assert.rejects(bench.send('GET', '/healthz'), { code: 'ECONNRESET' });
+  assert.deepEqual(dropped, [['127.0.0.1', 'full']]);
+  release.resolve();
+  await Promise.all(busy.map((connection) => connection.answers(1)));
+  assert.equal((await bench.send('GET', '/healthz')).status, 200);
+});
+
+test('a handshake that does not end within 10 s is cut off', { timeout: 100_000 }, async (t) => {
+  const { bench } = await serveCrowd(t, true);
+  const begun = (await rawConnection(t, bench.port)).read().send(Buffer.from('160301020001', 'hex'));
+  // Node's own limit would be 120 s.
+  await poll(() => begun.isClosed, 'the end of a handshake', 60_000);
+});
+
+test('closing does not wait for connections on which nothing was asked, nor for handshakes', async (t) => {
+  for (const isTls of [false, true]) {
+    const { bench } = await serveCrowd(t, isTls);
+    const silent = (await rawConnection(t, bench.port)).read();
+    await bench.send('GET', '/healthz');
+    await bench.close();
+    await silent.closed();
+  }
+});
+
+test('dropped connections are logged once a minute for each network, for 16 of them, with the listener and why', async () => {
+  const time = new VirtualTime();
+  const lines: string[] = [];
+  const log = new DropLog(time, pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }));
+  for (let count = 0; count < 5; count++) log.dropped('http.health', '192.0.2.1', 'unread');
+  assert.equal(lines.length, 1);
+  assert.match(
+    lines[0] ?? '',
+    /"address":"192\.0\.2\.1","reason":"unread","msg":"http\.health: connections were closed whose answers nobody read"/,
+  );
+  for (let host = 0; host < 100; host++) log.dropped('http.listen', `198.51.100.${host}`, 'crowded');
+  assert.equal(lines.length, 16);
+  await time.advance(60_000);
+  log.dropped('http.listen', '192.0.2.1', 'full');
+  assert.equal(lines.length, 17);
+});

@@ -1,0 +1,146 @@
+// The OpenAPI document → the routes that there are, the problems that there are, and OpenAPI's own schema.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import packageJson from '../../../../package.json' with { type: 'json' };
+import { REFUSALS } from '../../../../src/approvals/requests/answer.ts';
+import { OPENAPI_DOCUMENT } from '../../../../src/http/openapi/document.ts';
+import { PROBLEM_STATUS } from '../../../../src/http/openapi/problems.ts';
+import { PROBLEM_TITLES } from '../../../../src/http/problem.ts';
+import { type Operation, PATHS, validator } from '../../../far-sides/openapi-conformance.ts';
+import { HttpBench, serve } from '../../../virtual/http-fixture.ts';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+/** A source's messages alone meet it. */
+const NOT_BY_HTTP = ['old'];
+
+function readJson(path: string) {
+  return JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
+}
+
+/** Each object within a JSON value, with the value itself. */
+function objectsOf(value: unknown): Readonly<Record<string, unknown>>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap(objectsOf);
+  return Array.isArray(value) ? inner : [value as Readonly<Record<string, unknown>>, ...inner];
+}
+
+test('beyond loopback it wants a token, as all of /v1 does', async (t) => {
+  const bench = await serve(t, { requireToken: true });
+  assert.equal((await bench.send('GET', '/v1/openapi.json')).status, 401);
+});
+
+test('it is served to those who may read, with the version of the package', async (t) => {
+  const bench = await serve(t);
+  const answer = await bench.send('GET', '/v1/openapi.json');
+  assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'application/json']);
+  assert.deepEqual(answer.json, JSON.parse(JSON.stringify(OPENAPI_DOCUMENT)));
+  assert.equal((answer.json['info'] as { version: string }).version, packageJson.version);
+});
+
+test('it is an OpenAPI 3.1 document by the schema of the OpenAPI Initiative', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addFormat('media-range', /^[^\s/]+\/[^\s/]+$/);
+  // Ajv looks for this anchor at the root; it stands at one place alone, so a plain reference says the same.
+  const text = readFileSync(join(ROOT, 'test/fixtures/openapi-3.1/schema.json'), 'utf8');
+  const validate = ajv.compile(JSON.parse(text.replaceAll('"$dynamicRef": "#meta"', '"$ref": "#/$defs/schema"')));
+  assert.ok(validate(OPENAPI_DOCUMENT), ajv.errorsText(validate.errors?.slice(0, 5)));
+  assert.equal(validate({ ...OPENAPI_DOCUMENT, openapi: '3.0.0' }), false);
+});
+
+test('its paths are the routes of the main listener, no more and no fewer', () => {
+  const routes = new HttpBench().parts().routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+  const paths = Object.entries(PATHS).flatMap(([path, operations]) => Object.keys(operations).map((own) => `${own.toUpperCase()} ${path}`));
+  assert.deepEqual(paths.sort(), routes.sort());
+});
+
+test('its problem types and their statuses are those of the routes and the refusals, no more and no fewer', () => {
+  const known = [...Object.keys(PROBLEM_TITLES), ...Object.keys(REFUSALS)].filter((type) => !NOT_BY_HTTP.includes(type));
+  assert.deepEqual(Object.keys(PROBLEM_STATUS).sort(), [...new Set(known)].sort());
+  const statuses: Readonly<Record<string, number>> = PROBLEM_STATUS;
+  for (const [type, { status }] of Object.entries(REFUSALS)) assert.equal(statuses[type] ?? status, status, type);
+});
+
+test('every problem type is told of somewhere', () => {
+  const told = new Set(
+    objectsOf(OPENAPI_DOCUMENT).flatMap(({ type }) => ((type as { enum?: string[] } | undefined)?.enum ?? []) as string[]),
+  );
+  assert.deepEqual(
+    Object.keys(PROBLEM_STATUS).filter((type) => !told.has(type)),
+    [],
+  );
+});
+
+test('every schema and every reference resolves, and every example is as its schema says', () => {
+  const media = objectsOf(OPENAPI_DOCUMENT).filter((own) => typeof own['schema'] === 'object');
+  assert.ok(media.length > 30);
+  for (const { schema, example, examples = {} } of media) {
+    const faultOf = validator(schema as object);
+    const given = [...(example === undefined ? [] : [example]), ...Object.values(examples as object).map(({ value }) => value)];
+    for (const value of given) assert.equal(faultOf(value), '', JSON.stringify(value));
+  }
+  for (const schema of Object.keys(OPENAPI_DOCUMENT.components.schemas)) validator({ $ref: `#/components/schemas/${schema}` });
+});
+
+test('every operation has a name of its own, a summary, and an example of each answer in JSON', () => {
+  const operations = Object.values(PATHS).flatMap((own) => Object.values(own));
+  assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
+  for (const { operationId, responses } of operations) {
+    const answers = Object.entries(responses).flatMap(([, { content }]) =>
+      content?.['application/json'] ? [content['application/json']] : [],
+    );
+    for (const answer of answers) assert.ok('example' in answer || operationId === 'getOpenApi', operationId);
+  }
+});
+
+test('what it says of an event is what docs/schemas/change.v1.json says', () => {
+  const event = (OPENAPI_DOCUMENT.components.schemas['Event'] as { properties: object }).properties;
+  const change: { properties: object } = readJson('docs/schemas/change.v1.json');
+  const onlyOfChanges = ['changedFields', 'outcome'];
+  assert.deepEqual(
+    Object.keys(event)
+      .filter((name) => name !== 'approval')
+      .sort(),
+    Object.keys(change.properties)
+      .filter((name) => !onlyOfChanges.includes(name))
+      .sort(),
+  );
+});
+
+test('what it says of a body is what is taken: requests that it forbids are no approvals', () => {
+  const faultOf = validator({ $ref: '#/components/schemas/Approvals' });
+  assert.equal(faultOf({ StartRequests: [{ EventId: 'A', Seen: 'a:scheduled' }], DocumentIncarnation: 3 }), '');
+  for (const body of [
+    [],
+    {},
+    { StartRequests: [] },
+    { StartRequests: [{ EventId: '' }] },
+    { StartRequests: [{ EventId: 'A' }], Holds: [] },
+  ]) {
+    assert.notEqual(faultOf(body), '', JSON.stringify(body));
+  }
+});
+
+test('docs/http.md has its routes with their statuses, and its problem types, no more and no fewer', () => {
+  const page = readFileSync(join(ROOT, 'docs/http.md'), 'utf8');
+  // 500 stands below for all.
+  const statusesOf = ({ responses }: Operation) => Object.keys(responses).filter((status) => status !== '500');
+  const routes = Object.entries(PATHS).flatMap(([path, own]) =>
+    Object.entries(own).map(([method, operation]) => `${method.toUpperCase()} ${path}: ${statusesOf(operation).join(', ')}`),
+  );
+  const written = [...page.matchAll(/^\| `([A-Z]+ \/\S*)` \| \w+ \| ([\d, ]+) \|$/gm)].map(
+    ([, route, statuses]) => `${route}: ${statuses}`,
+  );
+  assert.deepEqual(written.sort(), routes.sort());
+  const problems = [...page.matchAll(/^\| (\d{3}) \| `([a-z-]+)` \|/gm)].map(([, status, type]) => `${type} ${status}`);
+  assert.deepEqual(
+    problems.sort(),
+    Object.entries(PROBLEM_STATUS)
+      .map((entry) => entry.join(' '))
+      .sort(),
+  );
+});

@@ -1,0 +1,291 @@
+// src/metadata/discovery.ts and dhcp-option.ts: from lease files and registry output as machines write them to a base address.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { BridgeError } from '../../../src/errors.ts';
+import { addressInLease, addressInRegistry, declaredNames, decodeAddress } from '../../../src/metadata/dhcp-option.ts';
+import { discoverEndpoint, type Machine, probeBy, readOptionAddress, thisMachine } from '../../../src/metadata/discovery.ts';
+import { createHttpTransport } from '../../../src/metadata/http-transport.ts';
+import { FakeMetadata } from '../../far-sides/metadata-service.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+
+const never = new AbortController().signal;
+
+const FIXTURES = join(import.meta.dirname, '../../fixtures/leases');
+
+/** What a client wrote down; each holds 168.63.129.16 (test/fixtures/leases/README.md). */
+function fixture(name: string): string {
+  return readFileSync(join(FIXTURES, name), 'latin1');
+}
+
+const DHCLIENT = fixture('dhclient-hex.leases');
+const NETWORKD = fixture('systemd-networkd');
+
+/** Records of DhcpInterfaceOptions, as the reference describes them. */
+function registryRecords(...records: readonly (readonly [code: number, data: readonly number[]])[]): string {
+  return records
+    .map(([code, data]) => {
+      const record = Buffer.alloc(20 + Math.ceil(data.length / 4) * 4);
+      record.writeUInt32LE(code, 0);
+      record.writeUInt32LE(data.length, 8);
+      record.writeUInt32LE(0x62c2a214, 16);
+      record.set(data, 20);
+      return record.toString('hex').toUpperCase();
+    })
+    .join('');
+}
+
+function registryOutput(...interfaces: readonly string[]): string {
+  const blocks = interfaces.map(
+    (hex) => `HKEY_LOCAL_MACHINE\\SYSTEM\\Interfaces\\{b5a7}\r\n    DhcpInterfaceOptions    REG_BINARY    ${hex}\r\n\r\n`,
+  );
+  return `\r\n${blocks.join('')}End of search: ${interfaces.length} match(es) found.\r\n`;
+}
+
+describe('the value of option 245', () => {
+  for (const [value, address] of [
+    ['a8:3f:81:10', '168.63.129.16'],
+    ['A8:3F:81:1', '168.63.129.1'],
+    ['a8-3f-81-10', '168.63.129.16'],
+    ['a83f8110', '168.63.129.16'],
+    ['0xA83F8110', '168.63.129.16'],
+    ['168.63.129.16', '168.63.129.16'],
+    ['168,63,129,16', '168.63.129.16'],
+    ['168 63 129 16', '168.63.129.16'],
+    ['2822734096', '168.63.129.16'],
+    ['"\\250?\\201\\020"', '168.63.129.16'],
+    ['"d@@d"', '100.64.64.100'],
+    ['"d\\"\\\\d"', '100.34.92.100'],
+    [' a8:3f:81:10 ', '168.63.129.16'],
+  ] as const) {
+    test(`${value} is ${address}`, () => assert.equal(decodeAddress(value), address));
+  }
+
+  for (const value of [
+    '',
+    'a8:3f:81',
+    'a8:3f:81:10:00',
+    '168.63.129.256',
+    '168.63.129',
+    '4294967296',
+    '99999999999',
+    '"abc"',
+    '"abcde"',
+    'xx:yy:zz:qq',
+    '00000000',
+    'ffffffff',
+    '0.0.0.1',
+    'a83f81',
+    '"d@\\777d"',
+  ]) {
+    test(`${value === '' ? 'nothing' : value} is no address`, () => assert.equal(decodeAddress(value), null));
+  }
+});
+
+describe('a lease', () => {
+  test('of dhclient: the last block counts', () => assert.equal(addressInLease(DHCLIENT), '168.63.129.16'));
+  test('of dhclient with Windows line ends', () => assert.equal(addressInLease(DHCLIENT.replaceAll('\n', '\r\n')), '168.63.129.16'));
+  test('of dhclient, quoted', () => assert.equal(addressInLease('  option unknown-245 "\\250?\\201\\020";\n'), '168.63.129.16'));
+  test('of NetworkManager, with spaces or without its section', () => {
+    assert.equal(addressInLease('unknown_245 = a8:3f:81:10\n'), '168.63.129.16');
+    assert.equal(addressInLease('OPTION_245=a83f8110'), '168.63.129.16');
+  });
+  test('with a broken newest value falls back to the one before', () => {
+    assert.equal(addressInLease(DHCLIENT.replace('a8:3f:81:10', 'broken')), '100.64.64.100');
+  });
+  test('with a name that a configuration declares is read by that name alone', () => {
+    const lease = fixture('dhclient-named.leases');
+    assert.deepEqual(declaredNames(fixture('dhclient-named.conf')), ['azure-host']);
+    assert.deepEqual(declaredNames('# option a code 245 = text;\noption b code 2450 = text;\nsend option c code 245 = text;\n'), []);
+    assert.equal(addressInLease(lease, ['azure-host']), '168.63.129.16');
+    assert.equal(addressInLease(lease.replace('option azure-host', 'option Azure-Host'), ['azure-host']), '168.63.129.16');
+    assert.equal(addressInLease(lease), null);
+  });
+  test('without the option, or with neighbours of its number, names nothing', () => {
+    assert.equal(addressInLease(''), null);
+    assert.equal(
+      addressInLease('option unknown-2455 a8:3f:81:10;\nOPTION_24=a83f8110\nX_OPTION_245=a83f8110\n# OPTION_245=a83f8110\n'),
+      null,
+    );
+  });
+});
+
+describe('the registry', () => {
+  test('as reg query prints it names the address, and shows the bytes of the value', () => {
+    const output = fixture('windows-reg-query.txt');
+    assert.equal(addressInRegistry(output), '168.63.129.16');
+    const bytes = readFileSync(join(FIXTURES, 'windows-dhcp-interface-options.bin')).toString('hex').toUpperCase();
+    assert.ok(output.includes(`REG_BINARY    ${bytes}\r\n`));
+  });
+  const name = [0x6e, 0x65, 0x74, 0, 0];
+  test('names the address in the record of 245, behind padded ones', () => {
+    assert.equal(addressInRegistry(registryOutput(registryRecords([15, name], [252, []], [245, [168, 63, 129, 16]]))), '168.63.129.16');
+  });
+  test('is read interface by interface', () => {
+    assert.equal(
+      addressInRegistry(registryOutput(registryRecords([15, name]), registryRecords([245, [168, 63, 129, 16]]))),
+      '168.63.129.16',
+    );
+  });
+  test('that is cut short, has another length or nothing names nothing', () => {
+    assert.equal(addressInRegistry(registryOutput(registryRecords([245, [168, 63, 129, 16]]).slice(0, -2))), null);
+    assert.equal(addressInRegistry(registryOutput(registryRecords([245, [168, 63, 129, 16, 0]]))), null);
+    assert.equal(addressInRegistry(registryOutput(`F5000000${'F'.repeat(32)}`)), null);
+    assert.equal(addressInRegistry('ERROR: The system was unable to find the specified registry key or value.'), null);
+  });
+});
+
+test('test/fixtures/leases/README.md tells of every file there, and of no other', () => {
+  const told = [...fixture('README.md').matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell = '']) => cell.match(/[\w.-]+/g) ?? []);
+  assert.deepEqual(
+    told.toSorted(),
+    readdirSync(FIXTURES)
+      .filter((name) => name !== 'README.md')
+      .toSorted(),
+  );
+});
+
+describe('a machine', () => {
+  async function machine(t: TestContext, files: Record<string, string>): Promise<Machine> {
+    const root = await mkdtemp(join(tmpdir(), 'leases-'));
+    t.after(() => rm(root, { recursive: true }));
+    let minute = 0;
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), text);
+      await utimes(join(root, path), 0, 1_700_000_000 + 60 * minute++);
+    }
+    return { platform: 'linux', root, queryRegistry: () => assert.fail('a Linux machine has no registry') };
+  }
+
+  for (const [path, name] of [
+    ['var/lib/dhcp/dhclient.eth0.leases', 'dhclient-hex.leases'],
+    ['var/lib/dhcp3/dhclient.eth0.leases', 'dhclient-hex.leases'],
+    ['var/lib/dhclient/dhclient-eth0.leases', 'dhclient-hex.leases'],
+    ['var/lib/dhcp/dhclient.leases', 'dhclient-decimal.leases'],
+    ['var/lib/dhcp/dhclient.leases', 'dhclient-number.leases'],
+    ['var/lib/dhcp/dhclient.leases', 'dhclient-octal.leases'],
+    ['var/lib/NetworkManager/dhclient-5fb06bd0-eth0.lease', 'network-manager-dhclient.lease'],
+    ['var/lib/NetworkManager/internal-5fb06bd0-eth0.lease', 'network-manager-internal.lease'],
+    ['run/NetworkManager/devices/2', 'network-manager-device'],
+    ['run/systemd/netif/leases/2', 'systemd-networkd'],
+  ] as const) {
+    test(`with ${name} at /${path} names the address`, async (t) => {
+      assert.equal(await readOptionAddress(await machine(t, { [path]: fixture(name) })), '168.63.129.16');
+    });
+  }
+
+  for (const conf of ['etc/dhcp/dhclient.conf', 'etc/dhclient-eth0.conf', 'var/lib/NetworkManager/dhclient-eth0.conf']) {
+    test(`with a name for the option in /${conf} reads the lease by it`, async (t) => {
+      const lease = { 'var/lib/dhclient/dhclient-eth0.leases': fixture('dhclient-named.leases') };
+      assert.equal(await readOptionAddress(await machine(t, lease)), null);
+      assert.equal(await readOptionAddress(await machine(t, { ...lease, [conf]: fixture('dhclient-named.conf') })), '168.63.129.16');
+    });
+  }
+
+  test('with NetworkManager of today: its lease file holds the address alone, the state of the device the option', async (t) => {
+    const lease = { 'var/lib/NetworkManager/internal-5fb06bd0-eth0.lease': fixture('network-manager-internal-short.lease') };
+    assert.equal(await readOptionAddress(await machine(t, lease)), null);
+    const device = { 'run/NetworkManager/devices/2': fixture('network-manager-device') };
+    assert.equal(await readOptionAddress(await machine(t, { ...device, ...lease })), '168.63.129.16');
+  });
+
+  test('with several leases: the newest file with the option counts', async (t) => {
+    const files = {
+      'run/systemd/netif/leases/2': 'OPTION_245=0a000001\n',
+      'var/lib/dhcp/dhclient.eth0.leases': DHCLIENT,
+      'var/lib/NetworkManager/internal-x.lease': 'ADDRESS=10.0.0.5\n',
+      'var/lib/dhcp/folder/lease': 'OPTION_245=0a000002\n',
+    };
+    assert.equal(await readOptionAddress(await machine(t, files)), '168.63.129.16');
+  });
+
+  test('without any lease names nothing', async (t) => assert.equal(await readOptionAddress(await machine(t, {})), null));
+
+  test('with Windows is asked by its registry, and a failing query names nothing', async (t) => {
+    const windows = { ...(await machine(t, { 'run/systemd/netif/leases/2': NETWORKD })), platform: 'win32' } as const;
+    const output = registryOutput(registryRecords([245, [10, 0, 0, 7]]));
+    assert.equal(await readOptionAddress({ ...windows, queryRegistry: async () => output }), '10.0.0.7');
+    assert.equal(await readOptionAddress({ ...windows, queryRegistry: () => Promise.reject(new Error('no reg')) }), null);
+  });
+
+  test('that has no reg program gives an error of ours', { skip: process.platform === 'win32' && 'Windows has it' }, async () => {
+    await assert.rejects(
+      thisMachine().queryRegistry(),
+      (error) => error instanceof BridgeError && error.code === 'BRIDGE_METADATA_UNDISCOVERED',
+    );
+  });
+});
+
+describe('discovery', () => {
+  function ports(answering: readonly string[], address: string | null) {
+    const probed: string[] = [];
+    const probe = async (baseUrl: string) => {
+      probed.push(baseUrl);
+      return answering.includes(baseUrl);
+    };
+    return { probed, probe, optionAddress: async () => address };
+  }
+
+  test('tries 169.254.169.254 first and asks nothing else where it answers', async () => {
+    const optionAddress = () => assert.fail('no lease is to be read');
+    const part = { ...ports(['http://169.254.169.254'], null), optionAddress };
+    assert.equal(await discoverEndpoint(part, never), 'http://169.254.169.254');
+  });
+
+  test('then the address of option 245 on port 80, then on 8080', async () => {
+    const onPort80 = ports(['http://168.63.129.16', 'http://168.63.129.16:8080'], '168.63.129.16');
+    assert.equal(await discoverEndpoint(onPort80, never), 'http://168.63.129.16');
+    const onPort8080 = ports(['http://168.63.129.16:8080'], '168.63.129.16');
+    assert.equal(await discoverEndpoint(onPort8080, never), 'http://168.63.129.16:8080');
+    assert.deepEqual(onPort8080.probed, ['http://169.254.169.254', 'http://168.63.129.16', 'http://168.63.129.16:8080']);
+  });
+
+  test('says what to set where nothing answers', async () => {
+    for (const [address, says] of [
+      [null, /no DHCP lease.*set metadata\.endpoint/],
+      ['168.63.129.16', /168\.63\.129\.16.*does not answer.*set metadata\.endpoint/],
+    ] as const) {
+      await assert.rejects(discoverEndpoint(ports([], address), never), (error) => {
+        assert.ok(error instanceof BridgeError);
+        assert.equal(error.code, 'BRIDGE_METADATA_UNDISCOVERED');
+        assert.match(error.message, says);
+        return true;
+      });
+    }
+  });
+
+  test('a probe counts any answer that is no redirect, and no failure', async (t) => {
+    const fake = await FakeMetadata.start(t);
+    const transport = createHttpTransport(new VirtualTime());
+    t.after(() => transport.close());
+    const probe = probeBy(transport.send);
+    const seen: boolean[] = [];
+    for (const answer of [{ status: 200 }, { status: 404 }, { status: 500 }, { status: 302 }, { raw: 'no http' }] as const) {
+      fake.next(answer);
+      seen.push(await probe(fake.url, never));
+    }
+    assert.deepEqual(seen, [true, true, true, false, false]);
+    assert.equal(fake.requests[0]?.path, '/metadata/versions');
+    assert.equal(fake.requests[0]?.headers['metadata'], 'true');
+    await fake.stop();
+    assert.equal(await probe(fake.url, never), false);
+  });
+
+  test('a probe gives up after 5 s, and passes an abort on', async (t) => {
+    const fake = await FakeMetadata.start(t);
+    const time = new VirtualTime();
+    const transport = createHttpTransport(time);
+    t.after(() => transport.close());
+    fake.next('hold');
+    const slow = probeBy(transport.send)(fake.url, never);
+    await fake.requested();
+    await time.advance(5000);
+    assert.equal(await slow, false);
+    const reason = new Error('enough');
+    await assert.rejects(probeBy(transport.send)(fake.url, AbortSignal.abort(reason)), (error) => error === reason);
+  });
+});

@@ -1,0 +1,91 @@
+// RequestRate: how many StartRequests may leave beside polls, so that no second ever holds more than 5 requests.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { RequestRate } from '../../../src/metadata/request-rate.ts';
+
+class Clock {
+  ms = 0;
+  readonly rate: RequestRate;
+  readonly sentMs: { readonly method: string; readonly atMs: number }[] = [];
+
+  constructor(pollIntervalMs: number) {
+    this.rate = new RequestRate({ pollIntervalMs, elapsedMs: () => this.ms });
+  }
+
+  send(method: 'GET' | 'POST'): void {
+    this.rate.left(method);
+    this.sentMs.push({ method, atMs: this.ms });
+  }
+
+  /** The most within one second, wherever that lies. */
+  most(method = /./): number {
+    const times = this.sentMs.filter((sent) => method.test(sent.method)).map(({ atMs }) => atMs);
+    return Math.max(0, ...times.map((fromMs) => times.filter((ms) => ms >= fromMs && ms <= fromMs + 1000).length));
+  }
+}
+
+test('polls keep their places, and StartRequests get the rest: 3 at once beside a poll a second', () => {
+  const { rate } = new Clock(1000);
+  assert.equal(rate.room(0).posts, 3);
+  rate.left('POST');
+  assert.deepEqual(rate.room(0), { posts: 2, inMs: 1050 });
+  rate.left('GET');
+  assert.equal(rate.room(0).posts, 2, 'this poll had its place');
+  assert.equal(rate.room(1).posts, 2);
+  rate.left('GET');
+  assert.equal(rate.room(1).posts, 1, 'a read beside the polls takes a place');
+});
+
+test('for any rhythm of polls and any demand, no second holds more than 5 requests', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 263, max: 30_000 }), fc.array(fc.nat(400), { maxLength: 60 }), (pollIntervalMs, waits) => {
+      const clock = new Clock(pollIntervalMs);
+      let pollMs = 0;
+      for (const wait of waits) {
+        const untilMs = clock.ms + wait;
+        for (; pollMs <= untilMs; pollMs += pollIntervalMs) {
+          clock.ms = pollMs;
+          clock.send('GET');
+        }
+        clock.ms = untilMs;
+        for (let free = clock.rate.room(0).posts; free > 0; free--) clock.send('POST');
+      }
+      assert.ok(clock.most() <= 5, `${clock.most()} requests in a second`);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('where polls take all of it, StartRequests go all the same', () => {
+  for (const [pollIntervalMs, posts] of [
+    [50, 21],
+    [200, 6],
+    [250, 1],
+    [300, 1],
+  ] as const)
+    assert.equal(new Clock(pollIntervalMs).rate.room(0).posts, posts, `${pollIntervalMs} ms`);
+  const { rate } = new Clock(300);
+  for (let read = 0; read < 9; read++) rate.left('GET');
+  assert.equal(rate.room(1).posts, 1, 'one a second, whatever else is read');
+});
+
+test('a read beside the polls waits where the service would take no more', () => {
+  const clock = new Clock(1000);
+  for (let sent = 0; sent < 4; sent++) clock.send('POST');
+  assert.equal(clock.rate.readInMs(), 0);
+  clock.ms = 10;
+  clock.send('GET');
+  assert.equal(clock.rate.readInMs(), 1040);
+  clock.ms = 1050;
+  assert.equal(clock.rate.readInMs(), 0);
+});
+
+test('after a 429 nothing is posted for as long as it says', () => {
+  const clock = new Clock(1000);
+  clock.rate.rest(4000);
+  assert.deepEqual(clock.rate.room(0), { posts: 0, inMs: 4000 });
+  clock.rate.rest(1000);
+  clock.ms = 4000;
+  assert.equal(clock.rate.room(0).posts, 3);
+});

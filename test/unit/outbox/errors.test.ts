@@ -1,0 +1,229 @@
+// Full disks, damaged files, folders that cannot be → clear errors, and nothing half stored or replaced.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test, { type TestContext } from 'node:test';
+import { storeError } from '../../../src/outbox/errors.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
+import {
+  append,
+  at,
+  entry,
+  knownState,
+  queuedIds,
+  sinks,
+  type TestStore,
+  temporaryFolder,
+  testStore,
+} from '../../virtual/outbox-fixture.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+
+const many = (count: number, name = 'e') =>
+  Array.from({ length: count }, (_, index) => entry(`${name}${index}:1`, { occurrence: index + 1 }));
+
+/** A small disk of its own at `path`; false where this process may not mount one. */
+function mountSmallDisk(path: string): boolean {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fill(file: string): void {
+  for (const size of [65536, 4096, 1]) {
+    try {
+      for (;;) appendFileSync(file, Buffer.alloc(size));
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+    }
+  }
+}
+
+test('on a full disk nothing is stored and the error says so; when there is room again, it goes on', async (t) => {
+  const disk = mkdtempSync(join(tmpdir(), 'outbox-disk-'));
+  if (!mountSmallDisk(disk)) {
+    rmSync(disk, { recursive: true });
+    return t.skip('this process may not mount a tmpfs; the same is tested with a bound on pages');
+  }
+  const [folder, ballast] = [join(disk, 'store'), join(disk, 'ballast')];
+  const time = new VirtualTime();
+  const outbox = openOutbox(folder, { deps: time, lock: true });
+  t.after(() => {
+    outbox.close();
+    execFileSync('umount', ['--lazy', disk]);
+    rmSync(disk, { recursive: true });
+  });
+  const store: TestStore = { folder, time, outbox };
+  outbox.syncSinks(sinks('audit'));
+  outbox.transact((transaction) => transaction.saveState(knownState([])));
+  append(store, [entry('before:1')]);
+
+  fill(ballast);
+  assert.equal(outbox.heartbeat(at(2_000_000)), false);
+  assert.throws(() => append(store, many(100)), { code: 'BRIDGE_STORE_FULL', message: new RegExp(`${folder}.*is full`) });
+  assert.deepEqual(queuedIds(outbox), ['before:1']);
+
+  rmSync(ballast);
+  append(store, many(100));
+  assert.equal(queuedIds(outbox).length, 101);
+  await time.advance(1000);
+  assert.equal(outbox.heartbeat(at(3_000_000)), true);
+  outbox.close();
+
+  fill(ballast);
+  assert.throws(() => openOutbox(folder, { deps: time, lock: true }), { code: 'BRIDGE_STORE_FULL' });
+  rmSync(ballast);
+  using again = openOutbox(folder, { deps: time, lock: true });
+  assert.equal(queuedIds(again).length, 101);
+  assert.equal(again.state().lastGoodAt?.wallMs, 3_000_000);
+});
+
+test('a store that may not grow stores nothing half, and goes on with the room that pruning makes', (t) => {
+  const store = testStore(t, { maxPages: 120 });
+  append(store, many(50, 'old'));
+  const rows = store.outbox.queued('audit', [], 100);
+  store.outbox.settle(
+    'audit',
+    rows.map(({ seq }) => ({ seq, result: 'accepted' })),
+    1,
+  );
+  assert.throws(() => append(store, many(1000)), { code: 'BRIDGE_STORE_FULL' });
+  assert.deepEqual(queuedIds(store.outbox), []);
+  assert.equal(store.outbox.isUsed('e0:1'), false);
+  while (store.outbox.prune({ retainMs: 1, nowMs: store.time.wallMs() }) > 0);
+  append(store, many(50));
+  assert.equal(queuedIds(store.outbox).length, 50);
+});
+
+/** Opens the damaged store; gives back the error, once it is sure that nothing was replaced. */
+function assertDamaged(t: TestContext, damage: (file: string) => void): void {
+  const store = testStore(t);
+  append(store, many(300));
+  store.outbox.close();
+  const file = join(store.folder, 'outbox.db');
+  damage(file);
+  const before = readFileSync(file);
+  for (const lock of [true, false]) {
+    assert.throws(
+      () => {
+        using outbox = openOutbox(store.folder, { deps: store.time, lock });
+        queuedIds(outbox);
+      },
+      { code: 'BRIDGE_STORE_DAMAGED', message: new RegExp(`${file} is damaged.*put back a copy`) },
+    );
+  }
+  assert.ok(readFileSync(file).equals(before), 'the file is as it was');
+}
+
+test('a store file that holds something else is damaged, not replaced', (t) => {
+  assertDamaged(t, (file) => writeFileSync(file, 'not a database at all. '.repeat(1000)));
+});
+
+test('a store file that was cut short is damaged, not replaced', (t) => {
+  assertDamaged(t, (file) => truncateSync(file, statSync(file).size / 2));
+});
+
+test('an empty store file is damaged: it is never taken for a new store', (t) => {
+  assertDamaged(t, (file) => truncateSync(file, 0));
+});
+
+test('a store file with garbage in its pages is damaged, not replaced', (t) => {
+  assertDamaged(t, (file) => {
+    const bytes = readFileSync(file);
+    bytes.fill(0xa5, 4096);
+    writeFileSync(file, bytes);
+  });
+});
+
+test('a log without its store file is damage too', (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'outbox.db-wal'), 'frames');
+  assert.throws(() => openOutbox(folder, { deps: new VirtualTime(), lock: true }), { code: 'BRIDGE_STORE_DAMAGED', message: /it is gone/ });
+});
+
+test('damage that shows only later is told as such', (t) => {
+  const store = testStore(t);
+  append(store, many(300));
+  store.outbox.close();
+  const file = join(store.folder, 'outbox.db');
+  const database = new DatabaseSync(file);
+  const page = database.prepare(`SELECT rootpage FROM sqlite_schema WHERE name = 'journal'`).get()?.['rootpage'];
+  database.close();
+  const bytes = readFileSync(file);
+  bytes.fill(0xa5, (Number(page) - 1) * 4096, Number(page) * 4096);
+  writeFileSync(file, bytes);
+  using outbox = openOutbox(store.folder, { deps: store.time, lock: true });
+  assert.throws(() => append({ ...store, outbox }, [entry('late:1')]), { code: 'BRIDGE_STORE_DAMAGED' });
+  assert.throws(() => queuedIds(outbox), { code: 'BRIDGE_STORE_DAMAGED' });
+});
+
+test('what was begun but not finished of a new store is made again', (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'outbox.db.new'), 'cut off');
+  using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
+  assert.equal(outbox.hasState(), false);
+});
+
+test('a new folder is for its owner alone, and so is the store in a folder that is open to others', (t) => {
+  const { folder, outbox } = testStore(t);
+  assert.equal(statSync(folder).mode & 0o777, 0o700);
+  outbox.close();
+  const open = temporaryFolder(t);
+  chmodSync(open, 0o755);
+  testStore(t, { folder: open });
+  for (const name of ['outbox.db', 'outbox.db-wal']) assert.equal(statSync(join(open, name)).mode & 0o777, 0o600, name);
+});
+
+test('a folder that cannot be made is a clear error', (t) => {
+  const file = join(temporaryFolder(t), 'file');
+  writeFileSync(file, '');
+  assert.throws(() => openOutbox(join(file, 'store'), { deps: new VirtualTime(), lock: true }), {
+    code: 'BRIDGE_STORE_FAILED',
+    message: new RegExp(`${file}/store cannot be read or written.*permissions`),
+  });
+});
+
+test('a store that another process keeps locked is a clear error', () => {
+  const busy = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
+  assert.match(String(storeError(busy, '/x/outbox.db')), /another process keeps the store \/x\/outbox.db locked/);
+});
+
+test('errors of the file system and of SQLite become the code that tells what to do', () => {
+  const sqlite = (errcode: number) => Object.assign(new Error('sqlite'), { code: 'ERR_SQLITE_ERROR', errcode });
+  const system = (code: string) => Object.assign(new Error(code), { code, syscall: 'write' });
+  const codeOf = (error: unknown): unknown => (storeError(error, 'file') as { code?: string }).code;
+  assert.equal(codeOf(sqlite(13)), 'BRIDGE_STORE_FULL');
+  assert.equal(codeOf(sqlite(4874)), 'BRIDGE_STORE_FULL');
+  assert.equal(codeOf(system('ENOSPC')), 'BRIDGE_STORE_FULL');
+  assert.equal(codeOf(system('EDQUOT')), 'BRIDGE_STORE_FULL');
+  assert.equal(codeOf(sqlite(10 | (3 << 8))), 'BRIDGE_STORE_FAILED');
+  assert.equal(codeOf(system('EIO')), 'BRIDGE_STORE_FAILED');
+  assert.equal(codeOf(sqlite(11 | (1 << 8))), 'BRIDGE_STORE_DAMAGED');
+  assert.equal(codeOf(sqlite(26)), 'BRIDGE_STORE_DAMAGED');
+  const foreign = new TypeError('not ours to judge');
+  assert.equal(storeError(foreign, 'file'), foreign);
+});
+
+test('an error of the work inside a transaction passes unchanged', (t) => {
+  const { outbox } = testStore(t);
+  const error = new RangeError('mine');
+  assert.throws(
+    () =>
+      outbox.transact(() => {
+        throw error;
+      }),
+    error,
+  );
+});
+
+test('a store that is used after it was closed says so', (t) => {
+  const { outbox } = testStore(t);
+  outbox.close();
+  assert.throws(() => queuedIds(outbox), { code: 'BRIDGE_INTERNAL', message: /after it was closed/ });
+  assert.throws(() => outbox.transact(() => undefined), { code: 'BRIDGE_INTERNAL', message: /after it was closed/ });
+});

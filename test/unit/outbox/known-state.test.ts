@@ -1,0 +1,203 @@
+// Known states, saved and read back by the next process.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'node:test';
+import type { KnownState } from '../../../src/model/events.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { at, knownEvent, knownState, type TestStore, testStore } from '../../virtual/outbox-fixture.ts';
+
+function save(store: TestStore, state: KnownState): void {
+  store.outbox.transact((transaction) => transaction.saveState(state));
+}
+
+function reopened(store: TestStore): KnownState {
+  store.outbox.close();
+  using outbox = openOutbox(store.folder, { deps: store.time, lock: true });
+  return outbox.state();
+}
+
+test('a new store has no state, no blindness and nothing known', (t) => {
+  const { outbox } = testStore(t);
+  assert.equal(outbox.hasState(), false);
+  assert.equal(outbox.blindness(), null);
+  assert.deepEqual(outbox.state(), {
+    incarnation: null,
+    apiVersion: null,
+    lastGoodAt: null,
+    epoch: null,
+    emptyRow: null,
+    events: new Map(),
+    nextOccurrence: 1,
+  });
+});
+
+test('a state comes back as it was saved, moments without elapsed time, events in the order of their first sight', (t) => {
+  const store = testStore(t);
+  const missing = { at: at(990_000), scheduledJustBefore: true };
+  const events = [
+    knownEvent('b', 2),
+    knownEvent('a', 3, { listed: false, lastListedAt: at(980_000), missing, event: scheduledEvent({ notBefore: null, resources: [] }) }),
+    knownEvent('__proto__', 4),
+  ];
+  const state = knownState(events, { incarnation: Number.MAX_SAFE_INTEGER, nextOccurrence: 9 });
+  save(store, { ...state, lastGoodAt: { wallMs: 1_000_000, elapsedMs: 17 }, emptyRow: { count: 2, firstAt: at(1) } });
+  assert.equal(store.outbox.hasState(), true);
+  assert.deepEqual(reopened(store), state);
+});
+
+test('a state without incarnation or epoch comes back so', (t) => {
+  const store = testStore(t);
+  const state = knownState([], { incarnation: null, epoch: null });
+  save(store, state);
+  assert.deepEqual(reopened(store), state);
+});
+
+test('the next state replaces what differs and forgets what is gone', (t) => {
+  const store = testStore(t);
+  const [stays, changes, goes] = [knownEvent('stays', 1), knownEvent('changes', 2), knownEvent('goes', 3)];
+  save(store, knownState([stays, changes, goes]));
+  const next = knownState([stays, { ...changes, event: scheduledEvent({ eventStatus: 'Started' }) }, knownEvent('new', 4)], {
+    incarnation: 2,
+  });
+  save(store, next);
+  assert.deepEqual(reopened(store), next);
+});
+
+test('an event that is known already is not written again', (t) => {
+  const store = testStore(t);
+  const events = Array.from({ length: 50 }, (_, index) => knownEvent(`e${index}`, index + 1));
+  save(store, knownState(events));
+  const reader = new DatabaseSync(join(store.folder, 'outbox.db'));
+  t.after(() => reader.close());
+  reader.exec(
+    `CREATE TABLE written (key TEXT); CREATE TRIGGER spy AFTER INSERT ON known_events BEGIN INSERT INTO written VALUES (new.key); END`,
+  );
+  save(
+    store,
+    knownState(
+      events.map((event) => (event.key === 'e7' ? { ...event, listed: false } : { ...event })),
+      { incarnation: 2 },
+    ),
+  );
+  assert.deepEqual(
+    reader
+      .prepare('SELECT key FROM written')
+      .all()
+      .map((row) => row['key']),
+    ['e7'],
+  );
+});
+
+test('an event has ended once its occurrence is gone from the state, also when it comes back', (t) => {
+  const store = testStore(t);
+  save(store, knownState([knownEvent('a', 1)]));
+  assert.equal(store.outbox.occurrences.lastEndedMs('a'), null);
+  save(store, knownState([], { lastGoodAt: at(1_000_100) }));
+  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_100);
+  save(store, knownState([knownEvent('a', 2)], { lastGoodAt: at(1_000_200) }));
+  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_100);
+  save(store, knownState([], { lastGoodAt: at(1_000_300) }));
+  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_300, 'its last end counts');
+  assert.equal(store.outbox.occurrences.lastEndedMs('never'), null);
+});
+
+test('the last occurrence of an event is its newest, ended or not, also where the clock was set back', (t) => {
+  const store = testStore(t);
+  const last = () => store.outbox.occurrences.lastOccurrence('a');
+  save(store, knownState([knownEvent('b', 1)]));
+  assert.equal(last(), null);
+  save(store, knownState([knownEvent('a', 2)]));
+  assert.deepEqual(last(), { occurrence: 2, endedMs: null });
+  save(store, knownState([knownEvent('c', 3)], { lastGoodAt: at(1_000_300) }));
+  assert.deepEqual(last(), { occurrence: 2, endedMs: 1_000_300 });
+  save(store, knownState([knownEvent('a', 4)], { lastGoodAt: at(1_000_100) }));
+  assert.deepEqual(last(), { occurrence: 4, endedMs: null });
+  save(store, knownState([], { lastGoodAt: at(1_000_200) }));
+  assert.deepEqual(last(), { occurrence: 4, endedMs: 1_000_200 });
+});
+
+test('an occurrence that takes the place of another of the same event ends it', (t) => {
+  const store = testStore(t);
+  save(store, knownState([knownEvent('a', 1)]));
+  const next = knownState([knownEvent('a', 2)]);
+  save(store, next);
+  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_000);
+  assert.deepEqual(reopened(store), next);
+});
+
+test('what a failed transaction saved is not taken for saved', (t) => {
+  const store = testStore(t);
+  const before = knownState([knownEvent('a', 1)]);
+  save(store, before);
+  const next = knownState([knownEvent('b', 2)], { incarnation: 2 });
+  assert.throws(
+    () =>
+      store.outbox.transact((transaction) => {
+        transaction.saveState(next);
+        throw new Error('no');
+      }),
+    /^Error: no$/,
+  );
+  assert.deepEqual(store.outbox.state(), before);
+  save(store, next);
+  assert.deepEqual(reopened(store), next);
+});
+
+test('blindness is stored until sight is back', (t) => {
+  const store = testStore(t);
+  const blindness = { since: '2026-01-01T00:00:00Z', lastDocumentAt: null };
+  store.outbox.transact((transaction) => transaction.saveBlindness(blindness));
+  store.outbox.close();
+  using again = openOutbox(store.folder, { deps: store.time, lock: true });
+  assert.deepEqual(again.blindness(), blindness);
+  again.transact((transaction) => transaction.saveBlindness(null));
+  assert.equal(again.blindness(), null);
+});
+
+test('a heartbeat keeps the time of the last good document and nothing else', (t) => {
+  const store = testStore(t, { synchronous: 'FULL' });
+  const state = knownState([knownEvent('a', 1)]);
+  save(store, state);
+  assert.equal(store.outbox.heartbeat({ wallMs: 5_000_000, elapsedMs: 3 }), true);
+  assert.deepEqual(reopened(store), { ...state, lastGoodAt: at(5_000_000) });
+});
+
+test('heartbeats are written once a second at most', async (t) => {
+  const store = testStore(t);
+  save(store, knownState([]));
+  const written = (): unknown => store.outbox.state().lastGoodAt?.wallMs;
+  store.outbox.heartbeat(at(1));
+  await store.time.advance(999);
+  assert.equal(store.outbox.heartbeat(at(2)), true);
+  assert.equal(written(), 1);
+  await store.time.advance(1);
+  store.outbox.heartbeat(at(3));
+  assert.equal(written(), 3);
+});
+
+test('a heartbeat that cannot be written says so at once, without waiting for the lock', async (t) => {
+  const store = testStore(t);
+  save(store, knownState([]));
+  const other = new DatabaseSync(join(store.folder, 'outbox.db'));
+  t.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  assert.equal(store.outbox.heartbeat(at(1)), false);
+  assert.equal(store.outbox.heartbeat(at(2)), false, 'and says so until it is due again');
+  other.exec('ROLLBACK');
+  await store.time.advance(1000);
+  assert.equal(store.outbox.heartbeat(at(3)), true);
+});
+
+test('the identity is kept, and the observer has one id for the life of the store', (t) => {
+  const store = testStore(t);
+  const { observerId } = store.outbox.identity();
+  assert.match(observerId, /^[0-9a-f]{32}$/);
+  assert.deepEqual(store.outbox.identity(), { vmId: null, name: null, source: null, observerId });
+  store.outbox.saveIdentity({ vmId: 'vm', name: 'web_0' });
+  store.outbox.saveIdentity({ source: '/subscriptions/s' });
+  store.outbox.close();
+  using again = openOutbox(store.folder, { deps: store.time, lock: true });
+  assert.deepEqual(again.identity(), { vmId: 'vm', name: 'web_0', source: '/subscriptions/s', observerId });
+});

@@ -1,0 +1,193 @@
+// Old rows → which of them pruning takes, and in what steps.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test, { type TestContext } from 'node:test';
+import { FIRST_PART } from '../../../src/approvals/views/queries.ts';
+import {
+  append,
+  approvalStep,
+  bury,
+  entry,
+  knownEvent,
+  knownState,
+  queuedIds,
+  type TestStore,
+  testStore,
+} from '../../virtual/outbox-fixture.ts';
+import { eventApproval } from '../cloudevents/changes.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const RETAIN_MS = 30 * DAY_MS;
+
+/** How many rows each table has, read from outside. */
+function counts(t: TestContext, store: TestStore): (...tables: readonly string[]) => number[] {
+  const reader = new DatabaseSync(join(store.folder, 'outbox.db'), { readOnly: true });
+  t.after(() => reader.close());
+  return (...tables) => tables.map((table) => Number(reader.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']));
+}
+
+function accept(store: TestStore, atMs: number, sink = 'audit'): void {
+  const rows = store.outbox.queued(sink, [], 10_000);
+  store.outbox.settle(
+    sink,
+    rows.map(({ seq }) => ({ seq, result: 'accepted' })),
+    atMs,
+  );
+}
+
+/** Prunes until nothing more goes; returns what each step took. */
+function pruneAll(store: TestStore, nowMs: number, limit?: number): number[] {
+  const steps: number[] = [];
+  do steps.push(store.outbox.prune({ retainMs: RETAIN_MS, nowMs, ...(limit === undefined ? {} : { limit }) }));
+  while (steps.at(-1) !== 0);
+  return steps.slice(0, -1);
+}
+
+/** Journals `ids` at 0 as events that have ended at 0. */
+function journalEnded(store: TestStore, ids: readonly string[], to: readonly string[] = ['audit']): void {
+  const occurrence = store.outbox.state().nextOccurrence;
+  const events = ids.map((id, index) => knownEvent(id, occurrence + index));
+  store.outbox.transact((transaction) => {
+    transaction.saveState(knownState(events, { lastGoodAt: { wallMs: 0, elapsedMs: null } }));
+    for (const [index, id] of ids.entries()) transaction.append(entry(`${id}:1`, { occurrence: occurrence + index, timeMs: 0 }), to, 0);
+  });
+  const over = knownState([], { lastGoodAt: { wallMs: 0, elapsedMs: null }, nextOccurrence: occurrence + ids.length });
+  store.outbox.transact((transaction) => transaction.saveState(over));
+}
+
+test('journal and delivered rows go once they are older than retain', (t) => {
+  const store = testStore(t);
+  const count = counts(t, store);
+  journalEnded(store, ['a', 'b']);
+  accept(store, 0);
+  assert.deepEqual(pruneAll(store, RETAIN_MS), [], 'not yet');
+  assert.deepEqual(count('journal', 'deliveries'), [2, 2]);
+  assert.deepEqual(pruneAll(store, RETAIN_MS + 1), [4]);
+  assert.deepEqual(count('journal', 'deliveries'), [0, 0]);
+});
+
+test('what is undelivered or dead-lettered stays for as long as it is, with its journal entry', (t) => {
+  const store = testStore(t);
+  journalEnded(store, ['dead'], ['hooks']);
+  bury(store.outbox, 'hooks', 0);
+  journalEnded(store, ['open'], ['audit']);
+  assert.deepEqual(pruneAll(store, 300 * DAY_MS), []);
+  assert.deepEqual(queuedIds(store.outbox), ['open:1']);
+  assert.deepEqual(
+    [...store.outbox.deadLetters()].map(({ id }) => id),
+    ['dead:1'],
+  );
+  store.outbox.discardDeadLetters({});
+  assert.deepEqual(pruneAll(store, 300 * DAY_MS), [1]);
+});
+
+test('an entry delivered to one sink and open at another stays', (t) => {
+  const store = testStore(t);
+  journalEnded(store, ['a'], ['audit', 'hooks']);
+  accept(store, 0);
+  assert.deepEqual(pruneAll(store, 300 * DAY_MS), [1], 'the delivered row alone');
+  assert.deepEqual(queuedIds(store.outbox, 'hooks'), ['a:1']);
+});
+
+test('the journal of an event that has not ended stays, however old', (t) => {
+  const store = testStore(t);
+  store.outbox.transact((transaction) => {
+    transaction.saveState(knownState([knownEvent('a', 1)]));
+    transaction.append(entry('a:scheduled', { timeMs: 0 }), ['audit'], 0);
+  });
+  accept(store, 0);
+  pruneAll(store, 500 * DAY_MS);
+  assert.equal(store.outbox.seen('a:scheduled')?.key, 'a');
+  assert.equal(store.outbox.isUsed('a:scheduled'), true);
+  assert.equal(store.outbox.wasSent('audit', 1), true);
+});
+
+test('entries about the source, which belong to no event, go by age alone', (t) => {
+  const store = testStore(t);
+  append(store, [entry('source-blind:1', { change: 'source.blind', key: null, occurrence: null, timeMs: 0 })]);
+  accept(store, 0);
+  assert.deepEqual(pruneAll(store, RETAIN_MS + 1), [2]);
+});
+
+test('used ids, and that an event has ended, are remembered for 400 days', (t) => {
+  const store = testStore(t);
+  const count = counts(t, store);
+  journalEnded(store, ['a']);
+  accept(store, 0);
+  pruneAll(store, 400 * DAY_MS);
+  assert.deepEqual(
+    [store.outbox.isUsed('a:1'), store.outbox.occurrences.lastEndedMs('a'), store.outbox.wasSent('audit', 1)],
+    [true, 0, true],
+  );
+  assert.equal(store.outbox.seen('a:1'), null, 'though its journal entry is gone');
+  pruneAll(store, 400 * DAY_MS + 1);
+  assert.deepEqual(
+    [store.outbox.isUsed('a:1'), store.outbox.occurrences.lastEndedMs('a'), store.outbox.wasSent('audit', 1)],
+    [false, null, false],
+  );
+  assert.deepEqual(count('used_ids', 'occurrences', 'sink_occurrences', 'journal', 'deliveries'), [0, 0, 0, 0, 0]);
+});
+
+test('approvals and their record go with what was remembered of their event, and no other does', (t) => {
+  const store = testStore(t);
+  const count = counts(t, store);
+  store.outbox.transact((transaction) => {
+    transaction.saveState(knownState([knownEvent('a', 1), knownEvent('b', 2)]));
+    for (const occurrence of [1, 2]) {
+      transaction.saveApproval(eventApproval({ occurrence }));
+      transaction.addSteps(occurrence, [approvalStep('recorded'), approvalStep('decided')]);
+    }
+  });
+  pruneAll(store, 500 * DAY_MS);
+  assert.deepEqual(count('approvals', 'approval_steps'), [2, 4]);
+  const over = knownState([knownEvent('b', 2)], { lastGoodAt: { wallMs: 0, elapsedMs: null } });
+  store.outbox.transact((transaction) => transaction.saveState(over));
+  pruneAll(store, 400 * DAY_MS);
+  assert.deepEqual(count('approvals', 'approval_steps'), [2, 4]);
+  pruneAll(store, 400 * DAY_MS + 1);
+  assert.deepEqual(count('approvals', 'approval_steps'), [1, 2]);
+  assert.deepEqual([store.outbox.approvals.of(1), store.outbox.approvals.record(1, FIRST_PART).steps], [null, []]);
+  assert.equal(store.outbox.approvals.record(2, FIRST_PART).steps.length, 2);
+});
+
+test('with a longer retain, ids are remembered as long as the journal', (t) => {
+  const store = testStore(t);
+  journalEnded(store, ['a']);
+  accept(store, 0);
+  store.outbox.prune({ retainMs: 1000 * DAY_MS, nowMs: 900 * DAY_MS });
+  assert.equal(store.outbox.seen('a:1')?.key, 'a');
+});
+
+test('no step looks at more rows than it may, and together they take all', (t) => {
+  const store = testStore(t);
+  journalEnded(
+    store,
+    Array.from({ length: 25 }, (_, index) => `e${index}`),
+  );
+  accept(store, 0);
+  const steps = pruneAll(store, RETAIN_MS + 1, 10);
+  assert.ok(
+    steps.every((deleted) => deleted <= 20),
+    `10 delivered rows and 10 journal rows at most: ${steps}`,
+  );
+  assert.equal(
+    steps.reduce((sum, deleted) => sum + deleted, 0),
+    50,
+  );
+});
+
+test('rows that have to stay do not keep pruning from those behind them', (t) => {
+  const store = testStore(t);
+  const count = counts(t, store);
+  journalEnded(
+    store,
+    Array.from({ length: 25 }, (_, index) => `dead${index}`),
+    ['hooks'],
+  );
+  bury(store.outbox, 'hooks', 0);
+  journalEnded(store, ['a', 'b']);
+  accept(store, 0);
+  pruneAll(store, RETAIN_MS + 1, 10);
+  assert.deepEqual(count('journal', 'deliveries'), [25, 25]);
+});

@@ -1,0 +1,147 @@
+// Databases of older, this and later versions → what opening them does.
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'node:test';
+import { FIRST_PART } from '../../../src/approvals/views/queries.ts';
+import { Database } from '../../../src/outbox/database.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { MIGRATIONS, migrate } from '../../../src/outbox/schema.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { approvalStep, at, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
+
+const SETTINGS = { synchronous: 'OFF' } as const;
+
+function versionOf(database: Database): number | undefined {
+  return database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version;
+}
+
+test('a new store gets every step and the newest version', (t) => {
+  using database = new Database(join(temporaryFolder(t), 'a.db'), SETTINGS);
+  migrate(database);
+  assert.equal(versionOf(database), MIGRATIONS.length);
+});
+
+test('a store of an earlier version keeps its rows and takes the steps that it lacks, once', (t) => {
+  const file = join(temporaryFolder(t), 'a.db');
+  const steps = ['CREATE TABLE fruit (name TEXT)', `ALTER TABLE fruit ADD COLUMN colour TEXT DEFAULT 'red'`];
+  {
+    using database = new Database(file, SETTINGS);
+    migrate(database, steps.slice(0, 1));
+    database.exec(`INSERT INTO fruit VALUES ('apple')`);
+  }
+  using database = new Database(file, SETTINGS);
+  migrate(database, steps);
+  migrate(database, steps);
+  assert.equal(versionOf(database), 2);
+  assert.deepEqual(
+    { ...database.prepare<{ name: string; colour: string }>('SELECT * FROM fruit').get() },
+    { name: 'apple', colour: 'red' },
+  );
+});
+
+test('a store of version 2 gets the tables of messages, and keeps what it has', (t) => {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const file = join(folder, 'outbox.db');
+  rmSync(file);
+  {
+    using database = new Database(file, SETTINGS);
+    migrate(database, MIGRATIONS.slice(0, 2));
+    database.exec(`INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, 7)`);
+  }
+  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  assert.equal(newer.occurrences.lastEndedMs('a'), 7);
+  assert.deepEqual([newer.messages.parked(), newer.messages.find('topic', '1')], [[], null]);
+});
+
+test('a store of version 3 keeps its approvals, which say then that nobody holds them and how they were given', (t) => {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const file = join(folder, 'outbox.db');
+  rmSync(file);
+  const event = scheduledEvent();
+  {
+    using database = new Database(file, SETTINGS);
+    migrate(database, MIGRATIONS.slice(0, 3));
+    const votes = JSON.stringify([{ approver: 'orders', atMs: 5, event }]);
+    const add = database.prepare('INSERT INTO approvals (occurrence, key, state, policy, at_ms, votes) VALUES (?, ?, ?, ?, ?, ?)');
+    add.run(1, 'a', 'submitting', null, 6, votes);
+    add.run(2, 'b', 'dry-run', 'policy[0]', 7, '[]');
+    add.run(3, 'c', 'moot', null, 8, '[]');
+    for (const occurrence of [1, 2])
+      database.exec(
+        `INSERT INTO known_events VALUES (${occurrence}, 'k${occurrence}', '${JSON.stringify(event)}', 'v', 1, 1, null, null, null);`,
+      );
+    database.exec(
+      `INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, null), (2, 'b', 0, null), (3, 'c', 0, 8)`,
+    );
+  }
+  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  const votes = [{ approver: 'orders', via: 'token', isShared: false, hasSeen: false, at: at(5), event }];
+  const first = {
+    key: 'a',
+    occurrence: 1,
+    state: 'submitting',
+    policy: null,
+    at: at(6),
+    votes,
+    holds: [],
+    decision: null,
+    isDryRun: false,
+  };
+  const second = { ...first, key: 'b', occurrence: 2, state: 'dry-run', policy: 'policy[0]', at: at(7), votes: [], isDryRun: true };
+  assert.deepEqual(newer.approvals.open(), [first, second]);
+  assert.deepEqual(newer.approvals.of(3), { ...first, key: 'c', occurrence: 3, state: 'moot', at: at(8), votes: [] });
+  assert.deepEqual(newer.approvals.record(1, FIRST_PART).steps, []);
+  assert.deepEqual(newer.occurrences.lastOccurrence('c'), { occurrence: 3, endedMs: 8 });
+  newer.transact((transaction) => transaction.addSteps(1, [approvalStep('submitted')]));
+  assert.deepEqual(newer.approvals.record(1, FIRST_PART).steps, [approvalStep('submitted')]);
+});
+
+test('a step that fails leaves the version before it', (t) => {
+  using database = new Database(join(temporaryFolder(t), 'a.db'), SETTINGS);
+  assert.throws(
+    () => migrate(database, ['CREATE TABLE fruit (name TEXT)', 'CREATE TABLE tree (name TEXT); CREATE TABLE fruit (name TEXT)']),
+    {
+      code: 'BRIDGE_STORE_FAILED',
+    },
+  );
+  assert.equal(versionOf(database), 1);
+  assert.equal(database.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'tree'`).get(), undefined);
+});
+
+test('a store that a later release wrote is refused and left as it is', (t) => {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const file = join(folder, 'outbox.db');
+  const later = new DatabaseSync(file);
+  later.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+  later.close();
+  assert.throws(
+    () => openOutbox(folder, { deps: time, lock: true }),
+    (error: Error & { code: string }) => {
+      assert.equal(error.code, 'BRIDGE_STORE_NEWER');
+      assert.match(error.message, new RegExp(`${file} was written by a later release.*version ${MIGRATIONS.length + 1}`));
+      return true;
+    },
+  );
+  const untouched = new DatabaseSync(file);
+  t.after(() => untouched.close());
+  assert.deepEqual({ ...untouched.prepare('PRAGMA user_version').get() }, { user_version: MIGRATIONS.length + 1 });
+});
+
+test('the store is written ahead, synced at every commit, and its log does not grow without end', (t) => {
+  using database = new Database(join(temporaryFolder(t), 'a.db'), { synchronous: 'FULL' });
+  const setting = (name: string): unknown => Object.values(database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get() ?? {})[0];
+  assert.equal(setting('journal_mode'), 'wal');
+  assert.equal(setting('synchronous'), 2);
+  assert.equal(setting('journal_size_limit'), 4 * 1024 * 1024);
+  assert.equal(setting('wal_autocheckpoint'), 1000);
+  assert.equal(
+    database.relaxed(() => setting('synchronous')),
+    1,
+  );
+  assert.equal(setting('synchronous'), 2);
+});

@@ -1,0 +1,76 @@
+// The store of another VM → a folder of its own, and an empty store in its place.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'node:test';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
+
+test('what is stored is set aside whole, with the reason, and nothing of it is left', (t) => {
+  const store = testStore(t);
+  const { outbox, folder, time } = store;
+  outbox.saveIdentity({ vmId: 'OLD/../vm', name: 'old_0' });
+  const { observerId } = outbox.identity();
+  outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('a', 1)])));
+  append(store, [entry('a:1')]);
+
+  const aside = outbox.setAside('the store belongs to another VM');
+  assert.equal(dirname(aside), folder);
+  assert.equal(basename(aside), 'set-aside-20260101T000000Z-OLD----vm');
+  assert.deepEqual(readdirSync(aside).sort(), ['outbox.db', 'reason.txt']);
+  assert.equal(readFileSync(join(aside, 'reason.txt'), 'utf8'), 'the store belongs to another VM\n');
+  const old = new DatabaseSync(join(aside, 'outbox.db'));
+  t.after(() => old.close());
+  assert.equal(old.prepare('SELECT id FROM journal').get()?.['id'], 'a:1');
+
+  assert.equal(outbox.hasState(), false);
+  assert.equal(outbox.isUsed('a:1'), false);
+  assert.equal(outbox.identity().vmId, null);
+  assert.notEqual(outbox.identity().observerId, observerId, 'another machine is another observer');
+  outbox.syncSinks(sinks('audit'));
+  append(store, [entry('a:1')]);
+  assert.deepEqual(queuedIds(outbox), ['a:1']);
+  assert.throws(() => openOutbox(folder, { deps: time, lock: true }), { code: 'BRIDGE_STORE_LOCKED' });
+});
+
+test('the empty store is what a restart finds, and a second one is set aside beside the first', (t) => {
+  const { outbox, folder, time } = testStore(t);
+  const first = outbox.setAside('one');
+  const second = outbox.setAside('two');
+  assert.deepEqual([basename(first), basename(second)], ['set-aside-20260101T000000Z-unknown', 'set-aside-20260101T000000Z-unknown-2']);
+  outbox.close();
+  using again = openOutbox(folder, { deps: time, lock: true });
+  assert.equal(again.hasState(), false);
+});
+
+test('rows that a verb keeps open are set aside with their log', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1')]);
+  const verb = new DatabaseSync(join(store.folder, 'outbox.db'));
+  t.after(() => verb.close());
+  verb.exec('BEGIN');
+  verb.prepare('SELECT count(*) FROM journal').get();
+  append(store, [entry('b:1')]);
+  const aside = store.outbox.setAside('another VM');
+  verb.exec('COMMIT');
+  const old = new DatabaseSync(join(aside, 'outbox.db'));
+  t.after(() => old.close());
+  assert.deepEqual(
+    old
+      .prepare('SELECT id FROM journal ORDER BY seq')
+      .all()
+      .map((row) => row['id']),
+    ['a:1', 'b:1'],
+  );
+  assert.equal(store.outbox.isUsed('a:1'), false);
+});
+
+test('a store that cannot be set aside stays in use', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1')]);
+  store.time.jumpWall(Number.MAX_VALUE);
+  assert.throws(() => store.outbox.setAside('no such time'), RangeError);
+  assert.deepEqual(queuedIds(store.outbox), ['a:1']);
+  assert.ok(existsSync(join(store.folder, 'outbox.db')));
+});

@@ -1,0 +1,108 @@
+// Known events and queued rows → which of them a sink with a rate is told first; and what the store keeps of a sink's consent and requests.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import { Database } from '../../../src/outbox/database.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { MIGRATIONS, migrate } from '../../../src/outbox/schema.ts';
+import { keysByUrgency } from '../../../src/outbox/urgency.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { append, entry, knownEvent, knownState, sinks, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const after = (seconds: number) => new Date(NOW + seconds * 1000).toISOString().replace('.000Z', 'Z');
+
+function known(key: string, occurrence: number, event: Parameters<typeof scheduledEvent>[0]) {
+  return knownEvent(key, occurrence, { event: scheduledEvent({ eventId: key.toUpperCase(), ...event }) });
+}
+
+const EVENTS = [
+  known('later', 1, { notBefore: after(900) }),
+  known('started', 2, { eventStatus: 'Started', notBefore: null }),
+  known('soon', 3, { notBefore: after(30) }),
+  known('overdue', 4, { notBefore: after(-5) }),
+  known('tomorrow', 5, { notBefore: after(86_400) }),
+  known('unknown', 6, { notBefore: null }),
+];
+
+test('the less time is left the sooner; none is left without NotBefore; what has started counts like a minute', () => {
+  assert.deepEqual(keysByUrgency(EVENTS, NOW), ['overdue', 'unknown', 'soon', 'started', 'later', 'tomorrow']);
+  assert.deepEqual(keysByUrgency(EVENTS, NOW + 870_000), ['soon', 'overdue', 'unknown', 'later', 'started', 'tomorrow']);
+});
+
+test('an EventId that makes no plain partition key is found by the one that its rows have', () => {
+  assert.match(keysByUrgency([known('not a plain id!', 1, {})], NOW)[0] ?? '', /^h[0-9a-f]{32}$/);
+});
+
+test('rows of known events come first, then what the bridge says of itself, then the rest, each key in its order', (t) => {
+  const store = testStore(t);
+  store.outbox.transact((transaction) => transaction.saveState(knownState(EVENTS)));
+  const observer = store.outbox.identity().observerId;
+  const ids = ['over1:ended', 'later:scheduled', 'soon:scheduled', 'over2:ended', 'soon:updated', 'started:scheduled', 'soon:approval'];
+  append(store, [...ids.map((id, index) => entry(id, { occurrence: 100 + index })), entry('blind', { partitionKey: observer, key: null })]);
+  append(store, [entry('over1:again', { partitionKey: 'over1', occurrence: 200 })]);
+  const first = (limit: number, except: readonly string[] = []) => store.outbox.queuedByUrgency('audit', except, limit).map(({ id }) => id);
+  const all = [
+    ...['soon:scheduled', 'soon:updated', 'soon:approval', 'started:scheduled', 'later:scheduled'],
+    ...['blind', 'over1:ended', 'over2:ended', 'over1:again'],
+  ];
+  assert.deepEqual(first(100), all);
+  for (let limit = 1; limit <= all.length; limit++) assert.deepEqual(first(limit), all.slice(0, limit));
+  assert.deepEqual(first(3, ['soon', 'over1']), ['started:scheduled', 'later:scheduled', 'blind']);
+  assert.deepEqual(first(100, ['soon', 'started', 'later', observer]), ['over1:ended', 'over2:ended', 'over1:again']);
+  assert.deepEqual(
+    store.outbox.queuedByUrgency('hooks', [], 10).map(({ id }) => id),
+    [],
+  );
+});
+
+test('with nothing known and nothing queued there is nothing', (t) => {
+  assert.deepEqual(testStore(t).outbox.queuedByUrgency('audit', [], 10), []);
+});
+
+test('consent is kept over restarts and forgotten with the configuration that it was given to; requests are kept over both', (t) => {
+  const store = testStore(t);
+  assert.equal(store.outbox.consent('hooks'), null);
+  assert.equal(store.outbox.requests('hooks'), null);
+  store.outbox.saveConsent('hooks', 'yes');
+  store.outbox.saveRequests('hooks', 'three');
+  store.outbox.saveRequests('unheard of', 'four');
+  store.outbox.close();
+  using again = openOutbox(store.folder, { deps: store.time, lock: true });
+  again.syncSinks(sinks('audit', 'hooks'));
+  assert.equal(again.consent('hooks'), 'yes');
+  assert.equal(again.consent('audit'), null);
+  assert.equal(again.requests('unheard of'), null);
+  again.syncSinks(sinks('audit', 'hooks').map((sink) => ({ ...sink, fingerprint: 'two' })));
+  assert.equal(again.consent('hooks'), null);
+  assert.equal(again.requests('hooks'), 'three');
+  again.syncSinks(sinks('audit'));
+  again.syncSinks(sinks('audit', 'hooks'));
+  assert.equal(again.requests('hooks'), null, 'a removed sink is forgotten');
+});
+
+test('consent that is taken back is gone', (t) => {
+  const { outbox } = testStore(t);
+  outbox.saveConsent('hooks', 'yes');
+  outbox.saveConsent('hooks', null);
+  assert.equal(outbox.consent('hooks'), null);
+});
+
+test('a store of the first version keeps its sinks and rows', (t) => {
+  const file = join(temporaryFolder(t), 'a.db');
+  {
+    using old = new Database(file, { synchronous: 'OFF' });
+    migrate(old, MIGRATIONS.slice(0, 1));
+    old.exec(`INSERT INTO sinks (name, type, fingerprint, added_ms, consent) VALUES ('hooks', 'webhook', 'one', 1, 'yes')`);
+    old.exec(`INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) VALUES ('hooks', 1, 'a', 1, 'queued')`);
+  }
+  using database = new Database(file, { synchronous: 'OFF' });
+  migrate(database);
+  const [row] = database
+    .prepare<Record<string, unknown>>(
+      `SELECT s.consent, s.requests, d.partition_key FROM deliveries d INDEXED BY deliveries_key JOIN sinks s ON s.name = d.sink
+       WHERE d.sink = 'hooks' AND d.partition_key = 'a' AND d.state = 'queued'`,
+    )
+    .all();
+  assert.deepEqual({ ...row }, { consent: 'yes', requests: null, partition_key: 'a' });
+});

@@ -1,0 +1,118 @@
+// Moments of simulated time → calls: whatever happens to the clock meanwhile, each comes when the clock is there, once.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Alarms } from '../../../src/simulator/alarms.ts';
+import { VirtualClock } from '../../../src/simulator/events/virtual-clock.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+
+const HOUR_MS = 3_600_000;
+
+function bench(speed: number) {
+  const time = new VirtualTime();
+  const clock = new VirtualClock(time, speed);
+  const alarms = new Alarms(clock, time);
+  const startMs = clock.nowMs();
+  const rung: number[] = [];
+  /** Rings so long after the start, and notes when it did. */
+  const ringAfter = (ms: number) => alarms.at(startMs + ms, () => rung.push(clock.nowMs() - startMs));
+  return { time, clock, ringAfter, rung };
+}
+
+test('an alarm rings when the simulated clock is there, at the speed of the clock', async () => {
+  const { time, ringAfter, rung } = bench(60);
+  ringAfter(60_000);
+  await time.advance(999);
+  assert.deepEqual(rung, []);
+  await time.advance(1);
+  assert.deepEqual([rung, time.pending], [[60_000], 0]);
+});
+
+test('a moment that has passed rings at once, within the call', () => {
+  const { time, ringAfter, rung } = bench(1);
+  ringAfter(0);
+  ringAfter(-1);
+  assert.deepEqual([rung, time.pending], [[0, 0], 0]);
+});
+
+test('a change of the speed moves what is left, and a faster clock never rings too early', async () => {
+  const { time, clock, ringAfter, rung } = bench(1);
+  ringAfter(100_000);
+  await time.advance(40_000);
+  clock.setSpeed(7);
+  await time.advance(8571);
+  assert.deepEqual(rung, []);
+  await time.advance(1);
+  assert.deepEqual([rung.length, (rung[0] ?? 0) >= 100_000, time.pending], [1, true, 0]);
+});
+
+test('while the clock stands there is no timer, and the alarm rings once it runs again', async () => {
+  const { time, clock, ringAfter, rung } = bench(1);
+  ringAfter(10_000);
+  await time.advance(4000);
+  clock.setSpeed(0);
+  assert.equal(time.pending, 0);
+  await time.advance(HOUR_MS);
+  assert.deepEqual(rung, []);
+  clock.setSpeed(2);
+  await time.advance(2999);
+  assert.deepEqual(rung, []);
+  await time.advance(1);
+  assert.deepEqual(rung, [10_000]);
+});
+
+test('a clock that is put forward rings what it passes, and only that', () => {
+  const { time, clock, ringAfter, rung } = bench(0);
+  for (const ms of [1000, 2000, 3001]) ringAfter(ms);
+  clock.advance(3000);
+  assert.deepEqual([rung, time.pending], [[3000, 3000], 0]);
+  clock.advance(1);
+  assert.deepEqual(rung, [3000, 3000, 3001]);
+});
+
+test('an alarm that was cancelled never rings, neither by the clock nor by an order to it', async () => {
+  const { time, clock, ringAfter, rung } = bench(1);
+  const cancel = ringAfter(1000);
+  cancel();
+  assert.equal(time.pending, 0);
+  clock.setSpeed(10);
+  clock.advance(5000);
+  await time.advance(5000);
+  cancel();
+  assert.deepEqual([rung, time.pending], [[], 0]);
+});
+
+test('an alarm that rings may cancel another one that is due at the same moment', () => {
+  const time = new VirtualTime();
+  const clock = new VirtualClock(time, 0);
+  const alarms = new Alarms(clock, time);
+  const rung: string[] = [];
+  alarms.at(clock.nowMs() + 1000, () => {
+    rung.push('first');
+    cancelSecond();
+  });
+  const cancelSecond = alarms.at(clock.nowMs() + 1000, () => rung.push('second'));
+  clock.advance(1000);
+  assert.deepEqual(rung, ['first']);
+});
+
+test('a moment that is further away than a timer can be long is waited for in several', async () => {
+  const time = new VirtualTime();
+  const clock = new VirtualClock(time, 1);
+  const delays: number[] = [];
+  const alarms = new Alarms(clock, {
+    after: (delayMs, run) => {
+      delays.push(delayMs);
+      return time.after(delayMs, run);
+    },
+  });
+  const rung: number[] = [];
+  const startMs = clock.nowMs();
+  const days = 60 * 24 * HOUR_MS;
+  alarms.at(startMs + days, () => rung.push(clock.nowMs() - startMs));
+  await time.advance(days - 1);
+  assert.deepEqual([rung, time.pending], [[], 1]);
+  await time.advance(1);
+  assert.deepEqual([rung, time.pending], [[days], 0]);
+  // Node runs a timer of more than 2^31 - 1 ms at once.
+  assert.ok(delays.length > 1 && Math.max(...delays) < 2 ** 31);
+});

@@ -1,0 +1,82 @@
+// Connections that pipeline, that read nothing and that say nothing → the simulator and the recorder answer everybody else, and keep little.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { startRecordingProxy } from '../../../src/simulator/recording/recording-proxy.ts';
+import { systemDeps } from '../../../src/time/system.ts';
+import { startServer } from '../../far-sides/simulator-server.ts';
+import { poll } from '../../support/poll.ts';
+import { folderOf } from '../../support/program.ts';
+import { EVENTS } from '../../virtual/simulation.ts';
+
+const GET = `GET ${EVENTS} HTTP/1.1\r\nHost: localhost\r\nMetadata: true\r\n\r\n`;
+
+async function open(t: TestContext, url: string): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  // Those that are cut off while they write.
+  socket.on('error', () => {});
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** What a socket brings until it has brought `text` so many times, or ends. */
+async function read(socket: Socket, text: string, times: number): Promise<string> {
+  let all = '';
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    all += chunk.toString();
+    if (all.split(text).length > times) break;
+  }
+  return all;
+}
+
+const answers = (url: string): Promise<number> => fetch(url + EVENTS, { headers: { Metadata: 'true' } }).then(({ status }) => status);
+
+test('requests sent ahead on one connection are answered in their order', async (t) => {
+  const server = await startServer(t);
+  const socket = await open(t, server.url);
+  const order = `PUT /simulator/faults HTTP/1.1\r\nHost: localhost\r\nContent-Length: 14\r\n\r\n{"status":418}`;
+  socket.write(GET + order + GET + GET);
+  const statuses = [...(await read(socket, 'HTTP/1.1', 4)).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  assert.deepEqual(statuses, ['200', '204', '418', '200']);
+});
+
+test('the next request of a connection is looked at when the answer before it has gone', async (t) => {
+  const server = await startServer(t);
+  server.group.faults.order([{ delayMs: 600_000 }], server.group.clock.nowMs());
+  const socket = await open(t, server.url);
+  socket.write(GET.repeat(10));
+  await poll(() => server.group.journal.requests().length > 0, 'the first request');
+  assert.equal(await answers(server.url), 200);
+  assert.equal(server.group.journal.requests().length, 2);
+});
+
+test('who sends hundreds of requests ahead and reads none is cut off, and costs no answers', async (t) => {
+  const server = await startServer(t);
+  const upstream = server.url;
+  const path = join(folderOf(t), 'night.ndjson');
+  const listen = { host: '127.0.0.1', port: 0 };
+  const recorder = await startRecordingProxy({ listen, upstream, path, anonymise: false, deps: systemDeps() });
+  t.after(() => recorder[Symbol.asyncDispose]());
+  for (const { url } of [server, recorder]) {
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => open(t, url)));
+    const closed = sockets.map((socket) => once(socket, 'close'));
+    for (const socket of sockets) socket.pause().write(GET.repeat(500));
+    for (const socket of sockets) socket.resume();
+    await Promise.all(closed);
+    assert.equal(await answers(url), 200);
+  }
+  // 10,000 were sent to each.
+  assert.ok(server.group.journal.requests().length < 1000, String(server.group.journal.requests().length));
+});
+
+test('a thousand connections that say nothing keep nobody out', async (t) => {
+  const { url } = await startServer(t);
+  const silent: Socket[] = [];
+  for (let batch = 0; batch < 11; batch++) silent.push(...(await Promise.all(Array.from({ length: 100 }, () => open(t, url)))));
+  assert.equal(await answers(url), 200);
+  await poll(() => silent.filter((socket) => socket.readyState === 'closed' || socket.destroyed).length > 70, 'the oldest to make room');
+  assert.equal(silent.at(-1)?.destroyed, false);
+});

@@ -1,0 +1,256 @@
+// Requests through the recorder's upstream on real sockets: what goes out, what comes back, and everything that can go wrong in between.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import test, { type TestContext } from 'node:test';
+import { BridgeError } from '../../../../src/errors.ts';
+import type { SimRequest } from '../../../../src/simulator/answer.ts';
+import { connectUpstream, parseUpstream, type Upstream, type UpstreamAnswer } from '../../../../src/simulator/recording/upstream.ts';
+import { systemDeps } from '../../../../src/time/system.ts';
+import { FakeMetadata } from '../../../far-sides/metadata-service.ts';
+import { trapProxy } from '../../../far-sides/trap-proxy.ts';
+import { poll } from '../../../support/poll.ts';
+import { get, post } from '../../../virtual/recording-fixture.ts';
+import { textOf } from '../../../virtual/simulation.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
+
+const NEVER = new AbortController().signal;
+
+function connect(t: TestContext, url: string, deps: Parameters<typeof connectUpstream>[1] = systemDeps()): Upstream {
+  const upstream = connectUpstream(parseUpstream(url), deps);
+  t.after(() => upstream[Symbol.dispose]());
+  return upstream;
+}
+
+async function start(t: TestContext, deps?: VirtualTime): Promise<{ fake: FakeMetadata; upstream: Upstream }> {
+  const fake = await FakeMetadata.start(t);
+  return { fake, upstream: connect(t, fake.url, deps) };
+}
+
+const ask = (upstream: Upstream, request: SimRequest = get()): Promise<UpstreamAnswer> => upstream.forward(request, NEVER);
+
+test('any verb, path, query and body goes out as it is, with its headers but those of the connection and of compression', async (t) => {
+  const { fake, upstream } = await start(t);
+  await ask(upstream, {
+    method: 'PATCH',
+    url: '/metadata/x%2Fy?a=b&&c',
+    headers: {
+      Metadata: 'true',
+      'x-forwarded-for': '10.0.0.1',
+      'if-none-match': '"3"',
+      host: 'recorder:8080',
+      connection: 'close, X-Mine',
+      'x-mine': '1',
+      'transfer-encoding': 'chunked',
+      'accept-encoding': 'gzip',
+      expect: '100-continue',
+      te: 'trailers',
+    },
+    body: new TextEncoder().encode('{ü'),
+  });
+  const [{ method, path, headers, body } = assert.fail()] = fake.requests;
+  assert.deepEqual([method, path, body], ['PATCH', '/metadata/x%2Fy?a=b&&c', '{ü']);
+  assert.deepEqual(headers, {
+    metadata: 'true',
+    'x-forwarded-for': '10.0.0.1',
+    'if-none-match': '"3"',
+    'content-length': '3',
+    connection: 'keep-alive',
+    host: new URL(fake.url).host,
+  });
+});
+
+test('nothing is added to a plain request', async (t) => {
+  const { fake, upstream } = await start(t);
+  await ask(upstream);
+  assert.deepEqual(fake.requests[0]?.headers, { metadata: 'true', connection: 'keep-alive', host: new URL(fake.url).host });
+  await ask(upstream, post(''));
+  assert.equal(fake.requests[1]?.headers['content-length'], '0');
+});
+
+test('status, headers and the bytes of the body come back as they are, redirects too', async (t) => {
+  const { fake, upstream } = await start(t);
+  const body = Uint8Array.from([0, 255, 10, 13, 128]);
+  fake.next({ status: 200, headers: { ETag: '"7"', 'Content-Type': 'x/y', 'X-Ms-Thing': 'ü', Connection: 'x-hop', 'X-Hop': '1' }, body });
+  const { date: _, ...headers } = (await ask(upstream).then((answer) => answer.headers)) as Record<string, string>;
+  assert.deepEqual(headers, { etag: '"7"', 'content-type': 'x/y', 'x-ms-thing': 'ü' });
+  fake.next({ body });
+  assert.deepEqual(new Uint8Array((await ask(upstream)).body), body);
+  fake.next({ status: 302, headers: { Location: 'http://127.0.0.1:1/' } }, { status: 429, headers: { 'Retry-After': '3' } });
+  const redirect = await ask(upstream);
+  assert.deepEqual([redirect.status, redirect.headers['location']], [302, 'http://127.0.0.1:1/']);
+  const limited = await ask(upstream);
+  assert.deepEqual([limited.status, limited.headers['retry-after']], [429, '3']);
+});
+
+test('one connection is kept for request after request', async (t) => {
+  await using keeping = await keepingServer();
+  const upstream = connect(t, keeping.url);
+  for (let times = 3; times > 0; times--) assert.equal((await ask(upstream)).status, 200);
+  assert.equal(keeping.connections(), 1);
+});
+
+test('a GET that meets a kept connection just closed is sent again on a new one', async (t) => {
+  await using keeping = await keepingServer();
+  const upstream = connect(t, keeping.url);
+  await ask(upstream);
+  keeping.cutAtNextRequest();
+  assert.equal((await ask(upstream)).status, 200);
+  assert.equal(keeping.connections(), 2);
+  keeping.cutAtNextRequest();
+  assert.equal((await ask(upstream, post('{}'))).reset, true);
+});
+
+/** Answers every request on its connection with an empty 200. */
+async function keepingServer() {
+  let connections = 0;
+  let cut = false;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', () => {
+      if (cut) socket.resetAndDestroy();
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      cut = false;
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+    connections: () => connections,
+    cutAtNextRequest: () => {
+      cut = true;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+test('a connection that upstream resets is a reset', async (t) => {
+  const { fake, upstream } = await start(t);
+  fake.next('reset');
+  assert.equal((await ask(upstream)).reset, true);
+});
+
+test('an answer that upstream cuts off is cut off at the same byte, with the length that was announced', async (t) => {
+  const { fake, upstream } = await start(t);
+  fake.next({ truncated: '{"Docu' }, { raw: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n5\r\nd' });
+  const announced = await ask(upstream);
+  assert.deepEqual([announced.status, announced.truncate, announced.body.length, announced.unreachable], [200, 6, 1000, undefined]);
+  assert.equal(textOf({ ...announced, body: announced.body.subarray(0, 6) }), '{"Docu');
+  const chunked = await ask(upstream);
+  assert.deepEqual([chunked.truncate, chunked.body.length], [4, 5]);
+});
+
+test('an upstream that is down is a 502 that says what failed', async (t) => {
+  const { fake, upstream } = await start(t);
+  await fake.stop();
+  const answer = await ask(upstream);
+  assert.deepEqual([answer.status, answer.unreachable], [502, 'ECONNREFUSED']);
+  assert.match(textOf(answer), new RegExp(`The recorder got no answer from ${fake.url}: .*ECONNREFUSED`));
+});
+
+test('what is no HTTP, wants another protocol or is larger than 16 MiB is a 502', async (t) => {
+  const { fake, upstream } = await start(t);
+  fake.next({ raw: 'hello\r\n\r\n' });
+  assert.match((await ask(upstream)).unreachable ?? '', /^HPE_/);
+  fake.next({ raw: 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n' });
+  assert.deepEqual((await ask(upstream)).unreachable, 'it wants to change the protocol');
+  fake.next({ body: new Uint8Array(16 * 1024 * 1024 + 1) });
+  const large = await ask(upstream);
+  assert.deepEqual([large.status, large.unreachable], [502, 'its answer is larger than 16777216 bytes']);
+  assert.equal((await ask(upstream)).status, 200);
+});
+
+test('what cannot be sent on is a 502, not a crash', async (t) => {
+  const { upstream } = await start(t);
+  assert.equal((await ask(upstream, { ...get(), url: '/metadata/ä b' })).unreachable, 'ERR_UNESCAPED_CHARACTERS');
+});
+
+test('an answer may take two minutes, and after 150 s it is a 504', async (t) => {
+  const time = new VirtualTime();
+  const { fake, upstream } = await start(t, time);
+  fake.next('hold', 'hold');
+  const patient = ask(upstream);
+  await poll(() => fake.held.length === 1, 'the first request');
+  await time.advance(149_999);
+  fake.held[0]?.end('late');
+  assert.equal(textOf(await patient), 'late');
+  const late = ask(upstream);
+  await poll(() => fake.held.length === 2, 'the second request');
+  await time.advance(150_000);
+  const { status, unreachable, body } = await late;
+  assert.deepEqual([status, unreachable], [504, 'timeout']);
+  assert.match(new TextDecoder().decode(body), /no whole answer from http:\/\/127\.0\.0\.1:\d+ within 150 s/);
+  assert.equal(time.pending, 0);
+});
+
+test('a request that is given up is cancelled upstream, and one that was given up before is not sent', async (t) => {
+  const time = new VirtualTime();
+  const { fake, upstream } = await start(t, time);
+  const client = new AbortController();
+  fake.next('hold');
+  const given = upstream.forward(get(), client.signal);
+  await poll(() => fake.held.length === 1, 'the request');
+  const closed = once(fake.held[0] as NonNullable<(typeof fake.held)[0]>, 'close');
+  client.abort();
+  await assert.rejects(given, { name: 'AbortError' });
+  await closed;
+  await assert.rejects(upstream.forward(get(), client.signal), { name: 'AbortError' });
+  assert.deepEqual([fake.requests.length, time.pending], [1, 0]);
+});
+
+test('a proxy that the environment names is not visited', async (t) => {
+  const trap = await trapProxy(t);
+  const fake = await FakeMetadata.start(t);
+  const program = `
+    const { connectUpstream } = await import(${JSON.stringify(new URL('../../../../src/simulator/recording/upstream.ts', import.meta.url).href)});
+    const { systemDeps } = await import(${JSON.stringify(new URL('../../../../src/time/system.ts', import.meta.url).href)});
+    using upstream = connectUpstream(${JSON.stringify(fake.url)}, systemDeps());
+    const request = { method: 'GET', url: '/metadata', headers: {}, body: new Uint8Array() };
+    process.stdout.write(String((await upstream.forward(request, new AbortController().signal)).status));`;
+  // Node reads these variables once, when it starts.
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    env: trap.env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [status] = (await once(child.stdout, 'data')) as [Buffer];
+  await once(child, 'close');
+  assert.deepEqual([String(status), trap.visits(), fake.requests.length], ['200', 0, 1]);
+});
+
+for (const url of ['http://169.254.169.254', 'http://169.254.169.254:80/', 'HTTP://169.254.169.254']) {
+  test(`${url} is an upstream`, () => assert.equal(parseUpstream(url), 'http://169.254.169.254'));
+}
+
+test('names, ports and IPv6 are upstreams', () => {
+  assert.deepEqual(['http://localhost:8080', 'http://[::1]:8080'].map(parseUpstream), ['http://localhost:8080', 'http://[::1]:8080']);
+});
+
+const NO_UPSTREAMS = [
+  'https://h',
+  'h:80',
+  'http://',
+  'http://u:hunter2@h',
+  'http://h/metadata',
+  'http://h?x',
+  'http://h#x',
+  'http://h:99999',
+  'http://a b',
+  '',
+];
+for (const url of NO_UPSTREAMS) {
+  test(`"${url}" is no upstream, and is not shown`, () => {
+    assert.throws(
+      () => parseUpstream(url),
+      (error) => error instanceof BridgeError && error.code === 'BRIDGE_USAGE' && !error.message.includes('hunter2'),
+    );
+  });
+}

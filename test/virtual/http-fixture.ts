@@ -1,0 +1,166 @@
+// Fake ports behind a real HTTP server on loopback, and a client that sends what a test says: for tests of routes and limits.
+import http from 'node:http';
+import https from 'node:https';
+import type { TestContext } from 'node:test';
+import { pino } from 'pino';
+import type { Authentication, Caller, Credentials } from '../../src/auth/caller.ts';
+import { Access } from '../../src/http/access.ts';
+import type { ApprovalPorts, ApprovalReply, HoldReply, LifeReply, ReleaseReply } from '../../src/http/bridge-ports.ts';
+import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
+import { healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
+import { createHttpServer, type HttpServerParts } from '../../src/http/server.ts';
+import { systemDeps } from '../../src/time/system.ts';
+import { assertConforms } from '../far-sides/openapi-conformance.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+export const APPROVER = 'orders-token-0001';
+export const READER = 'grafana-token-001';
+const CALLERS: Readonly<Record<string, Caller>> = {
+  [APPROVER]: { kind: 'approver', name: 'orders', via: 'token' },
+  [READER]: { kind: 'reader', name: 'grafana', via: 'token' },
+};
+
+async function authenticate({ token }: Credentials): Promise<Authentication> {
+  const caller = CALLERS[token ?? ''];
+  return caller ? { outcome: 'known', caller } : { outcome: 'nobody', detail: 'Nobody has this token.' };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly text: string;
+  /** The body's JSON. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+export interface SendOptions {
+  readonly headers?: http.OutgoingHttpHeaders;
+  readonly body?: string | Buffer;
+  readonly agent?: http.Agent;
+}
+
+/** An event that nobody has approved. */
+const LIFE = {
+  ...{ eventId: 'A', state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [], decidedBy: null, deadline: null },
+  ...{ rank: null, submitsAt: null, submittedAt: null, notStartedForSeconds: null, steps: [], next: null, unwritten: [] },
+};
+
+export class HttpBench {
+  readonly time = new VirtualTime();
+  readonly asked: { readonly approver: string; readonly body: unknown }[] = [];
+  /** Calls of the other ports, as `name argument…`. */
+  readonly told: string[] = [];
+  answer: () => Promise<ApprovalReply> = async () => ({
+    kind: 'results',
+    status: 200,
+    results: [{ eventId: 'A', state: 'submitted', approvedBy: ['orders'] }],
+  });
+  held: () => HoldReply = () => ({ kind: 'held', status: 201, hold: { eventId: 'A', holds: [] } });
+  released: () => ReleaseReply = () => ({ kind: 'released' });
+  life: () => LifeReply = () => LIFE;
+  configured = true;
+  readiness: (isWhole: boolean) => Readiness = () => ({ ready: true, reasons: [], details: { sinks: {} } });
+  readonly log: string[] = [];
+  port = 0;
+  /** Of the server that was started last. */
+  close: () => PromiseLike<void> = async () => {};
+  readonly #isTls: boolean;
+  #isMain = false;
+
+  constructor(isTls = false) {
+    this.#isTls = isTls;
+  }
+
+  parts(settings: { requireToken?: boolean } = {}): HttpServerParts {
+    const approvals = this.#approvals();
+    const access = new Access({ authenticate, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time });
+    const ports = {
+      readiness: (isWhole: boolean) => this.readiness(isWhole),
+      metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'scheduled_events_bridge_polls_total 7\n' }),
+    };
+    const health = healthRoutes(ports, (request) => access.mayRead(request));
+    const events = () => ({ state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] }) as const;
+    const routes = bridgeRoutes({ approvals, events }, access);
+    return {
+      ...{ setting: 'http.listen', listen: { host: '127.0.0.1', port: 0 }, tls: null, routes: [...health, ...routes], deps: systemDeps() },
+      logger: pino({ level: 'trace' }, { write: (line: string) => this.log.push(line) }),
+    };
+  }
+
+  #approvals(): ApprovalPorts {
+    const configured = () => this.configured;
+    const told = <T>(words: unknown[], reply: T): T => {
+      this.told.push(words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word))).join(' '));
+      return reply;
+    };
+    return {
+      get configured() {
+        return configured();
+      },
+      request: (caller, body) => {
+        this.asked.push({ approver: caller.name, body });
+        return this.answer();
+      },
+      hold: (caller, body) => told(['hold', caller.name, caller.via, body], this.held()),
+      release: (caller, eventId, holder, beforeMs) =>
+        told(['release', caller.name, eventId, holder, ...(beforeMs === null ? [] : [beforeMs])], this.released()),
+      life: (eventId, { after, limit }) => told(['life', eventId, after, limit], this.life()),
+    };
+  }
+
+  async start(t: TestContext, parts: HttpServerParts): Promise<void> {
+    const server = createHttpServer(parts);
+    this.close = () => server[Symbol.asyncDispose]();
+    t.after(this.close);
+    this.port = (await server.start()).port;
+    this.#isMain = parts.routes.some(({ path }) => path === '/v1/events');
+  }
+
+  /** What the bridge answers, which the OpenAPI document has to tell of. */
+  async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
+    const answer = await this.#send(method, path, options);
+    // The headers that Node refuses by itself, the document does not tell of.
+    if (this.#isMain && answer.status !== 431) assertConforms(method, path, answer);
+    return answer;
+  }
+
+  #send(method: string, path: string, options: SendOptions): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const { body, agent } = options;
+      // Node gives a body of a GET or DELETE no length, and what follows would be another request.
+      const isChunked = options.headers?.['transfer-encoding'] !== undefined;
+      const length = body === undefined || isChunked ? {} : { 'content-length': Buffer.byteLength(body) };
+      const headers = { ...length, ...options.headers };
+      const tls = { rejectUnauthorized: false };
+      const target = { ...tls, host: '127.0.0.1', port: this.port, method, path, headers, agent: agent ?? false };
+      const request = (this.#isTls ? https : http).request(target, (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part) => parts.push(part));
+        response.on('end', () => {
+          const text = Buffer.concat(parts).toString();
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text,
+            json: text.startsWith('{') ? JSON.parse(text) : {},
+          });
+        });
+      });
+      request.on('error', reject);
+      request.end(body);
+    });
+  }
+
+  /** A POST to /v1/approvals by an approver, unless `headers` say otherwise. */
+  approve(body: string | Buffer = '{"StartRequests":[{"EventId":"A"}]}', headers: http.OutgoingHttpHeaders = {}): Promise<Answer> {
+    const usual = { authorization: `Bearer ${APPROVER}`, 'content-type': 'application/json' };
+    return this.send('POST', '/v1/approvals', { headers: { ...usual, ...headers }, body });
+  }
+}
+
+/** A bench that serves plain HTTP. */
+export async function serve(t: TestContext, settings: { requireToken?: boolean } = {}): Promise<HttpBench> {
+  const bench = new HttpBench();
+  await bench.start(t, bench.parts(settings));
+  return bench;
+}

@@ -1,0 +1,160 @@
+// Seeds → a day of polls once a second each, with all that goes wrong in a month: nothing lost, nothing invented, everything in order.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'node:test';
+import { DATABASE_FILE } from '../../../src/outbox/folder.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { DayPlan, TROUBLES } from '../../virtual/day-plan.ts';
+import { Witness } from '../../virtual/expected-events-oracle.ts';
+import { Weather } from '../../virtual/faulty-metadata-service.ts';
+import type { CloudEvent, FarSide } from '../../virtual/memory-sinks.ts';
+import { HOUR, MINUTE, VirtualBridge } from '../../virtual/virtual-bridge.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+
+const SETTINGS = {
+  approvals: { approvers: { orders: { token: { env: 'ORDERS_TOKEN' } } } },
+  sinks: {
+    audit: { type: 'memory' },
+    ...Object.fromEntries(Object.keys(TROUBLES).map((name) => [name, { type: 'memory' }])),
+    forgetful: { type: 'memory', batch: 20 },
+    picky: { type: 'memory', batch: 20, inFlight: 1 },
+  },
+};
+
+/** A delivery as the store has it. */
+interface Queued {
+  readonly sink: string;
+  readonly state: string;
+  readonly id: string;
+  readonly key: string | null;
+  readonly text: string;
+}
+
+for (const seed of [1, 20_260_101]) {
+  test(`a day from the seed ${seed}: every change reaches every sink, in order, with the same bytes, and none is invented`, async (t) => {
+    const { random } = new VirtualTime({ seed });
+    const bridge = new VirtualBridge(t, SETTINGS, { seed });
+    const weather = new Weather(bridge.simulation, random);
+    const witness = new Witness(bridge.simulation.simulator, bridge.time.wallMs);
+    bridge.service = witness.before(weather.service);
+    for (const [name, trouble] of Object.entries(TROUBLES)) bridge.sink(name).answer = trouble(bridge.time, random);
+
+    await bridge.start();
+    const plan = new DayPlan(bridge, weather, random);
+    for (let next = plan.happenings.shift(); next; next = plan.happenings.shift()) {
+      await bridge.advance(Math.max(0, next.atMs - bridge.time.elapsedMs()));
+      await next.run();
+    }
+    await bridge.advance(24 * HOUR - bridge.time.elapsedMs());
+
+    const buried = retryDeadLetters(bridge);
+    await bridge.advance(MINUTE);
+    await bridge.stop();
+
+    assert.ok(witness.nothingIsListed);
+    const rows = readDeliveries(bridge.folder);
+    const journal = rows.filter(({ sink }) => sink === 'audit');
+    checkChanges(witness, journal);
+    checkSight(witness, bridge, journal);
+    checkApprovals(witness, journal);
+    for (const name of Object.keys(SETTINGS.sinks)) {
+      checkArrivals(
+        bridge.sink(name),
+        rows.filter(({ sink }) => sink === name),
+        name === 'picky' ? buried : new Set(),
+      );
+    }
+    t.diagnostic(
+      `${witness.polls} polls, ${witness.good} good; ${plan.scheduled.length} events, ${witness.sights.size} seen; ${journal.length} CloudEvents; ` +
+        `${witness.gaps.length} gaps; ${plan.restarts} restarts, ${plan.kills} kills; ${buried.size} dead letters`,
+    );
+  });
+}
+
+/** As the verb does it, beside the running bridge. @returns the ids of what had been given up */
+function retryDeadLetters({ folder, time }: VirtualBridge): Set<string> {
+  using outbox = openOutbox(folder, { deps: time, lock: false, synchronous: 'OFF' });
+  const buried = new Set([...outbox.deadLetters()].map(({ id }) => id));
+  outbox.retryDeadLetters();
+  return buried;
+}
+
+/** In the order in which they were queued. */
+function readDeliveries(folder: string): Queued[] {
+  const database = new DatabaseSync(join(folder, DATABASE_FILE), { readOnly: true });
+  try {
+    const rows = database.prepare(
+      'SELECT d.sink, d.state, j.id, j.key, j.bytes FROM deliveries d JOIN journal j ON j.seq = d.journal ORDER BY j.seq, d.seq',
+    );
+    const decoder = new TextDecoder();
+    return rows.all().map((row) => ({ ...(row as unknown as Queued), text: decoder.decode(row['bytes'] as Uint8Array) }));
+  } finally {
+    database.close();
+  }
+}
+
+/** The CloudEvents of each event are what its documents told, and there are none of others. */
+function checkChanges(witness: Witness, journal: readonly Queued[]): void {
+  const byKey = Map.groupBy(
+    journal.filter(({ key }) => key !== null),
+    ({ key }) => key as string,
+  );
+  assert.deepEqual([...byKey.keys()].sort(), [...witness.sights.keys()].sort());
+  for (const [key, rows] of byKey) {
+    witness.checkEvent(
+      key,
+      rows.map(({ text }) => JSON.parse(text) as CloudEvent),
+    );
+  }
+  assert.equal(new Set(journal.map(({ id }) => id)).size, journal.length, 'ids are unique');
+}
+
+/** `blind` once for each gap that a process saw for a minute, `restored` after it, and no others. */
+function checkSight({ gaps }: Witness, { runs }: VirtualBridge, journal: readonly Queued[]): void {
+  const seen = gaps.filter((gap) => runs.some((run) => Math.min(gap.toMs, run.toMs) - Math.max(gap.fromMs, run.fromMs) >= MINUTE));
+  const expected = seen.flatMap(({ fromMs }) => {
+    const since = `${new Date(fromMs).toISOString().slice(0, 19)}Z`;
+    return [`blind ${since}`, `restored ${since}`];
+  });
+  const told = journal.filter(({ key }) => key === null).map(({ text }) => JSON.parse(text) as CloudEvent);
+  assert.deepEqual(
+    told.map(({ type, data }) => `${type.split('.').at(-2)} ${data.since}`),
+    expected,
+  );
+}
+
+/** One `approval.submitted` for each StartRequest that the service accepted. */
+function checkApprovals({ accepted }: Witness, journal: readonly Queued[]): void {
+  const submitted = journal.filter(({ text }) => text.includes('.approval.submitted.v1')).map(({ key }) => key);
+  assert.deepEqual(
+    submitted,
+    accepted.map((eventId) => eventId.toLowerCase()),
+  );
+  assert.equal(new Set(accepted).size, accepted.length, 'posted once');
+}
+
+/** All of what was queued arrived, as it was journalled, and in order for each partition key; `unordered` came late by an operator's word. */
+function checkArrivals(side: FarSide, queued: readonly Queued[], unordered: ReadonlySet<string>): void {
+  assert.deepEqual(
+    queued.filter(({ state }) => state !== 'delivered'),
+    [],
+  );
+  const texts = new Map(queued.map(({ id, text }) => [id, text]));
+  const first = new Map<string, string[]>();
+  const arrived = new Set<string>();
+  for (const { id, text, partitionKey } of side.arrivals) {
+    assert.equal(text, texts.get(id), `the bytes of ${id}`);
+    if (!arrived.has(id) && !unordered.has(id)) first.set(partitionKey, [...(first.get(partitionKey) ?? []), id]);
+    arrived.add(id);
+  }
+  assert.equal(arrived.size, texts.size);
+  const ordered = queued.filter(({ id }) => !unordered.has(id));
+  const expected = Map.groupBy(ordered, ({ text }) => (JSON.parse(text) as { partitionkey: string }).partitionkey);
+  for (const [key, rows] of expected)
+    assert.deepEqual(
+      first.get(key),
+      rows.map(({ id }) => id),
+      `order of ${key}`,
+    );
+}

@@ -1,0 +1,20 @@
+// `npx scheduled-events-bridge` in a checkout, as the README has it → the built command, as it is and at once.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { folderOf } from '../../support/program.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const BUILT = join(ROOT, 'dist/main.js');
+
+test('npx runs what is built and builds nothing, on a machine that has never run it', async (t) => {
+  const before = statSync(BUILT).mtimeMs;
+  const env = { ...process.env, npm_config_cache: folderOf(t), npm_config_offline: 'true' };
+  const { stdout } = await promisify(execFile)('npx', ['scheduled-events-bridge', '--version'], { cwd: ROOT, env });
+  assert.equal(stdout, `${packageJson.version}\n`);
+  assert.equal(statSync(BUILT).mtimeMs, before);
+});

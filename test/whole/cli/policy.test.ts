@@ -1,0 +1,194 @@
+// `policy test` → which rule decides about the events of a file or of scenarios, for programs and on a terminal; and what it refuses.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type Ended, folderOf, run, start } from '../../support/program.ts';
+
+const MAIN = join(import.meta.dirname, '../../../dist/main.js');
+const ON_TERMINAL = join(import.meta.dirname, '../../support/on-terminal.py');
+const skip = spawnSync('python3', ['-c', 'import pty']).status === 0 ? false : 'python3, which gives the terminal, is not there';
+
+const APPROVALS = `
+  approvers:
+    orders: { token: { env: ORDERS_TOKEN } }
+    billing: { token: { env: BILLING_TOKEN }, scope: { impacts: [Freeze, Reboot] } }
+  policy:
+    - { when: { initiators: [User] }, then: approve }
+    - { when: { impacts: [Redeploy], resources: ["web_*"] }, then: wait, required: all, deadline: { before: 2m, then: approve } }
+    - { when: { impacts: [Terminate] }, then: never }
+    - { when: { impacts: [Reboot] }, then: wait, required: 2 }
+`;
+const ENV = { ORDERS_TOKEN: 'correct-horse-battery-staple', BILLING_TOKEN: 'another-horse-another-staple' };
+
+/** In the distance, so that no deadline lies behind. */
+const EVENT = {
+  EventId: 'C7061BAC-AFDC-4513-B24B-AA5F13A16123',
+  EventType: 'Redeploy',
+  Resources: ['web_0'],
+  EventSource: 'Platform',
+  NotBefore: 'Fri, 01 Jan 2100 00:00:00 GMT',
+};
+
+/** The arguments that ask a bridge with these approvals, without a metadata service that could be asked. */
+function configured(t: TestContext, approvals = APPROVALS): string[] {
+  const config = join(folderOf(t), 'bridge.yaml');
+  writeFileSync(config, `version: 1\nmetadata: { endpoint: "http://127.0.0.1:1", apiVersion: newest }\napprovals:${approvals}`);
+  return ['policy', 'test', '--config', config];
+}
+
+function judge(t: TestContext, event: unknown, approvals?: string): Promise<Ended> {
+  const input = typeof event === 'string' ? event : JSON.stringify(event);
+  return run(t, [...configured(t, approvals), '--event', '-'], { env: ENV, input });
+}
+
+function decisionsOf({ code, stdout, stderr }: Ended): Record<string, unknown>[] {
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+test("an event in the metadata service's form is decided with rule, time and reasons, from a file too", async (t) => {
+  const file = join(folderOf(t), 'event.json');
+  writeFileSync(file, JSON.stringify(EVENT));
+  const [decision, ...more] = decisionsOf(await run(t, [...configured(t), '--event', file], { env: ENV }));
+  assert.deepEqual(more, []);
+  const { at, ...rest } = decision ?? {};
+  assert.match(String(at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  assert.deepEqual(rest, {
+    eventId: EVENT.EventId,
+    eventType: 'Redeploy',
+    eventStatus: 'Scheduled',
+    eventSource: 'Platform',
+    resources: ['web_0'],
+    notBefore: '2100-01-01T00:00:00Z',
+    durationInSeconds: -1,
+    policy: 'policy[1]',
+    then: 'wait',
+    required: 'all',
+    waitingFor: ['orders'],
+    canBeApproved: true,
+    deadline: { at: '2099-12-31T23:58:00Z', then: 'approve', because: null },
+    passedOver: [{ rule: 'policy[0]', index: 0, unmet: [{ condition: 'initiators', because: 'asks for User, and it is from Platform' }] }],
+  });
+});
+
+test('a document is decided event by event', async (t) => {
+  const events = [{ ...EVENT, EventSource: 'User' }, { ...EVENT, EventType: 'Terminate' }, { ...EVENT, EventStatus: 'Started' }, EVENT];
+  const decisions = decisionsOf(await judge(t, { DocumentIncarnation: 3, Events: events }));
+  assert.deepEqual(
+    decisions.map(({ policy, then }) => [policy, then]),
+    [
+      ['policy[0]', 'approve'],
+      ['policy[2]', 'never'],
+      [null, null],
+      ['policy[1]', 'wait'],
+    ],
+  );
+  assert.deepEqual(decisionsOf(await judge(t, { DocumentIncarnation: 3, Events: [] })), []);
+});
+
+/** A `scheduled` CloudEvent of ours, as far as it counts here. */
+function cloudEvent(data: object = {}) {
+  const common = { eventId: EVENT.EventId, eventType: 'Redeploy', eventStatus: 'Scheduled', eventSource: 'Platform' };
+  const event = { ...common, resources: ['web_0'], notBefore: '2026-11-21T10:10:00Z', durationInSeconds: -1, observer: {}, ...data };
+  return { specversion: '1.0', type: 'io.github.scheduled-events-bridge.scheduled.v1', time: '2026-11-21T10:00:00.123Z', data: event };
+}
+
+test('a CloudEvent of ours is decided at its time', async (t) => {
+  const [decision] = decisionsOf(await judge(t, cloudEvent()));
+  assert.deepEqual([decision?.['at'], decision?.['policy']], ['2026-11-21T10:00:00Z', 'policy[1]']);
+  assert.deepEqual(decision?.['deadline'], { at: '2026-11-21T10:08:00Z', then: 'approve', because: null });
+});
+
+test('a deadline that lies behind, and one whose rule does not cover every machine, leave the event to Azure', async (t) => {
+  const deadlines = [{ notBefore: '2026-11-21T10:01:00Z' }, { resources: ['web_0', 'db_0'] }];
+  const decisions = await Promise.all(deadlines.map(async (data) => decisionsOf(await judge(t, cloudEvent(data)))[0]?.['deadline']));
+  assert.deepEqual(decisions, [
+    { at: '2026-11-21T09:59:00Z', then: 'leave', because: 'past' },
+    { at: '2026-11-21T10:08:00Z', then: 'leave', because: 'resources' },
+  ]);
+});
+
+test('a wait that nobody can end by a yes says so', async (t) => {
+  const approvers = '\n  approvers: { billing: { token: { env: BILLING_TOKEN }, scope: { impacts: [Freeze] } } }';
+  const [decision] = decisionsOf(await judge(t, EVENT, approvers));
+  assert.deepEqual(
+    [decision?.['policy'], decision?.['then'], decision?.['waitingFor'], decision?.['canBeApproved']],
+    [null, 'wait', [], false],
+  );
+});
+
+const NO_EVENT: readonly (readonly [event: unknown, says: RegExp])[] = [
+  ['{', /standard input holds no event: it is not valid JSON in UTF-8/],
+  ['[]', /its JSON is no object/],
+  [{ ...EVENT, EventId: '' }, /the event has no EventId/],
+  [{ ...EVENT, EventStatus: 'Completed' }, /the event has an EventStatus that is neither Scheduled nor Started/],
+  [{ Events: [EVENT, { ...EVENT, Resources: 'web_0', NotBefore: 'soon' }] }, /Events\[1\] has Resources and NotBefore of the wrong type/],
+  [{ Events: {} }, /its Events is no list/],
+  [cloudEvent({ eventStatus: 'Ended' }), /it tells of an event that has ended/],
+  [{ specversion: '1.0', data: { since: null } }, /it is no CloudEvent that tells of a change of an event/],
+];
+for (const [event, says] of NO_EVENT) {
+  test(`what holds no event is refused with exit code 2: ${says.source}`, async (t) => {
+    const { code, stdout, stderr } = await judge(t, event);
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' }, stderr);
+    assert.match(stderr, says);
+  });
+}
+
+test('a file that is not there is refused with exit code 2, a bad configuration with 78', async (t) => {
+  const missing = await run(t, [...configured(t), '--event', '/nowhere/event.json'], { env: ENV });
+  assert.deepEqual([missing.code, missing.stdout], [2, '']);
+  assert.match(missing.stderr, /--event: \/nowhere\/event\.json cannot be read: ENOENT/);
+  const bad = await run(t, configured(t, '\n  policy: [{ when: {}, then: perhaps }]'), { env: ENV });
+  assert.deepEqual([bad.code, bad.stdout], [78, '']);
+  assert.match(bad.stderr, /approvals\.policy\[0\]\.then: is none of the allowed values/);
+});
+
+test('a scenario is decided at each change, as often as it is played, on the machines that are asked for', async (t) => {
+  const args = [...configured(t), '--scenario', 'rescheduled', '--vms', '1', '--name', 'web'];
+  const [first, again] = [await run(t, args, { env: ENV }), await run(t, args, { env: ENV })];
+  assert.equal(again.stdout, first.stdout);
+  const decisions = decisionsOf(first);
+  assert.deepEqual(
+    decisions.map(({ scenario, at, notBefore, resources }) => [scenario, at, notBefore, resources]),
+    [
+      ['rescheduled', '2026-01-01T00:00:00Z', '2026-01-01T00:15:00Z', ['web_0']],
+      ['rescheduled', '2026-01-01T00:05:00Z', '2026-01-01T00:25:00Z', ['web_0']],
+      ['rescheduled', '2026-01-01T00:10:00Z', '2026-01-01T00:40:00Z', ['web_0']],
+    ],
+  );
+});
+
+test('without an event or a scenario it decides about all scenarios that are shipped', async (t) => {
+  const decisions = decisionsOf(await run(t, configured(t), { env: ENV }));
+  const told = new Map(decisions.map(({ scenario, policy, then }) => [scenario, [policy, then]]));
+  assert.ok(told.size > 30);
+  assert.deepEqual(told.get('user-redeploy'), ['policy[0]', 'approve']);
+  assert.deepEqual(told.get('host-failure'), [null, null]);
+  const advice = decisions.find(({ eventType }) => eventType === 'SpotRebalanceRecommendation');
+  assert.deepEqual([advice?.['policy'], advice?.['then'], advice?.['passedOver']], [null, 'never', []]);
+});
+
+test('on a terminal it tells people, what is alike once', { skip }, async (t) => {
+  const onTerminal = async (...more: readonly string[]) => {
+    const args = [process.execPath, MAIN, ...configured(t), ...more];
+    const { code, stdout } = await start(t, args, { node: 'python3', main: ON_TERMINAL, env: ENV }).ended();
+    assert.equal(code, 0, stdout);
+    return stdout.replaceAll('\r', '');
+  };
+  const redeploy = await onTerminal('--scenario', 'redeploy', '--name', 'web_0');
+  assert.match(redeploy, /^redeploy: a redeploy by the platform/);
+  assert.match(redeploy, /Redeploy of web_0 from Platform, of unknown length, not before 2026-01-01T00:10:00Z\n/);
+  assert.match(redeploy, /\n {4}policy\[1\]: wait for orders; approve at 2026-01-01T00:08:00Z if it still waits\n/);
+  assert.match(redeploy, /\n {4}not policy\[0\]: asks for User, and it is from Platform\n/);
+  assert.match(
+    await onTerminal('--scenario', 'storm'),
+    /1000 events {2}Freeze of .*\n {4}no rule matches: wait for any of orders, billing\n/,
+  );
+  assert.match(await onTerminal('--scenario', 'platform-reboot'), /policy\[3\]: wait for 2 of orders, billing\n/);
+});

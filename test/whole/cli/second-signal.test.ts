@@ -1,0 +1,30 @@
+// One process of `run` and several signals: Ctrl-C reaches it twice where npx passes it on, and must not cut the deliveries that run.
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { test } from 'node:test';
+import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
+import { bridgeFolder, hook, localSimulator, peek, startRun } from '../../support/running-bridge.ts';
+
+test('run that is told to end again while it ends still lets the running delivery end, and exits with 0', async (t) => {
+  const receiver = await WebhookReceiver.start();
+  t.after(() => receiver.stop());
+  const running = Promise.withResolvers<ServerResponse>();
+  receiver.next((response) => running.resolve(response));
+  const simulator = await localSimulator(t);
+  const folder = bridgeFolder(t, simulator.url, { sinks: { hooks: hook(receiver.url) } });
+  const program = await startRun(t, folder);
+  simulator.schedule();
+  const response = await running.promise;
+  program.child.kill('SIGINT');
+  await program.logs('"ending"');
+  program.child.kill('SIGINT');
+  program.child.kill('SIGTERM');
+  program.child.kill('SIGTERM');
+  response.writeHead(204).end();
+  const { code, signal } = await program.ended();
+  assert.deepEqual({ code, signal }, { code: 0, signal: null });
+  assert.equal(
+    peek(folder, (outbox) => outbox.backlog('hooks').queued),
+    0,
+  );
+});

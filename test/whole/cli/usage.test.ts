@@ -1,0 +1,127 @@
+// The command line itself → its words and exit codes: help, version, wrong usage, an old Node.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { run } from '../../support/program.ts';
+
+const VERBS = ['run', 'demo', 'simulate', 'check', 'events', 'approve', 'policy', 'dead-letters', 'replay', 'resume', 'secret'];
+/** Should a faulty command line run all the same, it must ask nobody but this port, where nobody listens. */
+const NOWHERE = ['--endpoint', 'http://127.0.0.1:1'];
+
+for (const verb of VERBS) {
+  test(`${verb} --help says on standard output what it does, what it takes, and shows examples`, async (t) => {
+    const { code, stdout, stderr } = await run(t, [verb, '--help']);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.match(stdout, new RegExp(`^Usage: scheduled-events-bridge ${verb}\\b`));
+    assert.match(stdout, new RegExp(`\\nExamples:\\n {2}# .+\\n {2}.*scheduled-events-bridge ${verb}\\b`));
+  });
+
+  test(`${verb} refuses an option that it does not have with exit code 2`, async (t) => {
+    const { code, stdout, stderr } = await run(t, [verb, '--no-such-option']);
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+    assert.match(stderr, new RegExp(`^scheduled-events-bridge ${verb}: .*--no-such-option`));
+  });
+}
+
+test('--version prints the version alone', async (t) => {
+  assert.deepEqual(await run(t, ['--version']), { code: 0, signal: null, stdout: `${packageJson.version}\n`, stderr: '' });
+});
+
+test('help names every verb: on standard output when asked for, else on standard error with exit code 2', async (t) => {
+  const asked = await run(t, ['--help']);
+  const [bare, unknown] = await Promise.all([run(t, []), run(t, ['no-such-verb'])]);
+  for (const verb of VERBS) assert.match(asked.stdout, new RegExp(`\\n {2}${verb} +\\S`));
+  assert.deepEqual([asked.code, asked.stderr], [0, '']);
+  assert.deepEqual([bare.code, bare.stdout, bare.stderr], [2, '', asked.stdout]);
+  assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
+  assert.match(unknown.stderr, /there is no verb "no-such-verb"\n/);
+});
+
+const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+  [['run', 'bridge.yaml', '--config', '/nowhere/bridge.yaml'], /Unexpected argument 'bridge\.yaml'/],
+  [['run', '--config', '/nowhere/bridge.yaml', '--log-level', 'loud'], /--log-level takes one of silent, fatal.*not "loud"/],
+  [['run', '--config'], /--config/],
+  [['demo', 'fast'], /Unexpected argument 'fast'/],
+  [['simulate', 'demo', '--listen', '127.0.0.1:0'], /Unexpected argument 'demo'/],
+  [['simulate', '--listen', '127.0.0.1'], /--listen takes HOST:PORT/],
+  [['simulate', '--listen', '127.0.0.1:65536'], /--listen takes HOST:PORT/],
+  [['simulate', '--listen', '127.0.0.1:0', '--scenario', 'nightmare'], /no scenario "nightmare"; there is demo/],
+  [['simulate', '--listen', '127.0.0.1:0', '--not-before', 'real'], /--not-before takes simulated or wall, not "real"/],
+  [['simulate', '--listen', '127.0.0.1:0', '--speed', '0'], /--speed takes a number above 0 and up to 1000000, not "0"/],
+  [
+    ['simulate', '--listen', '127.0.0.1:0', '--api-versions', '2020-07-01,2020-07-02'],
+    /--api-versions takes some of 2024-07-09,.*not "2020-07-02"/,
+  ],
+  [['simulate', '--listen', '127.0.0.1:0', '--unknown-api-version', '410'], /--unknown-api-version takes 400 or 404, not "410"/],
+  [['simulate', '--listen', '127.0.0.1:0', '--allow-host', 'azure.test:80'], /--allow-host takes a name or an address without a port/],
+  [['simulate', '--listen', '127.0.0.1:0', '--client', 'web'], /--client takes an IP address, such as 10\.77\.0\.2, not "web"/],
+  [['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--vms', '3'], /3 machines and 2 addresses/],
+  [
+    ['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--record', '/nowhere/x', '--upstream', 'http://127.0.0.1:1'],
+    /--listen may be given once with --upstream/,
+  ],
+  [['check'], /--config is missing/],
+  [['check', 'bridge.yaml'], /Unexpected argument 'bridge\.yaml'/],
+  [['events', 'all', ...NOWHERE], /Unexpected argument 'all'/],
+  [['events', '--endpoint', 'https://127.0.0.1:1'], /--endpoint takes an http URL of host and port/],
+  [['events', '--endpoint', 'http://127.0.0.1:1/metadata'], /--endpoint takes an http URL of host and port/],
+  [['events', '--api-version', 'latest', ...NOWHERE], /--api-version takes a version such as .*2020-07-01.*, not "latest"/],
+  [['events', '--watch', '--count', '0', ...NOWHERE], /--count takes a whole number of at least 1, not "0"/],
+  [['approve', ...NOWHERE], /at least one EventId/],
+  [['approve', 'A', '--bridge', 'http://127.0.0.1:1', ...NOWHERE], /either --endpoint or --bridge/],
+  [['approve', 'A', '--bridge', 'ftp://127.0.0.1:1', '--token-env', 'TOKEN'], /--bridge takes an http or https URL/],
+  [['approve', 'A', '--bridge', 'http://127.0.0.1:1'], /--token-env is missing/],
+  [['approve', 'A', '--bridge', 'http://127.0.0.1:1', '--token-env', 'NOT_SET'], /variable NOT_SET.*empty or not set/],
+  [['policy', '--config', '/nowhere/bridge.yaml'], /policy takes the word test/],
+  [['policy', 'try', '--config', '/nowhere/bridge.yaml'], /policy takes the word test, not "try"/],
+  [['policy', 'test'], /--config is missing/],
+  [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--scenario', 'demo'], /either --event or --scenario/],
+  [['policy', 'test', '--config', '/nowhere/b.yaml', '--event', '-', '--vms', '2'], /--vms is for scenarios/],
+  [['dead-letters', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard/],
+  [['dead-letters', 'bury', '--config', '/nowhere/bridge.yaml'], /takes one of list, show, retry, discard, not "bury"/],
+  [['dead-letters', 'discard', '--config', '/nowhere/bridge.yaml'], /name the IDs, or the sink/],
+  [['dead-letters', 'list'], /--config is missing/],
+  [['replay', '--since', '1h', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
+  [['replay', '--sink', 'hooks', '--config', '/nowhere/bridge.yaml'], /--since is missing/],
+  [['resume', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
+  [['resume', '--sink', 'hooks'], /--config is missing/],
+  [['resume', 'hooks', '--config', '/nowhere/bridge.yaml'], /Unexpected argument 'hooks'/],
+  [['secret', 'hooks'], /Unexpected argument 'hooks'/],
+  [['secret', '--type', 'rsa'], /--type takes symmetric or ed25519, not "rsa"/],
+  [['secret', '--type', 'ed25519', '--public', '/nowhere/hook.pem'], /either --type or --public/],
+  [['secret', '--public', '/nowhere/hook.pem'], /the file \/nowhere\/hook\.pem cannot be read \(ENOENT\)/],
+];
+
+for (const [args, says] of WRONG) {
+  test(`\`${args.join(' ')}\` is wrong usage: exit code 2, and what is wrong on standard error`, async (t) => {
+    const { code, stdout, stderr } = await run(t, args);
+    assert.deepEqual({ code, stdout }, { code: 2, stdout: '' }, stderr);
+    assert.match(stderr, says);
+    assert.match(stderr, /\(BRIDGE_USAGE\)\n$/);
+  });
+}
+
+test('an older Node says which one is needed and how to get it, with exit code 1', async (t) => {
+  const node = '/usr/bin/node';
+  const version = versionOf(node);
+  if (version === null || version >= 24) {
+    t.skip(`${node} is ${version === null ? 'not there' : `Node ${version}`}: there is no older Node to refuse`);
+    return;
+  }
+  const { code, stdout, stderr } = await run(t, ['--version'], { node });
+  assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+  assert.match(
+    stderr,
+    /^scheduled-events-bridge needs Node 24 or newer; this is \d+\.\d+\.\d+\. .*npm ci.*npx scheduled-events-bridge.*\n$/,
+  );
+});
+
+/** The major version; null where there is no such program. */
+function versionOf(node: string): number | null {
+  try {
+    return Number.parseInt(execFileSync(node, ['--version'], { encoding: 'utf8' }).slice(1), 10);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,220 @@
+// The simulator's page in a real browser: its machines, time line and events, used by keyboard and pointer.
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import test, { after } from 'node:test';
+import { answerPage, isPagePath } from '../../../src/simulator/page-files.ts';
+import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';
+import { eventNamed, focused, inBrowser, open, schedule, send, shows, startStanding, tells } from './simulator-page.ts';
+
+after(closeBrowser);
+
+test('every file of the page has a charset, may run only its own scripts, and is never kept or guessed at', async (t) => {
+  const server = await startStanding(t);
+  const names = readdirSync(new URL('../../../src/simulator/page/', import.meta.url));
+  const paths = names.map((name) => (name === 'index.html' ? '/' : `/${name}`));
+  for (const path of paths) {
+    const { status, headers } = await fetch(server.url + path);
+    assert.equal(status, 200, path);
+    assert.match(headers.get('content-type') ?? '', /; charset=utf-8$/, path);
+    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'self';/, path);
+    assert.deepEqual([headers.get('x-content-type-options'), headers.get('cache-control')], ['nosniff', 'no-store'], path);
+  }
+});
+
+test('no other file can be read through the page', async () => {
+  for (const path of ['/index.html', '/../server.ts', '/..%2fserver.ts', '/page/page.js', '//page.js', '/PAGE.JS', '']) {
+    assert.equal(isPagePath(path), false, path);
+    assert.equal((await answerPage('GET', path)).status, 404, path);
+  }
+});
+
+test('each machine has a lane with its name, address and fault domain', inBrowser, async (t) => {
+  const { server, page } = await open(t, { vms: ['web_0', 'web_1'] });
+  const lanes = page.locator('#lanes > li');
+  assert.equal(await lanes.count(), 2);
+  for (const [index, { vm, url }] of server.urls.entries()) {
+    const lane = lanes.nth(index);
+    assert.equal(await lane.getByRole('heading').innerText(), vm);
+    assert.equal(await lane.getByRole('link').getAttribute('href'), url);
+    assert.match(await lane.innerText(), new RegExp(`FD ${index}`));
+  }
+  await shows(page, '2 machines · incarnation 1 · ×1 · service on');
+});
+
+test('an event can be scheduled with the keyboard alone', inBrowser, async (t) => {
+  const { page } = await open(t, { vms: ['web_0', 'web_1'] });
+  await page.getByLabel('Type').focus();
+  await page.keyboard.type('Reb');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('U');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('20m');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('30');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Tab');
+  assert.equal(await focused(page), 'Schedule');
+  await page.keyboard.press('Enter');
+  await tells(page, 'Reboot of web_1 scheduled');
+  const event = await eventNamed(page, 'Reboot of web_1').innerText();
+  assert.match(event, /Scheduled/);
+  assert.match(event, /NotBefore 14:20:00, in 20 min/);
+  assert.match(event, /User · 30 s of impact/);
+  assert.equal(await focused(page), 'Schedule');
+});
+
+test('an event can be started at once, and for as long as the user says', inBrowser, async (t) => {
+  const { page } = await open(t);
+  await page.getByLabel('Started at once').check();
+  await page.locator('#schedule summary').click();
+  await page.getByLabel('Started for').fill('2m');
+  await page.getByRole('button', { name: 'Schedule' }).click();
+  await tells(page, 'Freeze of sim_0 started without notice');
+  assert.match(await eventNamed(page, 'Freeze of sim_0').innerText(), /Ends 14:02:00, in 2 min/);
+});
+
+test('an event is started and ended by its buttons, and the focus stays in its place between', inBrowser, async (t) => {
+  const { server, page } = await open(t);
+  await schedule(server, { EventType: 'Redeploy' });
+  const event = eventNamed(page, 'Redeploy of sim_0');
+  assert.equal(await event.getByRole('button', { name: 'End' }).count(), 0);
+  await event.getByRole('button', { name: 'Start Redeploy of sim_0' }).press('Enter');
+  await tells(page, 'Redeploy of sim_0 started');
+  assert.match(await focused(page), /Redeploy of sim_0/);
+  assert.equal(await event.getByRole('button').count(), 1);
+  await event.getByRole('button', { name: 'End Redeploy of sim_0' }).press('Enter');
+  await tells(page, 'Redeploy of sim_0 completed');
+  assert.equal(await focused(page), 'Events');
+  await page.getByText('Ended events (1)').click();
+  await shows(page, '✓ Redeploy of sim_0: completed 14:00:00');
+});
+
+test('an event is cancelled by its button', inBrowser, async (t) => {
+  const { server, page } = await open(t);
+  await schedule(server, { EventType: 'Preempt' });
+  await page.getByRole('button', { name: 'Cancel Preempt of sim_0' }).click();
+  await tells(page, 'Preempt of sim_0 canceled');
+  await page.getByText('Ended events (1)').click();
+  await shows(page, '✕ Preempt of sim_0: canceled 14:00:00');
+  await page.getByRole('img', { name: 'Preempt of sim_0, canceled.' }).waitFor();
+});
+
+test('the clock, when advanced, starts an event at its NotBefore and lets it go', inBrowser, async (t) => {
+  const { server, page } = await open(t);
+  await schedule(server, {});
+  await page.getByRole('img', { name: 'Freeze of sim_0, Scheduled. NotBefore 14:15:00, in 15 min' }).waitFor();
+  await page.getByRole('button', { name: '+15 min' }).click();
+  await tells(page, 'Freeze of sim_0 started');
+  await shows(page, '2026-11-21 14:15:00');
+  await page.getByRole('img', { name: 'Freeze of sim_0, Started. Ends 14:25:00, in 10 min' }).waitFor();
+  await page.getByRole('button', { name: '+15 min' }).click();
+  await tells(page, 'Freeze of sim_0 completed');
+  await shows(page, 'None is listed.');
+});
+
+test('an event stands in the lane of each of its machines, and of others where it names none of the group', inBrowser, async (t) => {
+  const { server, page } = await open(t, { vms: ['web_0', 'web_1', 'web_2'] });
+  await schedule(server, { EventType: 'Reboot', Resources: ['WEB_0', 'web_2'] });
+  await schedule(server, { EventType: 'Freeze', Resources: ['elsewhere'] });
+  const lane = (name: string) => page.locator('#lanes > li').filter({ has: page.getByRole('heading', { name }) });
+  await lane('web_0').getByRole('img', { name: 'Reboot of WEB_0, web_2' }).waitFor();
+  await lane('web_2').getByRole('img', { name: 'Reboot of WEB_0, web_2' }).waitFor();
+  await lane('other machines').getByRole('img', { name: 'Freeze of elsewhere' }).waitFor();
+  assert.equal(await lane('web_1').getByRole('img').count(), 0);
+});
+
+test('the span fits what is listed, days ahead too, unless another is chosen', inBrowser, async (t) => {
+  const { server, page } = await open(t);
+  await schedule(server, { EventType: 'Redeploy', notice: '7d' });
+  await page.locator('#axis').getByText('11-24').waitFor();
+  await page.getByLabel('Span').selectOption('30 min');
+  await page.locator('#axis').getByText('14:10').waitFor();
+  const [bar, track] = [await page.locator('.bar').boundingBox(), await page.locator('.track').boundingBox()];
+  assert.ok(bar && track && Math.abs(bar.x + bar.width - (track.x + track.width)) < 1, 'the bar ends with the window');
+});
+
+test('an event is approved as a client would, through the metadata route', inBrowser, async (t) => {
+  const { server, page } = await open(t);
+  const id = await schedule(server, { EventType: 'Reboot' });
+  await page.getByRole('button', { name: 'Approve as a client Reboot of sim_0' }).click();
+  await tells(page, 'Reboot of sim_0 started');
+  const [request] = server.group.journal.requests();
+  assert.deepEqual(
+    [request?.method, request?.headers['metadata'], request?.status, request?.body],
+    ['POST', 'true', 200, JSON.stringify({ StartRequests: [{ EventId: id }] })],
+  );
+  await page.getByRole('row', { name: /14:00:00 sim_0 POST \/metadata\/scheduledevents\?api-version=2020-07-01 200/ }).waitFor();
+});
+
+test('an approved event that waits for other tenants says so, and cannot be approved again', inBrowser, async (t) => {
+  const { server, page } = await open(t);
+  await schedule(server, { EventType: 'Reboot', otherTenants: '5m' });
+  const event = eventNamed(page, 'Reboot of sim_0');
+  await event.getByText('NotBefore 14:15:00, in 15 min; other tenants hold it until 14:20:00, in 20 min').waitFor();
+  await event.getByRole('button', { name: 'Approve' }).click();
+  await event.getByText('Approved; other tenants hold it until 14:05:00, in 5 min').waitFor();
+  assert.equal(await event.getByRole('button', { name: 'Approve' }).count(), 0);
+  await event.getByRole('button', { name: 'Start' }).waitFor();
+});
+
+test('NotBefore moves by five minutes, to a time of choice, or away', inBrowser, async (t) => {
+  const { server, page } = await open(t);
+  await schedule(server, {});
+  await page.getByRole('button', { name: 'NotBefore +5 min' }).click();
+  await tells(page, 'Freeze of sim_0 moved');
+  await shows(page, /NotBefore 14:20:00/);
+  const move = async (time: string) => {
+    await page.getByRole('button', { name: 'Move…' }).press('Enter');
+    await page.getByRole('dialog', { name: 'Move NotBefore' }).getByLabel('NotBefore, UTC').fill(time);
+    await page.getByRole('button', { name: 'Move', exact: true }).press('Enter');
+  };
+  await move('2026-11-22T03:30:00');
+  await shows(page, /NotBefore 2026-11-22 03:30:00, in 13 h 30 min/);
+  assert.match(await focused(page), /^Move…/);
+  await move('');
+  await shows(page, 'No NotBefore; does not start by itself');
+});
+
+test('what is listed by the wall clock is shown by the simulated one, and moved by five minutes of it', inBrowser, async (t) => {
+  const { server, page } = await open(t);
+  await send(server, 'PUT', '/simulator/clock', { advance: '1h', notBefore: 'wall' });
+  await schedule(server, {});
+  await shows(page, /NotBefore 15:15:00, in 15 min(?!;)/);
+  await send(server, 'PUT', '/simulator/clock', { advance: '5m' });
+  await shows(page, /NotBefore 15:15:00, in 10 min/);
+  await page.getByRole('button', { name: 'NotBefore +5 min' }).click();
+  await shows(page, /NotBefore 15:20:00, in 15 min(?!;)/);
+});
+
+test('a move that has become impossible is refused in words, and nothing else happens', inBrowser, async (t) => {
+  const server = await startStanding(t);
+  const id = await schedule(server, { EventType: 'Reboot' });
+  const page = await openUnwatchedPage(server.url);
+  t.after(() => page.context().close());
+  const before = await send(server, 'GET', '/simulator');
+  await eventNamed(page, 'Reboot of sim_0').waitFor();
+  await page.route(/\/simulator$/, (route) => route.fulfill({ json: before }));
+  await send(server, 'POST', `/simulator/events/${id}/cancel`);
+  await page.getByRole('button', { name: 'Start Reboot of sim_0' }).click();
+  await page
+    .getByRole('alert')
+    .filter({ hasText: /is over; .* \(409\)/ })
+    .waitFor();
+  await page.unroute(/\/simulator$/);
+  await tells(page, 'Reboot of sim_0 canceled');
+  await page.getByRole('textbox', { name: 'Notice', exact: true }).fill('soon');
+  await page.getByRole('button', { name: 'Schedule' }).click();
+  await page
+    .getByRole('alert')
+    .filter({ hasText: /notice: .* \(400\)/ })
+    .waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'Notice', exact: true }).inputValue(), 'soon');
+  await page.getByRole('textbox', { name: 'Notice', exact: true }).fill('20m');
+  await page.getByRole('button', { name: 'Schedule' }).click();
+  await tells(page, 'Freeze of sim_0 scheduled');
+  assert.equal(await page.getByRole('alert').innerText(), '');
+});
