@@ -1,4 +1,4 @@
-// The one error class and the closed list of its codes; docs/errors.md tells what each means and what to do (a test compares the two).
+// The one error class and the closed list of its codes; docs/operate/errors.md tells what each means and what to do (a test compares the two).
 
 export const ERROR_CODES = [
   'BRIDGE_ADAPTER_CLOSED',

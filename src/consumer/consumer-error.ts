@@ -1,4 +1,4 @@
-// The one error class of the consumer's library and the closed list of its codes; docs/consumer.md tells what to do about each (a test compares the two).
+// The one error class of the consumer's library and the closed list of its codes; docs/receive/consumer.md tells what to do about each (a test compares the two).
 
 export const CONSUMER_ERROR_CODES = [
   'usage',
@@ -27,7 +27,7 @@ export interface ConsumerErrorDetails {
 export class ConsumerError extends Error {
   override readonly name = 'ConsumerError';
   readonly code: ConsumerErrorCode;
-  /** Of `refused`: the bridge's own word, such as `changed` or `scope` (docs/approvals.md lists them). */
+  /** Of `refused`: the bridge's own word, such as `changed` or `scope` (docs/approve/approvals.md lists them). */
   readonly type: string | undefined;
   /** Of `refused` and `unreachable`: the status that the bridge answered, where it did. */
   readonly status: number | undefined;

@@ -1,7 +1,7 @@
 // What went wrong → an answer in application/problem+json (RFC 9457).
 import type { Reply } from './route.ts';
 
-/** By `type`; docs/approvals.md lists them for callers. */
+/** By `type`; docs/approve/approvals.md lists them for callers. */
 export const PROBLEM_TITLES = {
   'no-approvers': 'Nobody may approve here',
   unauthorized: 'A token is needed',

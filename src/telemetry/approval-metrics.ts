@@ -1,4 +1,4 @@
-// What becomes of approvals, and a look at those that are open at each scrape → their metrics. docs/metrics.md lists them.
+// What becomes of approvals, and a look at those that are open at each scrape → their metrics. docs/operate/metrics.md lists them.
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import { boundedLabel } from './label-values.ts';

@@ -1,4 +1,4 @@
-// A stream, normally standard error → a pino logger that never blocks on it. docs/logs.md tells levels and fields.
+// A stream, normally standard error → a pino logger that never blocks on it. docs/operate/logs.md tells levels and fields.
 import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { visible } from '../formats/visible-text.ts';

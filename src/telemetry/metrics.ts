@@ -1,4 +1,4 @@
-// What the parts of the bridge report, and a look at its state at each scrape → Prometheus' text. docs/metrics.md lists the metrics.
+// What the parts of the bridge report, and a look at its state at each scrape → Prometheus' text. docs/operate/metrics.md lists the metrics.
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';

@@ -16,7 +16,7 @@ export const run: Verb = {
   description: `Without --config: from the metadata service of this VM to standard output, one CloudEvent a line.
 Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most), and it exits with 0. What was not delivered goes out after the next start.`,
   options: {
-    config: { type: 'string', value: 'FILE', help: 'the configuration (docs/configuration.md)' },
+    config: { type: 'string', value: 'FILE', help: 'the configuration (docs/operate/configuration.md)' },
     'log-level': { type: 'string', value: 'LEVEL', help: `${LOG_LEVELS.join(', ')} (default info)` },
   },
   closeLimitMs: 10_000,

@@ -19,7 +19,7 @@ import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts'
 export const simulate: Verb = {
   usage: '--listen HOST:PORT [--vms N] [--scenario NAME|FILE] [--speed N] [--strict] | --list',
   description: `Answers as the Azure metadata service does, and takes orders on /simulator; a page at / shows it and steers it.
-docs/simulator.md describes each route. Without --scenario it starts empty. Ends at SIGTERM or SIGINT.`,
+docs/simulate/simulator.md describes each route. Without --scenario it starts empty. Ends at SIGTERM or SIGINT.`,
   options: {
     listen: {
       type: 'string',

@@ -7,7 +7,7 @@ import { Program } from '../support/program.ts';
 import type { Sections } from '../support/running-bridge.ts';
 
 const SERVER = join(import.meta.dirname, '../far-sides/service-bus/serve.ts');
-/** As docs/service-bus.md has it. */
+/** As docs/operate/service-bus.md has it. */
 const QUEUE = { duplicateDetection: '10m' };
 
 export class BenchNamespace implements AsyncDisposable {

@@ -1,4 +1,4 @@
-// docs/cases/approve-from-a-topic.md → its blocks, typed as they stand into terminals, with the test broker, a simulator and a bridge; its queue with a namespace on loopback.
+// docs/approve/cases/approve-from-a-topic.md → its blocks, typed as they stand into terminals, with the test broker, a simulator and a bridge; its queue with a namespace on loopback.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -11,9 +11,9 @@ import { bridgeFolder, localSimulator, posts, startRun, urlOf } from '../support
 import { codeBlocksOf } from './markdown-page.ts';
 import { PlayedPage } from './played-page.ts';
 
-const PAGE = 'docs/cases/approve-from-a-topic.md';
+const PAGE = 'docs/approve/cases/approve-from-a-topic.md';
 
-test('docs/cases/approve-from-a-topic.md: messages approve, hold and release, and what is printed is what the page shows', {
+test('docs/approve/cases/approve-from-a-topic.md: messages approve, hold and release, and what is printed is what the page shows', {
   skip: withoutOurKafka,
 }, async (t) => {
   const kafka = await sharedKafka(t);
@@ -67,7 +67,7 @@ test('docs/cases/approve-from-a-topic.md: messages approve, hold and release, an
   page.isThrough();
 });
 
-test('docs/cases/approve-from-a-topic.md, "With Service Bus": the same messages in its queue do the same, and a late one is a dead letter', async (t) => {
+test('docs/approve/cases/approve-from-a-topic.md, "With Service Bus": the same messages in its queue do the same, and a late one is a dead letter', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('approvals');
   const azure = await localSimulator(t);

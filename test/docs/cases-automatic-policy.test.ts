@@ -1,9 +1,9 @@
-// docs/cases/automatic-policy.md → its blocks, typed as they stand into terminals, with a simulator and a bridge.
+// docs/approve/cases/automatic-policy.md → its blocks, typed as they stand into terminals, with a simulator and a bridge.
 import { test } from 'node:test';
 import { PlayedPage } from './played-page.ts';
 
-test('docs/cases/automatic-policy.md: rules approve at once, wait and refuse, and what is printed is what the page shows', async (t) => {
-  const page = await PlayedPage.open(t, 'docs/cases/automatic-policy.md');
+test('docs/approve/cases/automatic-policy.md: rules approve at once, wait and refuse, and what is printed is what the page shows', async (t) => {
+  const page = await PlayedPage.open(t, 'docs/approve/cases/automatic-policy.md');
   const { bridge, shell } = await page.withBridge();
 
   await page.types(shell);

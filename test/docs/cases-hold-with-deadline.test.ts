@@ -1,9 +1,9 @@
-// docs/cases/hold-with-deadline.md → its blocks, typed as they stand into terminals, with a simulator and a bridge.
+// docs/approve/cases/hold-with-deadline.md → its blocks, typed as they stand into terminals, with a simulator and a bridge.
 import { test } from 'node:test';
 import { PlayedPage } from './played-page.ts';
 
-test('docs/cases/hold-with-deadline.md: a hold outlasts the deadline and its release posts, and what is printed is what the page shows', async (t) => {
-  const page = await PlayedPage.open(t, 'docs/cases/hold-with-deadline.md');
+test('docs/approve/cases/hold-with-deadline.md: a hold outlasts the deadline and its release posts, and what is printed is what the page shows', async (t) => {
+  const page = await PlayedPage.open(t, 'docs/approve/cases/hold-with-deadline.md');
   const { bridge, shell } = await page.withBridge();
   const answered = async () => page.answers(await page.types(shell));
   const printed = async () => page.prints(await page.types(shell));

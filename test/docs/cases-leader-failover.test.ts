@@ -1,9 +1,9 @@
-// docs/cases/leader-failover.md → its blocks, typed as they stand into terminals, with a simulator and three bridges.
+// docs/approve/cases/leader-failover.md → its blocks, typed as they stand into terminals, with a simulator and three bridges.
 import { test } from 'node:test';
 import { PlayedPage } from './played-page.ts';
 
-test('docs/cases/leader-failover.md: the next one posts where the leader is dead or hangs, and what is printed is what the page shows', async (t) => {
-  const page = await PlayedPage.open(t, 'docs/cases/leader-failover.md');
+test('docs/approve/cases/leader-failover.md: the next one posts where the leader is dead or hangs, and what is printed is what the page shows', async (t) => {
+  const page = await PlayedPage.open(t, 'docs/approve/cases/leader-failover.md');
   page.passes('yaml');
   const simulator = page.starts();
   await page.shows(simulator);

@@ -1,9 +1,9 @@
-// docs/cases/two-teams.md → its blocks, typed as they stand into terminals, with a simulator and a bridge.
+// docs/approve/cases/two-teams.md → its blocks, typed as they stand into terminals, with a simulator and a bridge.
 import { test } from 'node:test';
 import { PlayedPage } from './played-page.ts';
 
-test('docs/cases/two-teams.md: both have to say yes, to what the event is now, and what is printed is what the page shows', async (t) => {
-  const page = await PlayedPage.open(t, 'docs/cases/two-teams.md');
+test('docs/approve/cases/two-teams.md: both have to say yes, to what the event is now, and what is printed is what the page shows', async (t) => {
+  const page = await PlayedPage.open(t, 'docs/approve/cases/two-teams.md');
   const { bridge, shell } = await page.withBridge();
   const answered = async () => page.answers(await page.types(shell));
 

@@ -1,4 +1,4 @@
-// A page of docs/examples/ → its programs in a project that has the package installed, as processes beside the built bridge and the simulator.
+// A page of docs/receive/examples/ → its programs in a project that has the package installed, as processes beside the built bridge and the simulator.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -40,7 +40,7 @@ export class Example {
     this.#parts = parts;
   }
 
-  /** `page` is its name in docs/examples/, without `.md`. */
+  /** `page` is its name in docs/receive/examples/, without `.md`. */
   static async on(t: TestContext, page: string, env: Env = {}): Promise<Example> {
     const [machine] = await Example.group(t, page, ['web_0'], () => env);
     assert.ok(machine);
@@ -54,7 +54,7 @@ export class Example {
     // Before the project's folder goes, in which they write.
     const started: Program[] = [];
     t.after(() => Promise.all(started.map((program) => program.hasEnded || program.end('SIGKILL'))));
-    const blocks = codeBlocksOf(`docs/examples/${page}.md`);
+    const blocks = codeBlocksOf(`docs/receive/examples/${page}.md`);
     const project = await Project.withPackage(t);
     for (const { file, text } of filesOf(blocks)) project.write(file, text);
     const first = await freePorts(3 * vms.length);

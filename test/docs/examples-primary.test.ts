@@ -1,4 +1,4 @@
-// docs/examples/step-down-as-primary.md → two members with a bridge each and one lease: what the page promises of each case.
+// docs/receive/examples/step-down-as-primary.md → two members with a bridge each and one lease: what the page promises of each case.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-// docs/examples/ → its index names every page, and every page is complete: program, bridge, a try, the cases, what to watch, and a test that plays it.
+// docs/receive/examples/ → its index names every page, and every page is complete: program, bridge, a try, the cases, what to watch, and a test that plays it.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,14 +6,16 @@ import test from 'node:test';
 import { codeBlocksOf, tableBelow } from './markdown-page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const pages = globSync('docs/examples/*.md', { cwd: ROOT })
+const pages = globSync('docs/receive/examples/*.md', { cwd: ROOT })
   .filter((path) => !path.endsWith('README.md'))
   .sort();
 const tests = globSync('test/docs/examples-*.test.ts', { cwd: ROOT }).map((path) => readFileSync(join(ROOT, path), 'utf8'));
 
 test('the index names each page once', () => {
-  const named = tableBelow('docs/examples/README.md', 'Examples of consumers').map(([first = '']) => /\(([\w-]+\.md)\)/.exec(first)?.[1]);
-  assert.deepEqual(named.map((page) => `docs/examples/${page}`).sort(), pages);
+  const named = tableBelow('docs/receive/examples/README.md', 'Examples of consumers').map(
+    ([first = '']) => /\(([\w-]+\.md)\)/.exec(first)?.[1],
+  );
+  assert.deepEqual(named.map((page) => `docs/receive/examples/${page}`).sort(), pages);
 });
 
 for (const page of pages) {

@@ -1,4 +1,4 @@
-// The tables of docs/kafka.md → the errors, messages and rights of the adapter, compared both ways.
+// The tables of docs/operate/kafka.md → the errors, messages and rights of the adapter, compared both ways.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { type Doing, meaningOf } from '../../adapters/kafka/protocol-meanings.ts
 import { ERROR_CODES } from '../../src/errors.ts';
 import { tableBelow } from './markdown-page.ts';
 
-const PAGE = 'docs/kafka.md';
+const PAGE = 'docs/operate/kafka.md';
 const ROOT = join(import.meta.dirname, '../..');
 /** Younger than kafkajs, which gives their numbers alone. */
 const YOUNGER = ['THROTTLING_QUOTA_EXCEEDED'];

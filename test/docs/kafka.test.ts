@@ -1,4 +1,4 @@
-// docs/kafka.md → its commands, configurations and its consumer, typed as they stand there against the test broker, a simulator and the built command.
+// docs/operate/kafka.md → its commands, configurations and its consumer, typed as they stand there against the test broker, a simulator and the built command.
 import assert from 'node:assert/strict';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,11 +15,11 @@ import { localSimulator } from '../support/running-bridge.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const blocks = codeBlocksOf('docs/kafka.md');
+const blocks = codeBlocksOf('docs/operate/kafka.md');
 
 function block(heading: string, language: string, index = 0): string {
   const found = blocks.filter((candidate) => candidate.heading === heading && candidate.language === language)[index];
-  return found?.text ?? assert.fail(`docs/kafka.md has no block ${index} in ${language} under "${heading}"`);
+  return found?.text ?? assert.fail(`docs/operate/kafka.md has no block ${index} in ${language} under "${heading}"`);
 }
 
 /** One for each line that is not continued. */
@@ -43,7 +43,7 @@ async function simulate(shell: KafkaShell): Promise<string> {
   return origin;
 }
 
-test('docs/kafka.md, "Try it": a disk, a topic, a bridge and a scenario, whose CloudEvents both readers show', {
+test('docs/operate/kafka.md, "Try it": a disk, a topic, a bridge and a scenario, whose CloudEvents both readers show', {
   skip: withoutOurKafka,
 }, async (t) => {
   const kafka = await sharedKafka(t);
@@ -92,7 +92,7 @@ test('docs/kafka.md, "Try it": a disk, a topic, a bridge and a scenario, whose C
   assert.match(records[0] ?? '', new RegExp(`^${shape}`));
 });
 
-test('docs/kafka.md, "Approvals from a topic": one starts the event, one comes too late, one is none', {
+test('docs/operate/kafka.md, "Approvals from a topic": one starts the event, one comes too late, one is none', {
   skip: withoutOurKafka,
 }, async (t) => {
   const kafka = await sharedKafka(t);
@@ -151,7 +151,7 @@ const SECURED: readonly Secured[] = [
 ];
 
 for (const [index, { what, listener, isMade }] of SECURED.entries()) {
-  test(`docs/kafka.md, "Security": the configuration with ${what} reaches a broker that asks for it`, {
+  test(`docs/operate/kafka.md, "Security": the configuration with ${what} reaches a broker that asks for it`, {
     skip: withoutOurKafka,
   }, async (t) => {
     const kafka = await sharedKafka(t);
@@ -182,7 +182,7 @@ for (const [index, { what, listener, isMade }] of SECURED.entries()) {
   });
 }
 
-test('docs/kafka.md: the consumer in Node reads both modes, and drops repeats', { skip: withoutKafka }, async (t) => {
+test('docs/operate/kafka.md: the consumer in Node reads both modes, and drops repeats', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic({ partitions: 3 });
   const [binary, structured] = ['binary', 'structured'].map((mode) =>

@@ -1,11 +1,11 @@
-// docs/limits.md beside the sources → the numbers of the page are those of the program.
+// docs/operate/limits.md beside the sources → the numbers of the page are those of the program.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PAGE = readFileSync(join(ROOT, 'docs/limits.md'), 'utf8');
+const PAGE = readFileSync(join(ROOT, 'docs/operate/limits.md'), 'utf8');
 
 /** Where a bound stands, and the words of the page that name it. */
 const BOUNDS: readonly [file: string, code: string, words: string][] = [
@@ -36,8 +36,8 @@ const BOUNDS: readonly [file: string, code: string, words: string][] = [
 ];
 
 for (const [file, code, words] of BOUNDS) {
-  test(`${file} says ${code} and docs/limits.md the same`, () => {
-    assert.ok(readFileSync(join(ROOT, file), 'utf8').includes(code), `${file} has another number: tell it in docs/limits.md, too`);
+  test(`${file} says ${code} and docs/operate/limits.md the same`, () => {
+    assert.ok(readFileSync(join(ROOT, file), 'utf8').includes(code), `${file} has another number: tell it in docs/operate/limits.md, too`);
     assert.ok(PAGE.includes(words), words);
   });
 }

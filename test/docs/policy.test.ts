@@ -1,4 +1,4 @@
-// docs/policy.md → the output that it shows is what the program prints, and the long form of `documentation` decides as the short one.
+// docs/approve/policy.md → the output that it shows is what the program prints, and the long form of `documentation` decides as the short one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
@@ -11,7 +11,7 @@ import { reportLines } from '../../src/verbs/policy-words.ts';
 import { OTHER_TOKEN, surroundings, TOKEN } from '../support/config.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 
-const BLOCKS = codeBlocksOf('docs/policy.md');
+const BLOCKS = codeBlocksOf('docs/approve/policy.md');
 const AROUND = { ...surroundings({ ORDERS_TOKEN: TOKEN, BILLING_TOKEN: OTHER_TOKEN }), adapters: ADAPTERS };
 const [first = '', short = '', long = ''] = BLOCKS.filter(({ language }) => language === 'yaml').map(({ text }) => text);
 

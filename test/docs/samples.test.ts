@@ -1,4 +1,4 @@
-// docs/samples.md → each block run as it stands there, in a network namespace where the simulator answers at 169.254.169.254.
+// docs/simulate/samples.md → each block run as it stands there, in a network namespace where the simulator answers at 169.254.169.254.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { folderOf, start } from '../support/program.ts';
 import { type CodeBlock, codeBlocksOf } from './markdown-page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PAGE = 'docs/samples.md';
+const PAGE = 'docs/simulate/samples.md';
 const SERVICE = 'http://169.254.169.254';
 const EVENT_ID = 'C7061BAC-AFDC-4513-B24B-AA5F13A16123';
 /** Nobody listens there: who asks a proxy gets no answer. */
@@ -93,7 +93,7 @@ class Bench {
   }
 }
 
-test('docs/samples.md has these blocks, and a test for each', () => {
+test('docs/simulate/samples.md has these blocks, and a test for each', () => {
   assert.deepEqual(
     blocks.map(({ heading, language }) => `${heading}: ${language}`),
     [
@@ -110,7 +110,7 @@ test('docs/samples.md has these blocks, and a test for each', () => {
   );
 });
 
-test('docs/samples.md says of each PowerShell sample that it has not been run', () => {
+test('docs/simulate/samples.md says of each PowerShell sample that it has not been run', () => {
   const page = readFileSync(join(ROOT, PAGE), 'utf8');
   const sections = page.split(/^## /m).filter((section) => section.includes('```powershell'));
   assert.equal(sections.length, 2);
@@ -118,7 +118,7 @@ test('docs/samples.md says of each PowerShell sample that it has not been run', 
 });
 
 // Most of the time they wait for a poll a second later.
-describe('docs/samples.md', { skip, concurrency: 3 }, () => {
+describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
   test('makes a namespace where the simulator is the metadata service, and takes it away', async (t) => {
     const namespace = NetworkNamespace.named(t);
     const typed = (index: number) => block('Try them without Azure', index).text.replaceAll('try-events', namespace.name);

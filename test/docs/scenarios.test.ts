@@ -1,4 +1,4 @@
-// docs/scenarios.md → the scenarios that are shipped, the keys that a file may have, and an example that is read and played.
+// docs/simulate/scenarios.md → the scenarios that are shipped, the keys that a file may have, and an example that is read and played.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type * as v from 'valibot';
@@ -10,7 +10,7 @@ import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
 import { codeBlocksOf, tableBelow } from './markdown-page.ts';
 import { ScenarioPlay } from './scenario-play.ts';
 
-const PAGE = 'docs/scenarios.md';
+const PAGE = 'docs/simulate/scenarios.md';
 
 function keysBelow(heading: string): readonly string[] {
   return tableBelow(PAGE, heading).map(([key = '']) => key.replaceAll('`', ''));

@@ -1,4 +1,4 @@
-// docs/service-bus.md → its consumers run against a namespace on loopback, its filter there, its table of answers compared with what the sink makes of each.
+// docs/operate/service-bus.md → its consumers run against a namespace on loopback, its filter there, its table of answers compared with what the sink makes of each.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { poll } from '../support/poll.ts';
 import { folderOf, start } from '../support/program.ts';
 import { codeBlocksOf, tableBelow } from './markdown-page.ts';
 
-const PAGE = 'docs/service-bus.md';
+const PAGE = 'docs/operate/service-bus.md';
 const page = readFileSync(join(import.meta.dirname, '../..', PAGE), 'utf8');
 const never = new AbortController().signal;
 

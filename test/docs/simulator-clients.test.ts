@@ -1,4 +1,4 @@
-// docs/simulator.md, clients with a fixed address → its lines as they stand there: two unmodified clients in two namespaces, each of them another machine.
+// docs/simulate/simulator.md, clients with a fixed address → its lines as they stand there: two unmodified clients in two namespaces, each of them another machine.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
@@ -11,7 +11,7 @@ const SERVICE = 'http://169.254.169.254';
 const EVENTS = `${SERVICE}/metadata/scheduledevents?api-version=2020-07-01`;
 const skip = noNetworkNamespace();
 
-const [making = '', simulating = '', asking = ''] = codeBlocksOf('docs/simulator.md')
+const [making = '', simulating = '', asking = ''] = codeBlocksOf('docs/simulate/simulator.md')
   .filter(({ heading }) => heading === 'Clients with a fixed address')
   .map(({ text }) => text);
 

@@ -1,4 +1,4 @@
-// docs/simulator.md → its options, routes, fields and state beside those that there are, and its maintenance by hand, typed in a shell.
+// docs/simulate/simulator.md → its options, routes, fields and state beside those that there are, and its maintenance by hand, typed in a shell.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
@@ -11,7 +11,7 @@ import { simulatedGroup } from '../virtual/simulated-group.ts';
 import { jsonOf } from '../virtual/simulation.ts';
 import { codeBlocksOf, tableBelow } from './markdown-page.ts';
 
-const PAGE = 'docs/simulator.md';
+const PAGE = 'docs/simulate/simulator.md';
 
 /** What stands between backquotes in the first cell of each row. */
 function firstCells(heading: string): readonly string[] {

@@ -1,4 +1,4 @@
-// The clause tables of docs/webhooks.md and the titles of tests → each clause has its tests or says why not, each citation its clause.
+// The clause tables of docs/operate/webhooks.md and the titles of tests → each clause has its tests or says why not, each citation its clause.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { citationsOf, citedRows, differingRows, unknownCitations } from './cited-rows.ts';
@@ -7,7 +7,7 @@ import { citationsOf, citedRows, differingRows, unknownCitations } from './cited
 const CLAUSES: Readonly<Record<string, number>> = { H: 15, JS: 9, W: 18, S: 11 };
 const ID = /^(?:H|JS|W|S)-\d+$/;
 
-const rows = citedRows('docs/webhooks.md', ID);
+const rows = citedRows('docs/operate/webhooks.md', ID);
 const citations = citationsOf(ID, /\((?:H|JS|W|S)-\d+/g, 'docs/webhook-clauses');
 
 test('every clause has its row, in order', () => {

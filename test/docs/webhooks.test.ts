@@ -1,4 +1,4 @@
-// The receivers of docs/webhooks.md, as they stand there → what they make of our deliveries, and of forged ones.
+// The receivers of docs/operate/webhooks.md, as they stand there → what they make of our deliveries, and of forged ones.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ interface Running {
 }
 
 async function run(t: TestContext, { language, file, command }: Receiver): Promise<Running> {
-  const block = codeBlocksOf('docs/webhooks.md').find((candidate) => candidate.language === language);
+  const block = codeBlocksOf('docs/operate/webhooks.md').find((candidate) => candidate.language === language);
   assert.ok(block, `there is no receiver in ${language}`);
   const folder = folderOf(t);
   symlinkSync(join(import.meta.dirname, '../../node_modules'), join(folder, 'node_modules'));
@@ -128,7 +128,7 @@ test('the receiver in Node consents to the origin that it knows, and to no other
 });
 
 test('the lines that verify Ed25519 take what was signed with the private key, and nothing else', async (t) => {
-  const block = codeBlocksOf('docs/webhooks.md').find(({ heading, language }) => heading === 'Signatures' && language === 'js');
+  const block = codeBlocksOf('docs/operate/webhooks.md').find(({ heading, language }) => heading === 'Signatures' && language === 'js');
   const file = join(folderOf(t), 'is-signed.mjs');
   writeFileSync(file, block?.text ?? assert.fail('there are no such lines'));
   const { isSigned } = (await import(pathToFileURL(file).href)) as {

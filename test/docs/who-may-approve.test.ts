@@ -1,4 +1,4 @@
-// docs/who-may-approve.md → its configuration serves, its commands make certificates, and each of its approvers is known by what it has.
+// docs/approve/who-may-approve.md → its configuration serves, its commands make certificates, and each of its approvers is known by what it has.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { folderOf } from '../support/program.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 
 const run = promisify(execFile);
-const blocks = codeBlocksOf('docs/who-may-approve.md');
+const blocks = codeBlocksOf('docs/approve/who-may-approve.md');
 const TOKEN = 'orders-token-from-a-file';
 const TENANT = 'https://login.microsoftonline.com/11111111-2222-3333-4444-555555555555';
 const API = '99999999-8888-7777-6666-555555555555';

@@ -1,4 +1,4 @@
-// What a StartRequest does and what it does not; rows of docs/fidelity.md.
+// What a StartRequest does and what it does not; rows of docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { simulatedGroup } from '../virtual/simulated-group.ts';

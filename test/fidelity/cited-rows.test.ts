@@ -4,7 +4,7 @@ import test from 'node:test';
 import { type CitedRow, citationsOf, citedRows, differingRows, pageOf, unknownCitations } from '../docs/cited-rows.ts';
 
 const BASES = ['documented', 'seen', 'choice'];
-const PAGE = 'docs/fidelity.md';
+const PAGE = 'docs/simulate/fidelity.md';
 
 const rows = citedRows(PAGE, /^F-/);
 const citations = citationsOf(/^F-\d{2,}$/, /\bF-\d+/g, 'simulator/fidelity');

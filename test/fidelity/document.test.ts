@@ -1,4 +1,4 @@
-// What the document says, and by which ETag it is known; rows of docs/fidelity.md.
+// What the document says, and by which ETag it is known; rows of docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { WireEvent } from '../../src/simulator/events/event.ts';

@@ -1,4 +1,4 @@
-// Which machine of a group sees and approves what; rows of docs/fidelity.md.
+// Which machine of a group sees and approves what; rows of docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';

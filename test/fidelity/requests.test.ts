@@ -1,4 +1,4 @@
-// What the service looks at in a request, and in which order; rows of docs/fidelity.md.
+// What the service looks at in a request, and in which order; rows of docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { simulatedGroup } from '../virtual/simulated-group.ts';

@@ -119,19 +119,19 @@ function anyVariable(): Readonly<Record<string, string>> {
   return new Proxy({}, { get: (_, name) => value(String(name)) });
 }
 
-test('docs/cloudevents.md tells of every change', () => {
-  const page = text('docs/cloudevents.md');
+test('docs/receive/cloudevents.md tells of every change', () => {
+  const page = text('docs/receive/cloudevents.md');
   assert.deepEqual(
     CHANGE_NAMES.filter((name) => !page.includes(`| \`${name}\` |`)),
     [],
   );
 });
 
-test('the examples of docs/cloudevents.md fit their schemas, and its ids come from their recipe', () => {
+test('the examples of docs/receive/cloudevents.md fit their schemas, and its ids come from their recipe', () => {
   const schemas = ['change', 'approval', 'source'].map((name) => JSON.parse(text(`docs/schemas/${name}.v1.json`)));
   const ajv = new Ajv2020({ strict: false, schemas });
   formats.default(ajv);
-  const page = text('docs/cloudevents.md');
+  const page = text('docs/receive/cloudevents.md');
   const examples = blocks(page, 'json').map((block) => JSON.parse(block));
   for (const example of examples) {
     const data = example.data ?? example;
@@ -147,8 +147,8 @@ test('the examples of docs/cloudevents.md fit their schemas, and its ids come fr
   assert.equal(event.traceparent.split('-')[2], sha256Hex(event.id, 16));
 });
 
-test('docs/approvals.md lists every problem type, the refusals with their status', () => {
-  const page = text('docs/approvals.md');
+test('docs/approve/approvals.md lists every problem type, the refusals with their status', () => {
+  const page = text('docs/approve/approvals.md');
   assert.deepEqual(
     Object.keys(PROBLEM_TITLES).filter((type) => !page.includes(`\`${type}\``)),
     [],

@@ -1,4 +1,4 @@
-// The closed list of error codes: against docs/errors.md, both ways, and against the code that throws them.
+// The closed list of error codes: against docs/operate/errors.md, both ways, and against the code that throws them.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ function text(path: string): string {
 }
 
 test('the documentation lists every error code, in order, and none that does not exist', () => {
-  const rows = [...text('docs/errors.md').matchAll(/^\| `(BRIDGE_[A-Z_]+)` \| (.*) \| (.*) \|$/gm)];
+  const rows = [...text('docs/operate/errors.md').matchAll(/^\| `(BRIDGE_[A-Z_]+)` \| (.*) \| (.*) \|$/gm)];
   assert.deepEqual(
     rows.map(([, code]) => code),
     [...ERROR_CODES].sort(),

@@ -1,4 +1,4 @@
-// docs/consumer.md → each of its code blocks, run as it stands in a project that has the package installed: against the real webhook sink, and brokers' clients that play back.
+// docs/receive/consumer.md → each of its code blocks, run as it stands in a project that has the package installed: against the real webhook sink, and brokers' clients that play back.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -17,7 +17,7 @@ import { deliveryOf, lifeOf, SECRET } from '../unit/consumer/deliveries.ts';
 import { VirtualTime } from '../virtual/virtual-time.ts';
 import { Project } from './installed-package.ts';
 
-const blocks = codeBlocksOf('docs/consumer.md').map(({ language, text }) => ({
+const blocks = codeBlocksOf('docs/receive/consumer.md').map(({ language, text }) => ({
   language,
   text,
   file: /^\/\/ ([\w-]+\.js)\n/.exec(text)?.[1] ?? '',

@@ -34,7 +34,8 @@ test('the library holds no other package, imports Node alone, and is below 60 KB
 });
 
 test('its types come along, and only what they need', () => {
-  for (const path of ['dist/consumer.js', 'dist/types/consumer.d.ts', 'docs/consumer.md']) assert.ok(packedPaths.includes(path), path);
+  for (const path of ['dist/consumer.js', 'dist/types/consumer.d.ts', 'docs/receive/consumer.md'])
+    assert.ok(packedPaths.includes(path), path);
   const needed = /^dist\/types\/(consumer|simulator|validation)\b|^dist\/types\/(errors|model|change-name|simulator|consumer)\.d\.ts$/;
   assert.deepEqual(
     packedPaths.filter((path) => path.startsWith('dist/types/') && !needed.test(path)),

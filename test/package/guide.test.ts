@@ -1,10 +1,10 @@
-// docs/testing-with-the-simulator.md → each of its code blocks, run as it stands in a project that has the package installed.
+// docs/simulate/testing-with-the-simulator.md → each of its code blocks, run as it stands in a project that has the package installed.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { codeBlocksOf } from '../docs/markdown-page.ts';
 import { Project } from './installed-package.ts';
 
-const blocks = codeBlocksOf('docs/testing-with-the-simulator.md');
+const blocks = codeBlocksOf('docs/simulate/testing-with-the-simulator.md');
 
 function blocksIn(language: string): readonly string[] {
   return blocks.filter((block) => block.language === language).map(({ text }) => text);

@@ -10,11 +10,11 @@ test('the package holds the program, scenarios, page, templates, types and docum
   const needed = [
     ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/main.js', 'dist/simulator.js', 'dist/types/simulator.d.ts'],
     'dist/THIRD-PARTY-NOTICES',
-    ...['dist/consumer.js', 'dist/types/consumer.d.ts', 'docs/consumer.md'],
+    ...['dist/consumer.js', 'dist/types/consumer.d.ts', 'docs/receive/consumer.md'],
     ...names('src/simulator/scenarios', 'dist/scenarios'),
     ...names('src/simulator/page', 'dist/page'),
     ...names('adapters/webhook/templates', 'dist/templates'),
-    'docs/testing-with-the-simulator.md',
+    'docs/simulate/testing-with-the-simulator.md',
   ];
   assert.deepEqual(
     needed.filter((path) => !packedPaths.includes(path)),

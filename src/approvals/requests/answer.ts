@@ -35,7 +35,7 @@ export interface HoldRecorded {
 export type HoldAnswer = HoldRecorded | Refusal;
 export type ReleaseAnswer = { readonly kind: 'released' } | Refusal;
 
-/** By `type`; docs/approvals.md lists them for callers. */
+/** By `type`; docs/approve/approvals.md lists them for callers. */
 export const REFUSALS = {
   'bad-request': { status: 400, title: 'The request cannot be understood' },
   unknown: { status: 404, title: 'No such event' },

@@ -6,7 +6,7 @@ import { ConsumerError } from '../consumer-error.ts';
 import { type CloudEvent, changeOf } from '../event.ts';
 import { notAnEvent } from '../read-event.ts';
 
-/** What follows the EventId in an id of a bridge; `source.*` have none before it (docs/cloudevents.md, `id`). */
+/** What follows the EventId in an id of a bridge; `source.*` have none before it (docs/receive/cloudevents.md, `id`). */
 const WORDS = CHANGE_NAMES.map((name) => name.replace('.', '-'));
 const ID = new RegExp(`^(?:[0-9a-z_-]{1,64}:)?(${WORDS.join('|')})(?::[0-9a-z]+)*$`);
 

@@ -54,7 +54,7 @@ export function answerControl(group: Group, request: SimRequest, nowMs: number):
   const found = method && router.find(method, path);
   if (found) return (found.store as Handler)({ group, body: request.body, named: found.params['named'] ?? '', query, nowMs });
   const allowed = METHODS.filter((known) => router.find(known, path));
-  if (allowed.length === 0) return problem({ status: 404, detail: `There is no route ${path}; docs/simulator.md lists them.` });
+  if (allowed.length === 0) return problem({ status: 404, detail: `There is no route ${path}; docs/simulate/simulator.md lists them.` });
   return problem({ status: 405, detail: `${path} takes ${allowed.join(' and ')}.` }, { allow: allowed.join(', ') });
 }
 

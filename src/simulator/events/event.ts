@@ -46,7 +46,7 @@ const LEAST_NOTICE_MS: ReadonlyMap<string, number> = new Map([
 ]);
 const LEAST_NOTICE_OF_OTHERS_MS = 15 * MINUTE_MS;
 
-/** Of real events, by type and source, as far as they were shown (docs/fidelity.md, F-26); for all others captures have `""`, or there are none. */
+/** Of real events, by type and source, as far as they were shown (docs/simulate/fidelity.md, F-26); for all others captures have `""`, or there are none. */
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Reboot Platform', 'Host server is undergoing maintenance.'],
   ['Reboot User', 'Virtual machine is going to be restarted as requested by authorized user.'],
@@ -54,7 +54,7 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Redeploy User', 'Virtual machine is going to be redeployed as requested by authorized user.'],
 ]);
 
-/** The defaults of the contract's section 7, by the clock that NotBefore is listed by. Its keys stand in the order in which the service writes them (docs/fidelity.md, F-98). */
+/** The defaults of the contract's section 7, by the clock that NotBefore is listed by. Its keys stand in the order in which the service writes them (docs/simulate/fidelity.md, F-98). */
 export function newEvent(eventId: string, fields: EventFields, vms: readonly string[], nowMs: number): WireEvent {
   const given = listedFields(fields, nowMs);
   const { EventType: type = 'Freeze', EventSource: source = 'Platform' } = given;

@@ -66,7 +66,7 @@ export function isMetadataRoute(url: string): boolean {
   return /^\/metadata(?:[/?]|$)/i.test(url);
 }
 
-/** Of the order of the checks one thing was seen: the version comes before the path (docs/fidelity.md). @param request with its header names in lower case */
+/** Of the order of the checks one thing was seen: the version comes before the path (docs/simulate/fidelity.md). @param request with its header names in lower case */
 export function answerMetadata(group: Group, machine: Machine, request: SimRequest, nowMs: number, spoils: Spoils): SimAnswer {
   const [path, query] = pathAndQuery(request.url);
   const route = routeOf(path.toLowerCase().replace(/\/$/, ''));

@@ -10,7 +10,7 @@ export type ReadScenario = { readonly script: Script } | { readonly faults: read
 
 const KIND = 'scenario';
 
-/** Reports every fault of a file in one run. docs/scenarios.md tells the keys. */
+/** Reports every fault of a file in one run. docs/simulate/scenarios.md tells the keys. */
 export function readScenario(text: string, name: string): ReadScenario {
   const { value, faults: unreadable } = parseYaml(text, KIND);
   if (value === undefined) return { faults: unreadable };

@@ -13,7 +13,7 @@ export interface MachineUrl {
 
 /**
  * An event to be, or changes to one: any of the nine fields that the metadata service lists, and four that it does not show. All may be left
- * out; docs/simulator.md says what stands then. Durations are texts such as `30s`, `15m`, `2h`, in simulated time.
+ * out; docs/simulate/simulator.md says what stands then. Durations are texts such as `30s`, `15m`, `2h`, in simulated time.
  */
 export interface EventOrder {
   /** A new GUID where absent. One that was given before, in whatever letter case, is refused. */
@@ -75,7 +75,7 @@ export interface UntilOptions {
 }
 
 /**
- * A metadata service of Azure, simulated in this process. Orders take effect at once and are checked as the control routes of docs/simulator.md
+ * A metadata service of Azure, simulated in this process. Orders take effect at once and are checked as the control routes of docs/simulate/simulator.md
  * check them; each throws `BRIDGE_SIMULATOR_REFUSED` where a body is malformed (`status` 400), an id or a name is unknown (404) or a move is
  * impossible now (409), and `BRIDGE_SIMULATOR_CLOSED` after `close`. What can be read stays readable after it.
  */

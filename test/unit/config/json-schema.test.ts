@@ -1,4 +1,4 @@
-// jsonSchema: what an editor is told, against what readConfig takes; and against docs/configuration.md, both ways.
+// jsonSchema: what an editor is told, against what readConfig takes; and against docs/operate/configuration.md, both ways.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
 import { ADAPTERS, configOf, faultsOf, OTHER_TOKEN, surroundings, TOKEN } from '../../support/config.ts';
 
 const validate = new Ajv({ strict: false, allErrors: true }).compile(jsonSchema(ADAPTERS));
-const DOC = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
+const DOC = readFileSync(new URL('../../../docs/operate/configuration.md', import.meta.url), 'utf8');
 
 /** Contract, section 2: what of its example there is now. */
 const EXAMPLE = `

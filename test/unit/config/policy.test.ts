@@ -187,7 +187,7 @@ for (const keys of REFUSED_BY_BOTH) {
 }
 
 test('the shipped example is a valid configuration for check and for editors, with the sample policy and standard output', () => {
-  const example = readFileSync(new URL('../../../docs/examples/documentation-policy.yaml', import.meta.url), 'utf8');
+  const example = readFileSync(new URL('../../../docs/receive/examples/documentation-policy.yaml', import.meta.url), 'utf8');
   const { approvals: read, sinks } = configOf(example, { ...AROUND, adapters: REAL_ADAPTERS });
   assert.equal(read.policy, 'documentation');
   assert.deepEqual(

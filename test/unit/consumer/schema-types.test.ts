@@ -1,4 +1,4 @@
-// docs/schemas/ and docs/consumer.md against the code: the generated types are of today, the page names every error and what is exported.
+// docs/schemas/ and docs/receive/consumer.md against the code: the generated types are of today, the page names every error and what is exported.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ test('the generated types are those of the schemas as they are', async () => {
 });
 
 test('the page tells of every error code, and of no other', () => {
-  const told = tableBelow('docs/consumer.md', 'Errors').map(([code]) => code);
+  const told = tableBelow('docs/receive/consumer.md', 'Errors').map(([code]) => code);
   assert.deepEqual(
     told,
     CONSUMER_ERROR_CODES.map((code) => `\`${code}\``),
@@ -24,7 +24,7 @@ test('the page tells of every error code, and of no other', () => {
 });
 
 test('the page names every function that the library has', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/consumer.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/receive/consumer.md'), 'utf8');
   assert.deepEqual(
     Object.keys(consumer).filter((name) => !page.includes(name)),
     [],

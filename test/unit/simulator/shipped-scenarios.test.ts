@@ -34,8 +34,8 @@ test('every shipped file is a scenario of its own name, and the demo comes first
   for (const { name } of SCRIPTS) assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*$/);
 });
 
-test('every shipped file says in its first lines what it shows, and names rows of docs/fidelity.md that are there', () => {
-  const rows = readFileSync(join(import.meta.dirname, '../../../docs/fidelity.md'), 'utf8');
+test('every shipped file says in its first lines what it shows, and names rows of docs/simulate/fidelity.md that are there', () => {
+  const rows = readFileSync(join(import.meta.dirname, '../../../docs/simulate/fidelity.md'), 'utf8');
   for (const file of globSync('*.yaml', { cwd: FOLDER })) {
     const comment = /^(?:#.*\n)+/.exec(readFileSync(join(FOLDER, file), 'utf8'))?.[0] ?? '';
     const named = comment.match(/\bF-\d\d\b/g) ?? [];

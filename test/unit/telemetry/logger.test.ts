@@ -159,7 +159,7 @@ test('on a terminal a line is for people', async () => {
   assert.throws(() => JSON.parse(printed));
 });
 
-const DOC = readFileSync(new URL('../../../docs/logs.md', import.meta.url), 'utf8');
+const DOC = readFileSync(new URL('../../../docs/operate/logs.md', import.meta.url), 'utf8');
 
 test('the documentation lists every level', () => {
   const documented = new Set([...DOC.matchAll(/^\| `(\w+)` \| [A-Z].*\| .*\|$/gm)].map(([, level]) => level));

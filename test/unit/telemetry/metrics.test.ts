@@ -1,4 +1,4 @@
-// createMetrics: what is counted, what a scrape shows, and docs/metrics.md against it, both ways.
+// createMetrics: what is counted, what a scrape shows, and docs/operate/metrics.md against it, both ways.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -238,7 +238,7 @@ test("names follow Prometheus' conventions", async () => {
 });
 
 test('the documentation lists every metric with its type, and none that does not exist', async () => {
-  const doc = readFileSync(new URL('../../../docs/metrics.md', import.meta.url), 'utf8');
+  const doc = readFileSync(new URL('../../../docs/operate/metrics.md', import.meta.url), 'utf8');
   const rows = [...doc.matchAll(/^\| `(scheduled_events_bridge_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`);
   assert.deepEqual(rows.sort(), (await exposed()).map((metric) => metric.join(' ')).sort());
 });

@@ -16,7 +16,7 @@ import { simulatorTransport } from '../../virtual/simulator-transport.ts';
 import { HOUR, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
-const EXAMPLE = readFileSync(new URL('../../../docs/examples/documentation-policy.yaml', import.meta.url), 'utf8');
+const EXAMPLE = readFileSync(new URL('../../../docs/receive/examples/documentation-policy.yaml', import.meta.url), 'utf8');
 
 /** A scenario that takes longer than a day is polled less often. */
 const LONG = { overMs: 24 * HOUR, pauseMs: 30 * SECOND };

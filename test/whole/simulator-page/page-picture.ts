@@ -1,4 +1,4 @@
-// `node test/whole/simulator-page/page-picture.ts` → docs/simulator-page.png: the simulator's page with three machines and events in each state. Run by hand.
+// `node test/whole/simulator-page/page-picture.ts` → docs/simulate/simulator-page.png: the simulator's page with three machines and events in each state. Run by hand.
 import { join } from 'node:path';
 import { startSimulator } from '../../../src/simulator/server.ts';
 import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';
@@ -36,5 +36,5 @@ await asClient();
 const page = await openUnwatchedPage(server.url, { viewport: { width: 1064, height: 800 } });
 await page.getByText('Ended events (2)').waitFor();
 await page.getByLabel('Name').selectOption('rolling-maintenance');
-await page.screenshot({ path: join(import.meta.dirname, '../../../docs/simulator-page.png'), fullPage: true });
+await page.screenshot({ path: join(import.meta.dirname, '../../../docs/simulate/simulator-page.png'), fullPage: true });
 await closeBrowser();

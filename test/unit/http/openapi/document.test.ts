@@ -125,8 +125,8 @@ test('what it says of a body is what is taken: requests that it forbids are no a
   }
 });
 
-test('docs/http.md has its routes with their statuses, and its problem types, no more and no fewer', () => {
-  const page = readFileSync(join(ROOT, 'docs/http.md'), 'utf8');
+test('docs/operate/http.md has its routes with their statuses, and its problem types, no more and no fewer', () => {
+  const page = readFileSync(join(ROOT, 'docs/operate/http.md'), 'utf8');
   // 500 stands below for all.
   const statusesOf = ({ responses }: Operation) => Object.keys(responses).filter((status) => status !== '500');
   const routes = Object.entries(PATHS).flatMap(([path, own]) =>

@@ -155,7 +155,7 @@ test('what a template asks for is known by place, what it makes itself is left o
 });
 
 test('the page on templates names every filter and every tag that there is, and no other', () => {
-  const page = readFileSync(new URL('../../../../../docs/templates.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../../../docs/operate/templates.md', import.meta.url), 'utf8');
   const named = (heading: string) => {
     const section = new RegExp(`^## ${heading}\n([\\s\\S]*?)(?=^## )`, 'm').exec(page)?.[1] ?? assert.fail(heading);
     return [...section.matchAll(/`([a-z_0-9]+|#)`/g)].map(([, name = '']) => name).sort();

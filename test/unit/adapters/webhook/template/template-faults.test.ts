@@ -11,7 +11,7 @@ import { formatFault } from '../../../../../src/schema/faults.ts';
 import { Secret } from '../../../../../src/secrets/secret.ts';
 import { surroundings } from '../../../../support/config.ts';
 
-const PAGE = readFileSync(new URL('../../../../../docs/templates.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../../../../docs/operate/templates.md', import.meta.url), 'utf8');
 
 /** The faults of a sink `hook` with this `body`, whose template file holds `file`. */
 async function faultsOf(
@@ -131,11 +131,11 @@ test('the configurations of the page on templates are valid, templates included'
   }
 });
 
-test("the page's own template is valid and gives what the page shows for the event of docs/cloudevents.md", async () => {
+test("the page's own template is valid and gives what the page shows for the event of docs/receive/cloudevents.md", async () => {
   const [, file = ''] = /^```liquid\n([\s\S]*?)^```/m.exec(PAGE) ?? [];
   const [, gives = ''] = /^```json5\n([\s\S]*?)^```/m.exec(PAGE) ?? [];
   assert.deepEqual(await faultsOf(OWN, file), []);
-  const page = readFileSync(new URL('../../../../../docs/cloudevents.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../../../docs/receive/cloudevents.md', import.meta.url), 'utf8');
   const event = JSON.parse(/^```json\n([\s\S]*?)^```/m.exec(page)?.[1] ?? '');
   const source = new Secret({ file: 'own.liquid' });
   source.open(file);
