@@ -25,3 +25,6 @@ export interface ApprovalPorts {
   /** Who speaks in the ids of approval CloudEvents: the VM's name in lower case, or an id kept in the store. */
   observerId(): string;
 }
+
+/** What the metadata service, or the event itself, has said of a StartRequest. */
+export type SubmissionVerdict = 'submitted' | 'moot' | 'failed';

@@ -1,7 +1,7 @@
 // `policy test`: the configuration's approvals, and an event at a time → what the bridge would decide about it, by which rule, when and why.
 import { compileExplanation, type PassedRule } from '../approvals/rules/explain.ts';
-import { compilePolicy, type PolicyOptions, type Ruling } from '../approvals/rules/policy.ts';
-import { quorumOf, type Required } from '../approvals/rules/quorum.ts';
+import { compilePolicy, type PolicyOptions, type Required, type Ruling } from '../approvals/rules/policy.ts';
+import { quorumOf } from '../approvals/rules/quorum.ts';
 import { compileScope, type ScopeOptions } from '../approvals/rules/scope.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { ScheduledEvent } from '../model/events.ts';

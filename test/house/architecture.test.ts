@@ -1,168 +1,128 @@
-// The source files → the rules of the house: imports point one way, no cycles, time and chance come in at one place, first lines tell.
+// docs/develop/architecture.md's table and the source files → the rules of the house: imports point one way, no cycles, time and chance come in at one place.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 
 const ROOT = join(import.meta.dirname, '../..');
+const PAGE = 'docs/develop/architecture.md';
 
 interface SourceFile {
   readonly path: string;
   readonly text: string;
-  /** Paths from the root of our own modules it imports, types included. */
+  /** Paths from the root of our own modules that it imports, types included. */
   readonly imports: readonly string[];
-  /** The same without `import type`. */
-  readonly runtimeImports: readonly string[];
 }
 
-const IMPORT = /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?['"](\.[^'"]+)['"]|import\(\s*['"](\.[^'"]+)['"]\s*\)/g;
+const IMPORT = /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?(?:[^'";]*?\sfrom\s+)?['"](\.[^'"]+)['"]|import\(\s*['"](\.[^'"]+)['"]\s*\)/g;
 
 function read(path: string): SourceFile {
   const text = readFileSync(join(ROOT, path), 'utf8');
-  const imports: string[] = [];
-  const runtimeImports: string[] = [];
-  for (const [, type, fromPath, dynamicPath] of text.matchAll(IMPORT)) {
-    const target = normalize(join(dirname(path), (fromPath ?? dynamicPath) as string));
-    imports.push(target);
-    if (!type) runtimeImports.push(target);
-  }
-  return { path, text, imports, runtimeImports };
+  const imports = [...text.matchAll(IMPORT)].map(([, plain, dynamic]) => normalize(join(dirname(path), (plain ?? dynamic) as string)));
+  return { path, text, imports: imports.filter((target) => target !== 'package.json') };
 }
 
 const files = globSync(['src/**/*.ts', 'adapters/**/*.ts'], { cwd: ROOT })
   .map((path) => read(normalize(path)))
   .sort((a, b) => (a.path < b.path ? -1 : 1));
 
-/** The files beside model: nouns, text formats and the clocks' types, which every part may import. */
-const NOUNS = [
-  'model',
-  'approval',
-  'caller',
-  'errors',
-  'time',
-  'turn',
-  'durations',
-  'sizes',
-  'dates',
-  'options',
-  'secret',
-  'certificates',
-  'tls-options',
-  'tls-files',
-  'watched-files',
-  'regular-file',
-  'file-exposure',
-  'bearer-token',
-  'azure-options',
-  'azure-credential',
-  'azure-fault',
-  'azure-identity',
-  'webhook-secret',
-  'visible-text',
-  'content',
-  'worse',
-  'event-matchers',
-  'cloud-event-body',
-  'change-name',
-  'ids',
-  'canonical-json',
-  'json-object',
-  'near-misses',
-  'api-versions',
-  'private-addresses',
-  'own-host',
-  'checked-lookup',
-  'proxy-url',
-  'http-connect',
-  'network-codes',
-  'tls-advice',
-];
-/** Folders of such files, while the house is being moved. */
-const FOUNDATIONS = ['formats', 'model', 'time', 'secrets', 'schema', 'net', 'azure', 'auth'];
-const STAGES = ['metadata', 'changes', 'cloudevents', 'outbox', 'delivery', 'approvals'];
-/** Which layer may import which others, besides itself and the nouns. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  nouns: [],
-  metadata: [],
-  changes: [],
-  cloudevents: [],
-  outbox: [],
-  delivery: ['contract'],
-  approvals: ['contract'],
-  /** Checks a file against a schema, for whoever reads files. */
-  validation: [],
-  config: ['contract', 'validation'],
-  http: [],
-  telemetry: [],
-  simulator: ['validation'],
-  /** src/simulator.ts, which gives the simulator the machine's clocks for tests of other projects. */
-  'simulator.ts': ['simulator', 'validation', 'system'],
-  /** For those who receive and approve: no bundle of it holds a library. */
-  consumer: [],
-  /** src/consumer.ts, which gives the consumer's library the machine's clock. */
-  'consumer.ts': ['consumer', 'clock'],
-  contract: [],
-  adapter: ['contract', 'cloudevents'],
-  adapters: ['contract', 'adapter'],
-  clock: [],
-  system: ['clock'],
-  pipeline: STAGES,
-  /** The parts that bridge.ts composes of several stages; the root is the one that may import them all. */
-  bridge: [...STAGES, 'pipeline', 'config', 'http', 'telemetry', 'contract'],
-  demo: ['bridge', 'consumer.ts', 'simulator', 'config', 'validation', 'telemetry', 'adapters', 'contract'],
-  verbs: [...STAGES, 'bridge', 'demo', 'consumer.ts', 'simulator', 'config', 'validation', 'telemetry', 'contract', 'adapters'],
-  cli: ['verbs', 'system'],
-  main: ['cli'],
-};
-
-function layerOf(path: string): string {
-  const [top, second, third] = path.split('/') as [string, string, string | undefined];
-  if (top === 'package.json') return 'nouns';
-  if (top === 'adapters') return second === 'adapter.ts' ? 'contract' : third === undefined ? 'adapters' : 'adapter';
-  if (third !== undefined) return FOUNDATIONS.includes(second) ? 'nouns' : second;
-  if (second === 'simulator.ts' || second === 'consumer.ts') return second;
-  const name = second.replace(/\.ts$/, '');
-  return NOUNS.includes(name) ? 'nouns' : name;
+interface Row {
+  /** `src/net`, or one file: `src/errors.ts`. */
+  readonly place: string;
+  readonly mayImport: readonly string[];
 }
 
-test('imports point one way: cli → bridge → pipeline → the stages → model and errors', () => {
-  const offences: string[] = [];
-  for (const file of files) {
-    const layer = layerOf(file.path);
-    const allowed = MAY_IMPORT[layer];
-    assert.ok(allowed, `${file.path} belongs to no layer that this test knows: "${layer}"`);
-    for (const target of file.imports) {
-      const other = layerOf(target);
-      if (other !== layer && other !== 'nouns' && !allowed.includes(other))
-        offences.push(`${file.path} (${layer}) imports ${target} (${other})`);
-    }
-  }
-  assert.deepEqual(offences, []);
+/** The rows of the import table, in their order. */
+const rows: readonly Row[] = [
+  ...readFileSync(join(ROOT, PAGE), 'utf8').matchAll(/^\| `((?:src|adapters)\/[^`]+)` \|[^|]*\|([^|]*)\|$/gm),
+].map(([, place = '', last = '']) => ({ place, mayImport: [...last.matchAll(/`([^`]+)`/g)].map(([, name = '']) => wholePath(name)) }));
+
+/** In the last column `src/` is left out. */
+function wholePath(name: string): string {
+  return name.startsWith('adapters') ? name : `src/${name}`;
+}
+
+/** The row with the longest place that holds this file. */
+function rowOf(path: string): Row | undefined {
+  const holding = rows.filter(({ place }) => path === place || path.startsWith(`${place}/`));
+  return holding.sort((a, b) => b.place.length - a.place.length)[0];
+}
+
+/** What a file of one row imports of other rows: `from → to`, with the places. */
+function crossings(): readonly { readonly file: string; readonly target: string; readonly from: Row; readonly to: Row }[] {
+  return files.flatMap(({ path, imports }) =>
+    imports.flatMap((target) => {
+      const [from, to] = [rowOf(path), rowOf(target)];
+      return from && to && from !== to ? [{ file: path, target, from, to }] : [];
+    }),
+  );
+}
+
+test('every source file belongs to a row of the import table, and every row has files', () => {
+  const homeless = files.filter(({ path }) => rowOf(path) === undefined).map(({ path }) => path);
+  assert.deepEqual(homeless, [], `${PAGE} has no row for these`);
+  const empty = rows.filter((row) => !files.some(({ path }) => rowOf(path) === row)).map(({ place }) => place);
+  assert.deepEqual(empty, [], `${PAGE} has rows without a file`);
 });
 
-test('an adapter imports no other adapter', () => {
-  const offences = files.flatMap((file) =>
-    layerOf(file.path) === 'adapter'
-      ? file.imports
-          .filter((target) => layerOf(target) === 'adapter' && target.split('/')[1] !== file.path.split('/')[1])
-          .map((target) => `${file.path} imports ${target}`)
-      : [],
+test('a file imports what the row of its folder allows, and nothing else', () => {
+  const offences = crossings().filter(({ from, to }) => !from.mayImport.includes(to.place));
+  assert.deepEqual(
+    offences.map(({ file, target }) => `${file} imports ${target}`),
+    [],
+  );
+});
+
+test('the table allows nothing that no file does', () => {
+  const used = new Set(crossings().map(({ from, to }) => `${from.place} → ${to.place}`));
+  const unused = rows.flatMap(({ place, mayImport }) => mayImport.map((other) => `${place} → ${other}`)).filter((pair) => !used.has(pair));
+  assert.deepEqual(unused, []);
+});
+
+test('a row imports rows above it only, so that the folders have an order', () => {
+  const places = rows.map(({ place }) => place);
+  const offences = rows.flatMap(({ place, mayImport }, index) =>
+    mayImport.filter((other) => !places.slice(0, index).includes(other)).map((other) => `${place} → ${other}`),
   );
   assert.deepEqual(offences, []);
 });
 
-test('no file imports itself by a round trip', () => {
+test('no file imports itself by a round trip, types included', () => {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const done = new Set<string>();
   const visit = (path: string, trail: readonly string[]): void => {
     assert.ok(!trail.includes(path), `a cycle: ${[...trail, path].join(' → ')}`);
     if (done.has(path)) return;
-    for (const target of byPath.get(path)?.runtimeImports ?? []) visit(target, [...trail, path]);
+    for (const target of byPath.get(path)?.imports ?? []) visit(target, [...trail, path]);
     done.add(path);
   };
   for (const file of files) visit(file.path, []);
 });
 
+test('the root of src/ holds at most nine files, and no folder is a drawer', () => {
+  const count = new Map<string, number>();
+  for (const { path } of files) count.set(dirname(path), (count.get(dirname(path)) ?? 0) + 1);
+  assert.ok((count.get('src') ?? 0) <= 9, `src/ holds ${count.get('src')} files`);
+  const full = [...count].filter(([, files]) => files > 22).map(([folder, files]) => `${folder} holds ${files}`);
+  assert.deepEqual(full, []);
+});
+
+test('each unit test stands where its source file stands, and bears its name', () => {
+  const tests = globSync('test/unit/**/*.test.ts', { cwd: ROOT }).map(normalize);
+  assert.ok(tests.length > 100, 'the unit tests were not found');
+  const names = new Set(files.map(({ path }) => path.replace(/(\.d)?\.ts$/, '')));
+  const strays = tests.filter((path) => {
+    const mirrored = path.replace(/^test\/unit\/(?!adapters\/)/, 'src/').replace(/^test\/unit\//, '');
+    return !prefixesOf(mirrored.replace(/\.test\.ts$/, '')).some((prefix) => names.has(prefix));
+  });
+  assert.deepEqual(strays, []);
+});
+
+/** `a/lane-order` → `a/lane-order`, `a/lane`: what comes behind a file's name says which of its sides is tested. */
+function prefixesOf(path: string): readonly string[] {
+  const parts = basename(path).split('-');
+  return parts.map((_, index) => join(dirname(path), parts.slice(0, parts.length - index).join('-')));
+}
 /** What reads a clock, sets a timer or draws a number. */
 const TIME_AND_CHANCE =
   /\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b|\bAbortSignal\.timeout\b|\bMath\.random\b|\brandomUUID\b|\brandomBytes\b|\brandomInt\b|\bgetRandomValues\b|\bgenerateKey|\bhrtime\b|\btimers\/promises\b|\basyncScheduler\b/;
@@ -189,8 +149,8 @@ test('argv, the environment and the way out belong to cli.ts', () => {
   assert.deepEqual(offences, []);
 });
 
-test('only the verbs and the demo see the list of adapters', () => {
-  const offences = files.filter((file) => file.imports.includes('adapters/index.ts') && !/^src\/(demo\.ts|verbs\/)/.test(file.path));
+test('only the verbs see the list of adapters', () => {
+  const offences = files.filter((file) => file.imports.includes('adapters/index.ts') && !/^src\/verbs\//.test(file.path));
   assert.deepEqual(
     offences.map((file) => file.path),
     [],

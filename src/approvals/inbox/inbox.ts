@@ -1,4 +1,5 @@
 // Messages of approval sources → recorded, refused, kept until their event is known, or given back; on disk before the broker is told.
+
 import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../../adapters/adapter.ts';
 import { BridgeError, isStoreFault } from '../../errors.ts';
@@ -7,8 +8,8 @@ import type { ApprovalChange } from '../../model/events.ts';
 import { type Deps, now, sleep } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 import { approvalChange } from '../record/approval-change.ts';
-import type { Act } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
+import type { ApprovalCommand } from '../requests/approval-command.ts';
 import { type MayCome, whatMayCome } from '../requests/check.ts';
 import { parseMessageBody } from '../requests/message-body.ts';
 import { type MessageRequests, parseMessageRequests } from '../requests/message-requests.ts';
@@ -44,9 +45,9 @@ export interface IntakeParts {
   readonly deps: Deps;
   readonly logger: Logger;
   /** The checks of a request, for one that was sent at this time. */
-  readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly Act[] | Refusal;
+  readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly ApprovalCommand[] | Refusal;
   /** Records in one transaction, with what `also` writes. @throws BridgeError BRIDGE_STORE_* */
-  readonly record: (origin: ApprovalOrigin, acts: readonly Act[], also: (transaction: ApprovalTransaction) => void) => void;
+  readonly record: (origin: ApprovalOrigin, acts: readonly ApprovalCommand[], also: (transaction: ApprovalTransaction) => void) => void;
   /** Whether each bridge of a group reads the messages of this source. */
   readonly isShared: (source: string) => boolean;
   /** A message was refused. */

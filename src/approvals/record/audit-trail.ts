@@ -1,12 +1,14 @@
 // What one act made of the approvals of an event → its record, its CloudEvents and its log lines: written in a transaction, told once that is on disk.
+
 import type { Logger } from 'pino';
 import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, EventApproval } from '../../model/approvals.ts';
 import type { ApprovalChange, ApprovalPhase, Instant } from '../../model/events.ts';
 import type { ApprovalPorts } from '../ports.ts';
+import type { Matter } from '../rules/governed-event.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { approvalChange } from './approval-change.ts';
 import { stepsBetween } from './audit-steps.ts';
-import { isPassedBy, type Matter, type VoidVote } from './transitions.ts';
+import { isPassedBy, type VoidVote } from './transitions.ts';
 
 /** What happens to approvals, as a metric counts it; `denied`: a request was answered with a refusal. */
 export type ApprovalEventName = ApprovalStepName | 'denied';

@@ -1,20 +1,21 @@
 // Votes, holds, reviews, deadlines and verdicts → approvals, their record and their CloudEvents on disk, then the same in memory; says when one is decided.
+
 import { type ApprovalOrigin, type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { EventChange, Instant, KnownEvent } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
-import { isPast } from '../rules/governed-event.ts';
+import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
+import type { ApprovalCommand } from '../requests/approval-command.ts';
+import { isPast, type Matter } from '../rules/governed-event.ts';
 import { Rulings } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
-import type { Verdict } from '../submit/submitter.ts';
 import { AnswerRecord } from './answer-record.ts';
 import { stepOf } from './audit-steps.ts';
 import { Chronicle, type ChronicleParts, type Entry } from './audit-trail.ts';
 import { Doubts, isInDoubt } from './doubts.ts';
 import { type Pending, together } from './pending.ts';
 import { Reviews } from './reviews.ts';
-import { begun, isOpen, type Matter, moved, stands, withDeadline, withHold, withoutHolds, withVote } from './transitions.ts';
+import { begun, isOpen, moved, stands, withDeadline, withHold, withoutHolds, withVote } from './transitions.ts';
 
 export interface LedgerParts extends ChronicleParts {
   readonly store: ApprovalStore;
@@ -32,12 +33,6 @@ export interface LedgerHooks {
   /** Whether a process that ended since may have posted this, which it left behind as `submitting`. */
   readonly mayHavePosted: (approval: EventApproval) => boolean;
 }
-
-/** What an approver asked for, checked. Of several for one event, holds come first. */
-export type Act =
-  | { readonly kind: 'hold'; readonly known: KnownEvent; readonly reason: string | null; readonly sentMs: number | null }
-  | { readonly kind: 'release'; readonly known: KnownEvent; readonly holders: readonly string[] }
-  | { readonly kind: 'vote'; readonly known: KnownEvent; readonly hasSeen: boolean };
 
 /** The approvals of the occurrences that have not ended; what it holds is what is on disk. */
 export class Ledger {
@@ -96,7 +91,7 @@ export class Ledger {
    * What an approver asked for, all of it in one transaction, with what `also` writes; none where all of it is known already and `also` is absent.
    * @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded.
    */
-  act(origin: ApprovalOrigin, acts: readonly Act[], also?: (transaction: ApprovalTransaction) => void): void {
+  act(origin: ApprovalOrigin, acts: readonly ApprovalCommand[], also?: (transaction: ApprovalTransaction) => void): void {
     const at = now(this.#parts.deps);
     const current = new Map<string, EventApproval>();
     const entries = acts.flatMap((act): Entry[] => {
@@ -184,7 +179,7 @@ export class Ledger {
   }
 
   /** What became of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
-  conclude(posted: EventApproval, verdict: Verdict, status: number): void {
+  conclude(posted: EventApproval, verdict: SubmissionVerdict, status: number): void {
     const before = this.approvalOf(posted.key, posted.occurrence);
     const known = this.#parts.ports.events().get(posted.key);
     if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return;
@@ -221,7 +216,7 @@ export class Ledger {
     return { isNews, write: (transaction) => isNews && transaction.addSteps(occurrence, steps), commit: () => {} };
   }
 
-  #acted(origin: ApprovalOrigin, act: Act, before: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {
+  #acted(origin: ApprovalOrigin, act: ApprovalCommand, before: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {
     if (act.kind === 'vote') return withVote(this.#rules, before, matter, { ...origin, hasSeen: act.hasSeen }, at);
     if (act.kind === 'hold') {
       return withHold(this.#rules, before, matter, { ...origin, reason: act.reason, at, sentMs: act.sentMs, replaced: null });

@@ -1,13 +1,13 @@
 // Events that changed, started or ended, or are judged anew at a start → what becomes of their approvals: to be written, then put in place.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
-import type { Governed } from '../rules/governed-event.ts';
+import type { Governed, Matter } from '../rules/governed-event.ts';
 import type { Rulings } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { Chronicle } from './audit-trail.ts';
 import type { Doubts } from './doubts.ts';
 import type { Pending } from './pending.ts';
-import { begun, closed, type Matter, moved, review, type VoidVote } from './transitions.ts';
+import { begun, closed, moved, review, type VoidVote } from './transitions.ts';
 
 type Known = Matter['known'];
 

@@ -1,16 +1,12 @@
 // The approvals of one occurrence + a yes, a hold, a deadline or the event's new content → its approvals then, and the votes that became void. Pure.
+
 import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
-import type { Instant, KnownEvent, ScheduledEvent } from '../../model/events.ts';
+import type { Instant, ScheduledEvent } from '../../model/events.ts';
 import { worse } from '../../model/worsened.ts';
-import { type Governed, isPast } from '../rules/governed-event.ts';
+import type { Matter } from '../rules/governed-event.ts';
+import { isPast } from '../rules/governed-event.ts';
 import type { Ruling } from '../rules/policy.ts';
 import { barOf, type Quorum, quorumOf, type Rules } from '../rules/quorum.ts';
-
-/** The event as it is known, and what governs it: while it is Scheduled. */
-export interface Matter {
-  readonly known: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>;
-  readonly governed: Governed;
-}
 
 /** The quorum over `votes` for the event as it is. */
 export function quorumOver(rules: Rules, ruling: Ruling, event: ScheduledEvent, votes: readonly ApprovalVote[]): Quorum {

@@ -1,12 +1,13 @@
 // A hold or a release and what is known → whether it may be recorded, or why not (contract, sections 6 and 8). Pure.
+
 import type { ApprovalHold, EventApproval } from '../../model/approvals.ts';
-import type { Act } from '../record/ledger.ts';
 import { type Refusal, refusal } from './answer.ts';
+import type { ApprovalCommand } from './approval-command.ts';
 import { type CheckContext, findScheduled, neverRefusal } from './check.ts';
 import type { HoldRequest, ReleaseRequest } from './hold-requests.ts';
 
 /** Refusals as for approvals; but a scope allows a hold if it touches the event, and who is not required may hold, too. */
-export function checkHold(approver: string, request: HoldRequest, context: CheckContext): Act | Refusal {
+export function checkHold(approver: string, request: HoldRequest, context: CheckContext): ApprovalCommand | Refusal {
   const found = findScheduled(request, context);
   if (found.kind === 'refusal') return found;
   const { eventId, reason } = request;
@@ -30,7 +31,7 @@ export function checkRelease(
   approver: string,
   { eventId, key, holder, beforeMs = null }: ReleaseRequest,
   context: CheckContext & { readonly isAdmin: boolean },
-): Act | Refusal {
+): ApprovalCommand | Refusal {
   const found = findScheduled({ eventId, key }, context);
   if (found.kind === 'refusal') return found;
   const { known } = found;

@@ -1,10 +1,10 @@
 // What an approver asks for and what is known → the acts to record, or the first refusal (contract, sections 6 and 8).
 
 import type { ApprovalPorts } from '../ports.ts';
-import type { Act, Ledger } from '../record/ledger.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { ApprovalStore } from '../store.ts';
 import type { Refusal } from './answer.ts';
+import type { ApprovalCommand } from './approval-command.ts';
 import { type CheckContext, type Checked, check } from './check.ts';
 import { checkHold, checkRelease } from './check-hold.ts';
 import type { HoldRequest, ReleaseRequest } from './hold-requests.ts';
@@ -15,7 +15,7 @@ export interface JudgeParts {
   readonly rules: Rules;
   readonly store: ApprovalStore;
   readonly ports: Pick<ApprovalPorts, 'events'>;
-  readonly ledger: Pick<Ledger, 'approvalOf' | 'matterOf'>;
+  readonly ledger: Pick<CheckContext, 'approvalOf' | 'matterOf'>;
   readonly approvers: Readonly<Record<string, { readonly admin?: boolean }>>;
 }
 
@@ -32,17 +32,17 @@ export class Judge {
     return check(approver, requests, this.#context(sentMs));
   }
 
-  hold(approver: string, request: HoldRequest, sentMs: number | null = null): Act | Refusal {
+  hold(approver: string, request: HoldRequest, sentMs: number | null = null): ApprovalCommand | Refusal {
     return checkHold(approver, request, this.#context(sentMs));
   }
 
-  release(approver: string, request: ReleaseRequest, sentMs: number | null = null): Act | Refusal {
+  release(approver: string, request: ReleaseRequest, sentMs: number | null = null): ApprovalCommand | Refusal {
     const isAdmin = this.#parts.approvers[approver]?.admin === true;
     return checkRelease(approver, request, { ...this.#context(sentMs), isAdmin });
   }
 
   /** Of a source. Holds come into force before votes, so that a message that does both posts nothing. */
-  message(approver: string, { starts, holds, releases }: MessageRequests, sentMs: number): readonly Act[] | Refusal {
+  message(approver: string, { starts, holds, releases }: MessageRequests, sentMs: number): readonly ApprovalCommand[] | Refusal {
     const votes = this.votes(approver, starts, sentMs);
     if ('kind' in votes) return votes;
     const judged = [
@@ -67,8 +67,8 @@ export class Judge {
 }
 
 /** What is to be recorded: nothing of what this approver said before the event started. */
-export function votesOf(checked: readonly Checked[]): readonly Act[] {
-  return checked.flatMap(({ kind, known, request: { seen } }): Act[] =>
+export function votesOf(checked: readonly Checked[]): readonly ApprovalCommand[] {
+  return checked.flatMap(({ kind, known, request: { seen } }): ApprovalCommand[] =>
     kind === 'started' ? [] : [{ kind: 'vote', known, hasSeen: seen.length > 0 }],
   );
 }

@@ -1,5 +1,5 @@
 // The policy, a Scheduled event and the moment → the ruling in force and when its deadline falls due, until the next change (contract, section 8). Pure.
-import type { Instant, ScheduledEvent } from '../../model/events.ts';
+import type { Instant, KnownEvent, ScheduledEvent } from '../../model/events.ts';
 import type { Policy, Ruling } from './policy.ts';
 
 /** What governs one Scheduled event from a change of it, or a start, to the next. */
@@ -10,6 +10,12 @@ export interface Governed {
   readonly dueMs: number | null;
   /** It fell due, or lay behind when it was set or moved: from now on it decides nothing. */
   readonly isDone: boolean;
+}
+
+/** The event as it is known, and what governs it: while it is Scheduled. */
+export interface Matter {
+  readonly known: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>;
+  readonly governed: Governed;
 }
 
 /** `before`: what governed this occurrence so far; null when first seen and at a start. A deadline that neither moved nor changed its rule stays as it is. */

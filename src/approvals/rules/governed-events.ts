@@ -1,7 +1,6 @@
 // The policy and the Scheduled events → what governs each of them, and when their deadlines fall due (contract, section 8).
 import type { Instant } from '../../model/events.ts';
-import type { Matter } from '../record/transitions.ts';
-import { type Governed, govern } from './governed-event.ts';
+import { type Governed, govern, type Matter } from './governed-event.ts';
 import type { Policy } from './policy.ts';
 
 export class Rulings {

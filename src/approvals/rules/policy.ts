@@ -1,7 +1,9 @@
 // `approvals.policy` of the configuration, an event and the time → which rule governs it and what that says (contract, section 8). Pure.
 import { compileGlobs, type EventConditions, type EventMatcher, eventMatchers } from '../../model/conditions.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
-import type { Required } from './quorum.ts';
+
+/** Any one approver, all whose scope touches the event, so many, or all of these names. */
+export type Required = 'any' | 'all' | number | readonly string[];
 
 /** All that are given must match; of `resources`, every name where the rule approves, and there must be one; any name elsewhere. */
 export type PolicyConditions = EventConditions;

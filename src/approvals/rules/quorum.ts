@@ -1,10 +1,8 @@
 // What is required, the approvers' scopes and who said yes → is the quorum full, and who is waited for (contract, section 8). Pure.
-import type { ScheduledEvent } from '../../model/events.ts';
-import type { Policy, Ruling } from './policy.ts';
-import type { Scope } from './scope.ts';
 
-/** Any one approver, all whose scope touches the event, so many, or all of these names. */
-export type Required = 'any' | 'all' | number | readonly string[];
+import type { ScheduledEvent } from '../../model/events.ts';
+import type { Policy, Required, Ruling } from './policy.ts';
+import type { Scope } from './scope.ts';
 
 export interface Quorum {
   readonly isFull: boolean;

@@ -1,10 +1,11 @@
 // Decided approvals, already stored → a place in the queue of StartRequests when their turn comes, again and again, until the metadata service has answered.
+
 import type { Logger } from 'pino';
 import { BridgeError, messageOf } from '../../errors.ts';
 import type { EventApproval, PostResult } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { type Deps, sleep } from '../../time/clock.ts';
-import type { ApprovalPorts } from '../ports.ts';
+import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
 import { StartQueue, scheduledIn, type Waiting } from './start-queue.ts';
 
 /** Between two looks where the first gave no good document that lists the event, and between two tries to store what the service said. */
@@ -19,8 +20,6 @@ const MAY_BE_ONE_ALONE: ReadonlySet<number | string | null> = new Set([400, 413]
 /** How long dispose lets a POST under way end before it is aborted. */
 const CLOSE_MS = 5000;
 
-export type Verdict = 'submitted' | 'moot' | 'failed';
-
 export interface SubmissionParts {
   readonly ports: ApprovalPorts;
   readonly deps: Deps;
@@ -32,14 +31,14 @@ export interface SubmissionParts {
   /** The metadata service answered a StartRequest with this status, or did not: an error's code, and it may have accepted it. The bridge asks again or looks. */
   readonly answered: (posted: EventApproval, status: number | string | null, mayHaveArrived: boolean) => void;
   /** Stores what became of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
-  readonly conclude: (posted: EventApproval, verdict: Verdict, status: number) => void;
+  readonly conclude: (posted: EventApproval, verdict: SubmissionVerdict, status: number) => void;
   /** Whether the document is to be read anew before they are posted. */
   readonly isProtected: (approval: EventApproval) => boolean;
 }
 
 /** What the metadata service said; after `refused` a document read later than `readAt` gives the verdict. */
 type Said = { readonly posted: EventApproval; readonly status: number } & (
-  | { readonly verdict: Verdict }
+  | { readonly verdict: SubmissionVerdict }
   | { readonly verdict: 'refused'; readonly readAt: Instant | null }
 );
 

@@ -4,7 +4,7 @@ import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, RecordPart } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { ageMs } from '../../time/clock.ts';
-import type { Matter } from '../record/transitions.ts';
+import type { Matter } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 import { type Summary, summaryOf } from './result.ts';
 

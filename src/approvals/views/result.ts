@@ -2,9 +2,10 @@
 
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';
-import { isOnlySpent, type Matter, quorumOver } from '../record/transitions.ts';
+import { isOnlySpent, quorumOver } from '../record/transitions.ts';
 import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
+import type { Matter } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 
 /** One event's approvals, as `GET /v1/events` shows them. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
-import { barOf, quorumOf, type Required, type Rules } from '../../../../src/approvals/rules/quorum.ts';
+import { compilePolicy, type Required } from '../../../../src/approvals/rules/policy.ts';
+import { barOf, quorumOf, type Rules } from '../../../../src/approvals/rules/quorum.ts';
 import { compileScope, type ScopeOptions } from '../../../../src/approvals/rules/scope.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { scheduledEvent } from '../../../support/events.ts';
