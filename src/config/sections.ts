@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { API_VERSIONS } from '../model/api-versions.ts';
 import { size } from '../schema/pieces.ts';
+import { isUriReference } from '../schema/uri-reference.ts';
 import { durationBetween } from './fields.ts';
-import { isUriReference } from './uri-reference.ts';
 
 /** An http URL of host and port, nothing else: the metadata service speaks neither TLS nor passwords. */
 export function isEndpoint(text: string): boolean {

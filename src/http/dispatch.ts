@@ -6,9 +6,9 @@ import type { Logger } from 'pino';
 import type { ClientCertificate } from '../auth/caller.ts';
 import { BridgeError } from '../errors.ts';
 import { readBody } from './body.ts';
-import type { Connection } from './connections.ts';
 import { problem } from './problem.ts';
 import { METHODS, type Method, type Reply, type Route } from './route.ts';
+import type { Connection } from './server/connections.ts';
 
 const FIXED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /** As long as the server's headers may be, so that a long parameter is the route's to judge. */

@@ -8,7 +8,7 @@ import { Access } from '../../src/http/access.ts';
 import type { ApprovalPorts, ApprovalReply, HoldReply, LifeReply, ReleaseReply } from '../../src/http/bridge-ports.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
-import { createHttpServer, type HttpServerParts } from '../../src/http/server.ts';
+import { createHttpServer, type HttpServerParts } from '../../src/http/server/server.ts';
 import { systemDeps } from '../../src/time/system.ts';
 import { assertConforms } from '../far-sides/openapi-conformance.ts';
 import { VirtualTime } from './virtual-time.ts';

@@ -1,6 +1,6 @@
 // Dropped connections → a line in the log, once a minute at most for each network, and for a few networks alone.
 import type { Logger } from 'pino';
-import type { Deps } from '../time/clock.ts';
+import type { Deps } from '../../time/clock.ts';
 import type { DropReason } from './connections.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
 // Callers who ask and do not read → one request of a connection at a time, and bounds in memory and time.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { DropReason } from '../../../src/http/connections.ts';
-import { rawConnection, rawConnections } from '../../support/raw-connection.ts';
-import { APPROVER, HttpBench } from '../../virtual/http-fixture.ts';
-import { VirtualTime } from '../../virtual/virtual-time.ts';
+import type { DropReason } from '../../../../src/http/server/connections.ts';
+import { rawConnection, rawConnections } from '../../../support/raw-connection.ts';
+import { APPROVER, HttpBench } from '../../../virtual/http-fixture.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 const ASK = 'GET /answer HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const MEBIBYTE = 1024 * 1024;

@@ -1,8 +1,8 @@
 // An address, perhaps a certificate, and routes → an HTTP server with limits; closes without cutting an answer off.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { BridgeError, codeOf, messageOf } from '../errors.ts';
-import type { Deps } from '../time/clock.ts';
+import { BridgeError, codeOf, messageOf } from '../../errors.ts';
+import type { Deps } from '../../time/clock.ts';
 import { Connections, type DropReason } from './connections.ts';
 import { createNodeServer, type NodeServerParts } from './node-server.ts';
 

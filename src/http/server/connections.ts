@@ -1,7 +1,7 @@
 // Connections that come → those that may stay: who waits makes room for who comes, so that silent ones shut nobody out.
 import type { Socket } from 'node:net';
-import type { Deps } from '../time/clock.ts';
-import { networkOf } from './network-of.ts';
+import type { Deps } from '../../time/clock.ts';
+import { networkOf } from '../network-of.ts';
 
 /** Of all networks together: a descriptor and some memory each. */
 const MOST = 1024;

@@ -1,7 +1,7 @@
 // `cloudevents.source` → only what is a URI reference by RFC 3986.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isUriReference } from '../../../src/config/uri-reference.ts';
+import { isUriReference } from '../../../src/schema/uri-reference.ts';
 import { configOf, faultsOf } from '../../support/config.ts';
 
 /** Examples of RFC 3986 (sections 1.1.2 and 5.4) and of the CloudEvents specification, and the odd ones that the grammar allows. */

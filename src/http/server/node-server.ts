@@ -4,13 +4,13 @@ import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Logger } from 'pino';
-import { BridgeError, codeOf } from '../errors.ts';
-import type { Deps } from '../time/clock.ts';
+import { BridgeError, codeOf } from '../../errors.ts';
+import type { Deps } from '../../time/clock.ts';
+import { createDispatch, type DispatchParts } from '../dispatch.ts';
+import type { Route } from '../route.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import type { Connections } from './connections.ts';
-import { createDispatch, type DispatchParts } from './dispatch.ts';
 import { Gate } from './gate.ts';
-import type { Route } from './route.ts';
 import { ServerFiles, type ServerTls } from './server-files.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
 import test, { type TestContext } from 'node:test';
-import { healthRoutes } from '../../../src/http/health-routes.ts';
-import { createHttpServer } from '../../../src/http/server.ts';
-import { Secret } from '../../../src/secrets/secret.ts';
-import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
-import { APPROVER, HttpBench, serve } from '../../virtual/http-fixture.ts';
-import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { healthRoutes } from '../../../../src/http/health-routes.ts';
+import { createHttpServer } from '../../../../src/http/server/server.ts';
+import { Secret } from '../../../../src/secrets/secret.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../../far-sides/certificate.ts';
+import { APPROVER, HttpBench, serve } from '../../../virtual/http-fixture.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 function pem(text: string): Secret {
   const secret = new Secret({ file: 'server.pem' });

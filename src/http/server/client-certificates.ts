@@ -1,8 +1,8 @@
 // A TLS connection → the names in the client's certificate, where it proves somebody: signed by our authority, for a client, valid now.
 import type { Socket } from 'node:net';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
-import type { ClientCertificate } from '../auth/caller.ts';
-import type { Deps } from '../time/clock.ts';
+import type { ClientCertificate } from '../../auth/caller.ts';
+import type { Deps } from '../../time/clock.ts';
 
 interface Proof {
   readonly names: ClientCertificate;

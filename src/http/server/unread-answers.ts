@@ -1,5 +1,5 @@
 // Answers that their callers have not read yet → a bound in memory and in time; beyond it a connection is dropped.
-import type { Deps } from '../time/clock.ts';
+import type { Deps } from '../../time/clock.ts';
 
 /** Of all connections of a listener together. */
 const MOST_BYTES = 16 * 1024 * 1024;

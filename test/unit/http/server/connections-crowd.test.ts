@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
-import type { DropReason } from '../../../src/http/connections.ts';
-import { DropLog } from '../../../src/http/drop-log.ts';
-import { Secret } from '../../../src/secrets/secret.ts';
-import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
-import { poll } from '../../support/poll.ts';
-import { type RawConnection, rawConnection, rawConnections } from '../../support/raw-connection.ts';
-import { APPROVER, HttpBench } from '../../virtual/http-fixture.ts';
-import { VirtualTime } from '../../virtual/virtual-time.ts';
+import type { DropReason } from '../../../../src/http/server/connections.ts';
+import { DropLog } from '../../../../src/http/server/drop-log.ts';
+import { Secret } from '../../../../src/secrets/secret.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../../far-sides/certificate.ts';
+import { poll } from '../../../support/poll.ts';
+import { type RawConnection, rawConnection, rawConnections } from '../../../support/raw-connection.ts';
+import { APPROVER, HttpBench } from '../../../virtual/http-fixture.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 const ASK = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 

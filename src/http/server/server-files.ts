@@ -1,10 +1,10 @@
 // The files of `http.tls` → what a TLS server uses of them, anew when they change.
 import type { Logger } from 'pino';
-import { codeOf } from '../errors.ts';
-import { type PemTexts, pemFaults } from '../net/certificates.ts';
-import type { Secret } from '../secrets/secret.ts';
-import { WatchedFiles } from '../secrets/watched-files.ts';
-import type { Deps } from '../time/clock.ts';
+import { codeOf } from '../../errors.ts';
+import { type PemTexts, pemFaults } from '../../net/certificates.ts';
+import type { Secret } from '../../secrets/secret.ts';
+import { WatchedFiles } from '../../secrets/watched-files.ts';
+import type { Deps } from '../../time/clock.ts';
 
 /** The text of PEM files, and where they are. */
 export interface ServerTls {
