@@ -143,15 +143,21 @@ export interface Preparation {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface Adapter extends AsyncDisposable {
+/**
+ * What a kind of sink implements. The engine adds the rest (src/delivery/managed-adapter.ts): it answers signals that have aborted before,
+ * makes every rejection after an abort the signal's reason, refuses work once the sink is closed, and calls `close`.
+ */
+export interface Adapter {
   readonly limits: AdapterLimits;
   /** Absent where a delivery needs none. `deliver` called without it does it by itself. */
   readonly preparation?: Preparation;
   /** Would a delivery be accepted? Sends no event. @returns what is worth telling people besides, null for nothing. @throws BridgeError with what to do. */
   check(signal: AbortSignal): Promise<string | null>;
   /**
-   * One outcome for each member, in order. No retry inside. Connects on first use. An abort rejects at once with the signal's reason;
-   * everything else, a failure too, is an outcome.
+   * One outcome for each member, in order. No retry inside. Connects on first use. Rejects at once after an abort.
+   * @throws BridgeError that is the outcome of all members
    */
   deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]>;
+  /** Called once, after all that ran has ended. Opens nothing. */
+  close(): void | Promise<void>;
 }

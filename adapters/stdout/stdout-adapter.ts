@@ -1,4 +1,4 @@
-// Deliveries → lines on standard output, each accepted once the stream has handed it to its reader.
+// Deliveries → lines on standard output, each accepted once the stream has handed it on.
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { visible } from '../../src/formats/visible-text.ts';
 import type { Delivery } from '../../src/model/events.ts';
@@ -15,51 +15,40 @@ const LINE_END = Buffer.from('\n');
 export class StdoutAdapter implements Adapter {
   readonly limits = { inFlight: 1, batch: 100, batchBytes: 1024 ** 2 };
   readonly #deps: Pick<AdapterDeps, 'name' | 'stdout'>;
-  readonly #running = new Set<Promise<unknown>>();
   #unanswered = 0;
   #listening = false;
   #torn = false;
-  #closed: BridgeError | null = null;
-  #disposal: Promise<void> | null = null;
+  #closing = false;
+  /** Why nothing can be written any more. */
+  #ended: BridgeError | null = null;
 
   constructor(deps: Pick<AdapterDeps, 'name' | 'stdout'>) {
     this.#deps = deps;
   }
 
-  async check(signal: AbortSignal): Promise<null> {
-    signal.throwIfAborted();
-    const obstacle = this.#obstacle();
-    if (obstacle) throw obstacle;
+  async check(): Promise<null> {
+    this.#throwIfEnded();
     return null;
   }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    signal.throwIfAborted();
-    const obstacle = this.#obstacle();
-    if (obstacle) return batch.map(() => obstacle);
-    const writing = this.#write(batch, signal);
-    this.#running.add(writing);
+    this.#throwIfEnded();
     try {
-      await writing;
-      return batch.map(() => 'accepted');
+      await this.#write(batch, signal);
     } catch (error) {
-      if (signal.aborted && error === signal.reason) throw error;
-      const failure = this.#failure(error);
-      return batch.map(() => failure);
-    } finally {
-      this.#running.delete(writing);
+      throw signal.aborted ? error : this.#failure(error);
     }
+    return batch.map(() => 'accepted');
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal ??= Promise.allSettled(this.#running).then(() => this.#unlisten());
-    return this.#disposal;
+  close(): void {
+    this.#closing = true;
+    this.#unlisten();
   }
 
-  #obstacle(): BridgeError | null {
-    if (this.#disposal !== null) return this.#error('BRIDGE_ADAPTER_CLOSED', 'is closed: the bridge is stopping', 'retry');
-    if (!this.#closed && !this.#deps.stdout.writable) this.#closed = this.#closedError(undefined);
-    return this.#closed;
+  #throwIfEnded(): void {
+    if (!this.#ended && !this.#deps.stdout.writable) this.#ended = this.#endedError(undefined);
+    if (this.#ended) throw this.#ended;
   }
 
   #write(batch: readonly Delivery[], signal: AbortSignal): Promise<void> {
@@ -79,7 +68,7 @@ export class StdoutAdapter implements Adapter {
       const abort = () => settle(signal.reason);
       // process.stdout says 'close' after each error and goes on.
       const close = () => {
-        if (stdout.destroyed) settle(this.#closedError(undefined));
+        if (stdout.destroyed) settle(this.#endedError(undefined));
       };
       signal.addEventListener('abort', abort, { once: true });
       stdout.on('close', close);
@@ -88,32 +77,27 @@ export class StdoutAdapter implements Adapter {
         this.#unanswered -= 1;
         this.#torn = Boolean(error);
         settle(error);
-        if (this.#disposal !== null && !error) this.#unlisten();
+        if (this.#closing && !error) this.#unlisten();
       });
     });
   }
 
   #failure(error: unknown): BridgeError {
-    if (error instanceof BridgeError) this.#closed = error;
+    if (error instanceof BridgeError) this.#ended = error;
     else if (PASSING.has(codeOf(error) ?? '')) {
       const what = `could not write to standard output: ${messageOf(error)}; make room where it is stored`;
       return this.#error('BRIDGE_STDOUT_FAILED', what, 'retry', error);
     }
-    this.#closed ??= this.#closedError(error);
-    return this.#closed;
+    this.#ended ??= this.#endedError(error);
+    return this.#ended;
   }
 
-  #closedError(cause: unknown): BridgeError {
+  #endedError(cause: unknown): BridgeError {
     const what = `cannot write: standard output is closed (${codeOf(cause) ?? 'ended'}); start the bridge again with a reader that stays`;
     return this.#error('BRIDGE_STDOUT_CLOSED', what, 'retired', cause);
   }
 
-  #error(
-    code: 'BRIDGE_ADAPTER_CLOSED' | 'BRIDGE_STDOUT_CLOSED' | 'BRIDGE_STDOUT_FAILED',
-    what: string,
-    disposition: 'retry' | 'retired',
-    cause?: unknown,
-  ) {
+  #error(code: 'BRIDGE_STDOUT_CLOSED' | 'BRIDGE_STDOUT_FAILED', what: string, disposition: 'retry' | 'retired', cause: unknown) {
     const status = codeOf(cause);
     return new BridgeError(code, `sink ${this.#deps.name} ${what}`, {
       disposition,

@@ -59,7 +59,6 @@ function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
 /** A failed handshake, as the lane is to take it: it hits every delivery, and is tried again soon however old the queue is. */
 export function handshakeFault(error: BridgeError): BridgeError {
   const { code, message, disposition = 'retry', status, cause } = error;
-  if (code === 'BRIDGE_ADAPTER_CLOSED') return error;
   const said = code === 'BRIDGE_WEBHOOK_NO_CONSENT' ? message : `the receiver could not be asked for its consent: ${message}`;
   return new BridgeError(code, said, {
     cause,

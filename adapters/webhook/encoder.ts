@@ -3,7 +3,7 @@ import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../sr
 import { toBinary } from '../../src/cloudevents/binary.ts';
 import { httpHeaders } from '../../src/cloudevents/http-binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
-import { BridgeError } from '../../src/errors.ts';
+import { unfitForBinary } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import type { Adapter } from '../adapter.ts';
 import type { BodyOptions } from './body-options.ts';
@@ -45,11 +45,11 @@ function encodeStructured({ id, bytes }: Delivery): EncodedRequest {
 
 function encodeBinary({ id, bytes }: Delivery, sink: string): EncodedRequest {
   const event = toBinary(bytes);
-  if ('fault' in event) throw unencodable(sink, event.fault);
+  if ('fault' in event) throw unfitForBinary(event.fault, sink);
   const headers = httpHeaders(event);
   const size = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + HEADER_FRAMING_BYTES, 0);
   if (size > MOST_ATTRIBUTE_BYTES)
-    throw unencodable(sink, `its attributes make ${size} bytes of headers, more than ${MOST_ATTRIBUTE_BYTES}`);
+    throw unfitForBinary(`its attributes make ${size} bytes of headers, more than ${MOST_ATTRIBUTE_BYTES}`, sink);
   return { id, headers, body: event.data };
 }
 
@@ -65,9 +65,4 @@ function encodeMany(batch: readonly Delivery[]): EncodedRequest {
 function only([delivery]: readonly Delivery[]): Delivery {
   if (!delivery) throw new RangeError('nothing to encode');
   return delivery;
-}
-
-function unencodable(sink: string, fault: string): BridgeError {
-  const message = `sink ${sink}: this CloudEvent cannot be sent in binary mode: ${fault}; it goes to the dead letters, and mode: structured would take it`;
-  return new BridgeError('BRIDGE_DELIVERY_UNENCODABLE', message, { disposition: 'refused' });
 }

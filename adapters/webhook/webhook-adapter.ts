@@ -1,6 +1,6 @@
 // Deliveries → POSTs to one URL, each accepted by a 2xx alone.
 import type { LookupFunction } from 'node:net';
-import { BridgeError } from '../../src/errors.ts';
+import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import { checkedLookup, checkLiteral, type Resolve } from '../../src/net/checked-lookup.ts';
@@ -56,8 +56,6 @@ export class WebhookAdapter implements Adapter {
   readonly #who: string;
   /** Of every request. */
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #running = new Set<Promise<unknown>>();
-  #disposal: Promise<void> | null = null;
 
   constructor(options: WebhookAdapterOptions, deps: AdapterDeps, resolve?: Resolve) {
     this.#limits = { inFlight: IN_FLIGHT, ...bodyLimits(options) };
@@ -110,12 +108,9 @@ export class WebhookAdapter implements Adapter {
     return batch.map(() => outcome);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal ??= Promise.allSettled(this.#running).then(() => {
-      this.#parts.authorization.close();
-      this.#parts.connections.close();
-    });
-    return this.#disposal;
+  close(): void {
+    this.#parts.authorization.close();
+    this.#parts.connections.close();
   }
 
   async #deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<Outcome> {
@@ -174,39 +169,23 @@ export class WebhookAdapter implements Adapter {
     try {
       return await this.#parts.encode(batch);
     } catch (error) {
-      throw error instanceof BridgeError ? error : this.#unencodable(error);
+      throw unencodable(error, this.#deps.name, 'request');
     }
   }
 
   /** Runs `work` under the time limit; only an abort from outside rejects. */
   async #attempt(signal: AbortSignal, work: (limited: AbortSignal) => Promise<Outcome>): Promise<Outcome> {
-    signal.throwIfAborted();
-    if (this.#disposal !== null) return this.#closed();
     const { timeout, target } = this.#options;
     const limit = deadline(this.#deps, timeout, () => timeoutFault(this.#who, formatDuration(timeout)), signal);
     try {
       checkLiteral(this.#guard, hostOf(target.url));
-      const running = work(limit.signal);
-      this.#running.add(running);
-      return await running.finally(() => this.#running.delete(running));
+      return await work(limit.signal);
     } catch (error) {
-      if (signal.aborted && error === signal.reason) throw error;
+      if (signal.aborted) throw error;
       return networkFault(error, this.#who);
     } finally {
       limit.cancel();
     }
-  }
-
-  /** A foreign message may quote the payload, so its kind alone is told. */
-  #unencodable(cause: unknown): BridgeError {
-    const kind = cause instanceof Error ? cause.name : typeof cause;
-    const message = `sink ${this.#deps.name}: no request could be made of this CloudEvent (${kind}); it goes to the dead letters, please report it`;
-    return new BridgeError('BRIDGE_DELIVERY_UNENCODABLE', message, { disposition: 'refused' });
-  }
-
-  #closed(): BridgeError {
-    const message = `sink ${this.#deps.name} is closed: the bridge is stopping, and delivers this after its next start`;
-    return new BridgeError('BRIDGE_ADAPTER_CLOSED', message, { disposition: 'retry', scope: 'sink' });
   }
 }
 

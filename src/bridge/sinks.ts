@@ -1,11 +1,12 @@
 // The configured sinks → an adapter and a lane for each, and which of them get a change.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { Adapter, AdapterMemory } from '../../adapters/adapter.ts';
+import type { AdapterMemory } from '../../adapters/adapter.ts';
 import type { Config } from '../config/config.ts';
 import { compileFilter, publishes } from '../delivery/filter.ts';
 import { Lane } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
+import { type ManagedAdapter, manageAdapter } from '../delivery/managed-adapter.ts';
 import { type RoutedSink, routeTo } from '../delivery/routing.ts';
 import { names } from '../model/content.ts';
 import type { Change } from '../model/events.ts';
@@ -104,10 +105,10 @@ export function createAdapter(
   name: string,
   config: Pick<Config, 'sinks'>,
   { deps, logger, stdout, memory = NO_MEMORY }: AdapterParts,
-): Adapter {
+): ManagedAdapter {
   const sink = config.sinks[name];
   if (sink === undefined) throw new RangeError(`no sink ${name}`);
-  return sink.adapter.create(sink.options, { ...deps, name, logger, stdout, memory });
+  return manageAdapter(sink.adapter.create(sink.options, { ...deps, name, logger, stdout, memory }), name);
 }
 
 const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };

@@ -1,8 +1,9 @@
 // A batch → one outcome for each member, whatever the adapter does: it may fail, answer with too few, or never answer; its preparation likewise.
-import type { Adapter, Outcome } from '../../adapters/adapter.ts';
+import type { Outcome } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
 import { type Deps, deadline } from '../time/clock.ts';
+import type { ManagedAdapter } from './managed-adapter.ts';
 
 /** An adapter has time limits of its own; this one ends a call that none of them ended. */
 const ATTEMPT_LIMIT_MS = 300_000;
@@ -16,7 +17,7 @@ export function isContractBreach(error: BridgeError): boolean {
 
 /** One call of `deliver`. Never rejects; null where `signal` aborted it, so that nothing is known of its members. */
 export async function attempt(
-  adapter: Adapter,
+  adapter: ManagedAdapter,
   sink: string,
   batch: readonly Delivery[],
   deps: Pick<Deps, 'after'>,
@@ -37,7 +38,7 @@ export async function attempt(
 
 /** One run of the adapter's preparation. Never rejects; null where it went well, or there is none. */
 export async function prepare(
-  adapter: Adapter,
+  adapter: ManagedAdapter,
   sink: string,
   deps: Pick<Deps, 'after'>,
   signal: AbortSignal,

@@ -1,5 +1,4 @@
 // One batch of a lane → calls of the adapter, and what their outcomes mean for the rows, the keys and the sink.
-import type { Adapter } from '../../adapters/adapter.ts';
 import type { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
@@ -9,6 +8,7 @@ import { halves } from './batch.ts';
 import { SinkHealth } from './circuit-breaker.ts';
 import { LaneKeys, MOST_TROUBLED_KEYS } from './key-backoff.ts';
 import type { LaneReport } from './lane-report.ts';
+import type { ManagedAdapter } from './managed-adapter.ts';
 import type { Settlements } from './outcome-writer.ts';
 import type { Rate } from './rate-limiter.ts';
 import { isFailure, judge, type Verdict } from './verdict.ts';
@@ -16,7 +16,7 @@ import { isFailure, judge, type Verdict } from './verdict.ts';
 export interface CourierOptions {
   /** The sink's name. */
   readonly name: string;
-  readonly adapter: Adapter;
+  readonly adapter: ManagedAdapter;
   readonly maxAgeMs: number;
   readonly deps: Deps;
   readonly settlements: Settlements;

@@ -1,6 +1,5 @@
 // The rows queued for one sink → calls of its adapter, in order for each partition key, until each row is accepted or a dead letter.
 import type { Logger } from 'pino';
-import type { Adapter } from '../../adapters/adapter.ts';
 import { messageOf } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
@@ -11,6 +10,7 @@ import type { Hold } from './circuit-breaker.ts';
 import { Courier } from './dispatcher.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
 import type { LaneStore } from './lane-store.ts';
+import type { ManagedAdapter } from './managed-adapter.ts';
 import { Settlements } from './outcome-writer.ts';
 import { nextProbe } from './probe.ts';
 import { Supply } from './queue-reader.ts';
@@ -24,7 +24,7 @@ const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
 export interface LaneOptions {
   /** The sink's name in the configuration. */
   readonly name: string;
-  readonly adapter: Adapter;
+  readonly adapter: ManagedAdapter;
   readonly store: LaneStore;
   /** Age from queueing, by the wall clock, at which a failed delivery is given up; 24 h by default. */
   readonly retry?: { readonly maxAgeMs?: number };

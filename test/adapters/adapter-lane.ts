@@ -1,7 +1,7 @@
 // An adapter on virtual time → a lane that delivers to it, for tests of what the far end's answers lead to.
-import type { Adapter } from '../../adapters/adapter.ts';
 import { Lane } from '../../src/delivery/lane.ts';
 import type { LaneStatus } from '../../src/delivery/lane-report.ts';
+import type { ManagedAdapter } from '../../src/delivery/managed-adapter.ts';
 import { poll } from '../support/poll.ts';
 import { MemoryLaneStore } from '../virtual/memory-lane-store.ts';
 import type { VirtualTime } from '../virtual/virtual-time.ts';
@@ -9,7 +9,7 @@ import type { TestDeps } from './adapter-deps.ts';
 import { type Sample, sampleDelivery } from './sample-deliveries.ts';
 
 export interface AdapterLaneOptions {
-  readonly adapter: Adapter;
+  readonly adapter: ManagedAdapter;
   /** Those of the adapter. */
   readonly deps: TestDeps;
   /** That of `deps`. */

@@ -6,7 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { CloudEvent } from 'cloudevents';
 import * as v from 'valibot';
-import type { Adapter, AdapterDefinition, Outcome } from '../../adapters/adapter.ts';
+import type { AdapterDefinition, Outcome } from '../../adapters/adapter.ts';
+import { type ManagedAdapter, manageAdapter } from '../../src/delivery/managed-adapter.ts';
 import { BridgeError, type Disposition } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import { Secret } from '../../src/secrets/secret.ts';
@@ -62,7 +63,7 @@ export interface AdapterUnderTest<Options> {
 }
 
 interface Scene {
-  readonly adapter: Adapter;
+  readonly adapter: ManagedAdapter;
   readonly far: FarSide;
   readonly deps: TestDeps;
   readonly awayIs: Disposition;
@@ -252,7 +253,7 @@ export function testAdapter<Options>(under: AdapterUnderTest<Options>): void {
       const deps = adapterDeps(far.stdout ? { stdout: far.stdout } : {});
       const options = v.parse(definition.options, far.options);
       openSecrets(options, far.secrets);
-      const adapter = definition.create(options, deps);
+      const adapter = manageAdapter(definition.create(options, deps), deps.name);
       t.after(() => adapter[Symbol.asyncDispose]());
       const deliver: Scene['deliver'] = async (sample) => {
         const outcomes = await adapter.deliver([sampleDelivery(sample)], never);

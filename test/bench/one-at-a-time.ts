@@ -17,6 +17,6 @@ function oneAtATime(adapter: Adapter): Adapter {
     },
     check: (signal) => adapter.check(signal),
     deliver: (batch, signal) => adapter.deliver(batch, signal),
-    [Symbol.asyncDispose]: () => adapter[Symbol.asyncDispose](),
+    close: () => adapter.close(),
   };
 }

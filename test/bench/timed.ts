@@ -22,6 +22,6 @@ function telling(adapter: Adapter): Adapter {
       tell(outcomes.filter((outcome) => outcome === 'accepted').length, fromMs);
       return outcomes;
     },
-    [Symbol.asyncDispose]: () => adapter[Symbol.asyncDispose](),
+    close: () => adapter.close(),
   };
 }

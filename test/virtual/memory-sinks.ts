@@ -119,7 +119,7 @@ function memoryAdapter(side: FarSide, limits: Adapter['limits'], killed: AbortSi
       });
       return outcomes;
     },
-    [Symbol.asyncDispose]: async () => {},
+    close: () => {},
   };
 }
 

@@ -1,5 +1,6 @@
 // An adapter whose far side is a function of the test: what it is asked, what it answers and when.
-import type { Adapter, Outcome, Preparation } from '../../adapters/adapter.ts';
+import type { AdapterLimits, Outcome, Preparation } from '../../adapters/adapter.ts';
+import type { ManagedAdapter } from '../../src/delivery/managed-adapter.ts';
 import type { BridgeErrorDetails } from '../../src/errors.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/events.ts';
@@ -22,9 +23,9 @@ export function always(outcome: Outcome): Answer {
 export const hang: Answer = (_, signal) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 
-export class ScriptedAdapter implements Adapter {
+export class ScriptedAdapter implements ManagedAdapter {
   /** A test may change them at any time. */
-  limits: Adapter['limits'];
+  limits: AdapterLimits;
   declare preparation?: Preparation;
   answer: Answer;
   disposed = 0;
@@ -36,7 +37,7 @@ export class ScriptedAdapter implements Adapter {
   /** Keys that were in two calls at once. */
   readonly overlaps: string[] = [];
 
-  constructor(answer: Answer = accept, limits: Partial<Adapter['limits']> = {}) {
+  constructor(answer: Answer = accept, limits: Partial<AdapterLimits> = {}) {
     this.answer = answer;
     this.limits = { inFlight: 4, batch: 1, batchBytes: 65_536, ...limits };
   }

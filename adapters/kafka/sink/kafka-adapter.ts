@@ -1,4 +1,5 @@
 // Deliveries → records in a Kafka topic, each accepted once every replica in sync has it.
+import { unencodable } from '../../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../../adapter.ts';
@@ -28,10 +29,8 @@ export class KafkaAdapter implements Adapter {
   readonly #deps: AdapterDeps;
   readonly #who: string;
   readonly #client: SenderOptions['client'];
-  readonly #running = new Set<Promise<unknown>>();
   #settings: ConnectionSettings | null = null;
   #sender: Sender | null = null;
-  #disposal: Promise<void> | null = null;
 
   constructor(options: KafkaOptions, deps: AdapterDeps) {
     this.#options = options;
@@ -42,49 +41,41 @@ export class KafkaAdapter implements Adapter {
 
   /** Connects as a delivery would, finds the topic and asks for the right to write; sends no record. */
   async check(signal: AbortSignal): Promise<string | null> {
-    signal.throwIfAborted();
-    if (this.#disposal !== null) throw this.#closed();
-    return await this.#track(checkKafka({ ...this.#senderOptions(), keyed: this.#options.keyed }, this.#deps, signal));
+    return await checkKafka({ ...this.#senderOptions(), keyed: this.#options.keyed }, this.#deps, signal);
   }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    signal.throwIfAborted();
-    if (this.#disposal !== null) return batch.map(() => this.#closed());
-    return await this.#track(this.#deliver(batch, signal));
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    this.#disposal ??= Promise.allSettled(this.#running).then(() => this.#sender?.close());
-    return this.#disposal;
-  }
-
-  async #deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = [];
     const members: Member[] = [];
     for (const [index, delivery] of batch.entries()) {
       try {
         members.push({ index, key: delivery.partitionKey, record: this.#encode(delivery) });
       } catch (error) {
-        outcomes[index] = this.#unencodable(error);
+        outcomes[index] = unencodable(error, this.#deps.name, 'record');
       }
     }
+    if (members.length === 0) return outcomes;
     const settle = (some: readonly Member[], outcome: Outcome) => {
       for (const { index } of some) outcomes[index] = outcome;
     };
     try {
       const sender = this.#open();
-      const choose = members.length === 0 ? null : await sender.choosePartition(signal);
-      const groups = Map.groupBy(members, ({ key }) => choose?.(key) ?? 0);
+      const choose = await sender.choosePartition(signal);
+      const groups = Map.groupBy(members, ({ key }) => choose(key));
       const sending = [...groups].map(async ([partition, some]) => settle(some, await this.#send(sender, partition, some, signal)));
       await Promise.all(sending);
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      settle(members, this.#failed(error));
+      if (signal.aborted || !(error instanceof BridgeError)) throw error;
+      settle(members, error);
     }
     return outcomes;
   }
 
-  /** Rejects with the signal's reason alone. */
+  async close(): Promise<void> {
+    await this.#sender?.close();
+  }
+
+  /** @throws what is no answer of the brokers, an abort among it */
   async #send(sender: Sender, partition: number, members: readonly Member[], signal: AbortSignal): Promise<Outcome> {
     try {
       await sender.send(
@@ -94,8 +85,8 @@ export class KafkaAdapter implements Adapter {
       );
       return 'accepted';
     } catch (error) {
-      if (signal.aborted) throw error;
-      return this.#failed(error);
+      if (signal.aborted || !(error instanceof BridgeError)) throw error;
+      return error;
     }
   }
 
@@ -130,30 +121,5 @@ export class KafkaAdapter implements Adapter {
     if (!isEventHubs || bytes < maxRequestBytes) return record;
     const message = `${this.#who}: a request of ${bytes} bytes is larger than the ${maxRequestBytes} that Event Hubs takes (MESSAGE_TOO_LARGE)`;
     throw new BridgeError('BRIDGE_KAFKA_REFUSED', message, { disposition: 'refused', status: 'MESSAGE_TOO_LARGE' });
-  }
-
-  /** A foreign message may quote the payload, so its kind alone is told. */
-  #unencodable(error: unknown): BridgeError {
-    if (error instanceof BridgeError) return error;
-    const kind = error instanceof Error ? error.name : typeof error;
-    const message = `${this.#who}: no record could be made of this CloudEvent (${kind}); it goes to the dead letters, please report it`;
-    return new BridgeError('BRIDGE_DELIVERY_UNENCODABLE', message, { disposition: 'refused' });
-  }
-
-  #failed(error: unknown): BridgeError {
-    if (error instanceof BridgeError) return error;
-    const kind = error instanceof Error ? error.name : typeof error;
-    const message = `${this.#who}: the delivery failed (${kind}): it is tried again; if it stays so, please report it`;
-    return new BridgeError('BRIDGE_INTERNAL', message, { disposition: 'retry', cause: new Error(kind) });
-  }
-
-  #closed(): BridgeError {
-    const message = `${this.#who} is closed: the bridge is stopping, and delivers this after its next start`;
-    return new BridgeError('BRIDGE_ADAPTER_CLOSED', message, { disposition: 'retry', scope: 'sink' });
-  }
-
-  #track<T>(work: Promise<T>): Promise<T> {
-    this.#running.add(work);
-    return work.finally(() => this.#running.delete(work));
   }
 }

@@ -2,7 +2,7 @@
 import type { Message } from 'kafkajs';
 import { DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
-import { BridgeError } from '../../../src/errors.ts';
+import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 
 export type RecordMode = 'binary' | 'structured';
@@ -50,10 +50,7 @@ function structured(bytes: Uint8Array): Pick<EncodedRecord, 'headers' | 'value'>
 
 function binary(bytes: Uint8Array, sink: string): Pick<EncodedRecord, 'headers' | 'value'> {
   const event = toBinary(bytes);
-  if ('fault' in event) {
-    const message = `sink ${sink}: this CloudEvent cannot be sent in binary mode: ${event.fault}; it goes to the dead letters, and mode: structured would take it`;
-    throw new BridgeError('BRIDGE_DELIVERY_UNENCODABLE', message, { disposition: 'refused' });
-  }
+  if ('fault' in event) throw unfitForBinary(event.fault, sink);
   const attributes = Object.entries(event.attributes).map(([name, text]) => [`ce_${name}`, text]);
   return { headers: { 'content-type': DATA_CONTENT_TYPE, ...Object.fromEntries(attributes) }, value: bufferOf(event.data) };
 }

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
 import { kafka } from '../../../adapters/kafka/kafka.ts';
-import type { KafkaAdapter } from '../../../adapters/kafka/sink/kafka-adapter.ts';
+import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { KafkaProxy } from '../../far-sides/kafka/kafka-proxy.ts';
 import { type ReadRecord, readTopic } from '../../far-sides/kafka/records.ts';
@@ -21,7 +21,7 @@ export interface SinkSetup {
 }
 
 export interface Sink {
-  readonly adapter: KafkaAdapter;
+  readonly adapter: ManagedAdapter;
   readonly deps: TestDeps;
   /** One call for all samples; without an end of its own. */
   readonly deliver: (...samples: readonly Sample[]) => Promise<readonly Outcome[]>;
@@ -41,7 +41,7 @@ export function createSink(t: TestContext, { options, secrets = {}, time }: Sink
   const parsed = v.parse(kafka.options, { type: 'kafka', ...options });
   openSecrets(parsed, secrets);
   const deps = adapterDeps(time ? { time } : {});
-  const adapter = kafka.create(parsed, deps) as KafkaAdapter;
+  const adapter = manageAdapter(kafka.create(parsed, deps), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   const deliver: Sink['deliver'] = (...samples) => adapter.deliver(samples.map(sampleDelivery), new AbortController().signal);
   return { adapter, deps, deliver };

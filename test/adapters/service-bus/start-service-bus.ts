@@ -5,6 +5,7 @@ import type { Outcome } from '../../../adapters/adapter.ts';
 import type { CredentialOf } from '../../../adapters/service-bus/connection/access.ts';
 import { serviceBusOptions } from '../../../adapters/service-bus/options/service-bus-options.ts';
 import { ServiceBusAdapter } from '../../../adapters/service-bus/sink/service-bus-adapter.ts';
+import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
@@ -26,7 +27,7 @@ export interface ServiceBusSetup {
 }
 
 export interface ServiceBus {
-  readonly adapter: ServiceBusAdapter;
+  readonly adapter: ManagedAdapter;
   readonly server: ServiceBusServer;
   readonly deps: TestDeps;
   readonly deliver: (sample?: Sample, signal?: AbortSignal) => Promise<Outcome | undefined>;
@@ -51,7 +52,7 @@ export function createServiceBus(server: ServiceBusServer, setup: ServiceBusSetu
   const parsed = v.parse(serviceBusOptions, { ...way, ...entity, ...options });
   openSecrets(parsed, { BUS: server.connectionString, ...secrets });
   const deps = adapterDeps(time && { time });
-  const adapter = new ServiceBusAdapter(parsed, deps, credentialOf);
+  const adapter = manageAdapter(new ServiceBusAdapter(parsed, deps, credentialOf), deps.name);
   server.closeFirst(() => adapter[Symbol.asyncDispose]());
   const deliver: ServiceBus['deliver'] = async (sample = {}, signal = new AbortController().signal) =>
     (await adapter.deliver([sampleDelivery(sample)], signal))[0];

@@ -8,6 +8,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { stdout } from '../../../adapters/stdout/stdout.ts';
+import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import { settle } from '../../virtual/virtual-time.ts';
 import { adapterDeps } from '../adapter-deps.ts';
@@ -44,7 +45,7 @@ function errno(code: string): Error {
 }
 
 function create(stream: Writable) {
-  return stdout.create({}, adapterDeps({ stdout: stream }));
+  return manageAdapter(stdout.create({}, adapterDeps({ stdout: stream })), 'under-test');
 }
 
 test('each delivery is one line, its bytes unchanged, and a batch is one write', async () => {

@@ -1,10 +1,11 @@
 // A program for tests: a stdout sink on the process's own standard output. Its argument says what it does; what came of it goes to stderr.
 import { stdout } from '../../../adapters/stdout/stdout.ts';
+import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
 const [, , task, padding = '0'] = process.argv;
-const adapter = stdout.create({}, adapterDeps({ stdout: process.stdout }));
+const adapter = manageAdapter(stdout.create({}, adapterDeps({ stdout: process.stdout })), 'under-test');
 
 /** Delivers until a delivery fails. */
 async function untilFailure(): Promise<void> {

@@ -7,8 +7,8 @@ import { inspect, promisify } from 'node:util';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
-import type { WebhookAdapter } from '../../../adapters/webhook/webhook-adapter.ts';
 import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
+import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
 import { ConnectProxy } from '../../far-sides/connect-proxy.ts';
 import { trapProxy } from '../../far-sides/trap-proxy.ts';
@@ -35,7 +35,7 @@ function json(status: number, body: unknown, headers: Readonly<Record<string, st
 }
 
 interface Scene {
-  readonly adapter: WebhookAdapter;
+  readonly adapter: ManagedAdapter;
   readonly deps: TestDeps;
   /** The token endpoint. */
   readonly issuer: WebhookReceiver;
@@ -357,7 +357,7 @@ test('the token endpoint is trusted by the tls.ca of the sink', async (t) => {
   const options = v.parse(webhookOptions, { url: receiver.url, oauth2, allowPrivate: ['127.0.0.0/8'], tls: { ca: 'ca.pem' } });
   options.oauth2?.clientSecret.open(SECRET);
   options.tls?.ca?.open(CERTIFICATE);
-  const trusting = webhook.create(options, adapterDeps());
+  const trusting = manageAdapter(webhook.create(options, adapterDeps()), 'under-test');
   t.after(() => trusting[Symbol.asyncDispose]());
   assert.deepEqual(await trusting.deliver([sampleDelivery()], never), ['accepted']);
 });

@@ -61,7 +61,7 @@ test('OPTIONS goes to the exact URL before the first delivery, once; every deliv
     assert.equal(post.headers['webhook-request-rate'], undefined);
   }
   assert.equal(await deliver(), 'accepted');
-  assert.equal(adapter.preparation.isNeeded, false);
+  assert.equal(adapter.preparation?.isNeeded, false);
 });
 
 test('without ratePerMinute no rate is asked for (W-5)', async (t) => {
@@ -125,8 +125,8 @@ for (const [what, { answer, says }] of Object.entries(REFUSALS)) {
       { disposition: 'misconfigured', scope: 'sink', status: undefined, retryWithinMs: 10_000, retryAfterMs: undefined },
       'a dead letter would show the status of the question',
     );
-    await assert.rejects(adapter.preparation.run(never), { code: 'BRIDGE_WEBHOOK_NO_CONSENT', retryWithinMs: 10_000 });
-    assert.equal(adapter.preparation.isNeeded, true);
+    await assert.rejects(async () => adapter.preparation?.run(never), { code: 'BRIDGE_WEBHOOK_NO_CONSENT', retryWithinMs: 10_000 });
+    assert.equal(adapter.preparation?.isNeeded, true);
     assert.deepEqual(methods(receiver), ['OPTIONS', 'OPTIONS']);
   });
 }
@@ -158,7 +158,7 @@ test('a receiver that never answers the question, resets it or is away: retried,
   await receiver.start();
   answers.options = consent();
   assert.equal(await deliver(), 'accepted');
-  assert.equal(adapter.preparation.isNeeded, false);
+  assert.equal(adapter.preparation?.isNeeded, false);
 });
 
 test('an abort ends the question at once, with its own reason', async (t) => {
@@ -212,7 +212,7 @@ test('consent and rate hold over restarts, under the same origin (W-7)', async (
   assert.equal(await second.deliver(), 'accepted');
   assert.deepEqual(methods(second.receiver), ['POST']);
   const other = await asked(t, { origin: 'other.example.com' }, { memory });
-  assert.equal(other.adapter.preparation.isNeeded, true);
+  assert.equal(other.adapter.preparation?.isNeeded, true);
 });
 
 for (const status of [301, 401, 403, 404, 410]) {
@@ -224,7 +224,7 @@ for (const status of [301, 401, 403, 404, 410]) {
     answers.post = { status };
     assert.equal(failed(await deliver()).status, status);
     assert.equal(memory.read(), null);
-    assert.equal(adapter.preparation.isNeeded, true);
+    assert.equal(adapter.preparation?.isNeeded, true);
     answers.options = { status: 405 };
     answers.post = { status: 204 };
     assert.equal(failed(await deliver()).code, 'BRIDGE_WEBHOOK_NO_CONSENT');
@@ -289,7 +289,7 @@ test('a check asks, tells what is allowed, remembers nothing and sends no event'
   answers.options = { status: 200 };
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_WEBHOOK_NO_CONSENT' });
   assert.equal(memory.read(), null);
-  assert.equal(adapter.preparation.isNeeded, true);
+  assert.equal(adapter.preparation?.isNeeded, true);
   assert.deepEqual(new Set(methods(receiver)), new Set(['OPTIONS']));
   const plain = await startWebhook(t);
   assert.equal(await plain.adapter.check(never), null);
@@ -301,6 +301,6 @@ test('a closed sink asks nobody', async (t) => {
   await adapter[Symbol.asyncDispose]();
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
   assert.equal(failed(outcome).code, 'BRIDGE_ADAPTER_CLOSED');
-  await assert.rejects(adapter.preparation.run(never), { code: 'BRIDGE_ADAPTER_CLOSED' });
+  await assert.rejects(async () => adapter.preparation?.run(never), { code: 'BRIDGE_ADAPTER_CLOSED' });
   assert.deepEqual(receiver.requests, []);
 });

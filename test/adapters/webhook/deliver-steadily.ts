@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Adapter } from '../../../adapters/adapter.ts';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { Lane } from '../../../src/delivery/lane.ts';
+import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
@@ -15,7 +16,13 @@ const lanes = process.argv.slice(2).map((url, index) => {
   const deps = adapterDeps();
   const options = v.parse(webhook.options, { url, allowInsecure: true, allowPrivate: ['0.0.0.0/0'], timeout: '1s' });
   const store = new MemoryLaneStore(deps.wallMs);
-  const lane = new Lane({ name, adapter: told(name, webhook.create(options, deps)), store, deps, logger: deps.logger });
+  const lane = new Lane({
+    name,
+    adapter: manageAdapter(told(name, webhook.create(options, deps)), name),
+    store,
+    deps,
+    logger: deps.logger,
+  });
   lane.start();
   return { name, lane, store };
 });
@@ -30,7 +37,7 @@ function told(name: string, adapter: Adapter): Adapter {
       for (const outcome of outcomes) process.stdout.write(`${name} ${outcome instanceof Error ? outcome.code : outcome} ${sockets}\n`);
       return outcomes;
     },
-    [Symbol.asyncDispose]: () => adapter[Symbol.asyncDispose](),
+    close: () => adapter.close(),
   };
 }
 

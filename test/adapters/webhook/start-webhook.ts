@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { AdapterMemory, Outcome } from '../../../adapters/adapter.ts';
 import { WebhookAdapter } from '../../../adapters/webhook/webhook-adapter.ts';
 import { targetOf, webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
+import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Resolve } from '../../../src/net/checked-lookup.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
@@ -24,7 +25,7 @@ export interface WebhookSetup {
 }
 
 export interface Webhook {
-  readonly adapter: WebhookAdapter;
+  readonly adapter: ManagedAdapter;
   readonly receiver: WebhookReceiver;
   readonly deps: TestDeps;
   readonly deliver: (signal?: AbortSignal) => Promise<Outcome | undefined>;
@@ -46,7 +47,7 @@ export function createWebhook(
   const parsed = v.parse(webhookOptions, { allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...options });
   openSecrets(parsed, secrets ?? {});
   const deps = adapterDeps({ ...(time && { time }), ...(memory && { memory }) });
-  const adapter = new WebhookAdapter({ ...parsed, target: targetOf(parsed, deps.name) }, deps, resolve);
+  const adapter = manageAdapter(new WebhookAdapter({ ...parsed, target: targetOf(parsed, deps.name) }, deps, resolve), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   return { adapter, deps };
 }

@@ -4,8 +4,9 @@ import { type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import * as v from 'valibot';
-import type { Adapter } from '../../../adapters/adapter.ts';
+
 import { webhook } from '../../../adapters/webhook/webhook.ts';
+import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
@@ -17,7 +18,7 @@ const never = new AbortController().signal;
 const SIGNING = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 interface Scene {
-  readonly adapter: Adapter;
+  readonly adapter: ManagedAdapter;
   readonly receiver: WebhookReceiver;
 }
 
@@ -42,12 +43,12 @@ async function scene(
   options.secrets?.[0]?.open(SIGNING);
   for (const [name, value] of Object.entries(options.body?.values ?? {})) if (value instanceof Secret) value.open(values[name] ?? '');
   if (options.body && 'file' in options.body.template) options.body.template.file.open(template);
-  const adapter = webhook.create(options, adapterDeps());
+  const adapter = manageAdapter(webhook.create(options, adapterDeps()), 'under-test');
   t.after(() => adapter[Symbol.asyncDispose]());
   return { adapter, receiver };
 }
 
-async function deliver(adapter: Adapter, delivery: Delivery = sampleDelivery()) {
+async function deliver(adapter: ManagedAdapter, delivery: Delivery = sampleDelivery()) {
   return (await adapter.deliver([delivery], never))[0];
 }
 

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Adapter, Outcome } from '../../../adapters/adapter.ts';
+import type { Outcome } from '../../../adapters/adapter.ts';
 import { Lane } from '../../../src/delivery/lane.ts';
 import type { LaneStatus } from '../../../src/delivery/lane-report.ts';
+import type { ManagedAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { BridgeError } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/outbox.ts';
@@ -141,7 +142,7 @@ export class Stream {
   }
 
   /** The same adapter; what goes in and comes out is written down. */
-  #noted(adapter: Adapter): Adapter {
+  #noted(adapter: ManagedAdapter): ManagedAdapter {
     return {
       limits: adapter.limits,
       check: (signal) => adapter.check(signal),
