@@ -102,7 +102,8 @@ export interface ApprovalMessage {
  */
 export type MessageVerdict = 'settle' | 'giveBack' | { readonly reason: string; readonly description: string };
 
-export interface ApprovalSource extends AsyncDisposable {
+/** What a kind of source implements. The bridge adds the rest (src/bridge/managed-source.ts): after `close` nothing is asked of it. */
+export interface ApprovalSource {
   /**
    * Whether a message can go back to the other readers; where it cannot, it is never asked to. One that can, with readers `one`, is received
    * from only once this bridge has read a document, so that what it could not judge is left to the others.
@@ -116,9 +117,11 @@ export interface ApprovalSource extends AsyncDisposable {
    * Calls `take` for one message at a time for each ordered stream of the broker's (partition, session). Where `take` rejects, nothing can be
    * stored: the message is not settled, nothing behind it in its stream is, and `receive` rejects with that error; it comes again with the
    * next call. After the abort a message that was taken may still be settled, and no other is taken.
-   * `ready`: messages can come now; once for each call. Disposal follows the abort and has 2 s.
+   * `ready`: messages can come now; once for each call.
    */
   receive(take: (message: ApprovalMessage) => Promise<MessageVerdict>, signal: AbortSignal, ready: () => void): Promise<void>;
+  /** Called once, after all that ran has ended by its abort; has 2 s. Opens nothing. */
+  close(): void | Promise<void>;
 }
 
 /** Accepted: durable at the other side. */

@@ -1,10 +1,10 @@
 // The configured sources of approvals → one receiver for each, from the identification of the VM until the bridge stops.
 import type { Logger } from 'pino';
-import type { ApprovalSource } from '../../adapters/adapter.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import type { Config } from '../config/config.ts';
 import type { Deps } from '../time/clock.ts';
+import { type ManagedSource, manageSource } from './managed-source.ts';
 import { Receiver } from './source-loop.ts';
 
 export interface SourcesParts {
@@ -63,11 +63,11 @@ export function createSource(
   name: string,
   config: Pick<Config, 'approvals'>,
   { deps, logger, observerId }: SourceParts,
-): { readonly source: ApprovalSource; readonly origin: MessageOrigin } {
+): { readonly source: ManagedSource; readonly origin: MessageOrigin } {
   const configured = config.approvals.sources[name];
   if (configured === undefined) throw new RangeError(`no source ${name}`);
   const { definition, options, approver } = configured;
-  const source = definition.create(options, { ...deps, name, logger, observerId });
+  const source = manageSource(definition.create(options, { ...deps, name, logger, observerId }), name);
   const canGiveBack = definition.readersOf(options) === 'one' && source.canGiveBack;
   return { source, origin: { source: name, approver, canGiveBack } };
 }

@@ -1,18 +1,19 @@
 // One source of approvals → its messages to the approvals, received anew with back-off whenever that fails, until the bridge stops.
 import type { Logger } from 'pino';
-import type { ApprovalMessage, ApprovalSource, MessageVerdict } from '../../adapters/adapter.ts';
+import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import { backoffMs } from '../delivery/backoff.ts';
 import { BridgeError, isStoreFault, messageOf } from '../errors.ts';
 import { type Deps, orAbort, sleep } from '../time/clock.ts';
 import { disposeInTime } from '../time/dispose.ts';
+import type { ManagedSource } from './managed-source.ts';
 
 /** Who received for so long before it failed begins its back-off anew. */
 const STEADY_MS = 10_000;
 
 export interface ReceiverParts {
-  readonly source: ApprovalSource;
+  readonly source: ManagedSource;
   readonly origin: MessageOrigin;
   readonly approvals: Pick<Approvals, 'take' | 'ready'>;
   readonly deps: Deps;

@@ -1,9 +1,10 @@
 // A source of approvals → what one call of its `receive` takes, and how that call ends.
-import type { ApprovalMessage, ApprovalSource, MessageVerdict } from '../../adapters/adapter.ts';
+import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
+import type { ManagedSource } from '../../src/bridge/managed-source.ts';
 import { poll } from '../support/poll.ts';
 
 export interface OpenedSource {
-  readonly source: ApprovalSource;
+  readonly source: ManagedSource;
   /** Everything it logged so far. */
   readonly logged: () => string;
 }
@@ -21,7 +22,7 @@ export class Reading {
   readonly done: Promise<unknown>;
   readonly #abort = new AbortController();
 
-  constructor(source: ApprovalSource, verdict: Verdict = () => 'settle') {
+  constructor(source: ManagedSource, verdict: Verdict = () => 'settle') {
     const take = async (message: ApprovalMessage) => {
       this.messages.push(message);
       return await verdict(message);

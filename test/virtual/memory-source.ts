@@ -169,7 +169,7 @@ function memorySource(
         broker.open -= 1;
       }
     },
-    [Symbol.asyncDispose]: async () => {},
+    close: () => {},
   };
 }
 

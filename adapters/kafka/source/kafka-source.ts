@@ -1,7 +1,6 @@
-// A Kafka topic → the approvals in it, message by message, read by a consumer group of each bridge or of all together.
-
+// A Kafka topic → the approvals in it, message by message, read by a consumer group of each bridge or of all.
 import type { Logger } from 'pino';
-import { BridgeError } from '../../../src/errors.ts';
+import type { BridgeError } from '../../../src/errors.ts';
 import { orAbort } from '../../../src/time/clock.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../../adapter.ts';
 import { kafkaClient, kafkaClients } from '../client/kafka-client.ts';
@@ -34,14 +33,12 @@ class KafkaSource implements ApprovalSource {
   readonly #group: Group;
   /** kafkajs's own; silent while it is closed, since it complains of what is cut off then. */
   readonly #clientLogger: Logger;
-  readonly #closing = new AbortController();
   readonly #taken = new Map<number, string>();
   /** Keeps tokens from one member to the next. */
   readonly #clients: ReturnType<typeof kafkaClients>;
   #hasStarted = false;
   #hasConnected = false;
   #hasWorked = false;
-  #receiving: Promise<void> = Promise.resolve();
   #leaving: Promise<void> = Promise.resolve();
 
   constructor(options: KafkaSourceOptions, deps: ApprovalSourceDeps) {
@@ -54,45 +51,35 @@ class KafkaSource implements ApprovalSource {
   }
 
   async check(signal: AbortSignal): Promise<string | null> {
-    const stop = this.#stop(signal);
-    stop.throwIfAborted();
     const gate = new SocketGate();
     try {
       // What it asks for is meant to fail; what fails besides is thrown.
       const silent = this.#deps.logger.child({}, { level: 'silent' });
       const client = await kafkaClient(this.#options, { ...this.#deps, logger: silent }, this.#place, gate.wrap);
-      return await orAbort(checkSource(client, this.#group, { ...this.#deps, connected: this.#connected }), stop);
+      return await orAbort(checkSource(client, this.#group, { ...this.#deps, connected: this.#connected }), signal);
     } catch (error) {
-      stop.throwIfAborted();
-      throw this.#faultOf(error, gate);
+      throw signal.aborted ? error : this.#faultOf(error, gate);
     } finally {
       gate.close();
     }
   }
 
   async receive(take: Take, signal: AbortSignal, ready: () => void): Promise<void> {
-    this.#receiving = this.#receive(take, this.#stop(signal), ready);
-    await this.#receiving;
-  }
-
-  /** What is being received ends; a message that is being taken is taken and committed first. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(this.#closed());
-    await this.#receiving.catch(() => {});
-    await this.#leaving;
-  }
-
-  async #receive(take: Take, stop: AbortSignal, ready: () => void): Promise<void> {
     // The member before keeps its partitions until it has left.
-    await orAbort(this.#leaving, stop);
+    await orAbort(this.#leaving, signal);
     this.#clientLogger.level = this.#deps.logger.level;
     const gate = new SocketGate();
     const member = this.#member(take, ready, gate);
     try {
-      await orAbort(member.run(this.#clients(gate.wrap)), stop);
+      await orAbort(member.run(this.#clients(gate.wrap)), signal);
     } finally {
       this.#leaving = member.leave();
     }
+  }
+
+  /** A message that is being taken is taken and committed first. */
+  async close(): Promise<void> {
+    await this.#leaving;
   }
 
   #member(take: Take, ready: () => void, gate: SocketGate): GroupMember {
@@ -137,17 +124,6 @@ class KafkaSource implements ApprovalSource {
       doing: this.#hasConnected ? 'consume' : 'connect',
       connected,
       hasWorked: this.#hasWorked,
-    });
-  }
-
-  #stop(signal: AbortSignal): AbortSignal {
-    return AbortSignal.any([signal, this.#closing.signal]);
-  }
-
-  #closed(): BridgeError {
-    return new BridgeError('BRIDGE_ADAPTER_CLOSED', `source ${this.#deps.name} is closed: the bridge is stopping`, {
-      disposition: 'retry',
-      scope: 'sink',
     });
   }
 }

@@ -1,6 +1,7 @@
 // One call of `receive` → a client of its own, from its connection to its end, and what ends it.
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { deadline, orAbort, sleep } from '../../../src/time/clock.ts';
+import { Running } from '../../../src/time/running.ts';
 import type { ApprovalSourceDeps } from '../../adapter.ts';
 import type { Access } from '../connection/access.ts';
 import type { Connect } from '../connection/connector.ts';
@@ -35,7 +36,7 @@ export class Reception {
   readonly #hurry = new AbortController();
   readonly #dead = new AbortController();
   readonly #gone = new AbortController();
-  readonly #running = new Set<Promise<unknown>>();
+  readonly #running = new Running();
   #opening: Promise<BusClient> | null = null;
   #cancelLimit = () => {};
   #isAttached = false;
@@ -62,7 +63,7 @@ export class Reception {
     after(LEAVE_MS, () => this.#gone.abort());
     // What is not attached yet, the SDK does not let go of.
     if (!this.#isAttached || this.#dead.signal.aborted) this.#gone.abort();
-    await orAbort(this.#settled(), this.#gone.signal).catch(() => undefined);
+    await orAbort(this.#running.ended(), this.#gone.signal).catch(() => undefined);
     this.#dead.abort();
     const bus = await this.#opening?.catch(() => null);
     await bus?.close();
@@ -90,7 +91,7 @@ export class Reception {
       attached: () => this.#attached(),
       fail: (error) => this.#fail(error),
       die: (error) => this.#die(error),
-      track: (work) => this.#track(work),
+      track: (work) => this.#running.track(work),
       inTime: (work, moreMs) => this.#inTime(work, moreMs),
     };
     if (line.over.aborted) return;
@@ -126,20 +127,6 @@ export class Reception {
     const fault = sourceFault(error, this.#options.place);
     this.#dead.abort(fault);
     this.#fail(fault);
-  }
-
-  async #track<T>(work: Promise<T>): Promise<T> {
-    this.#running.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#running.delete(work);
-    }
-  }
-
-  /** What is tracked, and what that tracks in turn. */
-  async #settled(): Promise<void> {
-    while (this.#running.size > 0) await Promise.allSettled(this.#running);
   }
 
   /** The SDK's promises do not end with the connection. */

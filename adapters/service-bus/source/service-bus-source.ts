@@ -1,7 +1,6 @@
-// A Service Bus queue or subscription → the approvals in it, each message settled only once its verdict is there.
-
-import { BridgeError } from '../../../src/errors.ts';
+// A Service Bus queue or subscription → the approvals in it, each message settled once its verdict is there.
 import { orAbort } from '../../../src/time/clock.ts';
+import { Running } from '../../../src/time/running.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../../adapter.ts';
 import { Access, type CredentialOf } from '../connection/access.ts';
 import {
@@ -37,8 +36,8 @@ export class ServiceBusSource implements ApprovalSource {
   readonly #entity: SourceEntity;
   readonly #access: Access;
   readonly #place: FaultPlace;
-  readonly #closing = new AbortController();
-  readonly #endings = new Set<Promise<unknown>>();
+  /** What ends behind calls that an abort has ended already. */
+  readonly #endings = new Running();
 
   /** The secrets are open. @throws BridgeError BRIDGE_CONFIG_INVALID that names the key and no value */
   constructor(options: ServiceBusSourceOptions, deps: ApprovalSourceDeps, credentialOf?: CredentialOf) {
@@ -53,49 +52,26 @@ export class ServiceBusSource implements ApprovalSource {
 
   /** Resolves the name, opens TLS, asks for a token, shows it and attaches a link that gets no credit. */
   async check(signal: AbortSignal): Promise<string | null> {
-    const stop = this.#stop(signal);
-    stop.throwIfAborted();
-    await orAbort(this.#untilDisposal(checkSource(this.#parts(), this.#deps, stop)), stop);
+    await orAbort(this.#endings.track(checkSource(this.#parts(), this.#deps, signal)), signal);
     return null;
   }
 
   async receive(take: Take, signal: AbortSignal, ready: () => void): Promise<void> {
-    const stop = this.#stop(signal);
-    stop.throwIfAborted();
-    const reception = new Reception({ ...this.#parts(), take, ready, stop }, this.#deps);
+    const reception = new Reception({ ...this.#parts(), take, ready, stop: signal }, this.#deps);
     try {
-      await orAbort(reception.run(), stop);
+      await orAbort(reception.run(), signal);
     } finally {
-      void this.#untilDisposal(reception.leave());
+      void this.#endings.track(reception.leave());
     }
   }
 
-  /** What is being received ends: what is being taken is settled first, where that takes a second at most. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(this.#closed());
-    await Promise.allSettled(this.#endings);
+  /** What is being taken is settled first, where that takes a second at most. */
+  async close(): Promise<void> {
+    await this.#endings.ended();
   }
 
   #parts() {
     const { sessions, timeout } = this.#options;
     return { access: this.#access, entity: this.#entity, place: this.#place, sessions, timeout };
-  }
-
-  async #untilDisposal<T>(ending: Promise<T>): Promise<T> {
-    this.#endings.add(ending);
-    try {
-      return await ending;
-    } finally {
-      this.#endings.delete(ending);
-    }
-  }
-
-  #stop(signal: AbortSignal): AbortSignal {
-    return AbortSignal.any([signal, this.#closing.signal]);
-  }
-
-  #closed(): BridgeError {
-    const message = `source ${this.#deps.name} is closed: the bridge is stopping`;
-    return new BridgeError('BRIDGE_ADAPTER_CLOSED', message, { disposition: 'retry', scope: 'sink' });
   }
 }

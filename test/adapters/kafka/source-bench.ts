@@ -2,8 +2,9 @@
 import type { TestContext } from 'node:test';
 import kafkajs, { type Admin, type Message } from 'kafkajs';
 import * as v from 'valibot';
-import type { ApprovalMessage, ApprovalSource } from '../../../adapters/adapter.ts';
+import type { ApprovalMessage } from '../../../adapters/adapter.ts';
 import { kafkaSource } from '../../../adapters/kafka/source/kafka-source.ts';
+import { type ManagedSource, manageSource } from '../../../src/bridge/managed-source.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { systemDeps } from '../../../src/time/system.ts';
@@ -30,7 +31,7 @@ export function openSource(
   const { logged, memory: _, stdout: __, ...deps } = adapterDeps({ time });
   const parsed = v.parse(kafkaSource.options, options);
   openSecrets(parsed, secrets);
-  const source = kafkaSource.create(parsed, { ...deps, name: 'ops', observerId });
+  const source = manageSource(kafkaSource.create(parsed, { ...deps, name: 'ops', observerId }), 'ops');
   t.after(() => source[Symbol.asyncDispose]());
   return { source, logged };
 }
@@ -42,7 +43,7 @@ export class SteadyReading {
   readonly failures: BridgeError[] = [];
   #reading: Reading;
 
-  constructor(t: TestContext, source: ApprovalSource, verdict?: Verdict) {
+  constructor(t: TestContext, source: ManagedSource, verdict?: Verdict) {
     this.#reading = this.#read(source, verdict);
     t.after(() => this.end());
   }
@@ -63,7 +64,7 @@ export class SteadyReading {
     await this.#reading.abort();
   }
 
-  #read(source: ApprovalSource, verdict: Verdict = () => 'settle'): Reading {
+  #read(source: ManagedSource, verdict: Verdict = () => 'settle'): Reading {
     const reading = new Reading(source, (message) => {
       this.messages.push(message);
       return verdict(message);

@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import type { CredentialOf } from '../../../adapters/service-bus/connection/access.ts';
 import type { ServiceBusSourceOptions } from '../../../adapters/service-bus/options/service-bus-source-options.ts';
 import { ServiceBusSource, serviceBusSource } from '../../../adapters/service-bus/source/service-bus-source.ts';
+import { manageSource } from '../../../src/bridge/managed-source.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
 import { type ServiceBusServer, type ServiceBusServerOptions, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
@@ -38,7 +39,7 @@ export function openSource(server: ServiceBusServer, setup: SourceSetup = {}): O
   const entity = 'topic' in options ? {} : { queue: QUEUE };
   const parsed = v.parse(serviceBusSource.options, { ...way, ...entity, ...options }) as ServiceBusSourceOptions;
   openSecrets(parsed, { BUS: server.connectionString, ...secrets });
-  const source = new ServiceBusSource(parsed, { ...deps, name: 'ops', observerId }, credentialOf);
+  const source = manageSource(new ServiceBusSource(parsed, { ...deps, name: 'ops', observerId }, credentialOf), 'ops');
   server.closeFirst(() => source[Symbol.asyncDispose]());
   return { source, logged };
 }

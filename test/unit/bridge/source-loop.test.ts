@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pino } from 'pino';
-import type { ApprovalSource, MessageVerdict } from '../../../adapters/adapter.ts';
+import type { MessageVerdict } from '../../../adapters/adapter.ts';
+import type { ManagedSource } from '../../../src/bridge/managed-source.ts';
 import { Receiver, type ReceiverParts } from '../../../src/bridge/source-loop.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { MemoryBroker, sourceAway } from '../../virtual/memory-source.ts';
@@ -18,7 +19,7 @@ interface Fixture {
   readonly calls: number[];
 }
 
-type Receive = ApprovalSource['receive'];
+type Receive = ManagedSource['receive'];
 
 /** `receive` and `dispose` are the source's, `take` the approvals'. */
 function setUp(
@@ -32,7 +33,7 @@ function setUp(
     const { level, msg } = JSON.parse(line) as { level: number; msg: string };
     log.push(`${level} ${msg}`);
   };
-  const source: ApprovalSource = {
+  const source: ManagedSource = {
     canGiveBack: true,
     check: async () => null,
     receive: (take, signal, ready) => {
@@ -169,7 +170,7 @@ test('one that others can take from is not received from before this bridge is r
   const stop = new AbortController();
   let calls = 0;
   const { promise: ready, resolve } = Promise.withResolvers<void>();
-  const source: ApprovalSource = {
+  const source: ManagedSource = {
     canGiveBack: true,
     check: async () => null,
     receive: (_take, signal) => {
