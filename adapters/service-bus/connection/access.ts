@@ -94,7 +94,7 @@ export class Access {
   #connector({ isSecure }: Target, transport: Transport, endpoint: Endpoint): Connect {
     const trust = () => this.#tls?.context() ?? null;
     const who = `${this.#place.name}: ${showEndpoint(endpoint)}`;
-    return connector({ endpoint, transport, isSecure, trust, proxy: this.#proxy, who }, this.#deps);
+    return connector({ endpoint, transport, isSecure, trust, proxy: this.#proxy, who });
   }
 
   #endpoint(): Endpoint {

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import type { ProxyServer } from '../../../src/net/proxy-connect.ts';
-import type { Deps } from '../../../src/time/clock.ts';
 import { type Endpoint, showEndpoint } from '../options/connection-string.ts';
 import { openTunnel } from './proxy-tunnel.ts';
 import { openWebSocket } from './websocket-stream.ts';
@@ -28,7 +27,7 @@ export interface ConnectorOptions {
 /** What the SDK's own WebSockets are asked for. */
 const WEBSOCKET = { path: '/$servicebus/websocket', protocol: 'AMQPWSB10' };
 
-export function connector(options: ConnectorOptions, deps: Pick<Deps, 'random'>): Connect {
+export function connector(options: ConnectorOptions): Connect {
   const { endpoint, transport, isSecure, trust, proxy, who } = options;
   const { host } = endpoint;
   const port = endpoint.port ?? (transport === 'websocket' ? 443 : isSecure ? 5671 : 5672);
@@ -37,7 +36,7 @@ export function connector(options: ConnectorOptions, deps: Pick<Deps, 'random'>)
     const tunnel = proxy === null ? null : await openTunnel(proxy, showEndpoint({ host, port }), signal);
     const socket = isSecure ? await secure(tunnel, { host, port }, trust(), signal) : await plain(host, port, signal);
     if (transport === 'amqp') return socket;
-    return await openWebSocket(socket, { authority: showEndpoint(endpoint), ...WEBSOCKET, who }, deps, signal);
+    return await openWebSocket(socket, { authority: showEndpoint(endpoint), ...WEBSOCKET, who }, signal);
   };
 }
 

@@ -46,7 +46,7 @@ function accepting(head: string, { protocol = 'AMQPWSB10', spoil = '' } = {}): s
 
 async function opened(t: TestContext, trailing = Buffer.alloc(0)) {
   const { client, server, head } = await connected(t, (text) => Buffer.concat([Buffer.from(accepting(text)), trailing]));
-  const stream = await openWebSocket(client, TARGET, { random: () => 0.5 }, never);
+  const stream = await openWebSocket(client, TARGET, never);
   const far = await server;
   const chunks: Buffer[] = [];
   const sent: Buffer[] = [];
@@ -93,26 +93,32 @@ test('what comes with the handshake, in pieces, and in fragments is one stream',
 test('what is sent is masked, in frames of all three lengths, and a ping is answered', async (t) => {
   const { stream, far, sent } = await opened(t);
   far.write(Buffer.from('\x89\x02hi', 'latin1'));
-  const masked = (text: string) => Buffer.from(text).map((byte) => byte ^ 0x80);
-  const pong = Buffer.concat([Buffer.from([0x8a, 0x82, 0x80, 0x80, 0x80, 0x80]), masked('hi')]);
-  await poll(() => sent().length >= pong.length, 'the pong');
-  assert.deepEqual(sent(), pong);
-  for (const size of [5, 300, 70_000]) stream.write(Buffer.alloc(size, 'z'));
-  await poll(() => sent().length >= pong.length + 11 + 308 + 70_014, 'the frames');
+  await poll(() => framesIn(sent()).length === 1, 'the pong');
+  assert.deepEqual(framesIn(sent()), [{ head: [0x8a, 0x82], payload: Buffer.from('hi') }]);
+  const payloads = [5, 300, 70_000].map((size) => Buffer.alloc(size, 'z'));
+  for (const payload of payloads) stream.write(payload);
+  await poll(() => framesIn(sent()).length === 4, 'the frames');
   assert.deepEqual(
-    sent().subarray(pong.length, pong.length + 11),
-    Buffer.concat([Buffer.from([0x82, 0x85, 0x80, 0x80, 0x80, 0x80]), masked('zzzzz')]),
+    framesIn(sent()).slice(1),
+    payloads.map((payload, index) => ({ head: [0x82, [0x85, 0xfe, 0xff][index]], payload })),
   );
-  assert.deepEqual([...sent().subarray(pong.length + 11, pong.length + 15)], [0x82, 0xfe, 300 >> 8, 300 & 255]);
   stream.end();
-  await poll(
-    () =>
-      sent()
-        .subarray(-8, -6)
-        .equals(Buffer.from([0x88, 0x82])),
-    'the goodbye',
-  );
+  await poll(() => framesIn(sent()).at(-1)?.head[0] === 0x88, 'the goodbye');
 });
+
+/** The whole frames of a client, unmasked. */
+function framesIn(bytes: Buffer): { readonly head: readonly number[]; readonly payload: Buffer }[] {
+  if (bytes.length < 2) return [];
+  const head = [bytes.readUInt8(0), bytes.readUInt8(1)] as const;
+  const short = head[1] & 0x7f;
+  const at = short === 127 ? 10 : short === 126 ? 4 : 2;
+  if (bytes.length < at) return [];
+  const size = short === 127 ? Number(bytes.readBigUInt64BE(2)) : short === 126 ? bytes.readUInt16BE(2) : short;
+  const [mask, end] = [bytes.subarray(at, at + 4), at + 4 + size];
+  if (bytes.length < end) return [];
+  const payload = bytes.subarray(at + 4, end).map((byte, index) => byte ^ (mask[index % 4] ?? 0));
+  return [{ head, payload: Buffer.from(payload) }, ...framesIn(bytes.subarray(end))];
+}
 
 test('a goodbye of the server, or its end, ends the stream; nothing after it counts', async (t) => {
   const one = await opened(t);
@@ -144,7 +150,7 @@ for (const [what, answer] of Object.entries({
 }))
   test(`a handshake that is answered with ${what} is no WebSocket`, async (t) => {
     const { client } = await connected(t, answer);
-    await assert.rejects(openWebSocket(client, TARGET, { random: () => 0.5 }, never), {
+    await assert.rejects(openWebSocket(client, TARGET, never), {
       code: 'BRIDGE_SERVICE_BUS_BROKEN',
       disposition: 'retry',
     });
@@ -154,7 +160,7 @@ for (const [what, answer] of Object.entries({
 test('a handshake that is not answered ends with the signal, whose reason it gives', async (t) => {
   const { client, server } = await connected(t, () => '');
   const controller = new AbortController();
-  const opening = openWebSocket(client, TARGET, { random: () => 0.5 }, controller.signal);
+  const opening = openWebSocket(client, TARGET, controller.signal);
   await server;
   const reason = new Error('enough');
   controller.abort(reason);
