@@ -1,9 +1,9 @@
 // The URL of a key set → its text; goes to no address that it may not, follows no redirect, asks no proxy, and ends within 5 s.
-import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
 import { type AddressGuard, checkedLookup, checkLiteral } from '../net/checked-lookup.ts';
+import { type HttpRequest, hostOf, readBody, sendRequest, serverNameOf } from '../net/http-exchange.ts';
 import { isUnreachableFault } from '../net/network-codes.ts';
 import { addressJudge } from '../net/private-addresses.ts';
 import { type TlsWords, tlsAdvice } from '../net/tls-advice.ts';
@@ -11,7 +11,11 @@ import { type Deps, deadline } from '../time/clock.ts';
 
 const TIMEOUT_MS = 5000;
 const LARGEST_BYTES = 1024 * 1024;
-const MAX_HEADER_BYTES = 16 * 1024;
+const HEADERS = {
+  accept: 'application/jwk-set+json, application/json',
+  'accept-encoding': 'identity',
+  'user-agent': 'scheduled-events-bridge',
+};
 const WORDS: TlsWords = { target: 'approvals.jwt.jwks', section: 'approvals.jwt.tls', plain: 'the url is http://' };
 
 export interface KeySetTarget {
@@ -28,7 +32,7 @@ export async function requestKeySet(target: KeySetTarget, deps: Pick<Deps, 'afte
   const who = `the key set of approvals.jwt at ${target.url.origin}`;
   const limit = deadline(deps, TIMEOUT_MS, () => keysFault(`${who} did not come within 5s: look at the way there`));
   try {
-    return await read(await answerOf(target, who, limit.signal), who, limit.signal);
+    return await keySetOf(target, who, limit.signal);
   } catch (error) {
     throw networkFault(error, who);
   } finally {
@@ -36,60 +40,22 @@ export async function requestKeySet(target: KeySetTarget, deps: Pick<Deps, 'afte
   }
 }
 
-function answerOf({ url, allowPrivate, trust, serverName }: KeySetTarget, who: string, signal: AbortSignal): Promise<IncomingMessage> {
+async function keySetOf({ url, allowPrivate, trust, serverName }: KeySetTarget, who: string, signal: AbortSignal): Promise<string> {
   const guard = guardOf(allowPrivate, who);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(url);
   checkLiteral(guard, host);
-  const secure = url.protocol === 'https:';
-  const context = secure ? trust() : null;
-  return new Promise((resolve, reject) => {
-    const request = process.getBuiltinModule(secure ? 'node:https' : 'node:http').request(url, {
-      // One of its own, as the global one may have a proxy from the environment.
-      agent: false,
-      lookup: checkedLookup(guard),
-      headers: {
-        accept: 'application/jwk-set+json, application/json',
-        'accept-encoding': 'identity',
-        'user-agent': 'scheduled-events-bridge',
-      },
-      maxHeaderSize: MAX_HEADER_BYTES,
-      signal,
-      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
-      rejectUnauthorized: true,
-      ...(secure && { servername: serverName ?? (isIP(host) === 0 ? host.replace(/\.$/, '') : '') }),
-      ...(context && { secureContext: context }),
-    });
-    const fail = (error: unknown) => {
-      request.destroy();
-      reject(signal.aborted ? signal.reason : error);
-    };
-    request.on('error', fail);
-    request.on('upgrade', (_, socket) => {
-      socket.destroy();
-      fail(new Error('an upgrade that nobody asked for'));
-    });
-    request.on('response', resolve);
-    request.end();
+  const context = url.protocol === 'https:' ? trust() : null;
+  // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+  const tls = { rejectUnauthorized: true, servername: serverName ?? serverNameOf(host), ...(context && { secureContext: context }) };
+  const request: HttpRequest = { method: 'GET', url, headers: HEADERS, lookup: checkedLookup(guard), tls };
+  return await sendRequest(request, signal, async (incoming) => {
+    const { statusCode } = incoming;
+    if (statusCode !== 200)
+      throw keysFault(`${who} answered ${statusCode}, and only 200 is taken: correct approvals.jwt.jwks, redirects are not followed`);
+    const body = await readBody(incoming, LARGEST_BYTES);
+    if (body === null) throw keysFault(`${who} is longer than 1 MiB: correct approvals.jwt.jwks`);
+    return body.toString('utf8');
   });
-}
-
-async function read(answer: IncomingMessage, who: string, signal: AbortSignal): Promise<string> {
-  if (answer.statusCode !== 200) {
-    answer.destroy();
-    throw keysFault(`${who} answered ${answer.statusCode}, and only 200 is taken: correct approvals.jwt.jwks, redirects are not followed`);
-  }
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of answer as AsyncIterable<Uint8Array>) {
-      length += chunk.length;
-      if (length > LARGEST_BYTES) throw keysFault(`${who} is longer than 1 MiB: correct approvals.jwt.jwks`);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function guardOf(allowPrivate: readonly string[], who: string): AddressGuard {

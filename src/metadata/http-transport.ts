@@ -2,12 +2,12 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import packageJson from '../../package.json' with { type: 'json' };
 import { BridgeError } from '../errors.ts';
+import { readBody, sendRequest, UnaskedUpgrade } from '../net/http-exchange.ts';
 import { type Deps, deadline } from '../time/clock.ts';
 import { networkError, notTheService } from './faults.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
 
 /** Contract, section 4. */
-const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** For whoever reads the logs of the machine or of the service: who asks. */
@@ -33,7 +33,7 @@ export function createHttpTransport(deps: Pick<Deps, 'after'>): HttpTransport {
       throw new BridgeError('BRIDGE_METADATA_CLOSED', 'the connection to the metadata service was closed; nothing is sent any more');
     signal.throwIfAborted();
     // An agent of our own knows no proxy, whatever HTTP_PROXY and NODE_USE_ENV_PROXY say.
-    agent ??= new (http().Agent)({ keepAlive: true, maxFreeSockets: 1, timeout: IDLE_MS });
+    agent ??= new (process.getBuiltinModule('node:http').Agent)({ keepAlive: true, maxFreeSockets: 1, timeout: IDLE_MS });
     const limit = deadline(deps, request.timeoutMs, () => timeout(request), signal);
     running += 1;
     try {
@@ -56,11 +56,6 @@ export function createHttpTransport(deps: Pick<Deps, 'after'>): HttpTransport {
   };
 }
 
-/** `import http from 'node:http'` would load undici too: 11 MB. */
-function http(): typeof import('node:http') {
-  return process.getBuiltinModule('node:http');
-}
-
 function timeout(request: TransportRequest): BridgeError {
   const { origin } = new URL(request.url);
   return new BridgeError(
@@ -70,55 +65,19 @@ function timeout(request: TransportRequest): BridgeError {
   );
 }
 
-function exchange(request: TransportRequest, agent: Agent, signal: AbortSignal): Promise<TransportAnswer> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const { method, url, headers, body } = request;
-    const outgoing = http().request(url, {
-      method,
-      headers: { 'User-Agent': USER_AGENT, ...headers },
-      agent,
-      maxHeaderSize: MAX_HEADER_BYTES,
-    });
-    const stop = (error: unknown) => {
-      signal.removeEventListener('abort', abort);
-      reject(error);
-      outgoing.destroy();
-    };
-    const abort = () => {
-      reject(signal.reason);
-      outgoing.destroy();
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    outgoing.on('error', stop);
-    // Without a listener a 101 would leave the request hanging.
-    outgoing.on('upgrade', (_, socket) => {
-      socket.destroy();
-      stop(notTheService(url, 'wants to change the protocol'));
-    });
-    outgoing.on('response', (incoming) => {
-      readBody(incoming, url, stop, (bytes) => {
-        signal.removeEventListener('abort', abort);
-        resolve({ status: incoming.statusCode ?? 0, headers: firstValues(incoming), body: bytes });
-      });
-    });
-    outgoing.end(body);
+async function exchange({ method, url, body, ...request }: TransportRequest, agent: Agent, signal: AbortSignal): Promise<TransportAnswer> {
+  const headers = { 'User-Agent': USER_AGENT, ...request.headers };
+  return await sendRequest({ method, url, headers, body, agent }, signal, async (incoming) => {
+    const bytes = await readBody(incoming, MAX_BODY_BYTES);
+    if (bytes === null) throw tooLarge(url);
+    return { status: incoming.statusCode ?? 0, headers: firstValues(incoming), body: bytes };
+  }).catch((error: unknown) => {
+    throw error instanceof UnaskedUpgrade ? notTheService(url, 'wants to change the protocol') : error;
   });
 }
 
-function readBody(incoming: IncomingMessage, url: string, fail: (error: unknown) => void, done: (body: Uint8Array) => void): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  incoming.on('error', fail);
-  incoming.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
-    else
-      fail(
-        new BridgeError('BRIDGE_METADATA_TOO_LARGE', `the answer of ${new URL(url).origin} is larger than 4 MiB: check metadata.endpoint`),
-      );
-  });
-  incoming.on('end', () => done(Buffer.concat(chunks)));
+function tooLarge(url: string): BridgeError {
+  return new BridgeError('BRIDGE_METADATA_TOO_LARGE', `the answer of ${new URL(url).origin} is larger than 4 MiB: check metadata.endpoint`);
 }
 
 function firstValues(incoming: IncomingMessage): Record<string, string | undefined> {

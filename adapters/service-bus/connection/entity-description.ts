@@ -1,6 +1,6 @@
 // A queue or topic, and rights to manage it → what the management interface tells of it (Service Bus REST API 2021-05), where it does.
 import { createHmac } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { exchange } from '../../../src/net/http-exchange.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { showEndpoint } from '../options/connection-string.ts';
 import type { Access, BusCredential, Target } from './access.ts';
@@ -27,20 +27,11 @@ export async function describeEntity(
   const host = showEndpoint({ host: target.endpoint.host, port: null });
   const authorization = await authorizationOf(target.credential, `https://${host}/${path}`.toLowerCase(), deps.wallMs(), signal);
   const socket = await access.managementConnector(target)(signal);
-  const request = process.getBuiltinModule('node:http').request({
-    createConnection: () => socket,
-    path: `/${path.split('/').map(encodeURIComponent).join('/')}?api-version=2021-05`,
-    headers: { host, authorization },
-    signal,
-  });
   try {
-    request.end();
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => request.on('response', resolve).on('error', reject));
-    return answer.statusCode === 200 ? read(await textOf(answer)) : null;
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
+    const url = `http://${host}/${path.split('/').map(encodeURIComponent).join('/')}?api-version=2021-05`;
+    const { status, body } = await exchange({ method: 'GET', url, headers: { authorization }, socket }, LARGEST_ANSWER_BYTES, signal);
+    return status === 200 && body !== null ? read(body.toString()) : null;
   } finally {
-    request.destroy();
     socket.destroy();
   }
 }
@@ -54,17 +45,6 @@ function read(xml: string): EntityDescription | null {
     duplicateWindow: textIn('DuplicateDetectionHistoryTimeWindow'),
     requiresSession: textIn('RequiresSession') === 'true',
   };
-}
-
-async function textOf(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > LARGEST_ANSWER_BYTES) break;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 async function authorizationOf(credential: BusCredential, resource: string, wallMs: number, signal: AbortSignal): Promise<string> {

@@ -1,0 +1,86 @@
+// Servers that answer oddly → whole answers, bounded, or what a request rejects with.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { exchange, type HttpRequest, UnaskedUpgrade } from '../../../src/net/http-exchange.ts';
+import { poll } from '../../support/poll.ts';
+
+const never = new AbortController().signal;
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+/** Says the same to every request, and shows what came. */
+async function answering(t: TestContext, answer: string) {
+  const sockets = new Set<Socket>();
+  let asked = '';
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('data', (chunk) => {
+      asked += chunk.toString();
+    });
+    socket.once('data', () => socket.write(answer));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const request: HttpRequest = { method: 'POST', url: `http://127.0.0.1:${port}/path?query`, headers: { 'x-mine': 1 }, body: 'text' };
+  return { request, asked: () => asked, open: () => sockets.size };
+}
+
+test('a whole answer has status, headers and body, and its connection is not kept', async (t) => {
+  const { request, asked, open } = await answering(t, OK);
+  const { status, headers, body } = await exchange(request, 2, never);
+  assert.deepEqual([status, headers['content-length'], body?.toString()], [200, '2', 'ok']);
+  assert.match(asked(), /^POST \/path\?query HTTP\/1\.1\r\nx-mine: 1\r\n[\s\S]*connection: close\r\n[\s\S]*\r\n\r\ntext$/i);
+  await poll(() => open() === 0, 'the connection to close');
+});
+
+test('a redirect is an answer like any other', async (t) => {
+  const { request } = await answering(t, 'HTTP/1.1 307 Go\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n');
+  assert.equal((await exchange(request, 0, never)).status, 307);
+});
+
+test('a body that is longer than allowed is null, and cut off', async (t) => {
+  const { request, open } = await answering(t, 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nabc');
+  assert.equal((await exchange(request, 2, never)).body, null);
+  await poll(() => open() === 0, 'the connection to close');
+});
+
+for (const [what, answer, expected] of [
+  ['an upgrade', 'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n', { status: 101, constructor: UnaskedUpgrade }],
+  ['interim answers without end', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(40), /more than 32 interim answers/],
+  ['headers that are too long', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(17 * 1024)}\r\n\r\n`, { code: 'HPE_HEADER_OVERFLOW' }],
+  ['a body that is no body', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', { code: /^HPE_/ }],
+] as const)
+  test(`${what} rejects, and leaves no connection`, async (t) => {
+    const { request, open } = await answering(t, answer);
+    await assert.rejects(exchange(request, 100, never), expected);
+    await poll(() => open() === 0, 'the connection to close');
+  });
+
+for (const [when, answer] of Object.entries({
+  'before the answer': '',
+  'in the middle of the body': 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab',
+}))
+  test(`an abort ${when} rejects at once with its reason, and ends the connection`, async (t) => {
+    const { request, asked, open } = await answering(t, answer);
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const ended = assert.rejects(exchange(request, 100, controller.signal), (error) => error === reason);
+    await poll(() => asked().endsWith('text'), 'the request');
+    controller.abort(reason);
+    await ended;
+    await poll(() => open() === 0, 'the connection to close');
+  });
+
+test('a signal that has aborted before opens no connection', async (t) => {
+  const { request, asked, open } = await answering(t, OK);
+  await assert.rejects(exchange(request, 100, AbortSignal.abort('too late')), (reason) => reason === 'too late');
+  assert.deepEqual([asked(), open()], ['', 0]);
+});
