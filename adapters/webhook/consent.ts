@@ -1,9 +1,54 @@
-// A receiver → whether it lets itself be sent to, how often, and what each delivery says of who asked (CloudEvents webhook specification, section 4).
-import type { IncomingHttpHeaders } from 'node:http';
-import { BridgeError, messageOf } from '../../src/errors.ts';
+// The keys of the handshake, and a receiver → whether and how often it may be sent to (CloudEvents webhooks, section 4).
+import * as v from 'valibot';
+import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { toRfc3339Seconds } from '../../src/formats/dates.ts';
-import type { AdapterDeps, Outcome } from '../adapter.ts';
-import type { ConsentOptions } from './consent-options.ts';
+import type { AdapterDeps } from '../adapter.ts';
+import type { Answer } from '../http/answer.ts';
+
+/** A domain name (RFC 1123, section 2.1), without a dot at its end. */
+const DNS_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/i;
+const NAME_FAULT = 'must be a DNS name such as bridge.example.com, without scheme, port or path';
+const RATE_FAULT = 'must be a whole number of requests a minute, 1 or more';
+
+export const consentEntries = {
+  handshake: v.pipe(
+    v.optional(v.boolean(), false),
+    v.description('Ask the receiver for its consent (an OPTIONS request) before the first delivery; needs origin. Default false.'),
+  ),
+  origin: v.exactOptional(
+    v.pipe(
+      v.string(NAME_FAULT),
+      v.regex(DNS_NAME, NAME_FAULT),
+      v.description(
+        'The DNS name of the system that sends, not of this machine; every request carries it as WebHook-Request-Origin. Default none.',
+      ),
+    ),
+  ),
+  ratePerMinute: v.exactOptional(
+    v.pipe(
+      v.number(RATE_FAULT),
+      v.safeInteger(RATE_FAULT),
+      v.minValue(1, RATE_FAULT),
+      v.description(
+        'At most so many requests in any 60 s. With a handshake it is what the receiver is asked for, and its answer decides. Default no limit.',
+      ),
+    ),
+  ),
+};
+
+export interface ConsentOptions {
+  readonly handshake: boolean;
+  readonly origin?: string;
+  readonly ratePerMinute?: number;
+}
+
+export const ORIGIN_FAULT =
+  'is missing: a handshake names who asks. Give the DNS name of the system that sends, such as bridge.example.com, the same on all its machines';
+
+/** Whether the handshake knows in whose name it asks. */
+export function namesOrigin({ handshake, origin }: ConsentOptions): boolean {
+  return !handshake || origin !== undefined;
+}
 
 /** Without consent it is asked again so soon at the latest (contract, section 5). */
 const ASK_WITHIN_MS = 10_000;
@@ -22,8 +67,8 @@ export interface Consent {
   ask(signal: AbortSignal): Promise<void>;
   /** Asks, remembers nothing, and says in words what is allowed; null where nobody is asked. Rejects as `ask`. */
   tryOut(signal: AbortSignal): Promise<string | null>;
-  /** What became of a delivery: one that is turned away puts the consent in doubt. */
-  delivered(outcome: Outcome): void;
+  /** Why a delivery failed: one that is turned away puts the consent in doubt. */
+  failed(error: unknown): void;
 }
 
 export interface ConsentParts {
@@ -31,12 +76,7 @@ export interface ConsentParts {
   /** Names the sink and shows scheme and host. */
   readonly who: string;
   /** Sends OPTIONS with these headers to the exact URL of the deliveries. */
-  readonly options: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<OptionsAnswer>;
-}
-
-export interface OptionsAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly options: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Answer>;
 }
 
 /** The configuration is checked: a handshake names its origin. */
@@ -52,7 +92,7 @@ function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
     headers: originHeader(origin),
     ask: () => Promise.resolve(),
     tryOut: () => Promise.resolve(null),
-    delivered: () => undefined,
+    failed: () => undefined,
   };
 }
 
@@ -78,7 +118,7 @@ interface Grant {
   readonly at: string;
 }
 
-interface Answer extends Pick<Grant, 'perMinute'> {
+interface Consented extends Pick<Grant, 'perMinute'> {
   /** Whether the receiver named its rate; if not, and it was asked, the requested one holds. */
   readonly rate: 'named' | 'missing' | 'unreadable';
 }
@@ -119,15 +159,15 @@ class Handshake implements Consent {
     return `it consents to deliveries from ${this.#options.origin}, ${perMinute === null ? 'at any rate' : `at most ${perMinute} a minute`}${asked}`;
   }
 
-  delivered(outcome: Outcome): void {
-    if (outcome === 'accepted' || !TURNED_AWAY.has(outcome.code)) return;
+  failed(error: unknown): void {
+    if (!TURNED_AWAY.has(codeOf(error) ?? '')) return;
     this.#grant = null;
     this.#remember(null);
     this.#parts.deps.logger.debug('a delivery was turned away: the receiver is asked for its consent again');
   }
 
   /** Status codes say nothing (section 4.2). */
-  async #question(signal: AbortSignal): Promise<Answer> {
+  async #question(signal: AbortSignal): Promise<Consented> {
     const { ratePerMinute } = this.#options;
     const rate: Record<string, string> = ratePerMinute === undefined ? {} : { 'webhook-request-rate': String(ratePerMinute) };
     const { status, headers } = await this.#parts.options({ ...this.headers, ...rate }, signal);
@@ -165,7 +205,7 @@ class Handshake implements Consent {
   }
 
   /** Once for each answer of another kind: a receiver that consents and then turns deliveries away is asked often. */
-  #tell({ perMinute, rate }: Answer): void {
+  #tell({ perMinute, rate }: Consented): void {
     const { logger } = this.#parts.deps;
     const requested = this.#options.ratePerMinute ?? null;
     const lacks = rate === 'unreadable' || (rate === 'missing' && requested !== null);
@@ -177,7 +217,7 @@ class Handshake implements Consent {
 }
 
 /** Lenient, as many receivers name the origin alone: then what was requested holds. */
-function allowedRate(text: string | null, requested: number | null): Answer {
+function allowedRate(text: string | null, requested: number | null): Consented {
   if (text === '*') return { perMinute: null, rate: 'named' };
   const perMinute = text !== null && /^\d+$/.test(text) ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : 0;
   if (perMinute > 0) return { perMinute, rate: 'named' };

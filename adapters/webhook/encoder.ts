@@ -1,4 +1,5 @@
-// Deliveries of one request → its id, headers and body, in one of the HTTP binding's modes.
+// The keys of a body, and deliveries → a request's id, headers and body, in one of the HTTP binding's modes.
+import * as v from 'valibot';
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../src/cloudevents/batch.ts';
 import { toBinary } from '../../src/cloudevents/binary.ts';
 import { httpHeaders } from '../../src/cloudevents/http-binary.ts';
@@ -6,7 +7,26 @@ import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { unfitForBinary } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import type { Adapter } from '../adapter.ts';
-import type { BodyOptions } from './body-options.ts';
+import { batchEntries } from '../http/http-options.ts';
+
+const MODES = ['structured', 'binary', 'batch'] as const;
+
+export const bodyEntries = {
+  mode: v.pipe(
+    v.optional(v.picklist(MODES), 'structured'),
+    v.description(
+      'How CloudEvents become requests: structured, the whole of one as the JSON body; binary, its data as the body and its attributes as ce- headers; batch, several in a JSON array. Default structured.',
+    ),
+  ),
+  ...batchEntries('In batch mode: '),
+};
+
+export interface BodyOptions {
+  readonly mode: (typeof MODES)[number];
+  readonly maxBatch: number;
+  /** Bytes. */
+  readonly maxBatchBytes: number;
+}
 
 /** The same at every attempt: nothing of a clock or of chance is in it. */
 export interface EncodedRequest {

@@ -3,7 +3,7 @@ import type { AdapterDefinition } from '../adapter.ts';
 import { addressFaults } from './address-faults.ts';
 import { templateFaults } from './template/template-faults.ts';
 import { WebhookAdapter } from './webhook-adapter.ts';
-import { secretFaults, targetOf, type WebhookOptions, webhookOptions } from './webhook-options.ts';
+import { secretFaults, type WebhookOptions, webhookOptions } from './webhook-options.ts';
 
 /** CloudEvents by POST, one or a batch in each, or what a template makes of one (CloudEvents webhook specification 1.0.2, section 2). */
 export const webhook: AdapterDefinition<WebhookOptions> = {
@@ -11,5 +11,5 @@ export const webhook: AdapterDefinition<WebhookOptions> = {
   options: webhookOptions,
   secretFaults: (options) => [...secretFaults(options), ...addressFaults(options)],
   contentFaults: templateFaults,
-  create: (options, deps) => new WebhookAdapter({ ...options, target: targetOf(options, deps.name) }, deps),
+  create: (options, deps) => new WebhookAdapter(options, deps),
 };

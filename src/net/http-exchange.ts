@@ -1,5 +1,5 @@
 // One HTTP request → its answer, bounded in size: through no proxy of the environment, after no redirect.
-import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
@@ -59,7 +59,11 @@ export function exchange(request: HttpRequest, maxBodyBytes: number, signal: Abo
 }
 
 /** What `receive` makes of the answer, from its head on. Rejects at once with the signal's reason, with what Node throws, or what `receive` throws. */
-export function sendRequest<T>(request: HttpRequest, signal: AbortSignal, receive: (incoming: IncomingMessage) => Promise<T>): Promise<T> {
+export function sendRequest<T>(
+  request: HttpRequest,
+  signal: AbortSignal,
+  receive: (incoming: IncomingMessage, outgoing: ClientRequest) => Promise<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const outgoing = open(request, signal);
@@ -87,7 +91,7 @@ export function sendRequest<T>(request: HttpRequest, signal: AbortSignal, receiv
         forget();
         outgoing.off('error', fail).on('error', () => {});
       }
-      receive(incoming).then((value) => {
+      receive(incoming, outgoing).then((value) => {
         forget();
         resolve(value);
       }, fail);

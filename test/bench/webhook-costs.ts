@@ -1,6 +1,6 @@
 // A CloudEvent of an ordinary maintenance → what making a request of it and signing it cost, each way, in microseconds an event.
 import { encoder } from '../../adapters/webhook/encoder.ts';
-import { signer } from '../../adapters/webhook/signer.ts';
+import { signer } from '../../adapters/webhook/signing.ts';
 import { templateEncoder } from '../../adapters/webhook/template/template-encoder.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import { readWebhookSecret } from '../../src/secrets/webhook-secret.ts';

@@ -1,9 +1,8 @@
 // A program for tests: lanes to the URLs of its arguments, each given a delivery every 100 ms; prints what becomes of each, with the count of TCP sockets.
 import * as v from 'valibot';
-import type { Adapter } from '../../../adapters/adapter.ts';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { Lane } from '../../../src/delivery/lane.ts';
-import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
+import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
@@ -18,7 +17,7 @@ const lanes = process.argv.slice(2).map((url, index) => {
   const store = new MemoryLaneStore(deps.wallMs);
   const lane = new Lane({
     name,
-    adapter: manageAdapter(told(name, webhook.create(options, deps)), name),
+    adapter: told(name, manageAdapter(webhook.create(options, deps), name)),
     store,
     deps,
     logger: deps.logger,
@@ -27,7 +26,7 @@ const lanes = process.argv.slice(2).map((url, index) => {
   return { name, lane, store };
 });
 
-function told(name: string, adapter: Adapter): Adapter {
+function told(name: string, adapter: ManagedAdapter): ManagedAdapter {
   return {
     limits: adapter.limits,
     check: (signal) => adapter.check(signal),
@@ -37,7 +36,7 @@ function told(name: string, adapter: Adapter): Adapter {
       for (const outcome of outcomes) process.stdout.write(`${name} ${outcome instanceof Error ? outcome.code : outcome} ${sockets}\n`);
       return outcomes;
     },
-    close: () => adapter.close(),
+    [Symbol.asyncDispose]: () => adapter[Symbol.asyncDispose](),
   };
 }
 

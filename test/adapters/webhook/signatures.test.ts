@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../../adapters/adapter.ts';
-import { signer } from '../../../adapters/webhook/signer.ts';
+import { signer } from '../../../adapters/webhook/signing.ts';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 import { readConfig } from '../../../src/config/read-config.ts';

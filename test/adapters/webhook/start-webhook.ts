@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { AdapterMemory, Outcome } from '../../../adapters/adapter.ts';
 import { WebhookAdapter } from '../../../adapters/webhook/webhook-adapter.ts';
-import { targetOf, webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
+import { webhookOptions } from '../../../adapters/webhook/webhook-options.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Resolve } from '../../../src/net/checked-lookup.ts';
 import type { Deps } from '../../../src/time/clock.ts';
@@ -47,7 +47,7 @@ export function createWebhook(
   const parsed = v.parse(webhookOptions, { allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...options });
   openSecrets(parsed, secrets ?? {});
   const deps = adapterDeps({ ...(time && { time }), ...(memory && { memory }) });
-  const adapter = manageAdapter(new WebhookAdapter({ ...parsed, target: targetOf(parsed, deps.name) }, deps, resolve), deps.name);
+  const adapter = manageAdapter(new WebhookAdapter(parsed, deps, resolve), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   return { adapter, deps };
 }

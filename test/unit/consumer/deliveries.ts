@@ -1,5 +1,5 @@
 // Changes → CloudEvents as the bridge makes and keeps them, and the requests that carry them: every mode, signed.
-import { signer } from '../../../adapters/webhook/signer.ts';
+import { signer } from '../../../adapters/webhook/signing.ts';
 import { BATCH_CONTENT_TYPE, encodeBatch } from '../../../src/cloudevents/batch.ts';
 import { toBinary } from '../../../src/cloudevents/binary.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';

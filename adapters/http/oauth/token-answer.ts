@@ -1,8 +1,11 @@
-// The answer of a token endpoint → an access token and how long it holds, or what the failure asks of the lane (RFC 6749, sections 5.1 and 5.2).
-
+// The answer of a token endpoint → an access token and how long it holds, or a failure (RFC 6749).
 import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
 import { parseRetryAfter } from '../../../src/formats/dates.ts';
-import type { TokenAnswer } from './token-request.ts';
+import type { HttpAnswer } from '../../../src/net/http-exchange.ts';
+import { codeOfFailure, type HttpPlace, whoOf } from '../failures.ts';
+
+/** Of an answer, in bytes; one that is longer holds no token. */
+export const LONGEST_TOKEN_ANSWER = 64 * 1024;
 
 export interface AccessToken {
   /** Fit for a header (RFC 6750, section 2.1). */
@@ -29,38 +32,44 @@ const ERRORS: Readonly<Record<string, string>> = {
 /** What passes, whatever the status. */
 const PASSING = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
 
-/** `who` names the sink and the token endpoint; `wallMs` is the moment that a Retry-After date is measured from. */
-export function readToken(answer: TokenAnswer, who: string, wallMs: number): AccessToken | BridgeError {
-  const { status } = answer;
-  const members = membersOf(answer.body);
-  if (status >= 200 && status <= 299) return granted(members, who, status);
+/** @param wallMs the moment that a Retry-After date is measured from */
+export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlace, wallMs: number): AccessToken | BridgeError {
+  const who = whoOf(place);
+  const members = membersOf(body);
+  if (status >= 200 && status <= 299) return granted(members, place, status);
   const error = typeof members['error'] === 'string' ? members['error'] : '';
   const isPassing = PASSING.has(error);
   if (isPassing || status < 300 || status >= 500 || status === 408 || status === 425 || status === 429) {
-    const pauseMs = parseRetryAfter(answer.retryAfter, wallMs);
+    const pauseMs = parseRetryAfter(headers['retry-after'], wallMs);
     const said = isPassing ? ` (${error})` : '';
-    return unavailable(`${who} answered ${status}${said}: it is asked again; if this lasts, look at it`, {
+    return unavailable(place, `${who} answered ${status}${said}: it is asked again; if this lasts, look at it`, {
       status,
       ...(pauseMs !== null && { retryAfterMs: pauseMs }),
     });
   }
-  if (status <= 399) return refused(`${who} answered ${status}: redirects are never followed, so give the final oauth2.tokenUrl`, status);
+  if (status <= 399)
+    return refused(place, `${who} answered ${status}: redirects are never followed, so give the final oauth2.tokenUrl`, status);
   const advice = Object.hasOwn(ERRORS, error) ? ERRORS[error] : undefined;
-  if (advice !== undefined) return refused(`${who} answered ${status}, ${error}: ${advice}`, status);
-  return refused(`${who} answered ${status}: check oauth2.tokenUrl, oauth2.clientId and oauth2.clientSecret`, status);
+  if (advice !== undefined) return refused(place, `${who} answered ${status}, ${error}: ${advice}`, status);
+  return refused(place, `${who} answered ${status}: check oauth2.tokenUrl, oauth2.clientId and oauth2.clientSecret`, status);
 }
 
 /** The endpoint gave no answer in time, or none at all. */
-export function unavailable(message: string, details: Pick<BridgeErrorDetails, 'status' | 'retryAfterMs'>): BridgeError {
-  return new BridgeError('BRIDGE_WEBHOOK_TOKEN_UNAVAILABLE', message, { disposition: 'retry', scope: 'sink', ...details });
+export function unavailable(
+  { kind }: HttpPlace,
+  message: string,
+  details: Pick<BridgeErrorDetails, 'status' | 'retryAfterMs'>,
+): BridgeError {
+  return new BridgeError(codeOfFailure(kind, 'TOKEN_UNAVAILABLE'), message, { disposition: 'retry', scope: 'sink', ...details });
 }
 
-function granted(members: Readonly<Record<string, unknown>>, who: string, status: number): AccessToken | BridgeError {
+function granted(members: Readonly<Record<string, unknown>>, place: HttpPlace, status: number): AccessToken | BridgeError {
+  const who = whoOf(place);
   const { access_token: token, token_type: type, expires_in: expiresIn } = members;
   if (typeof token !== 'string' || !B64TOKEN.test(token))
-    return refused(`${who} answered ${status} without an access_token that a header can hold: check oauth2.tokenUrl`, status);
+    return refused(place, `${who} answered ${status} without an access_token that a header can hold: check oauth2.tokenUrl`, status);
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
-    return refused(`${who} gave a token of another type than Bearer, which the bridge cannot use: change that there`, status);
+    return refused(place, `${who} gave a token of another type than Bearer, which the bridge cannot use: change that there`, status);
   return { token, lifetimeMs: lifetimeOf(expiresIn) * 1000 };
 }
 
@@ -72,15 +81,15 @@ function lifetimeOf(expiresIn: unknown): number {
 }
 
 /** None where the body is no JSON object. */
-function membersOf(body: string | null): Readonly<Record<string, unknown>> {
+function membersOf(body: Buffer | null): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(body ?? '');
+    const value: unknown = JSON.parse(body?.toString() ?? '');
     return typeof value === 'object' && value !== null ? { ...value } : {};
   } catch {
     return {};
   }
 }
 
-function refused(message: string, status: number): BridgeError {
-  return new BridgeError('BRIDGE_WEBHOOK_TOKEN_REFUSED', message, { disposition: 'misconfigured', scope: 'sink', status });
+function refused({ kind }: HttpPlace, message: string, status: number): BridgeError {
+  return new BridgeError(codeOfFailure(kind, 'TOKEN_REFUSED'), message, { disposition: 'misconfigured', scope: 'sink', status });
 }

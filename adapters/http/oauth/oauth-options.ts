@@ -1,4 +1,4 @@
-// What the configuration says of who sends → its keys: tokens by OAuth 2.0 client credentials (RFC 6749, section 4.4).
+// The key `oauth2`: tokens by OAuth 2.0 client credentials (RFC 6749) → its schema, and its faults.
 import * as v from 'valibot';
 import { secret } from '../../../src/schema/pieces.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
@@ -7,9 +7,8 @@ import type { Secret } from '../../../src/secrets/secret.ts';
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 const INSECURE = /^http:/i;
 
-export const TOKEN_URL_FAULT =
-  'must start with https:// (or with http:// and allowInsecure: true, which sends the client secret in the clear)';
-export const AUTHORIZATION_FAULT = 'holds authorization, which oauth2 sets: leave one of the two out';
+const TOKEN_URL_FAULT = 'must start with https:// (or with http:// and allowInsecure: true, which sends the client secret in the clear)';
+const AUTHORIZATION_FAULT = 'holds authorization, which oauth2 sets: leave one of the two out';
 
 const tokenUrl = v.pipe(
   v.string(),
@@ -20,7 +19,7 @@ const tokenUrl = v.pipe(
   v.description('The token endpoint of the authorization server. It is reached as the url is: same proxy, same rules for addresses.'),
 );
 
-export const authorizationEntries = {
+export const oauthEntries = {
   oauth2: v.exactOptional(
     v.pipe(
       v.strictObject({
@@ -55,7 +54,7 @@ export const authorizationEntries = {
 };
 
 /** What the authorization of a request is made from. */
-export interface AuthorizationOptions {
+export interface OAuthOptions {
   readonly oauth2?: {
     readonly tokenUrl: string;
     readonly clientId: string | Secret;
@@ -66,14 +65,22 @@ export interface AuthorizationOptions {
   };
 }
 
-/** @param options as the schemas of `oauth2` and `allowInsecure` made them */
-export function tokenUrlFits({ oauth2, allowInsecure }: AuthorizationOptions & { readonly allowInsecure: boolean }): boolean {
-  return allowInsecure || oauth2 === undefined || !INSECURE.test(oauth2.tokenUrl);
+/** A fault of one key by another. */
+export interface CrossFault {
+  readonly path: readonly [string, ...string[]];
+  readonly message: string;
 }
 
-/** @param options as the schemas of `oauth2` and `headers` made them */
-export function headersLeaveAuthorization({ oauth2, headers }: AuthorizationOptions & { readonly headers: object }): boolean {
-  return oauth2 === undefined || !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+/** @param options as the schemas of `oauth2`, `headers` and `allowInsecure` made them */
+export function oauthFaults(options: OAuthOptions & { readonly allowInsecure: boolean; readonly headers: object }): readonly CrossFault[] {
+  const { oauth2, allowInsecure, headers } = options;
+  if (oauth2 === undefined) return [];
+  const isExposed = !allowInsecure && INSECURE.test(oauth2.tokenUrl);
+  const isTwice = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  return [
+    ...(isExposed ? [{ path: ['oauth2', 'tokenUrl'], message: TOKEN_URL_FAULT } as const] : []),
+    ...(isTwice ? [{ path: ['headers'], message: AUTHORIZATION_FAULT } as const] : []),
+  ];
 }
 
 /** Says what is wrong without repeating any of it; null where nothing is. */

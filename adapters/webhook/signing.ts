@@ -1,4 +1,5 @@
-// What the configuration says of signatures → its key, and, once its secrets are open, the keys that every request is signed with.
+// The key `secrets`, and a request's id, time and body → `webhook-signature` (Standard Webhooks 1.0.0).
+import { createHmac, sign as signDigest } from 'node:crypto';
 import * as v from 'valibot';
 import { secret } from '../../src/schema/pieces.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
@@ -31,6 +32,21 @@ export function signingSecretFaults({ secrets = [] }: SigningOptions): readonly 
     const key = readWebhookSecret(each.reveal());
     return 'fault' in key ? [{ key: `secrets[${index}]`, message: key.fault }] : [];
   });
+}
+
+/** Null where nothing signs. @param timestampS whole seconds since 1970 */
+export type Sign = (id: string, timestampS: number, body: Uint8Array) => string | null;
+
+/** Every key signs, in the order given, so that a receiver may know the old secret or the new one while they are being replaced. */
+export function signer(keys: readonly SigningKey[]): Sign {
+  if (keys.length === 0) return () => null;
+  return (id, timestampS, body) => keys.map((key) => signature(key, `${id}.${timestampS}.`, body)).join(' ');
+}
+
+/** Over `head` and the body's bytes. */
+function signature({ version, key }: SigningKey, head: string, body: Uint8Array): string {
+  if (version === 'v1') return `v1,${createHmac('sha256', key).update(head).update(body).digest('base64')}`;
+  return `v1a,${signDigest(null, Buffer.concat([Buffer.from(head), body]), key).toString('base64')}`;
 }
 
 /** The keys of secrets that have no fault, in their order. */

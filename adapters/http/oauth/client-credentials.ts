@@ -1,20 +1,15 @@
-// Who sends → the `Authorization` of a request: none of ours, or a bearer token by OAuth 2.0 client credentials, kept until shortly before it ends.
-import type { LookupFunction } from 'node:net';
+// A sink's `oauth2` → the `Authorization` of its requests: a bearer token, kept until shortly before it ends.
 import { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
 import type { Instant } from '../../../src/model/events.ts';
-import { checkedLookup, checkLiteral, type Resolve } from '../../../src/net/checked-lookup.ts';
 import { reveal } from '../../../src/secrets/secret.ts';
 import { type Deps, deadline, now } from '../../../src/time/clock.ts';
-import type { AdapterDeps } from '../../adapter.ts';
-import type { ConnectionOptions } from '../connection-options.ts';
-import { type Connections, configuredConnections } from '../connections.ts';
-import { hostOf, USER_AGENT } from '../exchange.ts';
+import type { ConnectionOptions } from '../connections.ts';
+import { Endpoint, type EndpointParts, USER_AGENT } from '../endpoint.ts';
+import { type HttpPlace, whoOf } from '../failures.ts';
 import { networkFault } from '../network-fault.ts';
-import { type TargetGuard, targetGuard } from '../target-guard.ts';
-import type { AuthorizationOptions } from './authorization-options.ts';
-import { readToken, unavailable } from './token-answer.ts';
-import { requestToken } from './token-request.ts';
+import type { OAuthOptions } from './oauth-options.ts';
+import { LONGEST_TOKEN_ANSWER, readToken, unavailable } from './token-answer.ts';
 
 export interface Authorization {
   /** Null where the configured headers say it all. @throws BridgeError, or the signal's reason, where no token can be had */
@@ -29,28 +24,25 @@ export interface Authorization {
 const noAuthorization: Authorization = { header: () => Promise.resolve(null), refused: () => undefined, close: () => undefined };
 
 interface AuthorizationParts {
-  readonly oauth2: NonNullable<AuthorizationOptions['oauth2']>;
-  /** To the token endpoint. */
-  readonly connections: Connections;
-  readonly guard: TargetGuard;
-  readonly lookup: LookupFunction;
+  readonly oauth2: NonNullable<OAuthOptions['oauth2']>;
+  readonly endpoint: Endpoint;
+  readonly place: HttpPlace;
   readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'>;
   /** For one request of a token. */
   readonly timeoutMs: number;
 }
 
-/** What a sink's `oauth2` says; the token endpoint is reached through its proxy and trusts its authorities, but is shown no certificate. */
+/** The token endpoint is reached through the sink's proxy and trusts its authorities, but is shown no certificate. */
 export function authorizationOf(
-  { oauth2, tls, proxy, timeout }: AuthorizationOptions & ConnectionOptions & { readonly timeout: number },
-  { deps, judge, resolve }: { readonly deps: AdapterDeps; readonly judge: TargetGuard['judge']; readonly resolve?: Resolve | undefined },
+  { oauth2, tls, proxy, timeout }: OAuthOptions & ConnectionOptions & { readonly timeout: number },
+  sink: Omit<EndpointParts, 'url' | 'sockets'>,
 ): Authorization {
   if (oauth2 === undefined) return noAuthorization;
   const url = new URL(oauth2.tokenUrl);
-  const guard = targetGuard({ sink: deps.name, origin: `the token endpoint ${url.origin}`, judge, key: 'oauth2.tokenUrl' });
-  const lookup = checkedLookup(guard, resolve);
+  const place = { ...sink.place, target: `the token endpoint ${url.origin}`, key: 'oauth2.tokenUrl' };
   const reach = { ...(tls?.ca && { tls: { ca: tls.ca } }), ...(proxy !== undefined && { proxy }) };
-  const connections = configuredConnections(reach, { url, lookup, sockets: 1, deps, resolve });
-  return new ClientCredentials({ oauth2, connections, guard, lookup, deps, timeoutMs: timeout });
+  const endpoint = new Endpoint(reach, { ...sink, url, place, sockets: 1 });
+  return new ClientCredentials({ oauth2, endpoint, place, deps: sink.deps, timeoutMs: timeout });
 }
 
 /** A token is renewed so long before its end, or a tenth of its life if that is less. */
@@ -73,16 +65,12 @@ interface Asking {
 /** Asks for one token at a time, however many wait for it; a request that nobody waits for any more is ended. Asks at first use. */
 class ClientCredentials implements Authorization {
   readonly #parts: AuthorizationParts;
-  readonly #url: URL;
-  readonly #who: string;
   #held: Held | null = null;
   #asking: Asking | null = null;
   #dropped: Instant | null = null;
 
   constructor(parts: AuthorizationParts) {
     this.#parts = parts;
-    this.#url = new URL(parts.oauth2.tokenUrl);
-    this.#who = `sink ${parts.guard.sink}: ${parts.guard.origin}`;
   }
 
   async header(signal: AbortSignal): Promise<string> {
@@ -100,7 +88,7 @@ class ClientCredentials implements Authorization {
   }
 
   close(): void {
-    this.#parts.connections.close();
+    this.#parts.endpoint.close();
   }
 
   #ask(): Asking {
@@ -136,15 +124,12 @@ class ClientCredentials implements Authorization {
   }
 
   async #request(signal: AbortSignal): Promise<Held> {
-    const { guard, lookup, connections, deps } = this.#parts;
+    const { endpoint, place, deps } = this.#parts;
     const since = now(deps);
-    const { headers, body } = this.#form();
-    checkLiteral(guard, hostOf(this.#url));
-    const request = { url: this.#url, headers, body, agent: connections.agent(), lookup };
-    const answer = await requestToken(request, signal).catch((error: unknown) => {
-      throw signal.aborted && error === signal.reason ? error : ofWholeSink(networkFault(error, this.#who));
+    const answer = await endpoint.exchange({ method: 'POST', ...this.#form() }, LONGEST_TOKEN_ANSWER, signal).catch((error: unknown) => {
+      throw signal.aborted && error === signal.reason ? error : ofWholeSink(networkFault(error, place));
     });
-    const read = readToken(answer, this.#who, deps.wallMs());
+    const read = readToken(answer, place, deps.wallMs());
     if (read instanceof BridgeError) throw read;
     const renewAfterMs = read.lifetimeMs - Math.min(MARGIN_MS, read.lifetimeMs / 10);
     this.#held = { header: `Bearer ${read.token}`, since, renewAfterMs };
@@ -179,8 +164,9 @@ class ClientCredentials implements Authorization {
   }
 
   #timeout(): BridgeError {
-    const limit = formatDuration(this.#parts.timeoutMs);
-    return unavailable(`${this.#who} gave no token within ${limit}: look at it, or raise timeout`, { status: 'timeout' });
+    const { place, timeoutMs } = this.#parts;
+    const message = `${whoOf(place)} gave no token within ${formatDuration(timeoutMs)}: look at it, or raise timeout`;
+    return unavailable(place, message, { status: 'timeout' });
   }
 }
 

@@ -3,8 +3,8 @@ import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { hostOf, type RequestExtras } from '../../src/net/http-exchange.ts';
 import type { Deps } from '../../src/time/clock.ts';
-import { hostOf, type RequestExtras } from './exchange.ts';
 
 /** How long a receiver may take to say that it does not want our certificate: in TLS 1.3 it says so after the handshake. */
 const OBJECTION_MS = 500;

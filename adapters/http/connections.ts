@@ -1,0 +1,147 @@
+// The keys `tls` and `proxy`, and a target → the agent that its requests go through, and a try to connect.
+import type { Agent, ClientRequestArgs } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import * as v from 'valibot';
+import { checkedLookup, type Resolve } from '../../src/net/checked-lookup.ts';
+import { hostOf, type RequestExtras, serverNameOf } from '../../src/net/http-exchange.ts';
+import { judgeProxy, proxyEntry, proxyFault, proxyUrl } from '../../src/net/proxy-url.ts';
+import { TlsFiles } from '../../src/net/tls-files.ts';
+import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
+import type { Secret } from '../../src/secrets/secret.ts';
+import type { AdapterDeps, OptionFault } from '../adapter.ts';
+import { codeOfFailure, type HttpPlace, whoOf } from './failures.ts';
+import { openTunnel, type SinkProxy } from './proxy-tunnel.ts';
+import { targetGuard } from './target-guard.ts';
+import { touch } from './touch.ts';
+
+/** Shorter than servers keep an idle connection (5 s with node, more elsewhere), so that hardly ever a request meets one just closed. */
+const IDLE_MS = 4000;
+
+export const connectionEntries = {
+  tls: v.exactOptional(
+    v.pipe(
+      tlsSection({ shownTo: 'the receiver', host: 'the host of the url' }),
+      v.description('TLS of the connection to an https:// url. The files are read again when they change.'),
+    ),
+  ),
+  proxy: proxyEntry('An HTTP proxy that connects to the url by CONNECT: http://host:port. With a user and password only as a secret.'),
+};
+
+/** What the parts of a connection are made from. */
+export interface ConnectionOptions {
+  readonly tls?: TlsOptions;
+  readonly proxy?: string | Secret;
+}
+
+/** What shows once files and secrets are open. `url` is null where it is at fault itself. */
+export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | null): readonly OptionFault[] {
+  const faults: OptionFault[] = tls === undefined ? [] : [...tlsFaults(tls, 'tls')];
+  if (proxy !== undefined) {
+    const fault = proxyFault(proxy);
+    if (fault !== null) return [...faults, { key: 'proxy', message: fault }];
+  }
+  const isTls = url?.protocol !== 'http:' || (proxy !== undefined && proxyUrl(proxy).protocol === 'https:');
+  if (tls !== undefined && !isTls) faults.push({ key: 'tls', message: 'means nothing for an http:// url: use https://, or leave it out' });
+  return faults;
+}
+
+export interface ConnectionParts {
+  readonly url: URL;
+  readonly place: HttpPlace;
+  /** Hands on checked addresses alone. */
+  readonly lookup: LookupFunction;
+  /** At once. */
+  readonly sockets: number;
+  readonly deps: AdapterDeps;
+  /** Of the proxy's name. */
+  readonly resolve?: Resolve | undefined;
+}
+
+/** Connects at the first request. */
+export class Connections {
+  readonly #parts: ConnectionParts;
+  readonly #serverName: string;
+  readonly #files: TlsFiles | null;
+  readonly #proxy: SinkProxy | null;
+  #current: { readonly agent: Agent; readonly context: SecureContext | null } | null = null;
+
+  /** The secrets are open. */
+  constructor({ tls, proxy }: ConnectionOptions, parts: ConnectionParts) {
+    const { url, place, deps } = parts;
+    const owner = { owner: `sinks.${place.sink}`, section: 'tls', code: codeOfFailure(place.kind, 'TLS_FILES') };
+    this.#parts = parts;
+    this.#serverName = tls?.serverName ?? serverNameOf(hostOf(url));
+    this.#files = tls === undefined ? null : new TlsFiles(tls, owner, deps);
+    this.#proxy = proxy === undefined ? null : this.#proxyAt(proxyUrl(proxy));
+  }
+
+  /** The same one as long as certificates stay what they are. @throws BridgeError of files that cannot be used */
+  agent(): Agent {
+    const context = this.#context();
+    if (this.#current === null || this.#current.context !== context) {
+      if (this.#current !== null) retire(this.#current.agent);
+      this.#current = { agent: through(this.#proxy, this.#newAgent(context)), context };
+    }
+    return this.#current.agent;
+  }
+
+  /** Connects as a request would, TLS included, and sends none. Rejects with the signal's reason, a BridgeError, or what node throws. */
+  async touch(signal: AbortSignal): Promise<void> {
+    await touch(this.agent(), this.#parts, signal);
+  }
+
+  /** Ends idle connections. */
+  close(): void {
+    this.#current?.agent.destroy();
+  }
+
+  /** Null: what the machine trusts, and no certificate of our own. */
+  #context(): SecureContext | null {
+    return this.#files?.context() ?? null;
+  }
+
+  #proxyAt(url: URL): SinkProxy {
+    const { place, resolve } = this.#parts;
+    const own = { ...place, target: `the proxy ${url.origin}`, key: 'proxy' };
+    const lookup = checkedLookup(targetGuard(own, judgeProxy), resolve);
+    return { place: own, server: { url, who: whoOf(own), lookup, trust: () => this.#context() } };
+  }
+
+  /** A keep-alive agent of our own: the environment's proxy settings reach the global one alone. */
+  #newAgent(context: SecureContext | null): Agent {
+    const { url, sockets } = this.#parts;
+    const options = { keepAlive: true, maxSockets: sockets, maxFreeSockets: sockets, timeout: IDLE_MS };
+    if (url.protocol !== 'https:') return new (process.getBuiltinModule('node:http').Agent)(options);
+    return new (process.getBuiltinModule('node:https').Agent)({
+      ...options,
+      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      rejectUnauthorized: true,
+      servername: this.#serverName,
+      ...(context && { secureContext: context }),
+    });
+  }
+}
+
+/** Lets an agent connect through a proxy; TLS is then spoken with the target, inside the tunnel. */
+function through(proxy: SinkProxy | null, agent: Agent): Agent {
+  if (!proxy) return agent;
+  const direct = agent.createConnection.bind(agent);
+  const isSecure = agent instanceof process.getBuiltinModule('node:https').Agent;
+  agent.createConnection = (options: ClientRequestArgs & Partial<RequestExtras>, done) => {
+    const { host, port, lookup, until } = options;
+    if (!host || !port || !lookup || !until || !done) throw new TypeError('a request through a proxy names its target, look-up and signal');
+    openTunnel(proxy, { host, port: Number(port), lookup, signal: until }).then(
+      (socket) => done(null, isSecure ? (direct({ ...options, socket } as ClientRequestArgs) ?? socket) : socket),
+      (error: Error) => done(error, null as never),
+    );
+    return undefined;
+  };
+  return agent;
+}
+
+/** No request goes through it any more: idle connections close now, those in use when their request is done. */
+function retire(agent: Agent): void {
+  agent.maxFreeSockets = 0;
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+}

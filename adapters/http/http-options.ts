@@ -1,0 +1,184 @@
+// What every HTTP sink's configuration says of its target → the keys, their faults, and the target once secrets are open.
+import * as v from 'valibot';
+import { BridgeError } from '../../src/errors.ts';
+import { isAddressRange } from '../../src/net/private-addresses.ts';
+import { duration, secret, size } from '../../src/schema/pieces.ts';
+import { reveal, type Secret } from '../../src/secrets/secret.ts';
+import type { OptionFault } from '../adapter.ts';
+import { type ConnectionOptions, connectionFaults } from './connections.ts';
+import { type CrossFault, type OAuthOptions, oauthFaults } from './oauth/oauth-options.ts';
+
+/** A field name (RFC 9110, section 5.6.2). */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Headers that are the bridge's or the connection's. */
+const OURS = /^(host|content-.*|ce-.*|webhook-.*|connection|keep-alive|expect|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+/** Below the five minutes after which a lane gives any adapter up. */
+const LONGEST_MS = 240_000;
+const MOST_MEMBERS = 1000;
+/** Of a body, in bytes. */
+const [LEAST_SIZE, MOST_SIZE] = [4 * 1024, 64 * 1024 ** 2];
+const VALUE = /^[\t\x20-\x7e]*$/;
+const VALUE_FAULT = 'must hold printable ASCII alone, without line ends or other control characters';
+const SCHEME = /^https?:\/\//i;
+const INSECURE = /^http:/i;
+const NO_URL = 'must be a whole URL such as https://example.com/hook';
+const CREDENTIALS = 'must hold no user:password@: credentials go into headers, as secrets';
+const SCHEME_FAULT = 'must start with https:// (or with http:// and allowInsecure: true, which sends everything in the clear)';
+
+const url = v.pipe(
+  v.union(
+    [
+      v.pipe(
+        v.string(),
+        v.regex(SCHEME, SCHEME_FAULT),
+        v.check((text) => !SCHEME.test(text) || URL.canParse(text), NO_URL),
+        v.check((text) => !hasCredentials(text), CREDENTIALS),
+      ),
+      secret(),
+    ],
+    'must be a URL, { env: NAME } or { file: PATH }',
+  ),
+  v.description('Where to post. Many such URLs are secrets: { env: NAME } or { file: PATH } hides all but scheme and host.'),
+);
+
+const headers = v.pipe(
+  v.optional(
+    v.pipe(
+      v.record(
+        v.pipe(
+          v.string(),
+          v.regex(TOKEN, 'must be a header name'),
+          v.check((name) => !OURS.test(name), 'is set by the bridge or belongs to the connection: leave it out'),
+        ),
+        v.union([v.pipe(v.string(), v.regex(VALUE, VALUE_FAULT)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
+      ),
+      v.check(
+        (record) => new Set(Object.keys(record).map((name) => name.toLowerCase())).size === Object.keys(record).length,
+        'names a header twice',
+      ),
+    ),
+    {},
+  ),
+  v.description('Headers of every request, such as authorization: { env: NAME }. Never host, content-*, ce-* or webhook-*.'),
+);
+
+export const httpEntries = {
+  url,
+  headers,
+  timeout: v.pipe(
+    v.optional(v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(LONGEST_MS, 'must be at most 4m')), '10s'),
+    v.description('How long one request may take, from the connection to the status of the answer. Default 10s.'),
+  ),
+  allowInsecure: v.pipe(v.optional(v.boolean(), false), v.description('Allow http://. Default false.')),
+  allowPrivate: v.pipe(
+    v.optional(v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be a range such as 10.0.0.0/8 or fd00::/8'))), []),
+    v.description('Ranges of private, loopback or link-local addresses that may be posted to, such as [127.0.0.0/8]. Default none.'),
+  ),
+};
+
+/**
+ * Several CloudEvents in one request.
+ * @param when what the descriptions begin with: `In batch mode: `
+ */
+export function batchEntries(when: string) {
+  const count = `must be a whole number from 1 to ${MOST_MEMBERS}`;
+  return {
+    maxBatch: v.pipe(
+      v.optional(v.pipe(v.number(count), v.integer(count), v.minValue(1, count), v.maxValue(MOST_MEMBERS, count)), 100),
+      v.description(`${when}so many CloudEvents in one request at most. Default 100.`),
+    ),
+    maxBatchBytes: v.pipe(
+      v.optional(
+        v.pipe(
+          size(),
+          v.check((bytes) => bytes >= LEAST_SIZE && bytes <= MOST_SIZE, 'must be from 4KiB to 64MiB'),
+        ),
+        '64KiB',
+      ),
+      v.description(`${when}how large a body may be; a CloudEvent that is larger by itself goes alone. Default 64KiB.`),
+    ),
+  };
+}
+
+/** What the keys of `httpEntries`, `connectionEntries` and `oauthEntries` make. */
+export interface HttpOptions extends ConnectionOptions, OAuthOptions {
+  readonly url: string | Secret;
+  readonly headers: Readonly<Record<string, string | Secret>>;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly allowInsecure: boolean;
+  readonly allowPrivate: readonly string[];
+}
+
+/** In the pipe of a sink's schema: what no key shows by itself. */
+export function httpChecks<Options extends HttpOptions>() {
+  return v.rawCheck<Options>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { value } = dataset;
+    for (const { path, message } of crossFaults(value)) addIssue({ message, path: issuePath(value, path) });
+  });
+}
+
+function crossFaults(options: HttpOptions): readonly CrossFault[] {
+  const { url, allowInsecure } = options;
+  const isExposed = !allowInsecure && typeof url === 'string' && INSECURE.test(url);
+  return [...(isExposed ? [{ path: ['url'], message: SCHEME_FAULT } as const] : []), ...oauthFaults(options)];
+}
+
+/** As valibot wants it: each key with what holds it. */
+function issuePath(options: HttpOptions, [first, ...rest]: CrossFault['path']): [v.IssuePathItem, ...v.IssuePathItem[]] {
+  const item = (input: unknown, key: string) => ({ type: 'unknown', origin: 'value', input, key, value: memberOf(input, key) }) as const;
+  const head = item(options, first);
+  let holder = head.value;
+  const tail = rest.map((key) => {
+    const next = item(holder, key);
+    holder = next.value;
+    return next;
+  });
+  return [head, ...tail];
+}
+
+function memberOf(holder: unknown, key: string): unknown {
+  return typeof holder === 'object' && holder !== null ? Object.getOwnPropertyDescriptor(holder, key)?.value : undefined;
+}
+
+/** What is wrong with the values of the secrets. */
+export function httpSecretFaults(options: HttpOptions): readonly OptionFault[] {
+  const { url, allowInsecure, headers } = options;
+  const text = reveal(url);
+  const message = urlFault(text) ?? (allowInsecure || !INSECURE.test(text) ? null : SCHEME_FAULT);
+  const spoilt = Object.entries(headers).filter(([, value]) => !VALUE.test(reveal(value)));
+  return [
+    ...(message === null ? [] : [{ key: 'url', message }]),
+    ...spoilt.map(([name]) => ({ key: `headers.${name}`, message: VALUE_FAULT })),
+    ...connectionFaults(options, message === null ? new URL(text) : null),
+  ];
+}
+
+/** Where to send, once every secret is known. */
+export interface HttpTarget {
+  readonly url: URL;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Reveals the secrets. @throws BridgeError BRIDGE_CONFIG_INVALID of the first fault, which names the key and no value */
+export function httpTarget(options: HttpOptions, sink: string, faults = httpSecretFaults(options)): HttpTarget {
+  const [fault] = faults;
+  if (fault) throw new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${sink}.${fault.key} ${fault.message}`);
+  const headers = Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), reveal(value)]);
+  return { url: new URL(reveal(options.url)), headers: Object.fromEntries(headers) };
+}
+
+/** Says what is wrong without repeating any of it; null where nothing is. */
+function urlFault(text: string): string | null {
+  if (!SCHEME.test(text)) return SCHEME_FAULT;
+  if (!URL.canParse(text)) return NO_URL;
+  return hasCredentials(text) ? CREDENTIALS : null;
+}
+
+function hasCredentials(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username !== '' || password !== '';
+}

@@ -1,0 +1,52 @@
+// The status line of an answer, and its Retry-After → null for a success, or what the failure asks of the lane (contract, section 5).
+import { BridgeError, type BridgeErrorDetails } from '../../src/errors.ts';
+import { parseRetryAfter } from '../../src/formats/dates.ts';
+import type { Answer } from './answer.ts';
+import { codeOfFailure, type HttpPlace, whoOf } from './failures.ts';
+
+interface Meaning extends Pick<BridgeErrorDetails, 'disposition' | 'scope'> {
+  readonly failure: 'GONE' | 'MISCONFIGURED' | 'REFUSED' | 'UNAVAILABLE';
+  /** What to do, for people. */
+  readonly advice: string;
+}
+
+const MISCONFIGURED = { failure: 'MISCONFIGURED', disposition: 'misconfigured', scope: 'sink' } as const;
+const UNAVAILABLE: Meaning = {
+  failure: 'UNAVAILABLE',
+  advice: 'it is tried again; if this lasts, look at the receiver',
+  disposition: 'retry',
+};
+const REFUSED: Meaning = {
+  failure: 'REFUSED',
+  advice: 'it will not take this event, which goes to the dead letters',
+  disposition: 'refused',
+};
+const REDIRECT: Meaning = { ...MISCONFIGURED, advice: 'redirects are never followed, so give the final URL' };
+const GONE: Meaning = {
+  failure: 'GONE',
+  advice: 'the endpoint is retired; the sink is paused until its configuration changes or `resume` is run',
+  disposition: 'retired',
+  scope: 'sink',
+};
+
+/** @param wallMs the moment that a Retry-After date is measured from */
+export function statusFault({ status, headers }: Answer, place: HttpPlace, wallMs: number): BridgeError | null {
+  if (status >= 200 && status <= 299) return null;
+  const { failure, advice, ...details } = meaningOf(status, place);
+  const isTriedAgain = details.disposition === 'retry' || details.disposition === 'misconfigured';
+  const retryAfterMs = isTriedAgain ? parseRetryAfter(headers['retry-after'], wallMs) : null;
+  return new BridgeError(codeOfFailure(place.kind, failure), `${whoOf(place)} answered ${status}: ${advice}`, {
+    ...details,
+    status,
+    ...(retryAfterMs !== null && { retryAfterMs }),
+  });
+}
+
+function meaningOf(status: number, { key, credentials }: HttpPlace): Meaning {
+  if (status >= 300 && status <= 399) return REDIRECT;
+  if (status === 401 || status === 403) return { ...MISCONFIGURED, advice: `check the credentials in ${credentials}` };
+  if (status === 404) return { ...MISCONFIGURED, advice: `check the path of the ${key}` };
+  if (status === 410) return GONE;
+  const isPassing = status < 400 || status > 499 || status === 408 || status === 425 || status === 429;
+  return isPassing ? UNAVAILABLE : REFUSED;
+}
