@@ -52,7 +52,6 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
     readonly inflight: Map<number, RequestQueue.SocketRequest>;
     readonly pending: RequestQueue.SocketRequest[];
     constructor(parts: RequestQueue.Parts);
-    scheduleRequestTimeoutCheck(): void;
     push(request: RequestQueue.PushedRequest): void;
     maybeThrottle(milliseconds: number | null | undefined): void;
     sendSocketRequest(request: RequestQueue.SocketRequest): void;

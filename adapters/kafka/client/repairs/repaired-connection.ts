@@ -1,5 +1,5 @@
 // kafkajs's connection to one broker, made anew from the one that it would use: one socket at a time, and nothing left over from the last one
-// (see kafkajs-repairs.ts).
+// (see README.md).
 import type { Socket } from 'node:net';
 import errors from 'kafkajs/src/errors.js';
 import Connection from 'kafkajs/src/network/connection.js';

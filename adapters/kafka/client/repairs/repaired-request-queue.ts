@@ -1,4 +1,4 @@
-// kafkajs's queue of one connection's requests, with timers only while there is something to wait for (see kafkajs-repairs.ts).
+// kafkajs's queue of one connection's requests, with timers only while there is something to wait for (see README.md).
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { CancelTimer, Deps } from '../../../../src/time/clock.ts';
 
@@ -18,9 +18,7 @@ export class RepairedRequestQueue extends RequestQueue {
     this.#timedOut = timedOut;
   }
 
-  /** Instead of a look at all requests ten times a second each has a timer of its own. */
-  override scheduleRequestTimeoutCheck(): void {}
-
+  /** Each request has a timer of its own, in place of a look at all of them ten times a second. */
   override sendSocketRequest(request: RequestQueue.SocketRequest): void {
     const { correlationId, requestTimeout } = request;
     try {

@@ -95,6 +95,7 @@ test('a topic that metadata do not have is missing, and a policy that forbids to
 test('a code younger than kafkajs is told by its name or number', () => {
   const unknown = (number: number) =>
     new KafkaJSProtocolError({ type: 'KAFKAJS_UNKNOWN_ERROR_CODE', code: -99, message: `Unknown error code ${number}` } as never);
+  assert.equal(faultOf(unknown(89)).status, 'THROTTLING_QUOTA_EXCEEDED');
   assert.equal(faultOf(unknown(90)).status, 'INVALID_PRODUCER_EPOCH');
   const { status, disposition } = faultOf(unknown(120));
   assert.deepEqual([status, disposition], ['error 120', 'retry']);

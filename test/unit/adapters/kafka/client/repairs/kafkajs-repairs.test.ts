@@ -1,9 +1,11 @@
 // Known defects of kafkajs, played by a scripted broker on loopback → our client does not have them. Limits run on virtual time.
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { type Admin, Kafka, logLevel } from 'kafkajs';
+import { type Admin, type ISocketFactory, Kafka, logLevel } from 'kafkajs';
+import Connection from 'kafkajs/src/network/connection.js';
 import { kafkaClient } from '../../../../../../adapters/kafka/client/kafka-client.ts';
+import { RepairedConnection } from '../../../../../../adapters/kafka/client/repairs/repaired-connection.ts';
 import { RepairedRequestQueue } from '../../../../../../adapters/kafka/client/repairs/repaired-request-queue.ts';
 import type { KafkaConnectionOptions } from '../../../../../../adapters/kafka/options/connection-options.ts';
 import { codeOf } from '../../../../../../src/errors.ts';
@@ -12,7 +14,7 @@ import { adapterDeps } from '../../../../../adapters/adapter-deps.ts';
 import { answer, authenticated, refused, type Script, ScriptedBroker } from '../../../../../far-sides/kafka/scripted-broker.ts';
 import { int16, int32 } from '../../../../../far-sides/kafka/wire.ts';
 import { poll } from '../../../../../support/poll.ts';
-import { VirtualTime } from '../../../../../virtual/virtual-time.ts';
+import { settle, VirtualTime } from '../../../../../virtual/virtual-time.ts';
 
 const DEFAULTS = { clientId: 'test', allowInsecure: true };
 
@@ -53,7 +55,7 @@ async function failure(promise: Promise<unknown>): Promise<Error> {
   return error.name === 'KafkaJSNumberOfRetriesExceeded' ? (error.cause as Error) : error;
 }
 
-test('a connection with nothing to do has no timer, where that of kafkajs by itself has two', async (t) => {
+test('a connection with nothing to do has no timer, where that of kafkajs by itself has two (repair: idle-timer, request-timer)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const before = timers();
   const bare = new Kafka({ brokers: [`127.0.0.1:${broker.port}`], logLevel: logLevel.NOTHING }).admin();
@@ -67,7 +69,7 @@ test('a connection with nothing to do has no timer, where that of kafkajs by its
   assert.equal(idle, before);
 });
 
-test('a request without an answer fails when its time is over, and the next one goes over a new connection', async (t) => {
+test('a request without an answer fails when its time is over, and the next one goes over a new connection (repair: dead-connection, request-timer)', async (t) => {
   const broker = await ScriptedBroker.start(t, { keepsHalfOpen: true });
   const { admin, time } = await connected(t, broker, { timeout: 10_000 });
   broker.script = ({ api, connection }) => (api === 'metadata' && connection === 1 ? [] : undefined);
@@ -87,7 +89,7 @@ test('a request without an answer fails when its time is over, and the next one 
   assert.equal(time.pending, 0);
 });
 
-test('what a connection says after it was given up is no part of an answer on the next one', async (t) => {
+test('what a connection says after it was given up is no part of an answer on the next one (repair: late-words)', async (t) => {
   const broker = await ScriptedBroker.start(t, { keepsHalfOpen: true });
   const { admin, time } = await connected(t, broker, { timeout: 10_000 });
   broker.script = ({ api, connection }) => (api === 'metadata' && connection === 1 ? [] : undefined);
@@ -122,7 +124,7 @@ test('a clock of the wall that jumps ends no request', async (t) => {
   assert.deepEqual(await asking, []);
 });
 
-test('what waits behind a request without an answer fails with it, as a connection that timed out', async (t) => {
+test('what waits behind a request without an answer fails with it, as a connection that timed out (repair: dead-connection)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const { admin, time } = await connected(t, broker);
   broker.script = ({ api }) => (api === 'metadata' ? [] : undefined);
@@ -137,7 +139,7 @@ test('what waits behind a request without an answer fails with it, as a connecti
   assert.deepEqual([error.name, codeOf(error)], ['KafkaJSConnectionError', 'ETIMEDOUT']);
 });
 
-test('a throttle of the broker is obeyed for as long as it says, whatever the clock of the wall does', async (t) => {
+test('a throttle of the broker is obeyed for as long as it says, whatever the clock of the wall does (repair: wall-clock)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const { admin, time } = await connected(t, broker);
   const before = broker.count('metadata');
@@ -153,7 +155,7 @@ test('a throttle of the broker is obeyed for as long as it says, whatever the cl
   assert.equal(time.pending, 0);
 });
 
-test('a throttle sets no timer while nobody waits, and a request that the socket refuses fails at once', async () => {
+test('a throttle sets no timer while nobody waits, and a request that the socket refuses fails at once (repair: idle-timer, refused-write)', async () => {
   const time = new VirtualTime();
   const parts = { instrumentationEmitter: null, maxInFlightRequests: null, requestTimeout: 1000, enforceRequestTimeout: true };
   const logger = new Kafka({ brokers: ['b:1'], logLevel: logLevel.NOTHING }).logger();
@@ -189,7 +191,7 @@ test('requests that find their connection gone open a single new one', async (t)
   assert.equal(broker.sockets.size, 1);
 });
 
-test('half an answer before the end of a connection is no part of the first answer on the next one', async (t) => {
+test('half an answer before the end of a connection is no part of the first answer on the next one (repair: leftovers)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const { admin } = await connected(t, broker);
   broker.script = (request) => {
@@ -201,12 +203,12 @@ test('half an answer before the end of a connection is no part of the first answ
   assert.deepEqual(await admin.listTopics(), []);
 });
 
-for (const [what, bytes, code] of [
-  ['HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'NOT_A_BROKER'],
-  ['a TLS alert', Buffer.from([0x15, 3, 3, 0, 2, 2, 40]), 'BROKER_SPEAKS_TLS'],
-  ['an answer too short to be one', Buffer.concat([int32(2), int16(0)]), undefined],
+for (const [what, bytes, code, repair] of [
+  ['HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'NOT_A_BROKER', 'stranger'],
+  ['a TLS alert', Buffer.from([0x15, 3, 3, 0, 2, 2, 40]), 'BROKER_SPEAKS_TLS', 'stranger'],
+  ['an answer too short to be one', Buffer.concat([int32(2), int16(0)]), undefined, 'unreadable'],
 ] as const) {
-  test(`${what} in place of an answer fails the connection at once, and nothing else`, async (t) => {
+  test(`${what} in place of an answer fails the connection at once, and nothing else (repair: ${repair})`, async (t) => {
     const broker = await ScriptedBroker.start(t);
     const { admin } = await clientOf(t, [broker.broker]);
     broker.script = () => [bytes];
@@ -218,7 +220,7 @@ for (const [what, bytes, code] of [
   });
 }
 
-test('a connection that is not made in time is given up, and its socket with it', async (t) => {
+test('a connection that is not made in time is given up, and its socket with it (repair: half-made)', async (t) => {
   const sockets = new Set<unknown>();
   const silent = createServer((socket) => {
     sockets.add(socket);
@@ -237,7 +239,7 @@ test('a connection that is not made in time is given up, and its socket with it'
   await poll(() => sockets.size === 0, 'the socket to go');
 });
 
-test('what is asked while a client leaves goes over a new connection, and the old one ends', async (t) => {
+test('what is asked while a client leaves goes over a new connection, and the old one ends (repair: one-socket)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const { admin } = await connected(t, broker);
   let release = () => {};
@@ -257,7 +259,31 @@ test('what is asked while a client leaves goes over a new connection, and the ol
   await poll(() => broker.sockets.size <= 2, 'the old connection to end');
 });
 
-test('a broker of the list that never answers, or is not there, does not keep the others from being tried', async (t) => {
+test('a connection that closes takes nothing more, and the next request waits for a new one (repair: closing)', async (t) => {
+  const broker = await ScriptedBroker.start(t);
+  const [time, logger] = [new VirtualTime(), new Kafka({ brokers: ['b:1'], logLevel: logLevel.NOTHING }).logger()];
+  const socketFactory: ISocketFactory = ({ onConnect, ...to }) => connect(to, onConnect);
+  const limits = { requestTimeout: 1000, reauthenticationThreshold: 0, connectionTimeout: 1000, enforceRequestTimeout: false };
+  const own = { ...broker.broker, logger, socketFactory, rack: null, ssl: null, sasl: null, clientId: 'c' };
+  const original = new Connection({ ...own, ...limits, maxInFlightRequests: null, instrumentationEmitter: null });
+  const connection = new RepairedConnection(original, broker.broker.host, time);
+  await connection.connect();
+  const { promise: answered, resolve, reject } = Promise.withResolvers<unknown>();
+  const entry = { apiKey: 3, apiName: 'Metadata', apiVersion: 6, correlationId: 1, resolve, reject };
+  connection.requestQueue.push({ entry, expectResponse: true, sendRequest: () => {} });
+  const closing = connection.disconnect();
+  assert.equal(connection.isConnected(), false);
+  const returning = connection.connect();
+  await settle();
+  assert.equal(broker.connections, 1);
+  connection.requestQueue.fulfillRequest({ correlationId: 1, payload: Buffer.alloc(0), size: 0 });
+  await Promise.all([answered, closing, returning]);
+  assert.deepEqual([connection.isConnected(), connection.socket?.connecting], [true, false]);
+  await poll(() => broker.connections === 2, 'the new connection');
+  await connection.disconnect();
+});
+
+test('a broker of the list that never answers, or is not there, does not keep the others from being tried (repair: first-broker)', async (t) => {
   const [silent, gone, well] = await Promise.all([ScriptedBroker.start(t), ScriptedBroker.start(t), ScriptedBroker.start(t)]);
   silent.script = () => [];
   const absent = gone.broker;
@@ -270,7 +296,7 @@ test('a broker of the list that never answers, or is not there, does not keep th
   assert.deepEqual(await admin.listTopics(), []);
 });
 
-test('each broker of the list is tried once, and the last failure is told', async (t) => {
+test('each broker of the list is tried once, and the last failure is told (repair: first-broker)', async (t) => {
   const brokers = await Promise.all([ScriptedBroker.start(t), ScriptedBroker.start(t)]);
   for (const broker of brokers) broker.script = hangUp;
   const { admin } = await clientOf(
@@ -284,7 +310,7 @@ test('each broker of the list is tried once, and the last failure is told', asyn
   );
 });
 
-test('who coordinates a group is asked of another broker where the first one is away', async (t) => {
+test('who coordinates a group is asked of another broker where the first one is away (repair: every-broker)', async (t) => {
   const [first, second] = await Promise.all([ScriptedBroker.start(t), ScriptedBroker.start(t)]);
   const brokers = [first.broker, second.broker];
   for (const broker of [first, second]) {
@@ -299,7 +325,7 @@ test('who coordinates a group is asked of another broker where the first one is 
   assert.equal(second.count('findCoordinator'), 1);
 });
 
-test('an address of IPv6 is reached, and shown in brackets', async (t) => {
+test('an address of IPv6 is reached, and shown in brackets (repair: ipv6)', async (t) => {
   const broker = await ScriptedBroker.start(t, { host: '::1' });
   const { admin } = await connected(t, broker);
   assert.equal(broker.connections, 1, 'the address that the broker tells is known to be the same');
@@ -316,7 +342,7 @@ const password = (text: string) => {
 };
 const login = () => ({ sasl: { mechanism: 'plain', username: 'writer', password: password('hidden') } }) as const;
 
-test('after a login that was refused the next try goes over a new connection, and may go well', async (t) => {
+test('after a login that was refused the next try goes over a new connection, and may go well (repair: failed-login)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   broker.script = (request) => (request.api === 'saslAuthenticate' ? [answer(request, refused('wrong'))] : undefined);
   const { admin } = await clientOf(t, [broker.broker], login());
@@ -335,14 +361,14 @@ test('a login that one broker refuses is not tried at the others: it would count
   assert.deepEqual([strict.connections, other.connections], [1, 0]);
 });
 
-test('a connection that breaks off during the login is no wrong password', async (t) => {
+test('a connection that breaks off during the login is no wrong password (repair: broken-login)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   broker.script = (request) => (request.api === 'saslAuthenticate' ? hangUp(request) : undefined);
   const { admin } = await clientOf(t, [broker.broker], login());
   assert.equal((await failure(admin.connect())).name, 'KafkaJSConnectionClosedError');
 });
 
-test('a session shorter than ten seconds is not renewed before each request', async (t) => {
+test('a session shorter than ten seconds is not renewed before each request (repair: short-session)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   broker.script = (request) => (request.api === 'saslAuthenticate' ? [answer(request, authenticated(9_000))] : undefined);
   const { admin } = await connected(t, broker, login());
