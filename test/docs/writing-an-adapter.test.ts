@@ -1,4 +1,4 @@
-// The guide's smallest adapter, run as it stands on the page → the contract suite, its far side a file on disk.
+// The guide's adapters, run as they stand on the page → the contract suite, their far sides a file on disk and an HTTP server.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,19 +7,20 @@ import { after, type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { CloudEvent } from 'cloudevents';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
-import { type FarSide, testAdapter } from '../adapters/contract.ts';
+import { type Arrival, type FarSide, testAdapter } from '../adapters/contract.ts';
+import { WebhookReceiver } from '../far-sides/webhook-receiver.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 
 const ENDS_BY_ITSELF = 'a write to a file ends by itself';
 
 const page = codeBlocksOf('docs/develop/writing-an-adapter.md');
-const program = page.find(({ heading, language }) => heading === 'The smallest one' && language === 'ts')?.text ?? '';
+const smallest = programBelow('The smallest one');
 const folder = mkdtempSync(join(tmpdir(), 'smallest-adapter-'));
 after(() => rmSync(folder, { recursive: true }));
 
 testAdapter({
-  definition: await load(program),
-  start,
+  definition: await load(smallest, 'file'),
+  start: startFile,
   awayIs: 'retry',
   skip: {
     'a key that gets no answer does not hold up another': 'one file takes one write at a time',
@@ -29,30 +30,42 @@ testAdapter({
   },
 });
 
-test('it has at most 25 lines, its imports and comments included', () => {
-  const { length } = program.trimEnd().split('\n');
+testAdapter({ definition: await load(programBelow('A sink over HTTP'), 'collector'), start: startCollector, awayIs: 'retry' });
+
+test('the smallest one has at most 25 lines, its imports and comments included', () => {
+  const { length } = smallest.trimEnd().split('\n');
   assert.ok(length > 1 && length <= 25, `${length} lines`);
 });
 
-/** As if it were in `adapters/file/`, whose folders the tests leave alone. */
-async function load(text: string): Promise<AdapterDefinition<unknown>> {
-  const errors = new URL('../../src/errors.ts', import.meta.url).href;
-  const moved = text.replace("'../../src/errors.ts'", `'${errors}'`).replace("'valibot'", `'${import.meta.resolve('valibot')}'`);
-  const path = join(folder, 'file.ts');
+function programBelow(title: string): string {
+  return page.find(({ heading, language }) => heading === title && language === 'ts')?.text ?? '';
+}
+
+/** As if it were in a folder of `adapters/`, which the tests leave alone. */
+async function load(text: string, name: string): Promise<AdapterDefinition<unknown>> {
+  const place = new URL(`../../adapters/${name}/`, import.meta.url);
+  const moved = text.replace(/ from '([^']+)'/g, (_, to: string) => ` from '${urlOf(to, place)}'`);
+  const path = join(folder, `${name}.ts`);
   writeFileSync(path, moved);
-  const { file } = (await import(pathToFileURL(path).href)) as { readonly file: AdapterDefinition<unknown> };
-  return file;
+  const loaded = (await import(pathToFileURL(path).href)) as Readonly<Record<string, AdapterDefinition<unknown>>>;
+  assert.ok(loaded[name]);
+  return loaded[name];
+}
+
+function urlOf(to: string, place: URL): string {
+  if (to.startsWith('node:')) return to;
+  return to.startsWith('.') ? new URL(to, place).href : import.meta.resolve(to);
 }
 
 /** A folder that can go and come back. */
-async function start(t: TestContext): Promise<FarSide> {
+async function startFile(t: TestContext): Promise<FarSide> {
   const place = mkdtempSync(join(folder, 'sink-'));
   const path = join(place, 'events.ndjson');
   t.after(() => rmSync(place, { recursive: true, force: true }));
   return {
     options: { path },
     secrets: {},
-    arrivals: () => linesOf(path).map((line) => ({ bytes: Buffer.from(line), event: new CloudEvent(JSON.parse(line), true) })),
+    arrivals: () => (existsSync(path) ? linesIn(readFileSync(path, 'utf8')).map(arrival) : []),
     contacts: () => Number(existsSync(path)),
     hang: () => assert.fail(ENDS_BY_ITSELF),
     isStuck: () => false,
@@ -63,6 +76,37 @@ async function start(t: TestContext): Promise<FarSide> {
   };
 }
 
-function linesOf(path: string): readonly string[] {
-  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+async function startCollector(t: TestContext): Promise<FarSide> {
+  const receiver = await WebhookReceiver.start();
+  t.after(() => receiver.stop());
+  return {
+    options: { url: receiver.url, allowInsecure: true, allowPrivate: ['127.0.0.0/8'], headers: { authorization: { env: 'KEY' } } },
+    secrets: { KEY: 'Key key-nobody-may-see' },
+    arrivals: () => receiver.requests.flatMap(({ body }) => linesIn(body.toString()).map(arrival)),
+    contacts: () => receiver.connections,
+    hang: () => {
+      receiver.default = 'hang';
+    },
+    isStuck: () => receiver.requests.length > 0,
+    stuckBytes: 0,
+    accept: () => {
+      receiver.default = { status: 204 };
+    },
+    refuse: () => {
+      receiver.default = { status: 422 };
+    },
+    overload: () => {
+      receiver.default = { status: 503, headers: { 'retry-after': '7' } };
+    },
+    leave: () => receiver.stop(),
+    comeBack: () => receiver.start(),
+  };
+}
+
+function linesIn(text: string): readonly string[] {
+  return text.split('\n').slice(0, -1);
+}
+
+function arrival(line: string): Arrival {
+  return { bytes: Buffer.from(line), event: new CloudEvent(JSON.parse(line), true) };
 }
