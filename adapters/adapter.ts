@@ -1,4 +1,4 @@
-// The contract between the bridge and the kinds of sink: what an adapter takes, does and owes. test/adapters/contract.ts checks it clause by clause.
+// The contract of the kinds of sink: what an adapter takes, does and owes (test/adapters/contract).
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BridgeError } from '../src/errors.ts';

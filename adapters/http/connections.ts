@@ -1,4 +1,4 @@
-// The keys `tls` and `proxy`, and a target → the agent that its requests go through, and a try to connect.
+// The keys `tls` and `proxy`, and a target → the agent of its requests, and a try to connect.
 import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { SecureContext } from 'node:tls';

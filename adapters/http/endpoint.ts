@@ -1,4 +1,4 @@
-// A URL that a sink asks, and how it is reached → requests to it, to addresses alone that the sink may reach.
+// A URL that a sink asks, and how it is reached → requests to it, to checked addresses alone.
 import type { LookupFunction } from 'node:net';
 import { type AddressGuard, checkedLookup, checkLiteral, type Resolve } from '../../src/net/checked-lookup.ts';
 import { exchange, type HttpAnswer, type HttpRequest, hostOf } from '../../src/net/http-exchange.ts';

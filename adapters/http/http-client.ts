@@ -1,4 +1,4 @@
-// A sink's HTTP options → what an HTTP sink is composed of: attempts under a time limit, requests, and what became of them.
+// A sink's HTTP options → its requests, under a time limit, and what became of them.
 import { formatDuration } from '../../src/formats/durations.ts';
 import type { Resolve } from '../../src/net/checked-lookup.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';

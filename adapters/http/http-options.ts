@@ -1,4 +1,4 @@
-// What every HTTP sink's configuration says of its target → the keys, their faults, and the target once secrets are open.
+// What HTTP sinks are told of their target → keys, faults, and the target once secrets are open.
 import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
 import { isAddressRange } from '../../src/net/private-addresses.ts';

@@ -1,4 +1,4 @@
-// A proxy and a target → a connection through it to a checked address of the target (HTTP CONNECT).
+// A proxy and a target → a connection through it to a checked address (HTTP CONNECT).
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { BridgeError } from '../../src/errors.ts';

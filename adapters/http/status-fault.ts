@@ -1,4 +1,4 @@
-// The status line of an answer, and its Retry-After → null for a success, or what the failure asks of the lane (contract, section 5).
+// The status of an answer → null for a success, or what the failure asks of the lane.
 import { BridgeError, type BridgeErrorDetails } from '../../src/errors.ts';
 import { parseRetryAfter } from '../../src/formats/dates.ts';
 import type { Answer } from './answer.ts';

@@ -1,4 +1,4 @@
-// An agent and a target → one connection without a request, closed again: could a request be made?
+// An agent and a target → one connection, closed again: could a request be made?
 import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';

@@ -1,4 +1,4 @@
-// The keys of the handshake, and a receiver → whether and how often it may be sent to (CloudEvents webhooks, section 4).
+// The keys of the handshake, and a receiver → whether and how often it may be sent to.
 import * as v from 'valibot';
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { toRfc3339Seconds } from '../../src/formats/dates.ts';

@@ -1,4 +1,4 @@
-// The keys of a body, and deliveries → a request's id, headers and body, in one of the HTTP binding's modes.
+// The keys of a body, and deliveries → a request in one of the HTTP binding's modes.
 import * as v from 'valibot';
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../src/cloudevents/batch.ts';
 import { toBinary } from '../../src/cloudevents/binary.ts';

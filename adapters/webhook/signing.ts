@@ -1,4 +1,4 @@
-// The key `secrets`, and a request's id, time and body → `webhook-signature` (Standard Webhooks 1.0.0).
+// The key `secrets`, and a request → `webhook-signature` (Standard Webhooks 1.0.0).
 import { createHmac, sign as signDigest } from 'node:crypto';
 import * as v from 'valibot';
 import { secret } from '../../src/schema/pieces.ts';

@@ -1,4 +1,4 @@
-// What the configuration says of a webhook → checked options, and what their secrets show once they are open.
+// What the configuration says of a webhook → checked options, and the faults of open secrets.
 import * as v from 'valibot';
 import type { OptionFault } from '../adapter.ts';
 import { connectionEntries } from '../http/connections.ts';

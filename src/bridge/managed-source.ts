@@ -1,4 +1,4 @@
-// A source of approvals → the same with what every one of them owes: once disposed of, what it receives ends, and nothing begins.
+// A source of approvals → the same, with aborts and an end as the bridge wants them.
 import type { ApprovalSource } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import { Running } from '../time/running.ts';

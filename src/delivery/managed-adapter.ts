@@ -1,4 +1,4 @@
-// An adapter → the same with what every one of them owes: aborts, failures as outcomes, and an end that waits for what runs.
+// An adapter → the same, with aborts, failures and an end as lanes want them.
 import type { Adapter, Outcome, Preparation } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import { Running } from '../time/running.ts';

@@ -1,4 +1,4 @@
-// One HTTP request → its answer, bounded in size: through no proxy of the environment, after no redirect.
+// One HTTP request → its answer: bounded, past proxies of the environment, no redirect.
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';

@@ -1,4 +1,4 @@
-// A JSON body → one POST to a bridge's HTTP interface, and its answer, past any proxy of the environment.
+// A JSON body → one POST to a bridge's HTTP interface, past any proxy of the environment.
 import { exchange } from '../net/http-exchange.ts';
 
 /** Far above any answer of a bridge. */

@@ -1,4 +1,4 @@
-// A sink's `oauth2` → the `Authorization` of its requests: a bearer token, kept until shortly before it ends.
+// A sink's `oauth2` → the `Authorization` of its requests, kept until shortly before its end.
 import { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
 import type { Instant } from '../../../src/model/events.ts';

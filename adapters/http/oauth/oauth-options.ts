@@ -1,4 +1,4 @@
-// The key `oauth2`: tokens by OAuth 2.0 client credentials (RFC 6749) → its schema, and its faults.
+// The key `oauth2`, tokens by client credentials (RFC 6749) → its schema and its faults.
 import * as v from 'valibot';
 import { secret } from '../../../src/schema/pieces.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';

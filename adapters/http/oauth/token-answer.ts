@@ -1,4 +1,4 @@
-// The answer of a token endpoint → an access token and how long it holds, or a failure (RFC 6749).
+// The answer of a token endpoint → an access token and its lifetime, or a failure (RFC 6749).
 import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
 import { parseRetryAfter } from '../../../src/formats/dates.ts';
 import type { HttpAnswer } from '../../../src/net/http-exchange.ts';

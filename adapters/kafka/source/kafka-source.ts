@@ -1,4 +1,4 @@
-// A Kafka topic → the approvals in it, message by message, read by a consumer group of each bridge or of all.
+// A Kafka topic → the approvals in it, read by a consumer group of each bridge or of all.
 import type { Logger } from 'pino';
 import type { BridgeError } from '../../../src/errors.ts';
 import { orAbort } from '../../../src/time/clock.ts';

@@ -1,4 +1,4 @@
-// Options of the way to a namespace → where it is and who we are, anew when the file of the connection string changes, and how to connect.
+// Options of the way to a namespace → where it is, who we are, and how to connect.
 import { statSync } from 'node:fs';
 import { AzureCredential, type AzureCredentialDeps } from '../../../src/azure/credential.ts';
 import { type AzureCredentialOptions, azureAuthorityOf } from '../../../src/azure/options.ts';

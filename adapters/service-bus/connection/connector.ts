@@ -1,4 +1,4 @@
-// Where a namespace is and how to reach it → connections to it: TCP or TLS, straight or through a proxy, as they are or as a WebSocket.
+// A namespace and how to reach it → connections: TCP or TLS, by a proxy, in a WebSocket.
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';

@@ -1,4 +1,4 @@
-// A queue or topic, and rights to manage it → what the management interface tells of it (Service Bus REST API 2021-05), where it does.
+// A queue or topic → what Service Bus's management interface tells of it, where we may ask.
 import { createHmac } from 'node:crypto';
 import { exchange } from '../../../src/net/http-exchange.ts';
 import type { Deps } from '../../../src/time/clock.ts';

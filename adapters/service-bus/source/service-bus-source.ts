@@ -1,4 +1,4 @@
-// A Service Bus queue or subscription → the approvals in it, each message settled once its verdict is there.
+// A Service Bus queue or subscription → the approvals in it, settled once judged.
 import { orAbort } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../../adapter.ts';

@@ -1,4 +1,4 @@
-// A kafkajs producer → until when it held requests back because a broker asked for a pause (KIP-219).
+// A kafkajs producer → until when a broker's pause held its requests back (KIP-219).
 import type { Producer } from 'kafkajs';
 import type { Deps } from '../../../../src/time/clock.ts';
 

@@ -1,4 +1,4 @@
-// Types of the files inside kafkajs that the repairs reach into, as far as they do; it publishes none. For 2.2.4, to which package.json pins it.
+// The files inside kafkajs 2.2.4 that the repairs reach into → their types, as far as needed.
 declare module 'kafkajs/src/network/requestQueue/index.js' {
   import { EventEmitter } from 'node:events';
   import type { Logger } from 'kafkajs';

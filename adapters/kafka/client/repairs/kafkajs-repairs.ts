@@ -1,4 +1,4 @@
-// A socket factory of ours → the same one, known to kafkajs as one whose connections are repaired (README.md tells how).
+// A socket factory of ours → the same one; kafkajs repairs its connections (README.md).
 import type { ISocketFactory } from 'kafkajs';
 import BrokerPool from 'kafkajs/src/cluster/brokerPool.js';
 import ConnectionPool from 'kafkajs/src/network/connectionPool.js';

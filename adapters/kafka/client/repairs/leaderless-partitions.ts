@@ -1,4 +1,4 @@
-// A socket factory → clients whose metadata still tell of a topic while some of its partitions have no leader. Import it lazily: it loads kafkajs.
+// A socket factory → clients that bear partitions without a leader. Loads kafkajs: import it late.
 import type { ISocketFactory } from 'kafkajs';
 import ConnectionPool from 'kafkajs/src/network/connectionPool.js';
 

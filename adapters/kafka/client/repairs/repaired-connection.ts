@@ -1,5 +1,4 @@
-// kafkajs's connection to one broker, made anew from the one that it would use: one socket at a time, and nothing left over from the last one
-// (see README.md).
+// kafkajs's connection → the same, with one socket at a time and no leftovers (README.md).
 import type { Socket } from 'node:net';
 import errors from 'kafkajs/src/errors.js';
 import Connection from 'kafkajs/src/network/connection.js';

@@ -1,4 +1,4 @@
-// kafkajs's queue of one connection's requests, with timers only while there is something to wait for (see README.md).
+// kafkajs's queue of requests → the same, with timers only while something waits (README.md).
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { CancelTimer, Deps } from '../../../../src/time/clock.ts';
 
