@@ -10,27 +10,26 @@ test('docs/approve/cases/leader-failover.md: the next one posts where the leader
   const bridges = page.starts();
   await page.shows(bridges);
   const shell = page.terminal();
-  const printed = async () => page.prints(await page.types(shell));
 
   await page.types(shell);
   await page.comesToAnswer(shell);
   await page.comesToAnswer(shell);
-  await printed();
+  await page.comesToPrint(shell);
 
   // The leader is dead.
   await page.types(shell);
   await page.comesToAnswer(shell);
-  await printed();
+  await page.comesToPrint(shell);
   await page.comesToAnswer(shell);
-  await printed();
-  await printed();
+  await page.comesToPrint(shell);
+  await page.comesToPrint(shell);
 
   // The machine that hangs is the one that is named.
-  await printed();
+  await page.types(shell);
   for (let look = 0; look < 4; look++) await page.comesToAnswer(shell);
-  await printed();
+  await page.comesToPrint(shell);
 
-  await printed();
+  await page.comesToPrint(shell);
   await page.types(shell);
   page.isThrough();
 });

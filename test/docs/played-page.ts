@@ -81,7 +81,7 @@ export class PlayedPage {
     let printed = '';
     const isShown = async () => {
       printed = await terminal.type(asked);
-      return JSON.stringify(JSON.parse(alike(printed))) === shown;
+      return compact(alike(printed)) === shown;
     };
     // What differs is told below.
     await poll(isShown, 'the answer of the page').catch(() => {});
@@ -94,6 +94,23 @@ export class PlayedPage {
     const lines = printed.trimEnd().split('\n');
     for (const [index, line] of shown.entries()) assert.match(alike(lines[index] ?? ''), shapeOf(alike(this.here(line))));
     assert.equal(lines.length, shown.length, printed);
+  }
+
+  /** Takes a block in `sh` that only looks at what others write, and types it until it prints the block in `text` behind it. */
+  async comesToPrint(terminal: Terminal): Promise<void> {
+    const asked = this.here(this.#next('sh'));
+    const shown = this.here(this.#blocks[0]?.text ?? '')
+      .trimEnd()
+      .split('\n');
+    let printed = '';
+    const isShown = async () => {
+      printed = await terminal.type(asked);
+      const lines = printed.trimEnd().split('\n');
+      return lines.length === shown.length && shown.every((line, index) => shapeOf(alike(line)).test(alike(lines[index] ?? '')));
+    };
+    // What differs is told below.
+    await poll(isShown, 'the lines of the page').catch(() => {});
+    this.prints(printed);
   }
 
   /** The same of the next lines of a terminal, once they are there. */
@@ -136,6 +153,15 @@ async function isFreePort(port: number): Promise<boolean> {
   );
   if (listens) await once(server.close(), 'close');
   return listens;
+}
+
+/** JSON without white space; anything else, such as nothing, as it is. */
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
 }
 
 /** The same for two runs: without what they made up, and the times. */

@@ -43,6 +43,19 @@ function anchors(markdown: string): string[] {
   );
 }
 
+test('no command of a page lets curl retry into a file: it ends without a word where an answer with a body, such as 503, comes first', () => {
+  const retrying = pages.flatMap(({ path, text: page }) =>
+    page
+      .split('\n')
+      .filter((line) => /curl .*--retry/.test(line))
+      .map((line) => [path, line]),
+  );
+  assert.deepEqual(
+    retrying.filter(([, line = '']) => / (-o|--output) /.test(line)),
+    [],
+  );
+});
+
 test('every relative link of a page leads to a file of the repository and to a heading that is there', () => {
   const broken = pages.flatMap(({ path, text: page }) =>
     [...page.matchAll(/\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(([link, target, anchor]) => {

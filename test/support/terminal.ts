@@ -3,6 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { poll } from './poll.ts';
 
+/** What starts several programs at once takes long beside other tests. */
+const PATIENCE_MS = 60_000;
+
 const TYPED = '-- the lines before this one were typed --';
 
 /** One shell that remembers its variables. Ends with the test, and what it started too. */
@@ -37,7 +40,11 @@ export class Terminal {
   /** Resolves with what it printed, once it is through. */
   async type(text: string): Promise<string> {
     this.start(`${text}\necho '${TYPED}'`);
-    await poll(() => this.stdout.includes(`${TYPED}\n`, this.#told), `the end of ${text}; ${this.stderr}`);
+    await poll(
+      () => this.stdout.includes(`${TYPED}\n`, this.#told),
+      () => `the end of ${text}; ${this.stdout.slice(this.#told)}; ${this.stderr}`,
+      PATIENCE_MS,
+    );
     const end = this.stdout.indexOf(TYPED, this.#told);
     const printed = this.stdout.slice(this.#told, end);
     this.#told = end + TYPED.length + 1;
@@ -47,7 +54,11 @@ export class Terminal {
   /** Resolves with so many lines that were not told before. */
   async lines(count: number): Promise<readonly string[]> {
     const fresh = () => this.stdout.slice(this.#told).split('\n').slice(0, -1);
-    await poll(() => fresh().length >= count, `${count} more lines after ${this.stdout.slice(-500)}; ${this.stderr}`);
+    await poll(
+      () => fresh().length >= count,
+      () => `${count} more lines after ${this.stdout.slice(-500)}; ${this.stderr}`,
+      PATIENCE_MS,
+    );
     const lines = fresh().slice(0, count);
     this.#told += lines.join('\n').length + 1;
     return lines;
