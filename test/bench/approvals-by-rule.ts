@@ -87,12 +87,18 @@ class Scene implements AsyncDisposable {
     await pause(10);
   }
 
-  /** Milliseconds from the answer to the poll that lists so many new events to the arrival of the last StartRequest. */
+  /** Milliseconds from the answer to the poll that lists so many new events to the arrival of the StartRequest, or to the start of the last of many. */
   async approved(count: number): Promise<number> {
     for (let event = 0; event < count; event++) this.#azure.schedule({ EventType: 'Reboot', EventSource: 'User' });
     const polled = this.#traffic.polled();
-    const posted = this.#traffic.posted(count);
+    const posted = count === 1 ? this.#traffic.posted() : this.#allStarted();
     return (await posted) - (await polled);
+  }
+
+  /** Several may stand in one request. */
+  async #allStarted(): Promise<number> {
+    await this.#azure.until(() => this.#azure.events().every(({ EventStatus }) => EventStatus === 'Started'));
+    return performance.now();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
