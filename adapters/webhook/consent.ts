@@ -50,7 +50,7 @@ export function namesOrigin({ handshake, origin }: ConsentOptions): boolean {
   return !handshake || origin !== undefined;
 }
 
-/** Without consent it is asked again so soon at the latest (contract, section 5). */
+/** Without consent it is asked again so soon at the latest (behaviour 5.15). */
 const ASK_WITHIN_MS = 10_000;
 
 /** What the receiver itself answers to a delivery that it does not want from us. */

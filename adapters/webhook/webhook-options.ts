@@ -9,7 +9,7 @@ import { bodyEntries } from './encoder.ts';
 import { signingEntries, signingSecretFaults } from './signing.ts';
 import { MODE_FAULT, modeFits, templateEntries } from './template/template-options.ts';
 
-/** The webhook sink's options (contract, section 2). */
+/** The webhook sink's options (behaviour 2.9). */
 export const webhookOptions = v.pipe(
   v.strictObject({
     type: v.pipe(v.optional(v.literal('webhook')), v.description('The kind of sink.')),

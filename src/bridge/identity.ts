@@ -6,7 +6,7 @@ import type { Observer } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { type Deps, sleep } from '../time/clock.ts';
 
-/** A stored state is compared without the vmId once the instance route has been silent for so long (contract, section 4). */
+/** A stored state is compared without the vmId once the instance route has been silent for so long (behaviour 4.12). */
 const SILENT_AFTER_MS = 60_000;
 /** A new store has nothing to confuse, but its first CloudEvents shall name the VM: so long they wait for it where their source is configured. */
 const NAMELESS_AFTER_MS = 3000;

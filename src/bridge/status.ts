@@ -57,7 +57,7 @@ export class Status {
     return { ready: reasons.length === 0, reasons, details: { sinks: Object.fromEntries(states) } };
   }
 
-  /** The answer of `GET /v1/events` (contract, section 6). */
+  /** The answer of `GET /v1/events` (behaviour 6.2). */
   events(): EventsView {
     const watch = this.#parts.watch();
     const known = watch?.recorder.known;

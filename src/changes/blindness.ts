@@ -1,4 +1,4 @@
-// The last good document's time and the time now → `source.blind` once for each blindness, `source.restored` at its end (contract, section 3).
+// The last good document's time and the time now → `source.blind` once for each blindness, `source.restored` at its end (behaviour 3.4).
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { Blindness, Instant, SourceChange } from '../model/events.ts';
 import { sourceChangeId, unusedId } from '../model/ids.ts';

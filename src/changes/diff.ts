@@ -1,4 +1,4 @@
-// Known state and a good document → the state after it and the changes that it tells (contract, section 4). Pure: no clock, no store.
+// Known state and a good document → the state after it and the changes that it tells (behaviour 4). Pure: no clock, no store.
 
 import type {
   EndOutcome,

@@ -2,10 +2,10 @@
 import type { Epoch, Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import { ageMs } from '../time/clock.ts';
 
-/** After so long without a good document the service may have been switched off in between (reference, 1.4). */
+/** After so long without a good document the service may have been switched off in between (protocol 1.4). */
 const SWITCHED_OFF_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** The current epoch or a new one (contract, section 4). The first document of all begins the first. */
+/** The current epoch or a new one (behaviour 4.4). The first document of all begins the first. */
 export function epochOf(state: KnownState, document: ScheduledEventsDocument, at: Instant): Epoch {
   if (state.epoch === null) return { number: 1, startedAt: at };
   const restarted = document.incarnation !== null && state.incarnation !== null && document.incarnation < state.incarnation;

@@ -1,4 +1,4 @@
-// Changes and who saw them → the `data` of their CloudEvents (contract, section 3; docs/schemas/ describes each for consumers).
+// Changes and who saw them → the `data` of their CloudEvents (behaviour 3.11 and 3.12; docs/schemas/ describes each for consumers).
 
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
@@ -84,7 +84,7 @@ export interface EventView {
   readonly approval?: ApprovalData | null;
 }
 
-/** The `data` of a change of an event; also what `GET /v1/events` tells of a known one. Members stand in the contract's order. */
+/** The `data` of a change of an event; also what `GET /v1/events` tells of a known one. Members stand in the order of behaviour 3.11. */
 export function eventData(event: ScheduledEvent, view: EventView): EventData {
   return {
     eventId: event.eventId,

@@ -1,4 +1,4 @@
-// A sink's `filter` and `publish.resources` → whether a change goes out (contract, section 2).
+// A sink's `filter` and `publish.resources` → whether a change goes out (behaviour 2.6 to 2.8).
 import { changeName } from '../model/change-names.ts';
 import { type EventConditions, eventMatchers } from '../model/conditions.ts';
 import { names } from '../model/content.ts';

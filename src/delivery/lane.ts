@@ -38,7 +38,7 @@ export interface LaneOptions {
 }
 
 /**
- * Delivers at least once, to one sink, independently of all others (contract, section 5).
+ * Delivers at least once, to one sink, independently of all others (behaviour 5.1).
  *
  * A key is in one call at a time, and free again once what became of its rows is stored. Where an adapter accepts a later member of a key
  * though an earlier one of the same call failed, as brokers do, the later one counts: the other side has it.

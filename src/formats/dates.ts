@@ -31,7 +31,7 @@ export function parseInstant(text: string): number | null {
 
 /**
  * A NotBefore as the metadata service or its imitations write it → RFC 3339 UTC in whole seconds, or null where it is no date.
- * RFC 1123 (the weekday is ignored) and ISO 8601; without a zone it is UTC; fractions are cut (contract, section 3).
+ * RFC 1123 (the weekday is ignored) and ISO 8601; without a zone it is UTC; fractions are cut (behaviour 3.3).
  */
 export function parseNotBefore(text: string): string | null {
   const trimmed = text.trim();

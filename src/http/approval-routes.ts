@@ -1,4 +1,4 @@
-// Approvers' requests → POST /v1/approvals; what became of an event's approval → GET /v1/approvals/EVENT_ID (contract, section 6).
+// Approvers' requests → POST /v1/approvals; what became of an event's approval → GET /v1/approvals/EVENT_ID (behaviour 6.1).
 import type { Access } from './access.ts';
 import { hearApprover, refusedReply } from './approver.ts';
 import type { ApprovalPorts } from './bridge-ports.ts';

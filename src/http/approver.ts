@@ -1,4 +1,4 @@
-// A request that only an approver may make → who it is and what was said, or the first problem (contract, section 6).
+// A request that only an approver may make → who it is and what was said, or the first problem (behaviour 6.3).
 import type { Caller } from '../auth/caller.ts';
 import type { Access } from './access.ts';
 import { readSaid } from './body.ts';

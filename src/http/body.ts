@@ -30,7 +30,7 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
 
 /**
  * What an approver says: plain JSON, which is the data of a CloudEvent in binary mode too, or what a CloudEvent in structured mode carries.
- * 415, 413, 400, in this order (contract, section 6).
+ * 415, 413, 400, in this order (behaviour 6.6).
  */
 export async function readSaid({ headers, body }: RouteRequest): Promise<{ readonly value: unknown } | { readonly reply: Reply }> {
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';

@@ -1,4 +1,4 @@
-// The bridge's own state → GET /healthz, /readyz and /metrics (contract, section 6); the same on both listeners.
+// The bridge's own state → GET /healthz, /readyz and /metrics (behaviour 6.1); the same on both listeners.
 import { json, type Route, type RouteRequest } from './route.ts';
 
 /** Whether the bridge does its work; the state of a sink does not enter. */

@@ -1,4 +1,4 @@
-// Approvers' requests → POST /v1/holds and DELETE /v1/holds/EVENT_ID (contract, section 8).
+// Approvers' requests → POST /v1/holds and DELETE /v1/holds/EVENT_ID (behaviour 8.8).
 import { parseInstant } from '../formats/dates.ts';
 import type { Access } from './access.ts';
 import { admitApprover, hearApprover, refusedReply } from './approver.ts';

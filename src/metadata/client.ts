@@ -187,7 +187,7 @@ function asFault(thrown: unknown): BridgeError {
     : new BridgeError('BRIDGE_INTERNAL', 'reading the metadata service failed by a mistake of ours', { cause: thrown });
 }
 
-/** Whether the service, last read at `lastGoodAt`, cannot have been switched off by `at` (reference, 1.4); else `firstTimeout` applies. */
+/** Whether the service, last read at `lastGoodAt`, cannot have been switched off by `at` (protocol 1.4); else `firstTimeout` applies. */
 export function isAwake(lastGoodAt: Instant | null, at: Instant): boolean {
   return lastGoodAt !== null && Math.abs(ageMs(lastGoodAt, at)) <= DAY_MS;
 }

@@ -1,4 +1,4 @@
-// `metadata.endpoint: discover` → the base address of the metadata service, for a VM outside a virtual network (reference, 1.5).
+// `metadata.endpoint: discover` → the base address of the metadata service, for a VM outside a virtual network (protocol 1.5).
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { BridgeError, messageOf } from '../errors.ts';

@@ -7,7 +7,7 @@ import type { ListedEvent, ScheduledEventsDocument } from '../model/events.ts';
 import { readEntry } from './listed-event.ts';
 
 /**
- * Contract, section 4: valid UTF-8 (a byte order mark is passed over), `DocumentIncarnation` an integer from 0 to 2^53-1 or its decimal string,
+ * A good document (behaviour 4.2): valid UTF-8 (a byte order mark is passed over), `DocumentIncarnation` an integer from 0 to 2^53-1 or its decimal string,
  * `Events` an array. A body of no byte is a document without events and without an incarnation. @throws BridgeError BRIDGE_METADATA_INVALID
  */
 export function parseDocument(body: Uint8Array, apiVersion: string): ScheduledEventsDocument {

@@ -7,7 +7,7 @@ import { type Deps, deadline } from '../time/clock.ts';
 import { networkError, notTheService } from './faults.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
 
-/** Contract, section 4. */
+/** Of a good document (behaviour 4.2). */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** For whoever reads the logs of the machine or of the service: who asks. */

@@ -10,7 +10,7 @@ export interface Instance {
   readonly vmId: string | null;
   /** As `Resources` of an event would name this VM; null where the service gives none. */
   readonly name: string | null;
-  /** The lower-cased ARM scope (contract, section 3): the scale set, else the resource group; null where subscription or resource group are missing. */
+  /** The lower-cased ARM scope (behaviour 3.7): the scale set, else the resource group; null where subscription or resource group are missing. */
   readonly source: string | null;
 }
 

@@ -22,7 +22,7 @@ const STATUSES: ReadonlyMap<string, EventStatus> = new Map([
 const UNREADABLE = Symbol('unreadable');
 type Read<T> = T | typeof UNREADABLE;
 
-/** Contract, sections 3 (content) and 4 (usable entries); what a field holds when absent stands in `ScheduledEvent`. */
+/** Content (behaviour 3.3) and usable entries (behaviour 4.8 and 4.9); what a field holds when absent stands in `ScheduledEvent`. */
 export function readEntry(entry: unknown, apiVersion: string): Entry {
   if (!isObject(entry) || typeof entry['EventId'] !== 'string' || entry['EventId'] === '') return { kind: 'unusable' };
   const eventId = entry['EventId'].toWellFormed();

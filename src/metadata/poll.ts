@@ -1,4 +1,4 @@
-// A function that polls once → the stream of results in the rhythm of the contract, one poll at a time.
+// A function that polls once → the stream of results one poll at a time (behaviour 4.1).
 import { BehaviorSubject, defer, expand, filter, merge, Observable, share, switchMap, take, timer } from 'rxjs';
 import type { PollResult } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';

@@ -1,7 +1,7 @@
 // The moments at which requests left for the metadata service → how many StartRequests may leave now: it takes 5 a second of each VM, and polls go first.
 import type { Deps } from '../time/clock.ts';
 
-/** Reference, 1.4: of all metadata routes together. */
+/** Of all metadata routes together (protocol 1.7). */
 const MOST = 5;
 /** A second, and a little more: requests do not arrive as evenly as they leave. */
 const WINDOW_MS = 1050;

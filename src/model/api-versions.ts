@@ -1,4 +1,4 @@
-// An api-version of the metadata service → what its documents hold. The table of the reference, section 4.
+// An api-version of the metadata service → what its documents hold (protocol 4.1).
 import type { EventField } from './events.ts';
 
 /** Every known api-version, newest first. 2024-07-09 is a preview that added the type `SpotRebalanceRecommendation`. */

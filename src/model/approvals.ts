@@ -7,7 +7,7 @@ export interface ApprovalOrigin {
   readonly approver: string;
   /** How: `token`, `certificate` or `jwt` at the HTTP interface, `source:NAME` through a broker. */
   readonly via: string;
-  /** Every bridge of a group hears it, so that its leader posts; false: this bridge alone, so it posts at once (contract, section 8). */
+  /** Every bridge of a group hears it, so that its leader posts; false: this bridge alone, so it posts at once (behaviour 8.9). */
   readonly isShared: boolean;
 }
 
@@ -132,7 +132,7 @@ export interface RecordPart {
   readonly unwritten: readonly UnwrittenSteps[];
 }
 
-/** An approval as a source brought it (contract, section 8). */
+/** An approval as a source brought it (behaviour 8.11). */
 export interface ReceivedMessage {
   /** The source's name in the configuration. */
   readonly source: string;

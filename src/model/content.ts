@@ -1,4 +1,4 @@
-// Scheduled event → its content (contract, section 3): the nine fields that count, their canonical JSON and its short hash.
+// Scheduled event → its content (behaviour 3.3): the nine fields that count, their canonical JSON and its short hash.
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import type { EventStatus, ScheduledEvent } from './events.ts';
 
@@ -43,7 +43,7 @@ export function contentJson(event: ScheduledEvent): string {
   return canonicalJson(contentOf(event));
 }
 
-/** The contract's `h16` of an event: the first 16 hex digits of the SHA-256 of its content. */
+/** The `h16` of an event, the first 16 hex digits of the SHA-256 of its content (behaviour 3.5). */
 export function contentHash16(event: ScheduledEvent): string {
   return sha256Hex(contentJson(event), 16);
 }

@@ -10,7 +10,7 @@ export interface Instant {
 
 export type EventStatus = 'Scheduled' | 'Started';
 
-/** One event as the metadata service lists it, after the door: every field present, absent ones as the contract's section 3 says. */
+/** One event as the metadata service lists it, after the door: every field present, absent ones as in the content (behaviour 3.3). */
 export interface ScheduledEvent {
   /** In the service's own letter case. */
   readonly eventId: string;
@@ -36,7 +36,7 @@ export interface ListedEvent extends ScheduledEvent {
   readonly unreadable: readonly EventField[];
 }
 
-/** A good document of the metadata service (contract, section 4), entries with the same EventId merged. */
+/** A good document of the metadata service (behaviour 4.2), entries with the same EventId merged. */
 export interface ScheduledEventsDocument {
   readonly apiVersion: string;
   /** `null` for the empty 200 answer, which carries none. */
@@ -74,7 +74,7 @@ export interface KnownEvent {
   readonly missing: { readonly at: Instant; readonly scheduledJustBefore: boolean } | null;
 }
 
-/** A run of incarnations that only grows; after its start a missing event proves nothing for `metadata.settle` (contract, section 4). */
+/** A run of incarnations that only grows; after its start a missing event proves nothing for `metadata.settle` (behaviour 4.4). */
 export interface Epoch {
   readonly number: number;
   readonly startedAt: Instant;

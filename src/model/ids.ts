@@ -1,11 +1,11 @@
-// What a CloudEvent id is made of (contract, section 3): EventIds, phases, contents and observers → ids. The recipe is frozen.
+// What a CloudEvent id is made of (behaviour 3.5): EventIds, phases, contents and observers → ids. The recipe is frozen.
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import { contentHash16 } from './content.ts';
 import type { ApprovalPhase, Phase, ScheduledEvent, SourceChange } from './events.ts';
 
 const PLAIN_EVENT_ID = /^[0-9a-z_-]{1,64}$/;
 
-/** The contract's `eid` of an EventId in lower case: itself where it is short and plain, else `h` and 32 hex digits of its hash. */
+/** The `eid` of an EventId in lower case: itself where it is short and plain, else `h` and 32 hex digits of its hash (behaviour 3.5). */
 export function eidOf(key: string): string {
   return PLAIN_EVENT_ID.test(key) ? key : `h${sha256Hex(key, 32)}`;
 }

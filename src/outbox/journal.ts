@@ -23,7 +23,7 @@ interface SeenRow {
   readonly bytes: Uint8Array;
 }
 
-/** A CloudEvent's `data` where it tells of a change of an event (contract, section 3). */
+/** A CloudEvent's `data` where it tells of a change of an event (behaviour 3.11). */
 type ChangeData = Omit<ScheduledEvent, 'eventStatus'> & {
   readonly eventStatus: EventStatus | 'Ended';
   readonly previousStatus: EventStatus | null;

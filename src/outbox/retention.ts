@@ -1,7 +1,7 @@
 // The clock and `store.retain` → rows that nobody needs any more, deleted in steps that are too short to hold up a poll.
 import type { Database, Statement } from './database.ts';
 
-/** Used ids, and what was remembered of an event (contract, section 3); messages too, as brokers keep them for long. */
+/** Used ids, and what was remembered of an event (behaviour 3.6); messages too, as brokers keep them for long. */
 const MEMORY_MS = 400 * 24 * 60 * 60 * 1000;
 
 const IS_LIVE = (occurrence: string): string => `SELECT 1 FROM occurrences o WHERE o.occurrence = ${occurrence} AND o.ended_ms IS NULL`;

@@ -23,7 +23,7 @@ export interface GroupOptions extends HostVersionsWanted {
   readonly speed?: number;
   /** A slow first answer, events after five minutes, a new document once a minute, switched off after a day of silence, 5 requests a second. */
   readonly strict?: boolean;
-  /** GPU machines with one fault domain: each sees its own events alone (reference 2.3). */
+  /** GPU machines with one fault domain: each sees its own events alone (protocol 2.3). */
   readonly gpu?: boolean;
   /** By which clock a NotBefore is listed; `simulated` by default. */
   readonly notBefore?: NotBeforeClock;

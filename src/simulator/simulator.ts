@@ -9,7 +9,7 @@ import type { Outcome } from './journal.ts';
 import { answerMetadata, isMetadataRoute, tooMany } from './metadata/metadata-routes.ts';
 import { RateLimit } from './rate-limit.ts';
 
-/** The metadata service of one VM, as the reference describes it and the contract's section 7 steers it. */
+/** The metadata service of one VM (protocol 1), steered by its control routes (behaviour 7). */
 export class Simulator {
   readonly group: Group;
   readonly #machine: Machine;

@@ -77,7 +77,7 @@ function factsOf(event: ScheduledEvent, nowMs: number) {
   return { at: toRfc3339Seconds(nowMs), eventId, eventType, eventStatus, eventSource, resources, notBefore, durationInSeconds };
 }
 
-/** One that lies behind when the bridge first hears of it leaves the event to Azure (contract, section 8). */
+/** One that lies behind when the bridge first hears of it leaves the event to Azure (behaviour 8.6). */
 function deadlineOf({ deadline }: Ruling, { notBefore }: ScheduledEvent, nowMs: number, isUncovered: boolean): DecisionDeadline | null {
   if (deadline === null || notBefore === null) return null;
   const dueMs = Date.parse(notBefore) - deadline.beforeMs;

@@ -16,7 +16,7 @@ export interface GivenEvents {
 }
 
 /**
- * Fields that are missing hold what an absent one means (contract, section 3); a missing EventStatus is `Scheduled`.
+ * Fields that are missing hold what an absent one means (behaviour 3.3); a missing EventStatus is `Scheduled`.
  * @param name what the messages call the file
  * @throws BridgeError BRIDGE_USAGE where there is no event in it, or a field cannot be read
  */

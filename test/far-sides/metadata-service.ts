@@ -119,12 +119,12 @@ export class FakeMetadata {
   }
 }
 
-/** The text of a document; each event is filled in from the reference's example. */
+/** The text of a document; each event is filled in from the documentation's example. */
 export function fakeDocument(incarnation: unknown, ...events: readonly Record<string, unknown>[]): string {
   return JSON.stringify({ DocumentIncarnation: incarnation, Events: events.map((event) => ({ ...EXAMPLE_EVENT, ...event })) });
 }
 
-/** The event of the reference, 5.12. */
+/** The event of the documentation's example (protocol 5.12). */
 export const EXAMPLE_EVENT = {
   EventId: 'C7061BAC-AFDC-4513-B24B-AA5F13A16123',
   EventStatus: 'Scheduled',

@@ -5,7 +5,7 @@ export const EVENT_ID = 'C7061BAC-AFDC-4513-B24B-AA5F13A16123';
 /** When the tests of the first document begin; 26 minutes before the sample event's NotBefore. */
 export const START_MS = Date.UTC(2022, 3, 11, 22, 0, 0);
 
-/** The worked example of the contract, section 3. */
+/** The worked example (behaviour 3.12). */
 export function scheduledEvent(fields: Partial<ScheduledEvent> = {}): ScheduledEvent {
   return {
     eventId: EVENT_ID,

@@ -9,7 +9,7 @@ export const START_MS = Date.UTC(2026, 10, 21, 14);
 
 export type RecordedEvent = RecordedDocument['Events'][number];
 
-/** An event of the reference's example, with other fields. */
+/** The event of the documentation's example (protocol 5.12), with other fields. */
 export const eventOf = (fields: Partial<RecordedEvent> = {}): RecordedEvent => ({ ...EXAMPLE_EVENT, ...fields });
 
 export const documentOf = (incarnation: number, ...events: readonly RecordedEvent[]): RecordedDocument => ({

@@ -19,7 +19,7 @@ export function always(outcome: Outcome): Answer {
   return (batch) => batch.map(() => outcome);
 }
 
-/** Never answers, and rejects when it is aborted, as the contract asks. */
+/** Never answers, and rejects when it is aborted, as the adapter contract asks. */
 export const hang: Answer = (_, signal) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 

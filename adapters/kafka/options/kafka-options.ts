@@ -78,7 +78,7 @@ const sink = v.strictObject({
 
 type Sink = v.InferOutput<typeof sink>;
 
-/** The Kafka sink's options (contract, section 2). */
+/** The Kafka sink's options (behaviour 2.10). */
 export const kafkaOptions = v.pipe(
   sink,
   connectionRules<Sink>(),

@@ -16,7 +16,7 @@ import { checkSource } from './kafka-source-check.ts';
 /** Before the name of the VM, where the configuration names no group. */
 const GROUP_PREFIX = 'scheduled-events-bridge-';
 
-/** Approvals from a topic (contract, section 8). */
+/** Approvals from a topic (behaviour 8.11). */
 export const kafkaSource: ApprovalSourceDefinition<KafkaSourceOptions> = {
   options: kafkaSourceOptions,
   secretFaults: connectionFaults,

@@ -56,7 +56,7 @@ const keys = v.strictObject({
   ),
 });
 
-/** The service-bus sink's options (contract, section 2). */
+/** The service-bus sink's options (behaviour 2.11). */
 export const serviceBusOptions = v.pipe(
   keys,
   checkKeys<v.InferOutput<typeof keys>>((options) => [...connectionFaults(options), ...entityFaults(options)]),

@@ -35,7 +35,7 @@ const keys = v.strictObject({
   ),
 });
 
-/** The options of `approvals.sources.NAME` with type service-bus, beside `type` and `approver` (contract, sections 2 and 8). */
+/** The options of `approvals.sources.NAME` with type service-bus, beside `type` and `approver` (behaviour 2.12 and 8.11). */
 export const serviceBusSourceOptions = v.pipe(
   keys,
   checkKeys<v.InferOutput<typeof keys>>((options) => [...connectionFaults(options), ...entityFaults(options)]),

@@ -19,7 +19,7 @@ import { checkSource } from './service-bus-source-check.ts';
 
 export const RECEIVER_ROLE = 'Azure Service Bus Data Receiver';
 
-/** Approvals from a queue or subscription (contract, section 8). */
+/** Approvals from a queue or subscription (behaviour 8.11). */
 export const serviceBusSource: ApprovalSourceDefinition<ServiceBusSourceOptions> = {
   options: serviceBusSourceOptions,
   secretFaults: sourceSecretFaults,

@@ -17,7 +17,7 @@ import { keyOf } from '../requests/start-requests.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { Parking } from './parked-messages.ts';
 
-/** Before a message goes back to the other readers, so that the broker's count of deliveries lasts (contract, section 8). */
+/** Before a message goes back to the other readers, so that the broker's count of deliveries lasts (behaviour 8.12). */
 const LEAST_PAUSE_MS = 1000;
 const MOST_PAUSE_MS = 5000;
 

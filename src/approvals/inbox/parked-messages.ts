@@ -2,7 +2,7 @@
 import type { ReceivedMessage } from '../../model/approvals.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
 
-/** How long the event of a message may stay unknown (contract, section 8). */
+/** How long the event of a message may stay unknown (behaviour 8.12). */
 const WAIT_MS = 60_000;
 /** Of one source. */
 const MOST = 1000;

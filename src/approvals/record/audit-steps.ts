@@ -1,4 +1,4 @@
-// The approvals of an occurrence before and after → the lines that its record gets (contract, section 8). Pure.
+// The approvals of an occurrence before and after → the lines that its record gets (behaviour 8.18). Pure.
 import type { ApprovalHold, ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 
 /** Beyond what the two tell. */

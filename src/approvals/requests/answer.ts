@@ -51,7 +51,7 @@ export const REFUSALS = {
   refused: { status: 502, title: 'The metadata service refused the approval' },
 } as const;
 
-/** The `type` of a refusal (contract, section 6). */
+/** The `type` of a refusal (behaviour 6.6). */
 export type RefusalType = keyof typeof REFUSALS;
 
 export interface Refusal {

@@ -1,4 +1,4 @@
-// A hold or a release and what is known → whether it may be recorded, or why not (contract, sections 6 and 8). Pure.
+// A hold or a release and what is known → whether it may be recorded, or why not (behaviour 6.6 and 8.8). Pure.
 
 import type { ApprovalHold, EventApproval } from '../../model/approvals.ts';
 import { type Refusal, refusal } from './answer.ts';

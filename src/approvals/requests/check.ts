@@ -1,4 +1,4 @@
-// StartRequests and what is known → whether they may be recorded, or why not (contract, section 6). Pure; the first refusal decides.
+// StartRequests and what is known → whether they may be recorded, or why not (behaviour 6.6). Pure; the first refusal decides.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { isUpdateId } from '../../model/ids.ts';
@@ -54,7 +54,7 @@ export function whatMayCome(
   return type === 'seen-unknown' && requests.some(({ seen }) => seen.some(isUnread)) ? 'update' : null;
 }
 
-/** In the contract's order: unknown, ended, started, scope; then each `Seen`. */
+/** In this order (behaviour 6.6): unknown, ended, started, scope; then each `Seen`. */
 function checkOne(approver: string, request: StartRequest, context: CheckContext): Checked | Refusal {
   const found = findScheduled(request, context);
   if (found.kind === 'refusal') {

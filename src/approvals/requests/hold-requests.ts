@@ -1,4 +1,4 @@
-// JSON values of holds and releases → what they ask for, or what is wrong with them (contract, section 8). Pure.
+// JSON values of holds and releases → what they ask for, or what is wrong with them (behaviour 8.8). Pure.
 import { isObject } from '../../formats/json-object.ts';
 import { isLonger, lengthFault } from './lengths.ts';
 import { entryFault, keyOf } from './start-requests.ts';

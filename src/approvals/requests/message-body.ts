@@ -1,4 +1,4 @@
-// The bytes of a source's message → the JSON value of an approval's body, or why it is none (contract, section 8). Pure.
+// The bytes of a source's message → the JSON value of an approval's body, or why it is none (behaviour 8.11). Pure.
 import { type BodyValue, carriedData, parseJson } from '../../formats/cloud-event-json.ts';
 import { isObject } from '../../formats/json-object.ts';
 import { MESSAGE_LISTS } from './message-requests.ts';

@@ -1,4 +1,4 @@
-// `approvals.policy` of the configuration, an event and the time → which rule governs it and what that says (contract, section 8). Pure.
+// `approvals.policy` of the configuration, an event and the time → which rule governs it and what that says (behaviour 8.4). Pure.
 import { compileGlobs, type EventConditions, type EventMatcher, eventMatchers } from '../../model/conditions.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
 
@@ -18,7 +18,7 @@ export interface PolicyRule {
   readonly deadline?: { readonly beforeMs: number; readonly then: 'approve' | 'leave' } | undefined;
 }
 
-/** `documentation`: the sample policy of Microsoft's page (reference, 7.5). */
+/** `documentation`: the sample policy of Microsoft's page (protocol 7.5). */
 export type PolicyOptions = 'documentation' | readonly PolicyRule[];
 
 /** What the first rule that matches says. */

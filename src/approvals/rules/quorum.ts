@@ -1,4 +1,4 @@
-// What is required, the approvers' scopes and who said yes → is the quorum full, and who is waited for (contract, section 8). Pure.
+// What is required, the approvers' scopes and who said yes → is the quorum full, and who is waited for (behaviour 8.3). Pure.
 
 import type { ScheduledEvent } from '../../model/events.ts';
 import type { Policy, Required, Ruling } from './policy.ts';

@@ -1,4 +1,4 @@
-// An approver's `scope` of the configuration → which events it touches and which it allows to approve (contract, section 8). Pure.
+// An approver's `scope` of the configuration → which events it touches and which it allows to approve (behaviour 8.2). Pure.
 import { compileGlobs, oneOf } from '../../model/conditions.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
 

@@ -1,4 +1,4 @@
-// The approvals of an event as they stand → what the approver is answered, and what GET /v1/events shows (contract, section 6). Pure.
+// The approvals of an event as they stand → what the approver is answered, and what GET /v1/events shows (behaviour 6.5). Pure.
 
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';

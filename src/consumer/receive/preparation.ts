@@ -1,4 +1,4 @@
-// `prepare` and `recover` → handlers: prepare once when an event is scheduled, recover once when it is gone (reference 5.0).
+// `prepare` and `recover` → handlers: prepare once when an event is scheduled, recover once when it is gone (protocol 5.0).
 import { worse } from '../../model/worsened.ts';
 import type { EventOf } from '../event.ts';
 import type { HandlerContext, Handlers } from './handlers.ts';

@@ -1,4 +1,4 @@
-// Requests and the passing of time → whether the service is on: off at first and after 24 h of silence, and slow to come back (reference 1.4);
+// Requests and the passing of time → whether the service is on: off at first and after 24 h of silence, and slow to come back (protocol 1.4);
 // and when its document is made anew.
 import type { View } from './view.ts';
 
@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 /** The first answer takes as long as it may. */
 const FIRST_ANSWER_MS = 2 * MINUTE_MS;
 const EVENTS_SHOW_MS = 5 * MINUTE_MS;
-/** As two captures show: a change is seen up to so much later (docs/simulate/fidelity.md, F-100). */
+/** As two captures show: a change is seen up to so much later (F-100). */
 const DOCUMENT_EVERY_MS = MINUTE_MS;
 const SILENCE_MS = 24 * 60 * MINUTE_MS;
 

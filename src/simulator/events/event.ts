@@ -1,7 +1,7 @@
 // What a user asks for → an event as the metadata service lists it, with all that was not asked for filled in.
 import { parseNotBefore } from '../../formats/dates.ts';
 
-/** An event in the shape of the reference's section 3. The last three are absent only where a recording of an older api-version lacks them. */
+/** An event as documents list it (protocol 3). The last three are absent only where a recording of an older api-version lacks them. */
 export interface WireEvent {
   readonly EventId: string;
   readonly EventType: string;
@@ -23,7 +23,7 @@ export type EventFields = { readonly [Name in keyof WireEvent]?: WireEvent[Name]
   readonly noticeMs?: number;
   /** From Started until it is no longer listed. */
   readonly startedForMs?: number;
-  /** How long it stays Scheduled after its approval or its NotBefore, for other tenants of the hardware (reference 5.2). */
+  /** How long it stays Scheduled after its approval or its NotBefore, for other tenants of the hardware (protocol 5.2). */
   readonly otherTenantsMs?: number;
 };
 
@@ -36,7 +36,7 @@ export const NOT_BEFORE_CLOCKS = ['simulated', 'wall'] as const;
 
 const MINUTE_MS = 60_000;
 
-/** From Started until an event is no longer listed, where nothing else is asked for (reference 5.8). */
+/** From Started until an event is no longer listed, where nothing else is asked for (protocol 5.8). */
 export const STARTED_FOR_MS = 10 * MINUTE_MS;
 
 const LEAST_NOTICE_MS: ReadonlyMap<string, number> = new Map([
@@ -46,7 +46,7 @@ const LEAST_NOTICE_MS: ReadonlyMap<string, number> = new Map([
 ]);
 const LEAST_NOTICE_OF_OTHERS_MS = 15 * MINUTE_MS;
 
-/** Of real events, by type and source, as far as they were shown (docs/simulate/fidelity.md, F-26); for all others captures have `""`, or there are none. */
+/** Of real events, by type and source, as far as they were shown (F-26); for all others captures have `""`, or there are none. */
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Reboot Platform', 'Host server is undergoing maintenance.'],
   ['Reboot User', 'Virtual machine is going to be restarted as requested by authorized user.'],
@@ -54,7 +54,7 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Redeploy User', 'Virtual machine is going to be redeployed as requested by authorized user.'],
 ]);
 
-/** The defaults of the contract's section 7, by the clock that NotBefore is listed by. Its keys stand in the order in which the service writes them (docs/simulate/fidelity.md, F-98). */
+/** The defaults (behaviour 7.5), by the clock that NotBefore is listed by. Its keys stand in the order in which the service writes them (F-98). */
 export function newEvent(eventId: string, fields: EventFields, vms: readonly string[], nowMs: number): WireEvent {
   const given = listedFields(fields, nowMs);
   const { EventType: type = 'Freeze', EventSource: source = 'Platform' } = given;
@@ -90,7 +90,7 @@ export function startedLooks(event: WireEvent): WireEvent {
 
 /**
  * When an event starts by itself: at its NotBefore, or so long after it for other tenants. Null where it has none, has started, or got a NotBefore that already lay in the past:
- * such a one stays Scheduled, as on shared hardware, where others still hold it up (reference 5.2).
+ * such a one stays Scheduled, as on shared hardware, where others still hold it up (protocol 5.2).
  * @param aheadMs how far simulated time, in which the moments are, is ahead of the clock that NotBefore is listed by
  */
 export function startMoment(event: WireEvent, otherTenantsMs: number, aheadMs: number, givenAtMs: number): number | null {

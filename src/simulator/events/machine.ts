@@ -13,7 +13,7 @@ export const MOST_MACHINES = 1000;
 /** As most regions have for a scale set. */
 const FAULT_DOMAINS = 5;
 
-/** @param gpu all in one fault domain (reference 2.3) */
+/** @param gpu all in one fault domain (protocol 2.3) */
 export function machinesOf(names: readonly string[], gpu: boolean): readonly Machine[] {
   return names.map((name, index) => ({ name, faultDomain: gpu ? 0 : index % FAULT_DOMAINS }));
 }

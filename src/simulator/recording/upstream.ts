@@ -18,7 +18,7 @@ export interface Upstream extends Disposable {
   readonly forward: (request: SimRequest, signal: AbortSignal) => Promise<UpstreamAnswer>;
 }
 
-/** A first answer can take 2 minutes (reference 1.4). */
+/** A first answer can take 2 minutes (protocol 1.4). */
 const TIMEOUT_MS = 150_000;
 
 /** Four times what any client reads. */

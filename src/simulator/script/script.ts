@@ -22,7 +22,7 @@ export interface ScriptGroup extends HostVersionsWanted {
   /** Machines are called NAME_0, NAME_1, … */
   readonly name?: string;
   readonly vms?: number;
-  /** GPU machines with one fault domain: each sees the events of its own resource alone (reference 2.3). */
+  /** GPU machines with one fault domain: each sees the events of its own resource alone (protocol 2.3). */
   readonly gpu?: boolean;
 }
 
@@ -52,7 +52,7 @@ export type Action =
   | { readonly kind: 'fault'; readonly orders: readonly FaultOrder[] }
   /** The incarnation starts anew at 1, or grows by so many more without a change of what is seen. */
   | { readonly kind: 'incarnation'; readonly skip: number | 'restart' }
-  /** As after 24 h without a request: the next one switches the service on again (reference 1.4). */
+  /** As after 24 h without a request: the next one switches the service on again (protocol 1.4). */
   | { readonly kind: 'switchOff' }
   /** The whole document, as it was recorded: takes the place of all that is listed. Its events neither start nor end by themselves. */
   | { readonly kind: 'document'; readonly incarnation: number; readonly events: readonly WireEvent[] };

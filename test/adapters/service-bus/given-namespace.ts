@@ -5,7 +5,7 @@ import { ServiceBusClient, type ServiceBusReceiver } from '@azure/service-bus';
 import type { Arrival, Clause, FarSide } from '../contract.ts';
 import { arrivalOf } from './arrived.ts';
 
-/** One variant of the contract. */
+/** One variant of the adapter contract. */
 export interface GivenEntity {
   readonly variant: string;
   readonly start: (t: TestContext) => Promise<FarSide>;

@@ -1,4 +1,4 @@
-// A configuration and an event → which rule governs, who may approve, whether that is enough, whose turn it is: contract 6 and 8, read plainly and slowly.
+// A configuration and an event → which rule governs, who may approve, whether that is enough, whose turn it is, written plainly and slowly (behaviour 6.8 and 8).
 import type { ScheduledEvent } from '../../../src/model/events.ts';
 
 export interface OracleWhen {
@@ -107,7 +107,7 @@ export function waitOf({ group, ownName }: OracleConfig, { resources }: Schedule
 
 const HARDNESS = ['Freeze', 'Reboot', 'Redeploy', 'Preempt', 'Terminate'];
 
-/** Contract 6: what makes an approval of `before` void. */
+/** What makes an approval of `before` void (behaviour 6.8). */
 export function hasGotWorse(before: ScheduledEvent, now: ScheduledEvent): boolean {
   const hardness = ({ eventType }: ScheduledEvent) => (HARDNESS.includes(eventType) ? HARDNESS.indexOf(eventType) : 99);
   if (hardness(now) > hardness(before)) return true;

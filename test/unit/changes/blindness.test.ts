@@ -1,4 +1,4 @@
-// Time without a good document → blind once, restored once (contract, section 3).
+// Time without a good document → blind once, restored once (behaviour 3.4).
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { observeBlind, observeRestored } from '../../../src/changes/blindness.ts';

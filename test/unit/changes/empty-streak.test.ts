@@ -1,4 +1,4 @@
-// Empty 200 answers → nothing at first, then the end of what was known (contract, section 4).
+// Empty 200 answers → nothing at first, then the end of what was known (behaviour 4.5).
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { documentOf } from '../../support/events.ts';

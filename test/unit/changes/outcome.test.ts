@@ -1,4 +1,4 @@
-// How an event went → completed, canceled or unknown (contract, section 3).
+// How an event went → completed, canceled or unknown (behaviour 3.9).
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { documentOf, EVENT_ID, START_MS } from '../../support/events.ts';

@@ -1,4 +1,4 @@
-// Changes → CloudEvents, attribute by attribute as the contract's section 3 lists them; the CloudEvents SDK is the strict second reader.
+// Changes → CloudEvents, attribute by attribute (behaviour 3.8); the CloudEvents SDK is the strict second reader.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CloudEvent } from 'cloudevents';
@@ -45,7 +45,7 @@ test('the CloudEvent of a scheduled event, whole', () => {
   });
 });
 
-test('an update tells which fields changed, in the contract’s order of members', () => {
+test('an update tells which fields changed, in the order of the members of `data` (behaviour 3.11)', () => {
   const event = toCloudEvent(eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['notBefore'] }), context);
   assert.equal(
     Object.keys(event.data ?? {}).join(),

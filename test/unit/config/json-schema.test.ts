@@ -12,7 +12,7 @@ import { ADAPTERS, configOf, faultsOf, OTHER_TOKEN, surroundings, TOKEN } from '
 const validate = new Ajv({ strict: false, allErrors: true }).compile(jsonSchema(ADAPTERS));
 const DOC = readFileSync(new URL('../../../docs/operate/configuration.md', import.meta.url), 'utf8');
 
-/** Contract, section 2: what of its example there is now. */
+/** Every section of the configuration (behaviour 2), with a sink of each kind. */
 const EXAMPLE = `
 version: 1
 metadata:
@@ -48,7 +48,7 @@ const AROUND = surroundings(
   { '/etc/bridge/FILE': `${CERTIFICATE}${PRIVATE_KEY}`, '/etc/bridge/billing.token': 'a-third-horse-a-third-staple' },
 );
 
-test("the contract's example and the documentation's are accepted by the schema and by readConfig", () => {
+test("the example with every section and the documentation's are accepted by the schema and by readConfig", () => {
   const documented = /```yaml\n(.*?)```/s.exec(DOC)?.[1] ?? assert.fail('no example in the documentation');
   for (const text of [EXAMPLE, documented]) {
     assert.equal(validate(parse(text)), true, JSON.stringify(validate.errors));

@@ -16,8 +16,8 @@ function approvals(keys: string): string {
   return `{ version: 1, approvals: { approvers: { orders: { token: { env: T } }, billing: { token: { env: U } } }, ${keys} } }`;
 }
 
-/** Contract, section 8. */
-const CONTRACT = `
+/** Rules, a group and sources (behaviour 8). */
+const EXAMPLE = `
 version: 1
 approvals:
   approvers:
@@ -31,8 +31,8 @@ approvals:
   group: { submit: leader, failoverAfter: 10s, members: [web_0, web_1] }
 `;
 
-test("the contract's example becomes the options of the program", () => {
-  const { policy, group } = configOf(CONTRACT, AROUND).approvals;
+test('the example becomes the options of the program (behaviour 8)', () => {
+  const { policy, group } = configOf(EXAMPLE, AROUND).approvals;
   assert.deepEqual(policy, [
     { when: { initiators: ['User'] }, then: 'approve' },
     { when: { impacts: ['Freeze'], duration: { minMs: 0, belowMs: 9000 } }, then: 'approve' },
@@ -40,7 +40,7 @@ test("the contract's example becomes the options of the program", () => {
     { when: { impacts: ['Terminate'] }, then: 'never' },
   ]);
   assert.deepEqual(group, { submit: 'leader', failoverAfterMs: 10_000, members: ['web_0', 'web_1'] });
-  assert.ok(accepts(parse(CONTRACT)), JSON.stringify(accepts.errors));
+  assert.ok(accepts(parse(EXAMPLE)), JSON.stringify(accepts.errors));
 });
 
 test('a deadline leaves the event to Azure unless it says otherwise, and notice has its limits in milliseconds', () => {

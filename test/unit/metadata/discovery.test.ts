@@ -24,7 +24,7 @@ function fixture(name: string): string {
 const DHCLIENT = fixture('dhclient-hex.leases');
 const NETWORKD = fixture('systemd-networkd');
 
-/** Records of DhcpInterfaceOptions, as the reference describes them. */
+/** Records of DhcpInterfaceOptions (protocol 1.5). */
 function registryRecords(...records: readonly (readonly [code: number, data: readonly number[]])[]): string {
   return records
     .map(([code, data]) => {

@@ -22,7 +22,7 @@ function parseEvent(fields: Record<string, unknown>, apiVersion = V): ListedEven
 }
 
 describe('a body', () => {
-  test('of the reference is read whole', () => {
+  test('of the documentation’s example is read whole (protocol 5.12)', () => {
     assert.deepEqual(parse(fakeDocument(2, {})), {
       apiVersion: V,
       incarnation: 2,

@@ -1,4 +1,4 @@
-// src/metadata/poll-schedule.ts: the status table of the contract, section 4, as waits.
+// src/metadata/poll-schedule.ts: the status table (behaviour 4.7), as waits.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';

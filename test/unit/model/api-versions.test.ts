@@ -1,4 +1,4 @@
-// src/model/api-versions.ts: the version table of the reference.
+// src/model/api-versions.ts: the version table (protocol 4.1).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { API_VERSIONS, lacksField } from '../../../src/model/api-versions.ts';

@@ -1,4 +1,4 @@
-// EventIds, phases, contents and observers → ids, by the recipe of the contract, section 3.
+// EventIds, phases, contents and observers → ids, by their recipe (behaviour 3.5).
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';

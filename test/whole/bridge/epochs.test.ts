@@ -1,4 +1,4 @@
-// A metadata service that restarts, forgets and answers with nothing → events end when that is proven, not before (contract, section 4).
+// A metadata service that restarts, forgets and answers with nothing → events end when that is proven, not before (behaviour 4.4).
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { Weather } from '../../virtual/faulty-metadata-service.ts';

@@ -1,9 +1,9 @@
-// Five bridges of one group under `submit: leader`, some of them in trouble → who posts the StartRequest, and when (contract, section 8).
+// Five bridges of one group under `submit: leader`, some of them in trouble → who posts the StartRequest, and when (behaviour 8.9).
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { VirtualGroup } from '../../virtual/virtual-group.ts';
 
-/** The platform starts the event long after the approval (reference 5.2), so that each rank's turn comes while it is still Scheduled. */
+/** The platform starts the event long after the approval (protocol 5.2), so that each rank's turn comes while it is still Scheduled. */
 const NOT_AT_ONCE = { otherTenants: '10m' };
 
 function groupOf(t: TestContext, group: object = {}): VirtualGroup {

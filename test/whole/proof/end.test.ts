@@ -9,7 +9,7 @@ import { type Program, start } from '../../support/program.ts';
 import { bridgeFolder, hook, localSimulator, polled, received, startRun, urlOf } from '../../support/running-bridge.ts';
 
 const AUDIT = { audit: { type: 'stdout' } };
-/** Contract, section 1. */
+/** From a signal to the exit (behaviour 1.6). */
 const END_LIMIT_MS = 10_000;
 
 /** SIGTERM; fails where the process does not end with 0 in time. */

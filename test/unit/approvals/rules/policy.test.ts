@@ -89,7 +89,7 @@ test('a SpotRebalanceRecommendation is never approved, whatever the rules say', 
   }
 });
 
-/** As the documentation's advanced sample decides, reference 7.5: true where it posts a StartRequest for a Scheduled event. */
+/** As the documentation's advanced sample decides (protocol 7.5): true where it posts a StartRequest for a Scheduled event. */
 function sampleApproves({ eventSource, eventType, durationInSeconds }: ScheduledEvent): boolean {
   if (eventSource === 'User') return true;
   if (eventType === 'Freeze' && durationInSeconds >= 0 && durationInSeconds < 9) return true;
