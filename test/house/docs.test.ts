@@ -67,6 +67,13 @@ test('every relative link of a page leads to a file of the repository and to a h
   assert.deepEqual(broken, []);
 });
 
+test('docs/README.md leads to every page of docs/, and to the pages beside the code', () => {
+  const index = text('docs/README.md');
+  const linked = new Set([...index.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => normalize(join('docs', target))));
+  const missing = pages.map(({ path }) => path).filter((path) => path !== 'docs/README.md' && !linked.has(path));
+  assert.deepEqual(missing, []);
+});
+
 test('the README names every verb', () => {
   const readme = text('README.md');
   assert.deepEqual(
