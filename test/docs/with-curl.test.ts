@@ -1,4 +1,4 @@
-// README.md, "With curl alone" → its blocks, typed in shells against a simulator on a free port: query, watch, approve.
+// docs/simulate/with-curl.md → its blocks, typed in shells against a simulator on a free port: query, watch, approve.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { poll } from '../support/poll.ts';
@@ -15,8 +15,8 @@ function statusesIn(printed: string): string[] {
   );
 }
 
-test('the README alone shows how to query, watch and approve with curl', async (t) => {
-  const [simulate, query, watch, approve, ...others] = codeBlocksOf('README.md').filter(({ heading }) => heading === 'With curl alone');
+test('a page alone shows how to query, watch and approve with curl', async (t) => {
+  const [simulate, query, watch, approve, ...others] = codeBlocksOf('docs/simulate/with-curl.md');
   assert.ok(simulate && query && watch && approve && others.length === 0);
   const [, options = ''] = /^npx scheduled-events-bridge (.+)\n$/.exec(simulate.text) ?? [];
   const simulator = start(t, options.replace('127.0.0.1:8080', '127.0.0.1:0').split(' '));
