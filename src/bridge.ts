@@ -98,7 +98,7 @@ class RunningBridge implements Bridge {
       },
       onState: (sink, { state }) => this.#sawState(sink, state),
     });
-    const stored = outbox.state().lastGoodAt;
+    const stored = outbox.known.load().lastGoodAt;
     this.#metadata = new MetadataSource({ ...options, lastGoodAt: () => this.#watch?.recorder.known.lastGoodAt ?? stored });
     this.#identity = new Identity({
       outbox,

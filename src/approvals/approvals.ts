@@ -134,7 +134,7 @@ export class Approvals implements AsyncDisposable {
     const results: ApprovalResult[] = [];
     for (const found of checked) {
       const { known } = found;
-      const approval = this.#ledger.approvalOf(known.key, known.occurrence) ?? this.#parts.store.approvalOf(known.occurrence);
+      const approval = this.#ledger.approvalOf(known.key, known.occurrence) ?? this.#parts.store.approvals.of(known.occurrence);
       const result = resultOf(this.#rules, approver, found, approval, this.#ledger.matterOf(known));
       if ('kind' in result) return this.#denied(approver, result);
       results.push(result);

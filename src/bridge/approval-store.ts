@@ -29,16 +29,17 @@ export function approvalStore(recorder: Recorder, outbox: Outbox, committed: (ch
       committed(published);
       return result;
     },
-    openApprovals: () => outbox.approvals.open(),
-    seen: (id) => outbox.seen(id),
-    lastOccurrence: (key) => outbox.occurrences.lastOccurrence(key),
-    approvalOf: (occurrence) => outbox.approvals.of(occurrence),
-    record: (occurrence, range) => outbox.approvals.record(occurrence, range),
-    lastEndedMs: (key) => outbox.occurrences.lastEndedMs(key),
-    isUsed: (id) => outbox.isUsed(id),
-    messages: {
-      find: (source, id) => outbox.messages.find(source, id),
-      parked: () => outbox.messages.parked(),
+    get approvals() {
+      return outbox.approvals;
+    },
+    get messages() {
+      return outbox.messages;
+    },
+    get journal() {
+      return outbox.journal;
+    },
+    get known() {
+      return outbox.known;
     },
   };
 }

@@ -38,8 +38,8 @@ export class Recorder {
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
-    this.#known = parts.outbox.state();
-    this.#blindness = parts.outbox.blindness();
+    this.#known = parts.outbox.known.load();
+    this.#blindness = parts.outbox.known.blindness();
   }
 
   /** The last committed state. */
@@ -168,5 +168,5 @@ export class Recorder {
     return this.#parts.context().observer.id;
   }
 
-  readonly #isUsed = (id: string): boolean => this.#parts.outbox.isUsed(id);
+  readonly #isUsed = (id: string): boolean => this.#parts.outbox.journal.isUsed(id);
 }

@@ -1,11 +1,9 @@
 // The configuration and what the bridge can tell → its HTTP interface: the main listener and, where configured, one for health alone.
 import type { Logger } from 'pino';
-import type { Approvals } from '../approvals/approvals.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { Config } from '../config/config.ts';
 import { Access } from '../http/access.ts';
-import type { BridgePorts } from '../http/bridge-ports.ts';
-import { bridgeRoutes } from '../http/bridge-routes.ts';
+import { type BridgePorts, bridgeRoutes } from '../http/bridge-routes.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
 import { onceASecond } from '../http/once-a-second.ts';
 import type { DropReason } from '../http/server/connections.ts';
@@ -13,13 +11,9 @@ import { DropLog } from '../http/server/drop-log.ts';
 import { createHttpServer, type HttpServerParts } from '../http/server/server.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
-import { approversDoor } from './approvers-door.ts';
 
-export interface HttpInterfaceParts extends HealthPorts {
+export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals'> {
   readonly config: Pick<Config, 'http' | 'approvals'>;
-  readonly events: BridgePorts['events'];
-  /** Null until it is known which VM this is. */
-  readonly approvals: () => Approvals | null;
   /** A request to `/v1/*` proved nobody. */
   readonly onUnauthorized: () => void;
   readonly onConnectionDropped: (reason: DropReason) => void;
@@ -78,5 +72,5 @@ function mainRoutes({ config, events, approvals, onUnauthorized, deps, logger: p
   const requireToken = !isLoopback(listen.host);
   const access = new Access({ authenticate, requireToken, host: listen.host, deps, onRefused: onUnauthorized, onFlood });
   const health = healthRoutes(ports, (request) => access.mayRead(request));
-  return [...health, ...bridgeRoutes({ events, approvals: approversDoor(Object.keys(approvers).length > 0, approvals) }, access)];
+  return [...health, ...bridgeRoutes({ events, approvals, configured: Object.keys(approvers).length > 0 }, access)];
 }

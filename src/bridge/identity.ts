@@ -49,7 +49,7 @@ export class Identity {
   }
 
   get observer(): Observer {
-    const { name, observerId } = this.#parts.outbox.identity();
+    const { name, observerId } = this.#parts.outbox.identity.current;
     return { name, id: name?.toLowerCase() ?? observerId };
   }
 
@@ -57,14 +57,15 @@ export class Identity {
   get source(): string | null {
     const { configuredSource, outbox } = this.#parts;
     if (configuredSource !== null && configuredSource !== 'vm') return configuredSource;
-    const { source, name } = outbox.identity();
+    const { source, name } = outbox.identity.current;
     if (source === null || configuredSource === null) return source;
     return name === null ? null : `${source}/virtualmachines/${encodeURIComponent(name.toLowerCase())}`;
   }
 
   /** Runs until the VM is known or the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const waitMs = this.#parts.outbox.hasState() ? SILENT_AFTER_MS : NAMELESS_AFTER_MS;
+    const isNew = this.#parts.outbox.known.load().lastGoodAt === null;
+    const waitMs = isNew ? NAMELESS_AFTER_MS : SILENT_AFTER_MS;
     const cancel = this.#parts.deps.after(waitMs, () => this.#giveUpWaiting(waitMs));
     try {
       for (let pauseMs = 1000; !(await this.#ask(signal)); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
@@ -103,7 +104,7 @@ export class Identity {
           { status: answer.status },
           'there is no instance metadata here, so the source of the CloudEvents is unknown: set cloudevents.source',
         );
-      else if (outbox.identity().name === null)
+      else if (outbox.identity.current.name === null)
         logger.warn({ status: answer.status }, "there is no instance metadata here: the VM's own name stays unknown");
     } else if (answer.kind === 'failed') {
       logger.debug({ err: answer.error }, 'instance metadata could not be read, asking again');
@@ -113,13 +114,17 @@ export class Identity {
 
   async #know({ vmId, name, source }: Extract<InstanceAnswer, { kind: 'known' }>): Promise<void> {
     const { outbox, logger } = this.#parts;
-    const stored = outbox.identity();
+    const stored = outbox.identity.current;
     if (stored.vmId !== null && vmId !== null && stored.vmId !== vmId) {
       if (this.#isIdentified)
         logger.error({ stored: stored.vmId, vmId }, 'the store belonged to another VM, which was learned too late to set its state aside');
       else await this.#parts.foreign(vmId);
     }
-    outbox.saveIdentity({ ...(vmId === null ? {} : { vmId }), ...(name === null ? {} : { name }), ...(source === null ? {} : { source }) });
+    outbox.identity.save({
+      ...(vmId === null ? {} : { vmId }),
+      ...(name === null ? {} : { name }),
+      ...(source === null ? {} : { source }),
+    });
     this.#isOurs = true;
   }
 

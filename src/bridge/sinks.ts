@@ -49,7 +49,7 @@ export class Sinks {
         const own = logger.child({ area: 'delivery', sink: name });
         const adapter = createAdapter(name, config, { deps, logger: own, stdout, memory: memoryOf(name, outbox) });
         const reports = { onAttempt: onAttempt.bind(null, name), onState: onState.bind(null, name) };
-        return [name, new Lane({ name, adapter, store: outbox, retry, deps, logger: own, ...reports })];
+        return [name, new Lane({ name, adapter, store: outbox.queue, retry, deps, logger: own, ...reports })];
       }),
     );
     for (const lane of this.#lanes.values()) lane.start();
@@ -61,9 +61,9 @@ export class Sinks {
     const own = ownName();
     const { event, occurrence } = change.kind === 'source' ? NO_EVENT : change;
     if (occurrence !== null && event !== null && own !== null && names(event, own)) transaction.markOwn(occurrence);
-    const wasSent = (sink: string, occurrence: number) => outbox.wasSent(sink, occurrence);
+    const wasSent = (sink: string, occurrence: number) => outbox.sinks.wasSent(sink, occurrence);
     const sinks = routeTo(change, this.#routed, { wasSent, nowMs: deps.wallMs() });
-    const namedBefore = occurrence !== null && outbox.occurrences.isOwn(occurrence);
+    const namedBefore = occurrence !== null && outbox.known.isOwn(occurrence);
     if (publishes(config.publish.resources, change, { ownName: own, namedBefore })) return sinks;
     return sinks.filter((sink) => occurrence !== null && wasSent(sink, occurrence));
   }
@@ -86,7 +86,7 @@ export class Sinks {
   #tellStore(): void {
     const { config, outbox, logger } = this.#parts;
     const configured = Object.entries(config.sinks).map(([name, { type, fingerprint }]) => ({ name, type, fingerprint }));
-    const { added, removed, unretired } = outbox.syncSinks(configured);
+    const { added, removed, unretired } = outbox.sinks.sync(configured);
     for (const sink of added) logger.info({ sink }, 'new sink: it gets what happens from now on');
     for (const { sink, deadLettered } of removed) {
       logger.warn({ sink, deadLettered }, 'this sink is no longer configured: what was queued for it is dead-lettered as "sink removed"');
@@ -114,5 +114,5 @@ export function createAdapter(
 const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };
 
 function memoryOf(sink: string, outbox: Outbox): AdapterMemory {
-  return { read: () => outbox.consent(sink), write: (text) => outbox.saveConsent(sink, text) };
+  return { read: () => outbox.sinks.consent(sink), write: (text) => outbox.sinks.saveConsent(sink, text) };
 }

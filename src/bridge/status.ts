@@ -2,7 +2,7 @@
 import type { Approvals } from '../approvals/approvals.ts';
 import { eventData } from '../cloudevents/data.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
-import type { EventsView } from '../http/bridge-ports.ts';
+import type { EventsView } from '../http/bridge-routes.ts';
 import type { Readiness } from '../http/health-routes.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
@@ -89,7 +89,7 @@ export class Status {
       events: { scheduled: announced.length, started: events.length - announced.length },
       announced,
       sinks: [...sinks.status()].map(([sink, { state }]) => {
-        const { queued, oldestQueuedAtMs, dead } = outbox.backlog(sink);
+        const { queued, oldestQueuedAtMs, dead } = outbox.queue.backlog(sink);
         const oldestSeconds = oldestQueuedAtMs === null ? null : Math.max(0, deps.wallMs() - oldestQueuedAtMs) / 1000;
         return { sink, queued, oldestSeconds, deadLetters: dead, state };
       }),

@@ -34,7 +34,7 @@ export function startChores({ outbox, retainMs, deps, logger, changedOutside }: 
   };
   let pauseMs = PRUNE_EVERY_MS;
   const prune = () => {
-    pauseMs = outbox.prune({ retainMs, nowMs: deps.wallMs() }) > 0 ? PRUNE_PAUSE_MS : PRUNE_EVERY_MS;
+    pauseMs = outbox.retention.prune({ retainMs, nowMs: deps.wallMs() }) > 0 ? PRUNE_PAUSE_MS : PRUNE_EVERY_MS;
   };
   const chores = [
     repeat(deps, () => LOOK_OUTSIDE_MS, careful(look, logger)),
@@ -54,7 +54,7 @@ function startEarlyPruning({ outbox, deps, logger }: Pick<ChoresParts, 'outbox' 
     warn(outbox.usage());
     pauseMs = LOOK_AT_SIZE_MS;
     for (let step = 0; step < EARLY_STEPS && shareOf(outbox.usage()) >= EARLY_SHARE; step++) {
-      if (outbox.prune({ retainMs: 0, nowMs: deps.wallMs(), limit: EARLY_ROWS }) === 0) return;
+      if (outbox.retention.prune({ retainMs: 0, nowMs: deps.wallMs(), limit: EARLY_ROWS }) === 0) return;
       if (step === EARLY_STEPS - 1) pauseMs = PRUNE_PAUSE_MS;
     }
   };

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
+import type { Queue } from '../outbox/queue.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import { disposeInTime } from '../time/dispose.ts';
 import { backoffMs, type Moment } from './backoff.ts';
@@ -9,7 +10,6 @@ import { planBatches } from './batch.ts';
 import type { Hold } from './circuit-breaker.ts';
 import { Courier } from './dispatcher.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
-import type { LaneStore } from './lane-store.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 import { Settlements } from './outcome-writer.ts';
 import { nextProbe } from './probe.ts';
@@ -20,6 +20,12 @@ const MOST_FETCHED = 256;
 const EXPIRED_AT_ONCE = 500;
 /** Rows of a retired sink are looked at when the first is too old; by the wall clock, which may jump, so no later than that. */
 const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
+
+/** What a lane and its parts ask of the outbox's queue. */
+export type LaneStore = Pick<
+  Queue,
+  'queued' | 'queuedByUrgency' | 'queuedBefore' | 'settle' | 'retirement' | 'retire' | 'requests' | 'saveRequests'
+>;
 
 export interface LaneOptions {
   /** The sink's name in the configuration. */

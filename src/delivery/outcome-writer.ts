@@ -2,16 +2,16 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import type { Retirement, Settlement } from '../model/events.ts';
+import type { Queue } from '../outbox/queue.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import { backoffMs } from './backoff.ts';
-import type { LaneStore } from './lane-store.ts';
 
 /** So many outcomes may wait for their write; beyond them nothing more is sent. */
 const MOST_UNWRITTEN = 64;
 
 export interface SettlementsOptions {
   readonly sink: string;
-  readonly store: LaneStore;
+  readonly store: Pick<Queue, 'settle' | 'retire'>;
   readonly deps: Deps;
   readonly logger: Logger;
   /** Something was written. */

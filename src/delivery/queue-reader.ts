@@ -1,9 +1,9 @@
 // The store's rows of one sink, its adapter's limits and its rate → how many calls may begin, which rows they may take, and what waits.
 import type { Logger } from 'pino';
 import type { Delivery } from '../model/events.ts';
+import type { Queue } from '../outbox/queue.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Hold } from './circuit-breaker.ts';
-import type { LaneStore } from './lane-store.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 import { Rate } from './rate-limiter.ts';
 import { ReadAhead } from './read-ahead.ts';
@@ -15,7 +15,7 @@ export interface SupplyOptions {
   /** The sink's name. */
   readonly name: string;
   readonly adapter: ManagedAdapter;
-  readonly store: LaneStore;
+  readonly store: Pick<Queue, 'queued' | 'queuedByUrgency' | 'requests' | 'saveRequests'>;
   readonly deps: Deps;
   readonly logger: Logger;
 }

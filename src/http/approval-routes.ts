@@ -1,12 +1,13 @@
 // Approvers' requests → POST /v1/approvals; what became of an event's approval → GET /v1/approvals/EVENT_ID (behaviour 6.1).
+import { refusal } from '../approvals/requests/answer.ts';
+import { parseStartRequests } from '../approvals/requests/start-requests.ts';
 import type { Access } from './access.ts';
-import { hearApprover, refusedReply } from './approver.ts';
-import type { ApprovalPorts } from './bridge-ports.ts';
+import { type ApproverPorts, hearApprover, ready, refusedReply } from './approver.ts';
 import { problem } from './problem.ts';
 import { recordRange } from './record-range.ts';
 import { json, type Reply, type Route, type RouteRequest } from './route.ts';
 
-export function approvalRoutes(ports: ApprovalPorts, access: Access): readonly Route[] {
+export function approvalRoutes(ports: ApproverPorts, access: Access): readonly Route[] {
   return [
     { method: 'POST', path: '/v1/approvals', handle: (request) => approve(request, ports, access) },
     {
@@ -17,23 +18,26 @@ export function approvalRoutes(ports: ApprovalPorts, access: Access): readonly R
   ];
 }
 
-async function approve(request: RouteRequest, ports: ApprovalPorts, access: Access): Promise<Reply> {
+async function approve(request: RouteRequest, ports: ApproverPorts, access: Access): Promise<Reply> {
   const heard = await hearApprover(request, ports, access);
   if ('reply' in heard) return heard.reply;
-  const { caller, value } = heard;
+  const { origin, value } = heard;
   // A hold that is overheard would let an approval through, so nothing of such a body is taken.
   if (typeof value === 'object' && value !== null && ('Holds' in value || 'Releases' in value)) {
     const detail =
       'Approvals alone are taken here: hold by POST /v1/holds and release by DELETE /v1/holds/EVENT_ID; Holds and Releases are for sources.';
     return problem(400, 'bad-request', detail);
   }
-  const answer = await ports.request(caller, value);
+  const fault = ports.approvals() === null ? parseStartRequests(value) : null;
+  // Before a document was handled nothing can be approved, but what is wrong with a body can be told.
+  if (typeof fault === 'string') return refusedReply(refusal('bad-request', fault));
+  const answer = await ready(ports).request(origin, value);
   return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, { results: answer.results });
 }
 
-async function tell({ params, query }: RouteRequest, ports: ApprovalPorts): Promise<Reply> {
+async function tell({ params, query }: RouteRequest, ports: ApproverPorts): Promise<Reply> {
   const range = recordRange(query);
   if (typeof range === 'string') return problem(400, 'bad-request', range);
-  const answer = await ports.life(params['eventId'] ?? '', range);
-  return answer.kind === 'refusal' ? refusedReply(answer) : json(200, answer);
+  const answer = ready(ports).life(params['eventId'] ?? '', range);
+  return 'kind' in answer ? refusedReply(answer) : json(200, answer);
 }

@@ -1,39 +1,59 @@
 // A request that only an approver may make → who it is and what was said, or the first problem (behaviour 6.3).
-import type { Caller } from '../auth/caller.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import type { Refusal } from '../approvals/requests/answer.ts';
+import { BridgeError } from '../errors.ts';
+import type { ApprovalOrigin } from '../model/approvals.ts';
 import type { Access } from './access.ts';
 import { readSaid } from './body.ts';
-import type { ApprovalPorts, Refused } from './bridge-ports.ts';
 import { problem, problemReply } from './problem.ts';
 import type { Reply, RouteRequest } from './route.ts';
+
+/** What the routes serve of approvals. */
+export type ServedApprovals = Pick<Approvals, 'request' | 'hold' | 'release' | 'life'>;
+
+export interface ApproverPorts {
+  /** False: nobody may approve through this endpoint. */
+  readonly configured: boolean;
+  /** Null until it is known which VM this is. */
+  readonly approvals: () => ServedApprovals | null;
+}
+
+/** @throws BridgeError BRIDGE_APPROVALS_NOT_READY */
+export function ready({ approvals }: Pick<ApproverPorts, 'approvals'>): ServedApprovals {
+  const served = approvals();
+  if (served !== null) return served;
+  throw new BridgeError('BRIDGE_APPROVALS_NOT_READY', 'no document has been handled yet; ask again when /readyz says ready');
+}
 
 /** 403, 401 or 429, 403, in this order. */
 export async function admitApprover(
   request: RouteRequest,
-  { configured }: Pick<ApprovalPorts, 'configured'>,
+  { configured }: Pick<ApproverPorts, 'configured'>,
   access: Access,
-): Promise<{ readonly caller: Caller } | { readonly reply: Reply }> {
+): Promise<{ readonly origin: ApprovalOrigin } | { readonly reply: Reply }> {
   if (!configured) {
     const detail = 'No approvers are configured: name them under approvals.approvers in the configuration of the bridge.';
     return { reply: problem(403, 'no-approvers', detail) };
   }
   const caller = await access.identify(request);
   if (!('kind' in caller)) return { reply: caller };
-  if (caller.kind === 'approver') return { caller };
+  // HTTP approvals reach this bridge alone, so no other one of its group can post them.
+  if (caller.kind === 'approver') return { origin: { approver: caller.name, via: caller.via, isShared: false } };
   return { reply: problem(403, 'reader', `${caller.name} is a reader; use the token of an approver.`) };
 }
 
 /** The same, and then 415, 413, 400. */
 export async function hearApprover(
   request: RouteRequest,
-  ports: Pick<ApprovalPorts, 'configured'>,
+  ports: Pick<ApproverPorts, 'configured'>,
   access: Access,
-): Promise<{ readonly caller: Caller; readonly value: unknown } | { readonly reply: Reply }> {
+): Promise<{ readonly origin: ApprovalOrigin; readonly value: unknown } | { readonly reply: Reply }> {
   const admitted = await admitApprover(request, ports, access);
   if ('reply' in admitted) return admitted;
   const said = await readSaid(request);
   return 'reply' in said ? said : { ...admitted, value: said.value };
 }
 
-export function refusedReply({ kind: _, ...refused }: Refused): Reply {
+export function refusedReply({ kind: _, ...refused }: Refusal): Reply {
   return problemReply(refused);
 }

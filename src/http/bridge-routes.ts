@@ -1,16 +1,30 @@
 // What the bridge can tell and take → the routes of `/v1`, behind their tokens (behaviour 6.1).
 import type { Access } from './access.ts';
 import { approvalRoutes } from './approval-routes.ts';
-import type { BridgePorts } from './bridge-ports.ts';
+import type { ApproverPorts } from './approver.ts';
 import { holdRoutes } from './hold-routes.ts';
 import { openApiRoute } from './openapi/route.ts';
 import { json, type Route } from './route.ts';
 
-export function bridgeRoutes({ events, approvals }: BridgePorts, access: Access): readonly Route[] {
+/** What `GET /v1/events` shows. */
+export interface EventsView {
+  readonly state: 'watching' | 'enabling' | 'blind';
+  readonly documentIncarnation: number | null;
+  /** RFC 3339; null before the first good document. */
+  readonly observedAt: string | null;
+  /** The `data` of a CloudEvent of each event, and `approval`. */
+  readonly events: readonly object[];
+}
+
+export interface BridgePorts extends ApproverPorts {
+  events(): EventsView;
+}
+
+export function bridgeRoutes(ports: BridgePorts, access: Access): readonly Route[] {
   return [
-    { method: 'GET', path: '/v1/events', handle: async (request) => (await access.refuseReading(request)) ?? json(200, events()) },
-    ...approvalRoutes(approvals, access),
-    ...holdRoutes(approvals, access),
+    { method: 'GET', path: '/v1/events', handle: async (request) => (await access.refuseReading(request)) ?? json(200, ports.events()) },
+    ...approvalRoutes(ports, access),
+    ...holdRoutes(ports, access),
     openApiRoute(access),
   ];
 }

@@ -1,26 +1,25 @@
 // Approvers' requests → POST /v1/holds and DELETE /v1/holds/EVENT_ID (behaviour 8.8).
 import { parseInstant } from '../formats/dates.ts';
 import type { Access } from './access.ts';
-import { admitApprover, hearApprover, refusedReply } from './approver.ts';
-import type { ApprovalPorts } from './bridge-ports.ts';
+import { type ApproverPorts, admitApprover, hearApprover, ready, refusedReply } from './approver.ts';
 import { problem } from './problem.ts';
 import { json, NO_CONTENT, type Reply, type Route, type RouteRequest } from './route.ts';
 
-export function holdRoutes(ports: ApprovalPorts, access: Access): readonly Route[] {
+export function holdRoutes(ports: ApproverPorts, access: Access): readonly Route[] {
   return [
     { method: 'POST', path: '/v1/holds', handle: (request) => hold(request, ports, access) },
     { method: 'DELETE', path: '/v1/holds/:eventId', handle: (request) => release(request, ports, access) },
   ];
 }
 
-async function hold(request: RouteRequest, ports: ApprovalPorts, access: Access): Promise<Reply> {
+async function hold(request: RouteRequest, ports: ApproverPorts, access: Access): Promise<Reply> {
   const heard = await hearApprover(request, ports, access);
   if ('reply' in heard) return heard.reply;
-  const answer = await ports.hold(heard.caller, heard.value);
+  const answer = ready(ports).hold(heard.origin, heard.value);
   return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, answer.hold);
 }
 
-async function release(request: RouteRequest, ports: ApprovalPorts, access: Access): Promise<Reply> {
+async function release(request: RouteRequest, ports: ApproverPorts, access: Access): Promise<Reply> {
   const admitted = await admitApprover(request, ports, access);
   if ('reply' in admitted) return admitted.reply;
   const holders = request.query.getAll('approver');
@@ -30,6 +29,6 @@ async function release(request: RouteRequest, ports: ApprovalPorts, access: Acce
   const beforeMs = before === undefined ? null : parseInstant(before);
   if (more.length > 0 || (before !== undefined && beforeMs === null))
     return problem(400, 'bad-request', 'Give ?before= one time as in RFC 3339, such as 2026-01-01T00:00:00.000Z, or leave it out.');
-  const answer = await ports.release(admitted.caller, request.params['eventId'] ?? '', holders[0] ?? null, beforeMs);
+  const answer = ready(ports).release(admitted.origin, request.params['eventId'] ?? '', holders[0] ?? null, beforeMs);
   return answer.kind === 'refusal' ? refusedReply(answer) : NO_CONTENT;
 }

@@ -1,6 +1,7 @@
 // Deliveries that were given up → a list of them, another try behind their key, or out with them.
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { DeadLetter, DeadLetterReason } from '../model/events.ts';
+import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 import { parseCloudEvent } from './journal.ts';
 import { type Sinks, unknownSink } from './sinks.ts';
@@ -33,15 +34,17 @@ interface DeadRow {
 export class DeadLetters {
   readonly #database: Database;
   readonly #sinks: Sinks;
+  readonly #wallMs: Deps['wallMs'];
   readonly #step: Statement<DeadRow>;
   readonly #newest: Statement<{ seq: number | null }>;
   readonly #sinksWithAny: Statement<{ sink: string }>;
   readonly #requeue: Statement;
   readonly #remove: Statement;
 
-  constructor(database: Database, sinks: Sinks) {
+  constructor(database: Database, sinks: Sinks, wallMs: Deps['wallMs']) {
     this.#database = database;
     this.#sinks = sinks;
+    this.#wallMs = wallMs;
     this.#step = database.prepare(
       `SELECT d.seq, d.sink, d.journal, d.reason, d.status, d.attempts, d.at_ms, j.id, j.bytes
        FROM deliveries d CROSS JOIN journal j ON j.seq = d.journal
@@ -58,15 +61,16 @@ export class DeadLetters {
   }
 
   /** Sink by sink, oldest first; each step is read when it is asked for, so that a slow reader holds nothing open. */
-  *list(choice: DeadLetterChoice): Generator<DeadLetterWithEvent> {
+  *list(choice: DeadLetterChoice = {}): Generator<DeadLetterWithEvent> {
     for (const rows of this.#steps(choice)) yield* rows.map(toDeadLetter);
   }
 
   /**
-   * New rows behind their key, with no attempts yet. Rows of a sink that was removed stay where they are.
+   * New rows behind their key, with no attempts yet; how many. Rows of a sink that was removed stay where they are.
    * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN where `choice` names such a sink.
    */
-  retry(choice: DeadLetterChoice, atMs: number): number {
+  retry(choice: DeadLetterChoice = {}): number {
+    const atMs = this.#wallMs();
     const known = this.#sinks.names();
     if (choice.sink !== undefined && !known.includes(choice.sink)) throw unknownSink(choice.sink, known);
     return this.#each(choice, (row) => {
@@ -75,6 +79,7 @@ export class DeadLetters {
     });
   }
 
+  /** Removes them for good. Returns how many. */
   discard(choice: DeadLetterChoice): number {
     return this.#each(choice, (row) => this.#remove.run(row.seq));
   }

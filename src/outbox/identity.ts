@@ -23,26 +23,38 @@ interface IdentityRow {
 
 export class IdentityTable {
   readonly #random: Deps['random'];
-  readonly #load: Statement<IdentityRow>;
+  readonly #row: Statement<IdentityRow>;
   readonly #save: Statement;
+  #current: Identity;
 
   constructor(database: Database, random: Deps['random']) {
     this.#random = random;
-    this.#load = database.prepare('SELECT vm_id, name, source, observer_id FROM identity');
+    this.#row = database.prepare('SELECT vm_id, name, source, observer_id FROM identity');
     this.#save = database.prepare('INSERT OR REPLACE INTO identity (id, vm_id, name, source, observer_id) VALUES (1, ?, ?, ?, ?)');
+    this.#current = this.#load();
+  }
+
+  /** As it stands on disk. */
+  get current(): Identity {
+    return this.#current;
+  }
+
+  /** Durable. What is not named stays. */
+  save(known: Partial<Omit<Identity, 'observerId'>>): void {
+    this.#write({ ...this.#current, ...known });
   }
 
   /** Makes the observer's id where there is none yet, which writes. */
-  load(): Identity {
-    const row = this.#load.get();
+  #load(): Identity {
+    const row = this.#row.get();
     if (row !== undefined) return { vmId: row.vm_id, name: row.name, source: row.source, observerId: row.observer_id };
-    const made = { vmId: null, name: null, source: null, observerId: randomHex(this.#random) };
-    this.save(made);
-    return made;
+    return this.#write({ vmId: null, name: null, source: null, observerId: randomHex(this.#random) });
   }
 
-  save({ vmId, name, source, observerId }: Identity): void {
-    this.#save.run(vmId, name, source, observerId);
+  #write(identity: Identity): Identity {
+    this.#save.run(identity.vmId, identity.name, identity.source, identity.observerId);
+    this.#current = identity;
+    return identity;
   }
 }
 

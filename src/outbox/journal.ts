@@ -61,11 +61,12 @@ export class Journal {
     }
   }
 
+  /** Whether a CloudEvent id has been used in the last 400 days, or earlier for an event that has not ended. */
   isUsed(id: string): boolean {
     return this.#isUsed.get(id) !== undefined;
   }
 
-  /** Null where no such id is journalled, or it tells of no event. */
+  /** The journalled CloudEvent with this id; null where there is none or it tells of no event. */
   seen(id: string): SeenEvent | null {
     const row = this.#seen.get(id);
     if (!row || row.key === null || row.occurrence === null || !TELLS_OF_AN_EVENT.has(row.change)) return null;

@@ -53,6 +53,8 @@ export class KnownStateTables {
   readonly #blindness: Statement<{ since: string; last_document_at: string | null }>;
   readonly #saveBlindness: Statement;
   readonly #clearBlindness: Statement;
+  /** The known events as they stand on disk; what the next state is compared with. Replaced once a transaction is through. */
+  stored: KnownState['events'];
 
   constructor(database: Database) {
     this.#state = database.prepare(KNOWN_STATE_SQL.state);
@@ -70,9 +72,10 @@ export class KnownStateTables {
     this.#blindness = database.prepare(KNOWN_STATE_SQL.blindness);
     this.#saveBlindness = database.prepare('INSERT OR REPLACE INTO blindness VALUES (1, ?, ?)');
     this.#clearBlindness = database.prepare('DELETE FROM blindness');
+    this.stored = this.load().events;
   }
 
-  /** The state as it stands on disk; before the first document the empty one. */
+  /** The state as it stands on disk, moments without elapsed time; before the first document the empty one. */
   load(): KnownState {
     const row = this.#state.get();
     return {

@@ -1,12 +1,11 @@
 // A store's file → an open database of the newest schema, its tables with their statements prepared once.
 import { join } from 'node:path';
-import type { KnownState } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
 import { ApprovalTable } from './approvals.ts';
 import { Database, type DatabaseOptions, type Statement } from './database.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { DATABASE_FILE } from './folder.ts';
-import { type Identity, IdentityTable } from './identity.ts';
+import { IdentityTable } from './identity.ts';
 import { Journal } from './journal.ts';
 import { KnownStateTables } from './known-state.ts';
 import { MessageTables } from './messages.ts';
@@ -15,6 +14,7 @@ import { Replay } from './replay.ts';
 import { Retention } from './retention.ts';
 import { migrate } from './schema.ts';
 import { Sinks } from './sinks.ts';
+import { keysByUrgency } from './urgency.ts';
 
 export interface OutboxOptions {
   readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
@@ -41,27 +41,30 @@ class Tables {
   readonly retention: Retention;
   readonly dataVersion: Statement<{ data_version: number }>;
 
-  constructor(database: Database, random: Deps['random']) {
+  constructor(database: Database, { random, wallMs }: OutboxOptions['deps']) {
     this.identity = new IdentityTable(database, random);
     this.known = new KnownStateTables(database);
     this.journal = new Journal(database);
-    this.queue = new Queue(database);
-    this.sinks = new Sinks(database);
-    this.deadLetters = new DeadLetters(database, this.sinks);
-    this.replay = new Replay(database, this.sinks);
+    this.sinks = new Sinks(database, wallMs);
+    this.queue = new Queue(database, { sinks: this.sinks, urgentKeys: () => this.#urgentKeys(wallMs()) });
+    this.deadLetters = new DeadLetters(database, this.sinks, wallMs);
+    this.replay = new Replay(database, this.sinks, wallMs);
     this.approvals = new ApprovalTable(database);
     this.messages = new MessageTables(database);
     this.retention = new Retention(database);
     this.dataVersion = database.prepare('PRAGMA data_version');
+  }
+
+  /** Those of the known events, then the one of what the bridge says of itself. */
+  #urgentKeys(wallMs: number): readonly string[] {
+    const { name, observerId } = this.identity.current;
+    return [...keysByUrgency(this.known.stored.values(), wallMs), name?.toLowerCase() ?? observerId];
   }
 }
 
 export interface OpenStore {
   readonly database: Database;
   readonly tables: Tables;
-  identity: Identity;
-  /** The known events as they stand on disk; what the next state is compared with. */
-  storedEvents: KnownState['events'];
   dataVersion: number;
 }
 
@@ -70,9 +73,9 @@ export function openStore(folder: string, { deps, synchronous = 'FULL', maxPages
   const database = new Database(join(folder, DATABASE_FILE), { synchronous, maxPages, maxBytes });
   try {
     migrate(database);
-    const tables = new Tables(database, deps.random);
+    const tables = new Tables(database, deps);
     const dataVersion = tables.dataVersion.get()?.data_version ?? 0;
-    return { database, tables, identity: tables.identity.load(), storedEvents: tables.known.load().events, dataVersion };
+    return { database, tables, dataVersion };
   } catch (error) {
     database.close();
     throw error;

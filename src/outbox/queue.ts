@@ -1,6 +1,7 @@
-// A sink's delivery rows → what is to be delivered next; what became of it → the rows.
-import type { DeadLetterReason, Delivery, Settlement } from '../model/events.ts';
+// A sink's delivery rows → what is to be delivered next; outcomes → the rows; what its lane keeps beside them.
+import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
+import { type Sinks, unknownSink } from './sinks.ts';
 
 /** Beyond so many rows `backlog` stops counting, so that a look at it costs a few milliseconds at most. */
 const MOST_COUNTED = 100_000;
@@ -22,6 +23,8 @@ export const QUEUE_SQL = {
   bury: `UPDATE deliveries SET state = 'dead', attempts = attempts + ?, reason = ?, status = coalesce(?, status), at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
   countQueued: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued' LIMIT ${MOST_COUNTED})`,
   oldest: `SELECT min(queued_ms) AS queued_ms FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued'`,
+  requests: 'SELECT requests FROM sinks WHERE name = ?',
+  retirement: 'SELECT retired_reason, retired_ms FROM sinks WHERE name = ?',
   countDead: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_dead WHERE sink = ? AND state = 'dead' LIMIT ${MOST_COUNTED})`,
 } as const;
 
@@ -45,8 +48,15 @@ interface DeliveryRow {
   readonly ended_ms: number | null;
 }
 
+export interface QueueParts {
+  readonly sinks: Pick<Sinks, 'names'>;
+  /** The partition keys whose rows come first, the most urgent one first. */
+  readonly urgentKeys: () => readonly string[];
+}
+
 export class Queue {
   readonly #database: Database;
+  readonly #parts: QueueParts;
   readonly #queued: Statement<DeliveryRow>;
   readonly #queuedOf: Statement<DeliveryRow>;
   readonly #queuedBefore: Statement<DeliveryRow>;
@@ -56,9 +66,15 @@ export class Queue {
   readonly #countQueued: Statement<{ count: number }>;
   readonly #oldest: Statement<{ queued_ms: number | null }>;
   readonly #countDead: Statement<{ count: number }>;
+  readonly #retirement: Statement<{ retired_reason: string; retired_ms: number | null }>;
+  readonly #retire: Statement;
+  readonly #resume: Statement;
+  readonly #requests: Statement<{ requests: string | null }>;
+  readonly #saveRequests: Statement;
 
-  constructor(database: Database) {
+  constructor(database: Database, parts: QueueParts) {
     this.#database = database;
+    this.#parts = parts;
     this.#queued = database.prepare(QUEUE_SQL.queued);
     this.#queuedOf = database.prepare(QUEUE_SQL.queuedOf);
     this.#queuedBefore = database.prepare(QUEUE_SQL.queuedBefore);
@@ -68,29 +84,39 @@ export class Queue {
     this.#countQueued = database.prepare(QUEUE_SQL.countQueued);
     this.#oldest = database.prepare(QUEUE_SQL.oldest);
     this.#countDead = database.prepare(QUEUE_SQL.countDead);
+    this.#retirement = database.prepare(QUEUE_SQL.retirement);
+    this.#retire = database.prepare('UPDATE sinks SET retired_reason = ?, retired_ms = ? WHERE name = ?');
+    this.#resume = database.prepare('UPDATE sinks SET retired_reason = NULL, retired_ms = NULL WHERE name = ?');
+    this.#requests = database.prepare(QUEUE_SQL.requests);
+    this.#saveRequests = database.prepare('UPDATE sinks SET requests = ? WHERE name = ?');
   }
 
+  /** Rows still to be delivered to `sink`, in queue order, of partition keys not named in `except`; at most `limit`. */
   queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
     return this.#queued.all(sink, JSON.stringify(except), limit).map(toDelivery);
   }
 
-  /** Rows of `first`, key by key, then those of other keys in queue order; none of a key in `except`. */
-  queuedFirstOf(sink: string, first: readonly string[], except: readonly string[], limit: number): readonly Delivery[] {
+  /** As `queued`, but rows of events that are known now come first, by urgency, then what the bridge says of itself; each key's in queue order. */
+  queuedByUrgency(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
     const not = new Set(except);
-    const keys = first.filter((key) => !not.has(key));
+    const keys = this.#parts.urgentKeys().filter((key) => !not.has(key));
     const rows = keys.length === 0 ? [] : this.#queuedOf.all(sink, JSON.stringify(keys), limit).map(toDelivery);
     if (rows.length >= limit) return rows;
     const here = new Set(rows.map(({ partitionKey }) => partitionKey));
     return [...rows, ...this.queued(sink, [...except, ...here], limit - rows.length)];
   }
 
+  /** Rows queued at or before `queuedBeforeMs`, in queue order; at most `limit`. For a retired sink, whose old rows expire unattempted. */
   queuedBefore(sink: string, queuedBeforeMs: number, limit: number): readonly Delivery[] {
     const rows = this.#queuedBefore.all(sink, queuedBeforeMs, limit).map(toDelivery);
     // By time in the index, which a clock that was set back puts out of step with the queue.
     return rows.sort((one, other) => one.seq - other.seq);
   }
 
-  /** One transaction; a row that another process took away meanwhile is passed over. */
+  /**
+   * One transaction. Durable where a row was dead-lettered; an acceptance may be lost with the machine's power, which costs a repeat. A row that
+   * another process took away meanwhile is passed over.
+   */
   settle(sink: string, settlements: readonly Settlement[], atMs: number): void {
     const write = () =>
       this.#database.transaction(() => {
@@ -107,6 +133,38 @@ export class Queue {
       oldestQueuedAtMs: this.#oldest.get(sink)?.queued_ms ?? null,
       dead: this.#countDead.get(sink)?.count ?? 0,
     };
+  }
+
+  /** Null where the sink is not retired. */
+  retirement(sink: string): Retirement | null {
+    const row = this.#retirement.get(sink);
+    return row === undefined || row.retired_ms === null ? null : { reason: row.retired_reason, atMs: row.retired_ms };
+  }
+
+  /** Durable. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN before `sinks.sync` named it */
+  retire(sink: string, { reason, atMs }: Retirement): void {
+    if (this.#retire.run(reason, atMs, sink) === 0) throw unknownSink(sink, this.#parts.sinks.names());
+  }
+
+  /** Durable. Lets a retired sink deliver again. Returns what is lifted; null where it is not retired. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  resume(sink: string): Retirement | null {
+    const known = this.#parts.sinks.names();
+    if (!known.includes(sink)) throw unknownSink(sink, known);
+    return this.#database.transaction(() => {
+      const retirement = this.retirement(sink);
+      if (retirement !== null) this.#resume.run(sink);
+      return retirement;
+    });
+  }
+
+  /** What `saveRequests` was given last; null before. */
+  requests(sink: string): string | null {
+    return this.#requests.get(sink)?.requests ?? null;
+  }
+
+  /** Outlives the process. A loss of power may lose it, which exceeds the rate at worst, so it costs no fsync. */
+  saveRequests(sink: string, requests: string): void {
+    this.#database.relaxed(() => this.#saveRequests.run(requests, sink));
   }
 
   #settle(sink: string, settlement: Settlement, atMs: number): void {

@@ -1,4 +1,5 @@
 // A span of the journal → new delivery rows of one sink, behind what it has queued by now.
+import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 import { type Sinks, unknownSink } from './sinks.ts';
 
@@ -17,13 +18,15 @@ export interface ReplayRange {
 export class Replay {
   readonly #database: Database;
   readonly #sinks: Sinks;
+  readonly #wallMs: Deps['wallMs'];
   readonly #find: Statement<{ seq: number }>;
   readonly #queue: Statement;
   readonly #remember: Statement;
 
-  constructor(database: Database, sinks: Sinks) {
+  constructor(database: Database, sinks: Sinks, wallMs: Deps['wallMs']) {
     this.#database = database;
     this.#sinks = sinks;
+    this.#wallMs = wallMs;
     this.#find = database.prepare('SELECT seq FROM journal WHERE time_ms >= ? AND time_ms <= ? AND (?3 IS NULL OR key = ?3) ORDER BY seq');
     this.#queue = database.prepare(
       `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) SELECT ?, seq, partition_key, ?, 'queued' FROM journal WHERE seq = ?`,
@@ -34,8 +37,9 @@ export class Replay {
     );
   }
 
-  /** How many were queued, in the journal's order. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
-  replay({ sink, sinceMs, untilMs, eventKey }: ReplayRange, nowMs: number): number {
+  /** Same bytes and ids. Returns how many were queued, in the journal's order. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  queue({ sink, sinceMs, untilMs, eventKey }: ReplayRange): number {
+    const nowMs = this.#wallMs();
     const known = this.#sinks.names();
     if (!known.includes(sink)) throw unknownSink(sink, known);
     const found = this.#find.all(sinceMs, untilMs ?? nowMs, eventKey ?? null).map(({ seq }) => seq);

@@ -65,7 +65,10 @@ export class Retention {
     this.#forgetOccurrence = forget.map((sql) => database.prepare(sql));
   }
 
-  /** One step, without an fsync; returns how many rows it deleted, or passed because they are still needed: 0 when it is through. */
+  /**
+   * One short step, without an fsync; call it again, a little later, until it returns 0. Returns how many rows it deleted, or passed because
+   * they are still needed: what is undelivered, dead-lettered or of an event that has not ended.
+   */
   prune({ retainMs, nowMs, limit = 500 }: PruneOptions): number {
     const retained = nowMs - retainMs;
     const remembered = nowMs - Math.max(MEMORY_MS, retainMs);

@@ -1,6 +1,6 @@
-// The configured sinks → what the store remembers of each: since when, whether retired, and which events it was told of.
+// The configured sinks → what the store remembers of each: since when, its consent, and which events it was told of.
 import { BridgeError } from '../errors.ts';
-import type { Retirement } from '../model/events.ts';
+import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 
 /** Rows of a removed sink are given up in steps of so many, so that no transaction grows with what a sink has missed. */
@@ -9,8 +9,6 @@ const STEP = 5000;
 export const SINKS_SQL = {
   wasSent: 'SELECT 1 AS found FROM sink_occurrences WHERE occurrence = ? AND sink = ?',
   consent: 'SELECT consent FROM sinks WHERE name = ?',
-  requests: 'SELECT requests FROM sinks WHERE name = ?',
-  retirement: 'SELECT retired_reason, retired_ms FROM sinks WHERE name = ?',
   bury: `UPDATE deliveries SET state = 'dead', reason = 'sink removed', at_ms = ?
     WHERE seq IN (SELECT seq FROM deliveries INDEXED BY deliveries_queue WHERE sink = ? AND state = 'queued' ORDER BY seq LIMIT ${STEP})`,
 } as const;
@@ -23,7 +21,7 @@ export interface ConfiguredSink {
   readonly fingerprint: string;
 }
 
-/** What `syncSinks` found different, for the log. */
+/** What `sync` found different, for the log. */
 export interface SinkDifferences {
   /** Start with what happens from now on. */
   readonly added: readonly string[];
@@ -41,6 +39,7 @@ interface SinkRow {
 
 export class Sinks {
   readonly #database: Database;
+  readonly #wallMs: Deps['wallMs'];
   readonly #all: Statement<SinkRow>;
   readonly #add: Statement;
   readonly #change: Statement;
@@ -48,16 +47,12 @@ export class Sinks {
   readonly #forget: Statement;
   readonly #bury: Statement;
   readonly #wasSent: Statement<{ found: number }>;
-  readonly #retirement: Statement<{ retired_reason: string; retired_ms: number | null }>;
-  readonly #retire: Statement;
   readonly #consent: Statement<{ consent: string | null }>;
   readonly #saveConsent: Statement;
-  readonly #requests: Statement<{ requests: string | null }>;
-  readonly #saveRequests: Statement;
-  readonly #resume: Statement;
 
-  constructor(database: Database) {
+  constructor(database: Database, wallMs: Deps['wallMs']) {
     this.#database = database;
+    this.#wallMs = wallMs;
     this.#all = database.prepare('SELECT name, fingerprint, retired_ms FROM sinks ORDER BY name');
     this.#add = database.prepare('INSERT INTO sinks (name, type, fingerprint, added_ms) VALUES (?, ?, ?, ?)');
     this.#change = database.prepare(
@@ -67,13 +62,8 @@ export class Sinks {
     this.#forget = database.prepare('DELETE FROM sink_occurrences WHERE sink = ?');
     this.#bury = database.prepare(SINKS_SQL.bury);
     this.#wasSent = database.prepare(SINKS_SQL.wasSent);
-    this.#retirement = database.prepare(SINKS_SQL.retirement);
     this.#consent = database.prepare(SINKS_SQL.consent);
     this.#saveConsent = database.prepare('UPDATE sinks SET consent = ? WHERE name = ?');
-    this.#requests = database.prepare(SINKS_SQL.requests);
-    this.#saveRequests = database.prepare('UPDATE sinks SET requests = ? WHERE name = ?');
-    this.#retire = database.prepare('UPDATE sinks SET retired_reason = ?, retired_ms = ? WHERE name = ?');
-    this.#resume = database.prepare('UPDATE sinks SET retired_reason = NULL, retired_ms = NULL WHERE name = ?');
   }
 
   /** The names of all sinks that the last `run` had. */
@@ -81,7 +71,9 @@ export class Sinks {
     return this.#all.all().map(({ name }) => name);
   }
 
-  sync(configured: readonly ConfiguredSink[], atMs: number): SinkDifferences {
+  /** Takes the configured sinks for the sinks of this store: new ones start from now on, rows of those no longer there are dead-lettered, changed ones start again. */
+  sync(configured: readonly ConfiguredSink[]): SinkDifferences {
+    const atMs = this.#wallMs();
     const stored = new Map(this.#all.all().map((row) => [row.name, row]));
     const names = new Set(configured.map(({ name }) => name));
     const removed = [...stored.keys()].filter((name) => !names.has(name)).map((sink) => ({ sink, deadLettered: this.#drop(sink, atMs) }));
@@ -97,45 +89,19 @@ export class Sinks {
     return { added: added.map(({ name }) => name), removed, unretired };
   }
 
+  /** Whether a sink was sent a change of this occurrence. */
   wasSent(sink: string, occurrence: number): boolean {
     return this.#wasSent.get(occurrence, sink) !== undefined;
   }
 
-  retirement(sink: string): Retirement | null {
-    const row = this.#retirement.get(sink);
-    return row === undefined || row.retired_ms === null ? null : { reason: row.retired_reason, atMs: row.retired_ms };
-  }
-
-  retire(sink: string, { reason, atMs }: Retirement): void {
-    if (this.#retire.run(reason, atMs, sink) === 0) throw unknownSink(sink, this.names());
-  }
-
-  /** One transaction. @returns what is lifted; null where the sink is not retired. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
-  resume(sink: string): Retirement | null {
-    const known = this.names();
-    if (!known.includes(sink)) throw unknownSink(sink, known);
-    return this.#database.transaction(() => {
-      const retirement = this.retirement(sink);
-      if (retirement !== null) this.#resume.run(sink);
-      return retirement;
-    });
-  }
-
+  /** The receiver's consent as its adapter wrote it; null where there is none, or the sink's configuration changed since. */
   consent(sink: string): string | null {
     return this.#consent.get(sink)?.consent ?? null;
   }
 
+  /** Durable. */
   saveConsent(sink: string, consent: string | null): void {
     this.#saveConsent.run(consent, sink);
-  }
-
-  requests(sink: string): string | null {
-    return this.#requests.get(sink)?.requests ?? null;
-  }
-
-  /** A lost one makes a rate that is exceeded after a loss of power at worst, so it costs no fsync. */
-  saveRequests(sink: string, requests: string): void {
-    this.#database.relaxed(() => this.#saveRequests.run(requests, sink));
   }
 
   /** Gives up its rows and forgets it; ends where it stands if the process dies, and goes on at the next start. */

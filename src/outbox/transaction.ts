@@ -37,7 +37,7 @@ function expectRoom(database: Database): void {
 /** All of it or nothing, on disk before it returns, and within `store.maxSize`. @throws also what `work` throws */
 export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, work: (transaction: Transaction) => T): T {
   const { known, journal, approvals, messages } = store.tables;
-  let events = store.storedEvents;
+  let events = known.stored;
   const transaction: Transaction = {
     saveState: (next) => {
       known.save(next, events, next.lastGoodAt?.wallMs ?? wallMs());
@@ -56,6 +56,6 @@ export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, 
     expectRoom(store.database);
     return done;
   });
-  store.storedEvents = events;
+  known.stored = events;
   return result;
 }

@@ -39,8 +39,8 @@ Works beside a running bridge, which sees what was queued within a second. NDJSO
     }
     const which = { ...(sink === undefined ? {} : { sink }), ...(ids.length === 0 ? {} : { ids }) };
     return await withStore(context, async (outbox) => {
-      if (action === 'list' || action === 'show') return await list(context, outbox.deadLetters(which), ids, action === 'show');
-      const count = action === 'retry' ? outbox.retryDeadLetters(which) : outbox.discardDeadLetters(which);
+      if (action === 'list' || action === 'show') return await list(context, outbox.deadLetters.list(which), ids, action === 'show');
+      const count = action === 'retry' ? outbox.deadLetters.retry(which) : outbox.deadLetters.discard(which);
       await context.print(JSON.stringify(action === 'retry' ? { queued: count } : { discarded: count }));
       return verdict(context, ids, count);
     });

@@ -31,7 +31,7 @@ Works beside a running bridge, which sees what was queued within a second.`,
     const until = text(context, 'until');
     const event = text(context, 'event');
     const count = await withStore(context, (outbox, sinks) =>
-      outbox.replay({
+      outbox.replay.queue({
         sink: knownSink(sink, sinks),
         sinceMs,
         ...(until === undefined ? {} : { untilMs: time(context, 'until', until) }),

@@ -16,11 +16,11 @@ Works beside a running bridge, which sees it within a second. Exits with 1 where
   async run(context) {
     const sink = needed(context, 'sink');
     const resumed = await withStore(context, (outbox, sinks) => {
-      const retirement = outbox.resume(knownSink(sink, sinks));
+      const retirement = outbox.queue.resume(knownSink(sink, sinks));
       return (
         retirement && {
           resumed: sink,
-          queued: outbox.backlog(sink).queued,
+          queued: outbox.queue.backlog(sink).queued,
           since: toRfc3339Seconds(retirement.atMs),
           reason: retirement.reason,
         }

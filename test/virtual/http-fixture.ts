@@ -3,9 +3,11 @@ import http from 'node:http';
 import https from 'node:https';
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
+import type { ApprovalAnswer, HoldAnswer, Refusal, ReleaseAnswer } from '../../src/approvals/requests/answer.ts';
+import type { Life } from '../../src/approvals/views/event-record.ts';
 import type { Authentication, Caller, Credentials } from '../../src/auth/caller.ts';
 import { Access } from '../../src/http/access.ts';
-import type { ApprovalPorts, ApprovalReply, HoldReply, LifeReply, ReleaseReply } from '../../src/http/bridge-ports.ts';
+import type { ServedApprovals } from '../../src/http/approver.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
 import { createHttpServer, type HttpServerParts } from '../../src/http/server/server.ts';
@@ -40,7 +42,7 @@ export interface SendOptions {
 }
 
 /** An event that nobody has approved. */
-const LIFE = {
+const LIFE: Life = {
   ...{ eventId: 'A', state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [], decidedBy: null, deadline: null },
   ...{ rank: null, submitsAt: null, submittedAt: null, notStartedForSeconds: null, steps: [], next: null, unwritten: [] },
 };
@@ -50,15 +52,17 @@ export class HttpBench {
   readonly asked: { readonly approver: string; readonly body: unknown }[] = [];
   /** Calls of the other ports, as `name argument…`. */
   readonly told: string[] = [];
-  answer: () => Promise<ApprovalReply> = async () => ({
+  answer: () => Promise<ApprovalAnswer> = async () => ({
     kind: 'results',
     status: 200,
     results: [{ eventId: 'A', state: 'submitted', approvedBy: ['orders'] }],
   });
-  held: () => HoldReply = () => ({ kind: 'held', status: 201, hold: { eventId: 'A', holds: [] } });
-  released: () => ReleaseReply = () => ({ kind: 'released' });
-  life: () => LifeReply = () => LIFE;
+  held: () => HoldAnswer = () => ({ kind: 'held', status: 201, hold: { eventId: 'A', holds: [] } });
+  released: () => ReleaseAnswer = () => ({ kind: 'released' });
+  life: () => Life | Refusal = () => LIFE;
   configured = true;
+  /** Whether it is known which VM this is. */
+  isIdentified = true;
   readiness: (isWhole: boolean) => Readiness = () => ({ ready: true, reasons: [], details: { sinks: {} } });
   readonly log: string[] = [];
   port = 0;
@@ -73,6 +77,7 @@ export class HttpBench {
 
   parts(settings: { requireToken?: boolean } = {}): HttpServerParts {
     const approvals = this.#approvals();
+    const configured = () => this.configured;
     const access = new Access({ authenticate, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time });
     const ports = {
       readiness: (isWhole: boolean) => this.readiness(isWhole),
@@ -80,31 +85,36 @@ export class HttpBench {
     };
     const health = healthRoutes(ports, (request) => access.mayRead(request));
     const events = () => ({ state: 'watching', documentIncarnation: 3, observedAt: '2026-01-01T00:00:00Z', events: [] }) as const;
-    const routes = bridgeRoutes({ approvals, events }, access);
+    const routes = bridgeRoutes(
+      {
+        events,
+        approvals: () => (this.isIdentified ? approvals : null),
+        get configured() {
+          return configured();
+        },
+      },
+      access,
+    );
     return {
       ...{ setting: 'http.listen', listen: { host: '127.0.0.1', port: 0 }, tls: null, routes: [...health, ...routes], deps: systemDeps() },
       logger: pino({ level: 'trace' }, { write: (line: string) => this.log.push(line) }),
     };
   }
 
-  #approvals(): ApprovalPorts {
-    const configured = () => this.configured;
+  #approvals(): ServedApprovals {
     const told = <T>(words: unknown[], reply: T): T => {
       this.told.push(words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word))).join(' '));
       return reply;
     };
     return {
-      get configured() {
-        return configured();
-      },
-      request: (caller, body) => {
-        this.asked.push({ approver: caller.name, body });
+      request: ({ approver }, body) => {
+        this.asked.push({ approver, body });
         return this.answer();
       },
-      hold: (caller, body) => told(['hold', caller.name, caller.via, body], this.held()),
-      release: (caller, eventId, holder, beforeMs) =>
-        told(['release', caller.name, eventId, holder, ...(beforeMs === null ? [] : [beforeMs])], this.released()),
-      life: (eventId, { after, limit }) => told(['life', eventId, after, limit], this.life()),
+      hold: ({ approver, via }, body) => told(['hold', approver, via, body], this.held()),
+      release: ({ approver }, eventId, holder, beforeMs = null) =>
+        told(['release', approver, eventId, holder, ...(beforeMs === null ? [] : [beforeMs])], this.released()),
+      life: (eventId, range) => told(['life', eventId, range?.after, range?.limit], this.life()),
     };
   }
 

@@ -1,8 +1,9 @@
 // ApprovalStore in memory, for tests: what a transaction wrote is there at once or, where it throws, not at all; survives its Approvals.
 
-import type { ApprovalStore, ApprovalTransaction, SeenEvent } from '../../src/approvals/store.ts';
+import type { ApprovalStore, ApprovalTransaction } from '../../src/approvals/store.ts';
 import type { ApprovalStep, EventApproval, MessageState, ReceivedMessage, RecordPart, RecordRange } from '../../src/model/approvals.ts';
 import type { ApprovalChange } from '../../src/model/events.ts';
+import type { SeenEvent } from '../../src/outbox/journal.ts';
 
 type StoredMessage = { readonly message: Pick<ReceivedMessage, 'source' | 'id'>; readonly state: MessageState };
 
@@ -53,31 +54,10 @@ export class MemoryApprovalStore implements ApprovalStore {
     return result;
   }
 
-  openApprovals(): readonly EventApproval[] {
-    return [...this.#approvals.values()].filter(({ occurrence }) => !this.#ended.has(occurrence)).map(asReadAgain);
-  }
-
-  approvalOf(occurrence: number): EventApproval | null {
-    const approval = this.#approvals.get(occurrence);
-    return approval === undefined ? null : asReadAgain(approval);
-  }
-
-  /** Numbers lines from 1 on, and bounds none. */
-  record(occurrence: number, { after, limit }: RecordRange): RecordPart {
-    const all = structuredClone(this.#steps.get(occurrence) ?? []);
-    const next = after + limit < all.length ? after + limit : null;
-    const submittedMs = all.findLast(({ step }) => step === 'submitted')?.atMs ?? null;
-    return { steps: all.slice(after, after + limit), next, submittedMs, unwritten: [] };
-  }
-
   /** What was written of one occurrence, with the elapsed time that a store on disk would not keep. */
   stored(key: string, occurrence: number): EventApproval | undefined {
     const approval = this.#approvals.get(occurrence);
     return approval?.key === key ? approval : undefined;
-  }
-
-  seen(id: string): SeenEvent | null {
-    return this.seenEvents.get(id) ?? null;
   }
 
   /** An occurrence has ended. */
@@ -85,19 +65,41 @@ export class MemoryApprovalStore implements ApprovalStore {
     this.#ended.set(occurrence, { key, endedMs });
   }
 
-  lastEndedMs(key: string): number | null {
-    const ends = [...this.#ended.values()].filter((end) => end.key === key).map(({ endedMs }) => endedMs);
-    return ends.length === 0 ? null : Math.max(...ends);
-  }
+  readonly approvals = {
+    open: (): readonly EventApproval[] =>
+      [...this.#approvals.values()].filter(({ occurrence }) => !this.#ended.has(occurrence)).map(asReadAgain),
+    of: (occurrence: number): EventApproval | null => {
+      const approval = this.#approvals.get(occurrence);
+      return approval === undefined ? null : asReadAgain(approval);
+    },
+    /** Numbers lines from 1 on, and bounds none. */
+    record: (occurrence: number, { after, limit }: RecordRange): RecordPart => {
+      const all = structuredClone(this.#steps.get(occurrence) ?? []);
+      const next = after + limit < all.length ? after + limit : null;
+      const submittedMs = all.findLast(({ step }) => step === 'submitted')?.atMs ?? null;
+      return { steps: all.slice(after, after + limit), next, submittedMs, unwritten: [] };
+    },
+  };
 
-  /** Of those that have approvals or have ended; of others nobody told this store. */
-  lastOccurrence(key: string): { occurrence: number; endedMs: number | null } | null {
-    const isOfKey = ([, of]: readonly [number, { readonly key: string }]) => of.key === key;
-    const occurrences = [...this.#approvals, ...this.#ended].filter(isOfKey).map(([occurrence]) => occurrence);
-    if (occurrences.length === 0) return null;
-    const occurrence = Math.max(...occurrences);
-    return { occurrence, endedMs: this.#ended.get(occurrence)?.endedMs ?? null };
-  }
+  readonly journal = {
+    seen: (id: string): SeenEvent | null => this.seenEvents.get(id) ?? null,
+    isUsed: (id: string): boolean => this.usedIds.has(id),
+  };
+
+  readonly known = {
+    lastEndedMs: (key: string): number | null => {
+      const ends = [...this.#ended.values()].filter((end) => end.key === key).map(({ endedMs }) => endedMs);
+      return ends.length === 0 ? null : Math.max(...ends);
+    },
+    /** Of those that have approvals or have ended; of others nobody told this store. */
+    lastOccurrence: (key: string): { occurrence: number; endedMs: number | null } | null => {
+      const isOfKey = ([, of]: readonly [number, { readonly key: string }]) => of.key === key;
+      const occurrences = [...this.#approvals, ...this.#ended].filter(isOfKey).map(([occurrence]) => occurrence);
+      if (occurrences.length === 0) return null;
+      const occurrence = Math.max(...occurrences);
+      return { occurrence, endedMs: this.#ended.get(occurrence)?.endedMs ?? null };
+    },
+  };
 
   readonly messages = {
     find: (source: string, id: string): MessageState | null => this.#messages.get(`${source} ${id}`)?.state ?? null,
@@ -109,10 +111,6 @@ export class MemoryApprovalStore implements ApprovalStore {
         return [{ ...rest, receivedAt: { ...receivedAt, elapsedMs: null } }];
       }),
   };
-
-  isUsed(id: string): boolean {
-    return this.usedIds.has(id);
-  }
 
   /** `approval.failed changed orders`, … in the order in which they were published. */
   get told(): readonly string[] {

@@ -1,5 +1,5 @@
 // A LaneStore in memory, with its faults to order, and what a test asks of it afterwards.
-import type { LaneStore } from '../../src/delivery/lane-store.ts';
+import type { LaneStore } from '../../src/delivery/lane.ts';
 import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../../src/model/events.ts';
 
 export interface DeadRow {

@@ -29,7 +29,7 @@ export function testStore(t: TestContext, options: Partial<OutboxOptions> & { re
   const time = new VirtualTime();
   const outbox = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF', ...rest });
   t.after(() => outbox.close());
-  if (rest.lock !== false) outbox.syncSinks(sinks('audit', 'hooks'));
+  if (rest.lock !== false) outbox.sinks.sync(sinks('audit', 'hooks'));
   return { folder, time, outbox };
 }
 
@@ -102,11 +102,13 @@ export function append(store: TestStore, entries: readonly JournalEntry[], to: r
 
 /** The ids that are queued for a sink, in queue order. */
 export function queuedIds(outbox: Outbox, sink = 'audit', except: readonly string[] = []): string[] {
-  return outbox.queued(sink, except, 1000).map(({ id }) => id);
+  return outbox.queue.queued(sink, except, 1000).map(({ id }) => id);
 }
 
 /** Gives up what is queued for a sink. */
 export function bury(outbox: Outbox, sink = 'audit', atMs = 2_000_000): void {
-  const settlements = outbox.queued(sink, [], 1000).map(({ seq }) => ({ seq, result: 'dead', reason: 'refused', status: 400 }) as const);
-  outbox.settle(sink, settlements, atMs);
+  const settlements = outbox.queue
+    .queued(sink, [], 1000)
+    .map(({ seq }) => ({ seq, result: 'dead', reason: 'refused', status: 400 }) as const);
+  outbox.queue.settle(sink, settlements, atMs);
 }

@@ -156,7 +156,7 @@ export class Intake implements Disposable {
     const key = keyOf(asWritten);
     const { occurrence = null, event = null } = ports.events().get(key) ?? {};
     const eventId = event?.eventId ?? asWritten.toWellFormed();
-    const context = { observerId: ports.observerId(), isUsed: (id: string) => store.isUsed(id) };
+    const context = { observerId: ports.observerId(), isUsed: (id: string) => store.journal.isUsed(id) };
     return approvalChange('failed', { key, eventId, occurrence, event, approver, policy: null, reason, at: now(deps) }, context);
   }
 

@@ -14,7 +14,7 @@ import { isPassedBy, type VoidVote } from './transitions.ts';
 export type ApprovalEventName = ApprovalStepName | 'denied';
 
 export interface ChronicleParts {
-  readonly store: Pick<ApprovalStore, 'isUsed'>;
+  readonly store: Pick<ApprovalStore, 'journal'>;
   readonly ports: Pick<ApprovalPorts, 'observerId'>;
   readonly logger: Logger;
   /** For metrics. */
@@ -109,7 +109,7 @@ export class Chronicle {
     told: Pick<ApprovalChange, 'approver' | 'reason' | 'at'>,
   ): ApprovalChange {
     const { ports, store } = this.#parts;
-    const context = { observerId: ports.observerId(), isUsed: (id: string) => store.isUsed(id) };
+    const context = { observerId: ports.observerId(), isUsed: (id: string) => store.journal.isUsed(id) };
     const rule = phase === 'recorded' || decision === null ? null : policy;
     return approvalChange(phase, { key, eventId: event.eventId, occurrence, event, policy: rule, ...told }, context);
   }

@@ -8,10 +8,10 @@ const LINES_AT_ONCE = 200;
 const SETTLED: ReadonlySet<string> = new Set(['submitted', 'confirmed', 'moot', 'unknown']);
 
 /** Whether the record of an occurrence tells of a lost answer, and of nothing since then that settled it. */
-export function isInDoubt(store: Pick<ApprovalStore, 'record'>, occurrence: number): boolean {
+export function isInDoubt(store: Pick<ApprovalStore, 'approvals'>, occurrence: number): boolean {
   let isLost = false;
   for (let after: number | null = 0; after !== null; ) {
-    const part: RecordPart = store.record(occurrence, { after, limit: LINES_AT_ONCE });
+    const part: RecordPart = store.approvals.record(occurrence, { after, limit: LINES_AT_ONCE });
     for (const { step, reason } of part.steps)
       isLost = step === 'answered' ? isLost || reason === LOST_ANSWER : isLost && !SETTLED.has(step);
     after = part.next;

@@ -65,7 +65,7 @@ export class Ledger {
   /** Takes over what is stored, judged by the rules of this process. @throws BridgeError BRIDGE_STORE_* */
   load(): void {
     const { ports, store, deps } = this.#parts;
-    const stored = new Map(store.openApprovals().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
+    const stored = new Map(store.approvals.open().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
     const at = now(deps);
     const lost = [...stored.values()].filter(isOpen).map((approval) => this.#lost(approval, at));
     const reviews = [...ports.events().values()].map((known) =>

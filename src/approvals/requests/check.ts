@@ -11,7 +11,7 @@ import { keyOf, type StartRequest } from './start-requests.ts';
 
 export interface CheckContext {
   readonly rules: Rules;
-  readonly store: Pick<ApprovalStore, 'seen' | 'lastEndedMs'>;
+  readonly store: Pick<ApprovalStore, 'journal' | 'known'>;
   readonly events: ReadonlyMap<string, KnownEvent>;
   /** The approvals of this occurrence, null without any. */
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
@@ -50,7 +50,7 @@ export function whatMayCome(
   if (eventId === undefined) return null;
   const key = keyOf(eventId);
   if (type === 'unknown' || type === 'ended') return isOld(key, { store, sentMs }) ? null : 'event';
-  const isUnread = (id: string) => isUpdateId(id, key) && store.seen(id) === null;
+  const isUnread = (id: string) => isUpdateId(id, key) && store.journal.seen(id) === null;
   return type === 'seen-unknown' && requests.some(({ seen }) => seen.some(isUnread)) ? 'update' : null;
 }
 
@@ -77,7 +77,7 @@ export interface FoundEvent {
 export function findScheduled({ eventId, key }: Pick<StartRequest, 'eventId' | 'key'>, context: CheckContext): FoundEvent | Refusal {
   const known = context.events.get(key);
   if (known === undefined) {
-    return context.store.lastEndedMs(key) !== null
+    return context.store.known.lastEndedMs(key) !== null
       ? refusal('ended', `The event ${eventId} has ended; there is nothing left to approve.`, eventId)
       : refusal('unknown', `The metadata service lists no event ${eventId}; look at GET /v1/events for those that it lists.`, eventId);
   }
@@ -90,7 +90,7 @@ export function findScheduled({ eventId, key }: Pick<StartRequest, 'eventId' | '
 
 /** Sent before the last end of this event: meant for an occurrence that is over. */
 function isOld(key: string, { store, sentMs }: Pick<CheckContext, 'store' | 'sentMs'>): boolean {
-  return sentMs !== null && sentMs < (store.lastEndedMs(key) ?? Number.NEGATIVE_INFINITY);
+  return sentMs !== null && sentMs < (store.known.lastEndedMs(key) ?? Number.NEGATIVE_INFINITY);
 }
 
 function barred(approver: string, { eventId }: StartRequest, { known, governed }: FoundEvent, { rules }: CheckContext): Refusal | null {
@@ -122,7 +122,7 @@ export function neverRefusal(eventId: string, { event }: KnownEvent, { ruling }:
 
 function unseen({ eventId, key, seen }: StartRequest, known: KnownEvent, { store }: CheckContext): Refusal | null {
   for (const id of seen) {
-    const told = store.seen(id);
+    const told = store.journal.seen(id);
     if (told === null || told.key !== key || (told.change !== 'scheduled' && told.change !== 'updated')) {
       const detail = `Seen is not the id of a scheduled or updated CloudEvent that this bridge made for ${eventId}; send it to the bridge that data.observer names.`;
       return refusal('seen-unknown', detail, eventId);

@@ -17,7 +17,7 @@ export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
 export interface ViewsParts {
   readonly rules: Rules;
   readonly ledger: Pick<Ledger, 'approvalOf' | 'matterOf' | 'open'>;
-  readonly store: Pick<ApprovalStore, 'lastOccurrence' | 'approvalOf' | 'record'>;
+  readonly store: Pick<ApprovalStore, 'approvals' | 'known'>;
   readonly ports: Pick<ApprovalPorts, 'events' | 'ownName'>;
   readonly group: GroupOptions;
   readonly deps: Deps;
@@ -45,12 +45,12 @@ export class Views {
   life(eventId: string, range: RecordRange): Life | Refusal {
     const { rules, ledger, store, ports, deps, group } = this.#parts;
     const key = keyOf(eventId);
-    const last = store.lastOccurrence(key);
+    const last = store.known.lastOccurrence(key);
     if (last === null)
       return refusal('unknown', `This bridge knows no event ${eventId}; look at GET /v1/events for those that are listed.`, eventId);
     const { occurrence, endedMs } = last;
     const known = ports.events().get(key);
-    const approval = ledger.approvalOf(key, occurrence) ?? store.approvalOf(occurrence);
+    const approval = ledger.approvalOf(key, occurrence) ?? store.approvals.of(occurrence);
     const event = known?.event ?? approval?.votes[0]?.event;
     return lifeOf({
       rules,
@@ -58,7 +58,7 @@ export class Views {
       isOver: endedMs !== null,
       approval,
       matter: known?.occurrence === occurrence ? ledger.matterOf(known) : null,
-      record: store.record(occurrence, range),
+      record: store.approvals.record(occurrence, range),
       rank: group.submit === 'leader' && event ? rankOf(event, ports.ownName(), group.members) : null,
       turnMs: approval && this.#parts.turnMs(approval),
       at: now(deps),

@@ -212,13 +212,13 @@ export class ApprovalsWorld {
       assert.ok(!wasMade || state !== 'moot', `${key} is moot, though nobody knows what became of its StartRequest`);
       if (['unknown', 'submitted', 'confirmed'].includes(state)) this.#unanswered.set(occurrence, { key, wasMade: false });
     }
-    const unknown = this.store.openApprovals().filter(({ state }) => state === 'unknown');
+    const unknown = this.store.approvals.open().filter(({ state }) => state === 'unknown');
     for (const { key, occurrence } of unknown) assert.ok(this.#unanswered.has(occurrence), `${key} is unknown for no reason`);
   }
 
   /** Of a process that is dead, or ends. */
   #abandon(process: Process): void {
-    for (const { key, occurrence, state } of this.store.openApprovals()) {
+    for (const { key, occurrence, state } of this.store.approvals.open()) {
       const wasMade = process.posting.has(occurrence) || this.#unanswered.get(occurrence)?.wasMade === true;
       if (state === 'submitting') this.#unanswered.set(occurrence, { key, wasMade });
     }
@@ -414,7 +414,7 @@ export class ApprovalsWorld {
         entry.votes.map(({ approver, isShared }) => `${approver} ${isShared}`),
         `votes for ${key}`,
       );
-    const steps = JSON.stringify(this.store.record(occurrence, { after: 0, limit: 1_000_000 }).steps).slice(0, -1);
+    const steps = JSON.stringify(this.store.approvals.record(occurrence, { after: 0, limit: 1_000_000 }).steps).slice(0, -1);
     assert.ok(steps.startsWith(this.#steps.get(occurrence) ?? ''), `the record of ${key} only grows`);
     this.#steps.set(occurrence, steps);
   }

@@ -50,9 +50,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
     isShared: (source) => source === 'topic',
     logger: pino({ level: 'silent' }),
     store: {
-      ...{ messages: store.messages, openApprovals: () => store.openApprovals(), approvalOf: (occurrence) => store.approvalOf(occurrence) },
-      ...{ seen: (id) => store.seen(id), record: (occurrence, range) => store.record(occurrence, range), isUsed: (id) => store.isUsed(id) },
-      ...{ lastOccurrence: (key) => store.lastOccurrence(key), lastEndedMs: (key) => store.lastEndedMs(key) },
+      ...{ messages: store.messages, approvals: store.approvals, journal: store.journal, known: store.known },
       transact: (work) => {
         if (process.isDead) throw killed();
         return surroundings.transact(work);

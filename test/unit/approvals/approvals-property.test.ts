@@ -53,7 +53,7 @@ function contentOf(world: ApprovalsWorld, eventId: string, fields: Partial<(Act 
 async function ask(world: ApprovalsWorld, { ids, approver: who, channel: by, seen }: Act & { kind: 'ask' }): Promise<void> {
   const known = world.seenIds;
   const seenId = seen === undefined ? undefined : (known[known.length - 1 - (seen % (known.length + 1))] ?? 'nonsense');
-  const told = seenId === undefined ? undefined : (world.store.seen(seenId) ?? ('nonsense' as const));
+  const told = seenId === undefined ? undefined : (world.store.journal.seen(seenId) ?? ('nonsense' as const));
   const starts = ids.map((each): OracleRequest => ({ key: each.toLowerCase(), seen: told }));
   await world.act(by, actOf(world, who, by, { starts }), seenId);
 }

@@ -67,18 +67,18 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
       transaction.publish([approvalChange({ id: 'recorded:1' })]);
     });
     const written = ballot({ at: at(7), holds: [{ ...hold, at: at(7) }], decision: { ...decided, at: at(7) } });
-    assert.deepEqual(store.openApprovals(), [written]);
-    assert.deepEqual(store.approvalOf(1), written);
-    assert.equal(store.approvalOf(2), null);
+    assert.deepEqual(store.approvals.open(), [written]);
+    assert.deepEqual(store.approvals.of(1), written);
+    assert.equal(store.approvals.of(2), null);
     const answered = approvalStep('answered', { status: 503 });
-    assert.deepEqual(store.record(1, FIRST_PART).steps, [
+    assert.deepEqual(store.approvals.record(1, FIRST_PART).steps, [
       approvalStep('recorded', { approver: 'orders' }),
       approvalStep('decided'),
       answered,
     ]);
-    assert.deepEqual(store.record(2, FIRST_PART).steps, [approvalStep('left')]);
-    assert.deepEqual(store.record(3, FIRST_PART).steps, []);
-    assert.deepEqual([store.isUsed('recorded:1'), store.isUsed('recorded:2')], [true, false]);
+    assert.deepEqual(store.approvals.record(2, FIRST_PART).steps, [approvalStep('left')]);
+    assert.deepEqual(store.approvals.record(3, FIRST_PART).steps, []);
+    assert.deepEqual([store.journal.isUsed('recorded:1'), store.journal.isUsed('recorded:2')], [true, false]);
   });
 
   test(`a transaction that throws has written nothing, ${where}`, (t) => {
@@ -96,10 +96,10 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
       /^Error: a mistake$/,
     );
     assert.deepEqual(
-      [store.openApprovals(), store.approvalOf(1), store.record(1, FIRST_PART).steps],
+      [store.approvals.open(), store.approvals.of(1), store.approvals.record(1, FIRST_PART).steps],
       [[], null, [approvalStep('recorded')]],
     );
-    assert.deepEqual([store.isUsed('recorded:1'), store.messages.find('topic', '1'), committed], [false, null, []]);
+    assert.deepEqual([store.journal.isUsed('recorded:1'), store.messages.find('topic', '1'), committed], [false, null, []]);
   });
 
   test(`an occurrence that has ended keeps approvals and record, and the newest of its event is found, ${where}`, (t) => {
@@ -108,12 +108,12 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
       transaction.saveApproval(ballot());
       transaction.addSteps(1, [approvalStep('submitted')]);
     });
-    assert.deepEqual([store.lastOccurrence('a'), store.lastEndedMs('a')], [{ occurrence: 1, endedMs: null }, null]);
+    assert.deepEqual([store.known.lastOccurrence('a'), store.known.lastEndedMs('a')], [{ occurrence: 1, endedMs: null }, null]);
     comeBack(1_000_700);
-    assert.deepEqual([store.lastOccurrence('a'), store.lastEndedMs('a')], [{ occurrence: 3, endedMs: null }, 1_000_700]);
-    assert.deepEqual(store.openApprovals(), [ballot({ occurrence: 3 })]);
-    assert.deepEqual([store.approvalOf(1), store.record(1, FIRST_PART).steps], [ballot(), [approvalStep('submitted')]]);
-    assert.equal(store.lastOccurrence('nobody'), null);
+    assert.deepEqual([store.known.lastOccurrence('a'), store.known.lastEndedMs('a')], [{ occurrence: 3, endedMs: null }, 1_000_700]);
+    assert.deepEqual(store.approvals.open(), [ballot({ occurrence: 3 })]);
+    assert.deepEqual([store.approvals.of(1), store.approvals.record(1, FIRST_PART).steps], [ballot(), [approvalStep('submitted')]]);
+    assert.equal(store.known.lastOccurrence('nobody'), null);
   });
 }
 

@@ -65,9 +65,9 @@ test('a stored state waits 60 s for the vmId', async (t) => {
 
 test('a store that cannot keep who the VM is, is tried again until it can', async (t) => {
   const store = testStore(t);
-  const save = store.outbox.saveIdentity.bind(store.outbox);
+  const save = store.outbox.identity.save.bind(store.outbox.identity);
   let failures = 3;
-  store.outbox.saveIdentity = (known) => {
+  store.outbox.identity.save = (known) => {
     if (failures-- > 0) throw new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
     save(known);
   };

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { BridgeError, type ErrorCode } from '../../../src/errors.ts';
 import { type Answer, APPROVER, READER, serve } from '../../virtual/http-fixture.ts';
 
-const WAITING = { eventId: 'A', state: 'waiting', approvedBy: ['orders'], waitingFor: ['billing'] };
+const WAITING = { eventId: 'A', state: 'waiting', approvedBy: ['orders'], waitingFor: ['billing'] } as const;
 
 /** A problem as RFC 9457 writes it, with plain words as its type. */
 function assertProblem(answer: Answer, status: number, type: string): void {
@@ -103,6 +103,17 @@ test('400 for what is no JSON or no UTF-8, without repeating it', async (t) => {
     assert.doesNotMatch(answer.text, /secret words/);
   }
   assert.equal(bench.asked.length, 0);
+});
+
+test('before it is known which VM this is, what is wrong with a body is told, and all else may be asked again', async (t) => {
+  const bench = await serve(t);
+  bench.isIdentified = false;
+  const headers = { authorization: `Bearer ${APPROVER}` };
+  assert.deepEqual((await bench.approve('{}')).json['type'], 'bad-request');
+  assert.equal((await bench.approve()).status, 503);
+  assert.equal((await bench.send('GET', '/v1/approvals/A', { headers })).status, 503);
+  assert.equal((await bench.send('DELETE', '/v1/holds/A', { headers })).status, 503);
+  assert.deepEqual([bench.asked, bench.told], [[], []]);
 });
 
 test('503 with Retry-After while nothing can be stored, and while the bridge starts or stops', async (t) => {

@@ -11,19 +11,19 @@ function beside(store: TestStore): Outbox {
 }
 
 function letters(outbox: Outbox, choice?: { sink?: string; ids?: string[] }): string[] {
-  return [...outbox.deadLetters(choice)].map(({ sink, id }) => `${sink} ${id}`);
+  return [...outbox.deadLetters.list(choice)].map(({ sink, id }) => `${sink} ${id}`);
 }
 
 test('a dead letter tells what, to which sink, why and when, and what the CloudEvent was', (t) => {
   const store = testStore(t);
   const event = scheduledEvent();
   append(store, [entry('a:scheduled', { data: { ...event, previousStatus: null } })]);
-  const seq = store.outbox.queued('audit', [], 1)[0]?.seq ?? 0;
-  store.outbox.settle('audit', [{ seq, result: 'failed', status: 503 }], 1);
-  store.outbox.settle('audit', [{ seq, result: 'dead', reason: 'refused', status: 400 }], Date.UTC(2026, 0, 2, 3, 4, 5, 678));
+  const seq = store.outbox.queue.queued('audit', [], 1)[0]?.seq ?? 0;
+  store.outbox.queue.settle('audit', [{ seq, result: 'failed', status: 503 }], 1);
+  store.outbox.queue.settle('audit', [{ seq, result: 'dead', reason: 'refused', status: 400 }], Date.UTC(2026, 0, 2, 3, 4, 5, 678));
   const type = 'io.github.scheduled-events-bridge.scheduled.v1';
   assert.deepEqual(
-    [...store.outbox.deadLetters()],
+    [...store.outbox.deadLetters.list()],
     [
       {
         id: 'a:scheduled',
@@ -43,19 +43,19 @@ test('a dead letter tells what, to which sink, why and when, and what the CloudE
 test('a row that expired without an attempt counts none, and one about the source names no event', (t) => {
   const store = testStore(t);
   append(store, [entry('source-blind:1', { change: 'source.blind', key: null, occurrence: null, data: {} })]);
-  const seq = store.outbox.queued('audit', [], 1)[0]?.seq ?? 0;
-  store.outbox.settle('audit', [{ seq, result: 'dead', reason: 'expired', status: null }], 1);
-  const [letter] = store.outbox.deadLetters();
+  const seq = store.outbox.queue.queued('audit', [], 1)[0]?.seq ?? 0;
+  store.outbox.queue.settle('audit', [{ seq, result: 'dead', reason: 'expired', status: null }], 1);
+  const [letter] = store.outbox.deadLetters.list();
   assert.deepEqual([letter?.eventId, letter?.attempts, letter?.status], [null, 0, null]);
 });
 
 test('a row that expired without an attempt after a failed one keeps what the other side said then', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1')]);
-  const seq = store.outbox.queued('audit', [], 1)[0]?.seq ?? 0;
-  store.outbox.settle('audit', [{ seq, result: 'failed', status: 410 }], 1);
-  store.outbox.settle('audit', [{ seq, result: 'dead', reason: 'expired', status: null }], 2);
-  const [letter] = store.outbox.deadLetters();
+  const seq = store.outbox.queue.queued('audit', [], 1)[0]?.seq ?? 0;
+  store.outbox.queue.settle('audit', [{ seq, result: 'failed', status: 410 }], 1);
+  store.outbox.queue.settle('audit', [{ seq, result: 'dead', reason: 'expired', status: null }], 2);
+  const [letter] = store.outbox.deadLetters.list();
   assert.deepEqual([letter?.attempts, letter?.status], [1, 410]);
 });
 
@@ -81,7 +81,7 @@ test('a list longer than one step is whole, and reading it slowly holds nothing 
   bury(store.outbox);
   using verb = beside(store);
   const read: string[] = [];
-  for (const { id } of verb.deadLetters()) {
+  for (const { id } of verb.deadLetters.list()) {
     if (read.length === 0) append(store, [entry('meanwhile:1')]);
     read.push(id);
   }
@@ -91,18 +91,18 @@ test('a list longer than one step is whole, and reading it slowly holds nothing 
 test('a retried dead letter is queued anew behind its key, same id and bytes, without attempts', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1'), entry('b:1')]);
-  const [first] = store.outbox.queued('audit', [], 1);
+  const [first] = store.outbox.queue.queued('audit', [], 1);
   assert.ok(first);
-  store.outbox.settle('audit', [{ seq: first.seq, result: 'dead', reason: 'refused', status: 400 }], 1);
+  store.outbox.queue.settle('audit', [{ seq: first.seq, result: 'dead', reason: 'refused', status: 400 }], 1);
   append(store, [entry('a:2')]);
   store.time.jumpWall(60_000);
-  assert.equal(store.outbox.retryDeadLetters({ ids: ['a:1'] }), 1);
+  assert.equal(store.outbox.deadLetters.retry({ ids: ['a:1'] }), 1);
   assert.deepEqual(queuedIds(store.outbox), ['b:1', 'a:2', 'a:1']);
-  const again = store.outbox.queued('audit', [], 10).at(-1);
+  const again = store.outbox.queue.queued('audit', [], 10).at(-1);
   assert.deepEqual([again?.attempts, again?.queuedAtMs, again?.bytes], [0, store.time.wallMs(), first.bytes]);
   assert.ok((again?.seq ?? 0) > first.seq);
   assert.deepEqual(letters(store.outbox), []);
-  assert.equal(store.outbox.retryDeadLetters(), 0);
+  assert.equal(store.outbox.deadLetters.retry(), 0);
 });
 
 test('dead letters are retried by sink, over more than one step', (t) => {
@@ -114,7 +114,7 @@ test('dead letters are retried by sink, over more than one step', (t) => {
   );
   bury(store.outbox, 'audit');
   bury(store.outbox, 'hooks');
-  assert.equal(store.outbox.retryDeadLetters({ sink: 'audit' }), 450);
+  assert.equal(store.outbox.deadLetters.retry({ sink: 'audit' }), 450);
   assert.equal(queuedIds(store.outbox, 'audit').length, 450);
   assert.equal(letters(store.outbox).length, 450);
 });
@@ -123,12 +123,12 @@ test('dead letters of a removed sink stay: it cannot be retried by name, and all
   const store = testStore(t);
   append(store, [entry('a:1')], ['audit', 'hooks']);
   bury(store.outbox, 'audit');
-  store.outbox.syncSinks(sinks('audit'));
-  assert.throws(() => store.outbox.retryDeadLetters({ sink: 'hooks' }), {
+  store.outbox.sinks.sync(sinks('audit'));
+  assert.throws(() => store.outbox.deadLetters.retry({ sink: 'hooks' }), {
     code: 'BRIDGE_STORE_SINK_UNKNOWN',
     message: /no sink "hooks"; it has "audit"/,
   });
-  assert.equal(store.outbox.retryDeadLetters(), 1);
+  assert.equal(store.outbox.deadLetters.retry(), 1);
   assert.deepEqual(letters(store.outbox), ['hooks a:1']);
 });
 
@@ -137,10 +137,10 @@ test('discarded dead letters are gone for good', (t) => {
   append(store, [entry('a:1'), entry('a:2')], ['audit', 'hooks']);
   bury(store.outbox, 'audit');
   bury(store.outbox, 'hooks');
-  assert.equal(store.outbox.discardDeadLetters({ ids: ['a:1'] }), 2);
-  assert.equal(store.outbox.discardDeadLetters({ sink: 'hooks' }), 1);
+  assert.equal(store.outbox.deadLetters.discard({ ids: ['a:1'] }), 2);
+  assert.equal(store.outbox.deadLetters.discard({ sink: 'hooks' }), 1);
   assert.deepEqual(letters(store.outbox), ['audit a:2']);
-  assert.equal(store.outbox.discardDeadLetters({ sink: 'hooks' }), 0);
+  assert.equal(store.outbox.deadLetters.discard({ sink: 'hooks' }), 0);
 });
 
 test('a retry beside a running bridge shows there as a change from outside, once', (t) => {
@@ -149,7 +149,7 @@ test('a retry beside a running bridge shows there as a change from outside, once
   bury(store.outbox);
   assert.equal(store.outbox.changedOutside(), false, 'its own writes are none');
   using verb = beside(store);
-  assert.equal(verb.retryDeadLetters(), 1);
+  assert.equal(verb.deadLetters.retry(), 1);
   assert.equal(store.outbox.changedOutside(), true);
   assert.equal(store.outbox.changedOutside(), false);
   assert.deepEqual(queuedIds(store.outbox), ['a:1']);
@@ -177,13 +177,13 @@ test('replay queues the journal of a span once more for one sink, in its order, 
     entry('a:2', { timeMs: 300 }),
     entry('c:1', { timeMs: 150 }),
   ]);
-  const accepted = store.outbox.queued('audit', [], 2).map(({ seq }) => ({ seq, result: 'accepted' }) as const);
-  store.outbox.settle('audit', accepted, 1);
-  assert.equal(store.outbox.replay({ sink: 'audit', sinceMs: 100, untilMs: 200 }), 3);
+  const accepted = store.outbox.queue.queued('audit', [], 2).map(({ seq }) => ({ seq, result: 'accepted' }) as const);
+  store.outbox.queue.settle('audit', accepted, 1);
+  assert.equal(store.outbox.replay.queue({ sink: 'audit', sinceMs: 100, untilMs: 200 }), 3);
   assert.deepEqual(queuedIds(store.outbox), ['a:2', 'c:1', 'a:1', 'b:1', 'c:1']);
-  assert.equal(store.outbox.replay({ sink: 'hooks', sinceMs: 0, eventKey: 'a' }), 2);
+  assert.equal(store.outbox.replay.queue({ sink: 'hooks', sinceMs: 0, eventKey: 'a' }), 2);
   assert.deepEqual(queuedIds(store.outbox, 'hooks'), ['a:1', 'a:2']);
-  assert.equal(store.outbox.replay({ sink: 'audit', sinceMs: 301 }), 0);
+  assert.equal(store.outbox.replay.queue({ sink: 'audit', sinceMs: 301 }), 0);
 });
 
 test('replay takes spans longer than one step', (t) => {
@@ -194,9 +194,9 @@ test('replay takes spans longer than one step', (t) => {
     ids.map((id) => entry(id)),
     [],
   );
-  assert.equal(store.outbox.replay({ sink: 'audit', sinceMs: 0 }), 1001);
+  assert.equal(store.outbox.replay.queue({ sink: 'audit', sinceMs: 0 }), 1001);
   assert.deepEqual(
-    store.outbox.queued('audit', [], 2000).map(({ id }) => id),
+    store.outbox.queue.queued('audit', [], 2000).map(({ id }) => id),
     ids,
   );
 });
@@ -209,14 +209,14 @@ test('a sink that got an event by replay has been sent it, while it lasts', (t) 
     transaction.append(entry('b:1', { occurrence: 2 }), [], 1);
   });
   store.outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('b', 2)])));
-  store.outbox.replay({ sink: 'hooks', sinceMs: 0 });
-  assert.equal(store.outbox.wasSent('hooks', 1), false);
-  assert.equal(store.outbox.wasSent('hooks', 2), true);
+  store.outbox.replay.queue({ sink: 'hooks', sinceMs: 0 });
+  assert.equal(store.outbox.sinks.wasSent('hooks', 1), false);
+  assert.equal(store.outbox.sinks.wasSent('hooks', 2), true);
 });
 
 test('replay for a sink that the store does not know names those it knows', (t) => {
   const { outbox } = testStore(t);
-  assert.throws(() => outbox.replay({ sink: 'nobody', sinceMs: 0 }), {
+  assert.throws(() => outbox.replay.queue({ sink: 'nobody', sinceMs: 0 }), {
     code: 'BRIDGE_STORE_SINK_UNKNOWN',
     message: /no sink "nobody"; it has "audit", "hooks"/,
   });

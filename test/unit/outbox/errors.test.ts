@@ -59,7 +59,7 @@ test('on a full disk nothing is stored and the error says so; when there is room
     rmSync(disk, { recursive: true });
   });
   const store: TestStore = { folder, time, outbox };
-  outbox.syncSinks(sinks('audit'));
+  outbox.sinks.sync(sinks('audit'));
   outbox.transact((transaction) => transaction.saveState(knownState([])));
   append(store, [entry('before:1')]);
 
@@ -80,22 +80,22 @@ test('on a full disk nothing is stored and the error says so; when there is room
   rmSync(ballast);
   using again = openOutbox(folder, { deps: time, lock: true });
   assert.equal(queuedIds(again).length, 101);
-  assert.equal(again.state().lastGoodAt?.wallMs, 3_000_000);
+  assert.equal(again.known.load().lastGoodAt?.wallMs, 3_000_000);
 });
 
 test('a store that may not grow stores nothing half, and goes on with the room that pruning makes', (t) => {
   const store = testStore(t, { maxPages: 120 });
   append(store, many(50, 'old'));
-  const rows = store.outbox.queued('audit', [], 100);
-  store.outbox.settle(
+  const rows = store.outbox.queue.queued('audit', [], 100);
+  store.outbox.queue.settle(
     'audit',
     rows.map(({ seq }) => ({ seq, result: 'accepted' })),
     1,
   );
   assert.throws(() => append(store, many(1000)), { code: 'BRIDGE_STORE_FULL' });
   assert.deepEqual(queuedIds(store.outbox), []);
-  assert.equal(store.outbox.isUsed('e0:1'), false);
-  while (store.outbox.prune({ retainMs: 1, nowMs: store.time.wallMs() }) > 0);
+  assert.equal(store.outbox.journal.isUsed('e0:1'), false);
+  while (store.outbox.retention.prune({ retainMs: 1, nowMs: store.time.wallMs() }) > 0);
   append(store, many(50));
   assert.equal(queuedIds(store.outbox).length, 50);
 });
@@ -166,7 +166,7 @@ test('what was begun but not finished of a new store is made again', (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'outbox.db.new'), 'cut off');
   using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
-  assert.equal(outbox.hasState(), false);
+  assert.equal(outbox.known.load().lastGoodAt !== null, false);
 });
 
 test('a new folder is for its owner alone, and so is the store in a folder that is open to others', (t) => {

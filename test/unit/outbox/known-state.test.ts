@@ -15,14 +15,14 @@ function save(store: TestStore, state: KnownState): void {
 function reopened(store: TestStore): KnownState {
   store.outbox.close();
   using outbox = openOutbox(store.folder, { deps: store.time, lock: true });
-  return outbox.state();
+  return outbox.known.load();
 }
 
 test('a new store has no state, no blindness and nothing known', (t) => {
   const { outbox } = testStore(t);
-  assert.equal(outbox.hasState(), false);
-  assert.equal(outbox.blindness(), null);
-  assert.deepEqual(outbox.state(), {
+  assert.equal(outbox.known.load().lastGoodAt !== null, false);
+  assert.equal(outbox.known.blindness(), null);
+  assert.deepEqual(outbox.known.load(), {
     incarnation: null,
     apiVersion: null,
     lastGoodAt: null,
@@ -43,7 +43,7 @@ test('a state comes back as it was saved, moments without elapsed time, events i
   ];
   const state = knownState(events, { incarnation: Number.MAX_SAFE_INTEGER, nextOccurrence: 9 });
   save(store, { ...state, lastGoodAt: { wallMs: 1_000_000, elapsedMs: 17 }, emptyRow: { count: 2, firstAt: at(1) } });
-  assert.equal(store.outbox.hasState(), true);
+  assert.equal(store.outbox.known.load().lastGoodAt !== null, true);
   assert.deepEqual(reopened(store), state);
 });
 
@@ -93,19 +93,19 @@ test('an event that is known already is not written again', (t) => {
 test('an event has ended once its occurrence is gone from the state, also when it comes back', (t) => {
   const store = testStore(t);
   save(store, knownState([knownEvent('a', 1)]));
-  assert.equal(store.outbox.occurrences.lastEndedMs('a'), null);
+  assert.equal(store.outbox.known.lastEndedMs('a'), null);
   save(store, knownState([], { lastGoodAt: at(1_000_100) }));
-  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_100);
+  assert.equal(store.outbox.known.lastEndedMs('a'), 1_000_100);
   save(store, knownState([knownEvent('a', 2)], { lastGoodAt: at(1_000_200) }));
-  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_100);
+  assert.equal(store.outbox.known.lastEndedMs('a'), 1_000_100);
   save(store, knownState([], { lastGoodAt: at(1_000_300) }));
-  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_300, 'its last end counts');
-  assert.equal(store.outbox.occurrences.lastEndedMs('never'), null);
+  assert.equal(store.outbox.known.lastEndedMs('a'), 1_000_300, 'its last end counts');
+  assert.equal(store.outbox.known.lastEndedMs('never'), null);
 });
 
 test('the last occurrence of an event is its newest, ended or not, also where the clock was set back', (t) => {
   const store = testStore(t);
-  const last = () => store.outbox.occurrences.lastOccurrence('a');
+  const last = () => store.outbox.known.lastOccurrence('a');
   save(store, knownState([knownEvent('b', 1)]));
   assert.equal(last(), null);
   save(store, knownState([knownEvent('a', 2)]));
@@ -123,7 +123,7 @@ test('an occurrence that takes the place of another of the same event ends it', 
   save(store, knownState([knownEvent('a', 1)]));
   const next = knownState([knownEvent('a', 2)]);
   save(store, next);
-  assert.equal(store.outbox.occurrences.lastEndedMs('a'), 1_000_000);
+  assert.equal(store.outbox.known.lastEndedMs('a'), 1_000_000);
   assert.deepEqual(reopened(store), next);
 });
 
@@ -140,7 +140,7 @@ test('what a failed transaction saved is not taken for saved', (t) => {
       }),
     /^Error: no$/,
   );
-  assert.deepEqual(store.outbox.state(), before);
+  assert.deepEqual(store.outbox.known.load(), before);
   save(store, next);
   assert.deepEqual(reopened(store), next);
 });
@@ -151,9 +151,9 @@ test('blindness is stored until sight is back', (t) => {
   store.outbox.transact((transaction) => transaction.saveBlindness(blindness));
   store.outbox.close();
   using again = openOutbox(store.folder, { deps: store.time, lock: true });
-  assert.deepEqual(again.blindness(), blindness);
+  assert.deepEqual(again.known.blindness(), blindness);
   again.transact((transaction) => transaction.saveBlindness(null));
-  assert.equal(again.blindness(), null);
+  assert.equal(again.known.blindness(), null);
 });
 
 test('a heartbeat keeps the time of the last good document and nothing else', (t) => {
@@ -167,7 +167,7 @@ test('a heartbeat keeps the time of the last good document and nothing else', (t
 test('heartbeats are written once a second at most', async (t) => {
   const store = testStore(t);
   save(store, knownState([]));
-  const written = (): unknown => store.outbox.state().lastGoodAt?.wallMs;
+  const written = (): unknown => store.outbox.known.load().lastGoodAt?.wallMs;
   store.outbox.heartbeat(at(1));
   await store.time.advance(999);
   assert.equal(store.outbox.heartbeat(at(2)), true);
@@ -192,12 +192,12 @@ test('a heartbeat that cannot be written says so at once, without waiting for th
 
 test('the identity is kept, and the observer has one id for the life of the store', (t) => {
   const store = testStore(t);
-  const { observerId } = store.outbox.identity();
+  const { observerId } = store.outbox.identity.current;
   assert.match(observerId, /^[0-9a-f]{32}$/);
-  assert.deepEqual(store.outbox.identity(), { vmId: null, name: null, source: null, observerId });
-  store.outbox.saveIdentity({ vmId: 'vm', name: 'web_0' });
-  store.outbox.saveIdentity({ source: '/subscriptions/s' });
+  assert.deepEqual(store.outbox.identity.current, { vmId: null, name: null, source: null, observerId });
+  store.outbox.identity.save({ vmId: 'vm', name: 'web_0' });
+  store.outbox.identity.save({ source: '/subscriptions/s' });
   store.outbox.close();
   using again = openOutbox(store.folder, { deps: store.time, lock: true });
-  assert.deepEqual(again.identity(), { vmId: 'vm', name: 'web_0', source: '/subscriptions/s', observerId });
+  assert.deepEqual(again.identity.current, { vmId: 'vm', name: 'web_0', source: '/subscriptions/s', observerId });
 });

@@ -7,7 +7,7 @@ import { eventApproval } from '../cloudevents/changes.ts';
 
 const [work, folder = ''] = process.argv.slice(2);
 const outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
-outbox.syncSinks(sinks('audit', 'hooks'));
+outbox.sinks.sync(sinks('audit', 'hooks'));
 
 function say(what: string | number): void {
   writeSync(1, `${what}\n`);
@@ -54,7 +54,7 @@ switch (work) {
       transaction.saveState(knownState([]));
       transaction.append(entry('a:scheduled'), ['audit'], 1);
     });
-    outbox.settle('audit', [{ seq: outbox.queued('audit', [], 1)[0]?.seq ?? 0, result: 'accepted' }], 2);
+    outbox.queue.settle('audit', [{ seq: outbox.queue.queued('audit', [], 1)[0]?.seq ?? 0, result: 'accepted' }], 2);
     outbox.heartbeat({ wallMs: 4_000_000, elapsedMs: 1 });
     say('done');
     hang();

@@ -58,7 +58,7 @@ test('kill -9 frees the lock', async (t) => {
   assert.ok(existsSync(join(folder, 'run.pid')), 'it had no time to tidy up');
   using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
   assert.equal(readFileSync(join(folder, 'run.pid'), 'utf8'), `${process.pid}\n`);
-  assert.equal(outbox.hasState(), false);
+  assert.equal(outbox.known.load().lastGoodAt !== null, false);
 });
 
 test('an outbox that is closed frees the lock, and one that could not be opened does not keep it', (t) => {
@@ -80,7 +80,7 @@ test('a verb works beside the one that holds the lock', async (t) => {
   const { said } = start(t, 'hold', folder);
   await said(1);
   using verb = openOutbox(folder, { deps: new VirtualTime(), lock: false });
-  assert.deepEqual([...verb.deadLetters()], []);
+  assert.deepEqual([...verb.deadLetters.list()], []);
 });
 
 test('every commit that was told of survives kill -9, whole: state, journal, a row for each sink, approvals and their record', async (t) => {
@@ -90,18 +90,18 @@ test('every commit that was told of survives kill -9, whole: state, journal, a r
     await said(most);
     const told = Number((await kill()).at(-1));
     using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
-    const stored = outbox.state().incarnation ?? 0;
+    const stored = outbox.known.load().incarnation ?? 0;
     assert.ok(stored >= told, `it told of ${told} commits, ${stored} are there`);
     const ids = Array.from({ length: stored }, (_, index) => `e${index + 1}:scheduled`);
     for (const sink of ['audit', 'hooks']) {
-      const rows = outbox.queued(sink, [], 1_000_000);
+      const rows = outbox.queue.queued(sink, [], 1_000_000);
       assert.deepEqual(
         rows.map(({ id }) => id),
         ids,
       );
     }
-    assert.deepEqual([...outbox.state().events.keys()], [`e${stored}`]);
-    assert.ok(ids.every((id) => outbox.isUsed(id)));
+    assert.deepEqual([...outbox.known.load().events.keys()], [`e${stored}`]);
+    assert.ok(ids.every((id) => outbox.journal.isUsed(id)));
     for (let occurrence = 1; occurrence <= stored; occurrence++) {
       assert.equal(outbox.approvals.of(occurrence)?.key, `e${occurrence}`);
       assert.deepEqual(
@@ -119,8 +119,8 @@ test('a transaction that kill -9 cut short has left nothing', async (t) => {
   await said(1);
   await kill();
   using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
-  assert.equal(outbox.hasState(), false);
-  assert.equal(outbox.isUsed('a:scheduled'), false);
+  assert.equal(outbox.known.load().lastGoodAt !== null, false);
+  assert.equal(outbox.journal.isUsed('a:scheduled'), false);
   assert.deepEqual([outbox.approvals.of(1), outbox.approvals.record(1, FIRST_PART).steps], [null, []]);
   assert.deepEqual(queuedIds(outbox), []);
 });
@@ -131,6 +131,6 @@ test('a heartbeat and an acceptance survive kill -9 although they cost no fsync'
   await said(1);
   await kill();
   using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
-  assert.equal(outbox.state().lastGoodAt?.wallMs, 4_000_000);
+  assert.equal(outbox.known.load().lastGoodAt?.wallMs, 4_000_000);
   assert.deepEqual(queuedIds(outbox), []);
 });

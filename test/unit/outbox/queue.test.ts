@@ -1,29 +1,16 @@
 // Appended CloudEvents → what the lanes get, and what becomes of it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { ApprovalStore, ApprovalTransaction } from '../../../src/approvals/store.ts';
-import type { LaneStore } from '../../../src/delivery/lane-store.ts';
-import { type Outbox, openOutbox } from '../../../src/outbox/outbox.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
-
-/** What the outbox provides of ApprovalStore by the same names; the CloudEvents of `publish` are made outside it. */
-type ApprovalHalf = Pick<ApprovalStore, 'seen' | 'isUsed' | 'messages'> & {
-  transact<T>(work: (transaction: Omit<ApprovalTransaction, 'publish'>) => T): T;
-};
-
-test('the outbox is what lanes and approvals ask for', (t) => {
-  const outbox: Outbox = testStore(t).outbox;
-  const asked: LaneStore & ApprovalHalf = outbox;
-  assert.deepEqual(asked.queued('audit', [], 1), []);
-});
 
 test('an entry is queued once for each sink that wants it, with the bytes it was made of', (t) => {
   const store = testStore(t);
   const one = entry('a:scheduled', { partitionKey: 'a', timeMs: 77 });
   append(store, [one], ['audit', 'hooks']);
   append(store, [entry('b:scheduled')], []);
-  const [row, ...rest] = store.outbox.queued('hooks', [], 10);
+  const [row, ...rest] = store.outbox.queue.queued('hooks', [], 10);
   assert.deepEqual(rest, []);
   assert.deepEqual(row && { ...row, bytes: Buffer.from(row.bytes) }, {
     seq: 2,
@@ -49,7 +36,7 @@ test('rows come in the order in which they were queued, without the keys that ar
   assert.deepEqual(queuedIds(store.outbox), ['b:1', 'a:1', 'b:2', 'c:1', 'a:2']);
   assert.deepEqual(queuedIds(store.outbox, 'audit', ['a', 'c', 'unheard of']), ['b:1', 'b:2']);
   assert.deepEqual(
-    store.outbox.queued('audit', ['b'], 2).map(({ id }) => id),
+    store.outbox.queue.queued('audit', ['b'], 2).map(({ id }) => id),
     ['a:1', 'c:1'],
   );
 });
@@ -60,9 +47,9 @@ test('a row tells when its event ended', (t) => {
     transaction.saveState(knownState([knownEvent('a', 1)]));
     transaction.append(entry('a:scheduled'), ['audit'], 1);
   });
-  assert.equal(store.outbox.queued('audit', [], 1)[0]?.endedAtMs, null);
+  assert.equal(store.outbox.queue.queued('audit', [], 1)[0]?.endedAtMs, null);
   store.outbox.transact((transaction) => transaction.saveState(knownState([], { lastGoodAt: { wallMs: 5_000, elapsedMs: 1 } })));
-  assert.equal(store.outbox.queued('audit', [], 1)[0]?.endedAtMs, 5_000);
+  assert.equal(store.outbox.queue.queued('audit', [], 1)[0]?.endedAtMs, 5_000);
 });
 
 test('what was accepted or given up is no longer queued; what failed keeps its place and counts', (t) => {
@@ -71,9 +58,9 @@ test('what was accepted or given up is no longer queued; what failed keeps its p
     store,
     ['a:1', 'a:2', 'b:1', 'c:1'].map((id) => entry(id)),
   );
-  const [first, second, third] = store.outbox.queued('audit', [], 3);
+  const [first, second, third] = store.outbox.queue.queued('audit', [], 3);
   assert.ok(first && second && third);
-  store.outbox.settle(
+  store.outbox.queue.settle(
     'audit',
     [
       { seq: first.seq, result: 'accepted' },
@@ -82,9 +69,9 @@ test('what was accepted or given up is no longer queued; what failed keeps its p
     ],
     9,
   );
-  store.outbox.settle('audit', [{ seq: second.seq, result: 'failed', status: 'ECONNREFUSED' }], 10);
+  store.outbox.queue.settle('audit', [{ seq: second.seq, result: 'failed', status: 'ECONNREFUSED' }], 10);
   assert.deepEqual(
-    store.outbox.queued('audit', [], 10).map(({ id, attempts }) => [id, attempts]),
+    store.outbox.queue.queued('audit', [], 10).map(({ id, attempts }) => [id, attempts]),
     [
       ['a:2', 2],
       ['c:1', 0],
@@ -98,9 +85,9 @@ test('a thousand outcomes are settled at once', (t) => {
     store,
     Array.from({ length: 1000 }, (_, index) => entry(`e${index}:scheduled`, { occurrence: index + 1 })),
   );
-  const rows = store.outbox.queued('audit', [], 1000);
+  const rows = store.outbox.queue.queued('audit', [], 1000);
   assert.equal(rows.length, 1000);
-  store.outbox.settle(
+  store.outbox.queue.settle(
     'audit',
     rows.map(({ seq }) => ({ seq, result: 'accepted' })),
     1,
@@ -111,13 +98,13 @@ test('a thousand outcomes are settled at once', (t) => {
 test('settlements of another sink, of unknown rows and of rows already settled change nothing', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1')], ['audit']);
-  const seq = store.outbox.queued('audit', [], 1)[0]?.seq ?? 0;
-  store.outbox.settle('hooks', [{ seq, result: 'accepted' }], 1);
-  store.outbox.settle('audit', [{ seq: seq + 99, result: 'accepted' }], 1);
+  const seq = store.outbox.queue.queued('audit', [], 1)[0]?.seq ?? 0;
+  store.outbox.queue.settle('hooks', [{ seq, result: 'accepted' }], 1);
+  store.outbox.queue.settle('audit', [{ seq: seq + 99, result: 'accepted' }], 1);
   assert.deepEqual(queuedIds(store.outbox), ['a:1']);
-  store.outbox.settle('audit', [{ seq, result: 'accepted' }], 1);
-  store.outbox.settle('audit', [{ seq, result: 'dead', reason: 'expired', status: null }], 1);
-  assert.equal(store.outbox.backlog('audit').dead, 0);
+  store.outbox.queue.settle('audit', [{ seq, result: 'accepted' }], 1);
+  store.outbox.queue.settle('audit', [{ seq, result: 'dead', reason: 'expired', status: null }], 1);
+  assert.equal(store.outbox.queue.backlog('audit').dead, 0);
 });
 
 test('rows queued up to a moment are found, in queue order, also when the clock was set back in between', (t) => {
@@ -128,7 +115,7 @@ test('rows queued up to a moment are found, in queue order, also when the clock 
   queue('a:2', 100);
   queue('a:3', 200);
   queue('a:4', 400);
-  const before = (ms: number, limit = 10): string[] => store.outbox.queuedBefore('audit', ms, limit).map(({ id }) => id);
+  const before = (ms: number, limit = 10): string[] => store.outbox.queue.queuedBefore('audit', ms, limit).map(({ id }) => id);
   assert.deepEqual(before(300), ['a:1', 'a:2', 'a:3']);
   assert.deepEqual(before(200), ['a:2', 'a:3']);
   assert.deepEqual(before(300, 1), ['a:2']);
@@ -137,27 +124,27 @@ test('rows queued up to a moment are found, in queue order, also when the clock 
 
 test('the backlog counts what waits and what was given up, and tells since when the oldest waits', (t) => {
   const store = testStore(t);
-  assert.deepEqual(store.outbox.backlog('audit'), { queued: 0, oldestQueuedAtMs: null, dead: 0 });
+  assert.deepEqual(store.outbox.queue.backlog('audit'), { queued: 0, oldestQueuedAtMs: null, dead: 0 });
   store.outbox.transact((transaction) => {
     transaction.append(entry('a:1'), ['audit', 'hooks'], 300);
     transaction.append(entry('a:2'), ['audit'], 200);
   });
-  assert.deepEqual(store.outbox.backlog('audit'), { queued: 2, oldestQueuedAtMs: 200, dead: 0 });
-  const [row] = store.outbox.queued('audit', [], 1);
-  store.outbox.settle('audit', [{ seq: row?.seq ?? 0, result: 'dead', reason: 'expired', status: null }], 1);
-  assert.deepEqual(store.outbox.backlog('audit'), { queued: 1, oldestQueuedAtMs: 200, dead: 1 });
-  assert.deepEqual(store.outbox.backlog('hooks'), { queued: 1, oldestQueuedAtMs: 300, dead: 0 });
+  assert.deepEqual(store.outbox.queue.backlog('audit'), { queued: 2, oldestQueuedAtMs: 200, dead: 0 });
+  const [row] = store.outbox.queue.queued('audit', [], 1);
+  store.outbox.queue.settle('audit', [{ seq: row?.seq ?? 0, result: 'dead', reason: 'expired', status: null }], 1);
+  assert.deepEqual(store.outbox.queue.backlog('audit'), { queued: 1, oldestQueuedAtMs: 200, dead: 1 });
+  assert.deepEqual(store.outbox.queue.backlog('hooks'), { queued: 1, oldestQueuedAtMs: 300, dead: 0 });
 });
 
 test('an id is used once it was appended, and cannot be appended twice', (t) => {
   const store = testStore(t);
-  assert.equal(store.outbox.isUsed('a:scheduled'), false);
+  assert.equal(store.outbox.journal.isUsed('a:scheduled'), false);
   store.outbox.transact((transaction) => {
     transaction.append(entry('a:scheduled'), [], 1);
-    assert.equal(store.outbox.isUsed('a:scheduled'), true, 'within its own transaction too');
+    assert.equal(store.outbox.journal.isUsed('a:scheduled'), true, 'within its own transaction too');
   });
   assert.throws(() => append(store, [entry('b:scheduled'), entry('a:scheduled')]), { code: 'BRIDGE_INTERNAL' });
-  assert.equal(store.outbox.isUsed('b:scheduled'), false);
+  assert.equal(store.outbox.journal.isUsed('b:scheduled'), false);
   assert.deepEqual(queuedIds(store.outbox), []);
 });
 
@@ -187,70 +174,70 @@ test('a journalled CloudEvent tells what it told; of bridge events and unknown i
     entry('source-blind:1', { change: 'source.blind', key: null, occurrence: null, data: {} }),
   ]);
   const { outbox } = store;
-  assert.deepEqual(outbox.seen('a:scheduled'), { change: 'scheduled', key: 'a', occurrence: 7, event });
-  assert.deepEqual(outbox.seen('a:ended'), { change: 'ended', key: 'a', occurrence: 1, event: started });
-  for (const id of ['a:approval-recorded:1', 'source-blind:1', 'a:updated']) assert.equal(outbox.seen(id), null, id);
+  assert.deepEqual(outbox.journal.seen('a:scheduled'), { change: 'scheduled', key: 'a', occurrence: 7, event });
+  assert.deepEqual(outbox.journal.seen('a:ended'), { change: 'ended', key: 'a', occurrence: 1, event: started });
+  for (const id of ['a:approval-recorded:1', 'source-blind:1', 'a:updated']) assert.equal(outbox.journal.seen(id), null, id);
 });
 
 test('a sink is remembered to have been sent a change of an occurrence', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1', { occurrence: 1 }), entry('a:2', { occurrence: 1 })], ['hooks']);
   append(store, [entry('source-blind:1', { key: null, occurrence: null })], ['hooks']);
-  assert.equal(store.outbox.wasSent('hooks', 1), true);
-  assert.equal(store.outbox.wasSent('audit', 1), false);
-  assert.equal(store.outbox.wasSent('hooks', 2), false);
+  assert.equal(store.outbox.sinks.wasSent('hooks', 1), true);
+  assert.equal(store.outbox.sinks.wasSent('audit', 1), false);
+  assert.equal(store.outbox.sinks.wasSent('hooks', 2), false);
 });
 
 test('a retired sink stays so over restarts, until its configuration changes', (t) => {
   const store = testStore(t);
   const retirement = { reason: 'gone', atMs: 5 };
-  assert.equal(store.outbox.retirement('hooks'), null);
-  store.outbox.retire('hooks', retirement);
+  assert.equal(store.outbox.queue.retirement('hooks'), null);
+  store.outbox.queue.retire('hooks', retirement);
   store.outbox.close();
   using again = openOutbox(store.folder, { deps: store.time, lock: true });
-  assert.deepEqual(again.syncSinks(sinks('audit', 'hooks')), { added: [], removed: [], unretired: [] });
-  assert.deepEqual(again.retirement('hooks'), retirement);
-  assert.equal(again.retirement('audit'), null);
+  assert.deepEqual(again.sinks.sync(sinks('audit', 'hooks')), { added: [], removed: [], unretired: [] });
+  assert.deepEqual(again.queue.retirement('hooks'), retirement);
+  assert.equal(again.queue.retirement('audit'), null);
   const changed = sinks('audit', 'hooks').map((sink) => ({ ...sink, fingerprint: 'two' }));
-  assert.deepEqual(again.syncSinks(changed), { added: [], removed: [], unretired: ['hooks'] });
-  assert.equal(again.retirement('hooks'), null);
+  assert.deepEqual(again.sinks.sync(changed), { added: [], removed: [], unretired: ['hooks'] });
+  assert.equal(again.queue.retirement('hooks'), null);
 });
 
 test('a sink that the store does not know can neither be retired nor resumed', (t) => {
   const { outbox } = testStore(t);
-  assert.throws(() => outbox.retire('nobody', { reason: 'gone', atMs: 1 }), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
-  assert.throws(() => outbox.resume('nobody'), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
+  assert.throws(() => outbox.queue.retire('nobody', { reason: 'gone', atMs: 1 }), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
+  assert.throws(() => outbox.queue.resume('nobody'), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
 });
 
 test('resume lifts a retirement once, for that sink alone, and another process sees that something changed', (t) => {
   const store = testStore(t);
-  for (const sink of ['hooks', 'audit']) store.outbox.retire(sink, { reason: `${sink} is gone`, atMs: 5 });
+  for (const sink of ['hooks', 'audit']) store.outbox.queue.retire(sink, { reason: `${sink} is gone`, atMs: 5 });
   using beside = openOutbox(store.folder, { deps: store.time, lock: false });
   store.outbox.changedOutside();
-  assert.deepEqual(beside.resume('hooks'), { reason: 'hooks is gone', atMs: 5 });
+  assert.deepEqual(beside.queue.resume('hooks'), { reason: 'hooks is gone', atMs: 5 });
   assert.equal(store.outbox.changedOutside(), true);
-  assert.equal(store.outbox.retirement('hooks'), null);
-  assert.equal(beside.resume('hooks'), null);
+  assert.equal(store.outbox.queue.retirement('hooks'), null);
+  assert.equal(beside.queue.resume('hooks'), null);
   assert.equal(store.outbox.changedOutside(), false);
-  assert.notEqual(store.outbox.retirement('audit'), null);
+  assert.notEqual(store.outbox.queue.retirement('audit'), null);
 });
 
 test('a sink added starts empty; rows of one removed are dead-lettered, and a sink of its name that comes back starts anew', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1', { occurrence: 1 }), entry('a:2', { occurrence: 1 })], ['hooks']);
-  assert.deepEqual(store.outbox.syncSinks(sinks('audit', 'later')), {
+  assert.deepEqual(store.outbox.sinks.sync(sinks('audit', 'later')), {
     added: ['later'],
     removed: [{ sink: 'hooks', deadLettered: 2 }],
     unretired: [],
   });
   assert.deepEqual(queuedIds(store.outbox, 'hooks'), []);
   assert.deepEqual(queuedIds(store.outbox, 'later'), []);
-  assert.equal(store.outbox.wasSent('hooks', 1), false);
-  const letters = [...store.outbox.deadLetters({ sink: 'hooks' })];
+  assert.equal(store.outbox.sinks.wasSent('hooks', 1), false);
+  const letters = [...store.outbox.deadLetters.list({ sink: 'hooks' })];
   assert.deepEqual(
     letters.map(({ id, reason, status, attempts }) => ({ id, reason, status, attempts })),
     ['a:1', 'a:2'].map((id) => ({ id, reason: 'sink removed', status: null, attempts: 0 })),
   );
-  assert.deepEqual(store.outbox.syncSinks(sinks('audit', 'hooks', 'later')), { added: ['hooks'], removed: [], unretired: [] });
+  assert.deepEqual(store.outbox.sinks.sync(sinks('audit', 'hooks', 'later')), { added: ['hooks'], removed: [], unretired: [] });
   assert.deepEqual(queuedIds(store.outbox, 'hooks'), []);
 });

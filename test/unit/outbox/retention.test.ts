@@ -28,8 +28,8 @@ function counts(t: TestContext, store: TestStore): (...tables: readonly string[]
 }
 
 function accept(store: TestStore, atMs: number, sink = 'audit'): void {
-  const rows = store.outbox.queued(sink, [], 10_000);
-  store.outbox.settle(
+  const rows = store.outbox.queue.queued(sink, [], 10_000);
+  store.outbox.queue.settle(
     sink,
     rows.map(({ seq }) => ({ seq, result: 'accepted' })),
     atMs,
@@ -39,14 +39,14 @@ function accept(store: TestStore, atMs: number, sink = 'audit'): void {
 /** Prunes until nothing more goes; returns what each step took. */
 function pruneAll(store: TestStore, nowMs: number, limit?: number): number[] {
   const steps: number[] = [];
-  do steps.push(store.outbox.prune({ retainMs: RETAIN_MS, nowMs, ...(limit === undefined ? {} : { limit }) }));
+  do steps.push(store.outbox.retention.prune({ retainMs: RETAIN_MS, nowMs, ...(limit === undefined ? {} : { limit }) }));
   while (steps.at(-1) !== 0);
   return steps.slice(0, -1);
 }
 
 /** Journals `ids` at 0 as events that have ended at 0. */
 function journalEnded(store: TestStore, ids: readonly string[], to: readonly string[] = ['audit']): void {
-  const occurrence = store.outbox.state().nextOccurrence;
+  const occurrence = store.outbox.known.load().nextOccurrence;
   const events = ids.map((id, index) => knownEvent(id, occurrence + index));
   store.outbox.transact((transaction) => {
     transaction.saveState(knownState(events, { lastGoodAt: { wallMs: 0, elapsedMs: null } }));
@@ -75,10 +75,10 @@ test('what is undelivered or dead-lettered stays for as long as it is, with its 
   assert.deepEqual(pruneAll(store, 300 * DAY_MS), []);
   assert.deepEqual(queuedIds(store.outbox), ['open:1']);
   assert.deepEqual(
-    [...store.outbox.deadLetters()].map(({ id }) => id),
+    [...store.outbox.deadLetters.list()].map(({ id }) => id),
     ['dead:1'],
   );
-  store.outbox.discardDeadLetters({});
+  store.outbox.deadLetters.discard({});
   assert.deepEqual(pruneAll(store, 300 * DAY_MS), [1]);
 });
 
@@ -98,9 +98,9 @@ test('the journal of an event that has not ended stays, however old', (t) => {
   });
   accept(store, 0);
   pruneAll(store, 500 * DAY_MS);
-  assert.equal(store.outbox.seen('a:scheduled')?.key, 'a');
-  assert.equal(store.outbox.isUsed('a:scheduled'), true);
-  assert.equal(store.outbox.wasSent('audit', 1), true);
+  assert.equal(store.outbox.journal.seen('a:scheduled')?.key, 'a');
+  assert.equal(store.outbox.journal.isUsed('a:scheduled'), true);
+  assert.equal(store.outbox.sinks.wasSent('audit', 1), true);
 });
 
 test('entries about the source, which belong to no event, go by age alone', (t) => {
@@ -117,13 +117,13 @@ test('used ids, and that an event has ended, are remembered for 400 days', (t) =
   accept(store, 0);
   pruneAll(store, 400 * DAY_MS);
   assert.deepEqual(
-    [store.outbox.isUsed('a:1'), store.outbox.occurrences.lastEndedMs('a'), store.outbox.wasSent('audit', 1)],
+    [store.outbox.journal.isUsed('a:1'), store.outbox.known.lastEndedMs('a'), store.outbox.sinks.wasSent('audit', 1)],
     [true, 0, true],
   );
-  assert.equal(store.outbox.seen('a:1'), null, 'though its journal entry is gone');
+  assert.equal(store.outbox.journal.seen('a:1'), null, 'though its journal entry is gone');
   pruneAll(store, 400 * DAY_MS + 1);
   assert.deepEqual(
-    [store.outbox.isUsed('a:1'), store.outbox.occurrences.lastEndedMs('a'), store.outbox.wasSent('audit', 1)],
+    [store.outbox.journal.isUsed('a:1'), store.outbox.known.lastEndedMs('a'), store.outbox.sinks.wasSent('audit', 1)],
     [false, null, false],
   );
   assert.deepEqual(count('used_ids', 'occurrences', 'sink_occurrences', 'journal', 'deliveries'), [0, 0, 0, 0, 0]);
@@ -155,8 +155,8 @@ test('with a longer retain, ids are remembered as long as the journal', (t) => {
   const store = testStore(t);
   journalEnded(store, ['a']);
   accept(store, 0);
-  store.outbox.prune({ retainMs: 1000 * DAY_MS, nowMs: 900 * DAY_MS });
-  assert.equal(store.outbox.seen('a:1')?.key, 'a');
+  store.outbox.retention.prune({ retainMs: 1000 * DAY_MS, nowMs: 900 * DAY_MS });
+  assert.equal(store.outbox.journal.seen('a:1')?.key, 'a');
 });
 
 test('no step looks at more rows than it may, and together they take all', (t) => {

@@ -52,7 +52,7 @@ test('a store of version 2 gets the tables of messages, and keeps what it has', 
     database.exec(`INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, 7)`);
   }
   using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
-  assert.equal(newer.occurrences.lastEndedMs('a'), 7);
+  assert.equal(newer.known.lastEndedMs('a'), 7);
   assert.deepEqual([newer.messages.parked(), newer.messages.find('topic', '1')], [[], null]);
 });
 
@@ -95,7 +95,7 @@ test('a store of version 3 keeps its approvals, which say then that nobody holds
   assert.deepEqual(newer.approvals.open(), [first, second]);
   assert.deepEqual(newer.approvals.of(3), { ...first, key: 'c', occurrence: 3, state: 'moot', at: at(8), votes: [] });
   assert.deepEqual(newer.approvals.record(1, FIRST_PART).steps, []);
-  assert.deepEqual(newer.occurrences.lastOccurrence('c'), { occurrence: 3, endedMs: 8 });
+  assert.deepEqual(newer.known.lastOccurrence('c'), { occurrence: 3, endedMs: 8 });
   newer.transact((transaction) => transaction.addSteps(1, [approvalStep('submitted')]));
   assert.deepEqual(newer.approvals.record(1, FIRST_PART).steps, [approvalStep('submitted')]);
 });

@@ -10,8 +10,8 @@ import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } fr
 test('what is stored is set aside whole, with the reason, and nothing of it is left', (t) => {
   const store = testStore(t);
   const { outbox, folder, time } = store;
-  outbox.saveIdentity({ vmId: 'OLD/../vm', name: 'old_0' });
-  const { observerId } = outbox.identity();
+  outbox.identity.save({ vmId: 'OLD/../vm', name: 'old_0' });
+  const { observerId } = outbox.identity.current;
   outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('a', 1)])));
   append(store, [entry('a:1')]);
 
@@ -24,11 +24,11 @@ test('what is stored is set aside whole, with the reason, and nothing of it is l
   t.after(() => old.close());
   assert.equal(old.prepare('SELECT id FROM journal').get()?.['id'], 'a:1');
 
-  assert.equal(outbox.hasState(), false);
-  assert.equal(outbox.isUsed('a:1'), false);
-  assert.equal(outbox.identity().vmId, null);
-  assert.notEqual(outbox.identity().observerId, observerId, 'another machine is another observer');
-  outbox.syncSinks(sinks('audit'));
+  assert.equal(outbox.known.load().lastGoodAt !== null, false);
+  assert.equal(outbox.journal.isUsed('a:1'), false);
+  assert.equal(outbox.identity.current.vmId, null);
+  assert.notEqual(outbox.identity.current.observerId, observerId, 'another machine is another observer');
+  outbox.sinks.sync(sinks('audit'));
   append(store, [entry('a:1')]);
   assert.deepEqual(queuedIds(outbox), ['a:1']);
   assert.throws(() => openOutbox(folder, { deps: time, lock: true }), { code: 'BRIDGE_STORE_LOCKED' });
@@ -41,7 +41,7 @@ test('the empty store is what a restart finds, and a second one is set aside bes
   assert.deepEqual([basename(first), basename(second)], ['set-aside-20260101T000000Z-unknown', 'set-aside-20260101T000000Z-unknown-2']);
   outbox.close();
   using again = openOutbox(folder, { deps: time, lock: true });
-  assert.equal(again.hasState(), false);
+  assert.equal(again.known.load().lastGoodAt !== null, false);
 });
 
 test('rows that a verb keeps open are set aside with their log', (t) => {
@@ -63,7 +63,7 @@ test('rows that a verb keeps open are set aside with their log', (t) => {
       .map((row) => row['id']),
     ['a:1', 'b:1'],
   );
-  assert.equal(store.outbox.isUsed('a:1'), false);
+  assert.equal(store.outbox.journal.isUsed('a:1'), false);
 });
 
 test('a store that cannot be set aside stays in use', (t) => {

@@ -37,11 +37,12 @@ test('an EventId that makes no plain partition key is found by the one that its 
 test('rows of known events come first, then what the bridge says of itself, then the rest, each key in its order', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => transaction.saveState(knownState(EVENTS)));
-  const observer = store.outbox.identity().observerId;
+  const observer = store.outbox.identity.current.observerId;
   const ids = ['over1:ended', 'later:scheduled', 'soon:scheduled', 'over2:ended', 'soon:updated', 'started:scheduled', 'soon:approval'];
   append(store, [...ids.map((id, index) => entry(id, { occurrence: 100 + index })), entry('blind', { partitionKey: observer, key: null })]);
   append(store, [entry('over1:again', { partitionKey: 'over1', occurrence: 200 })]);
-  const first = (limit: number, except: readonly string[] = []) => store.outbox.queuedByUrgency('audit', except, limit).map(({ id }) => id);
+  const first = (limit: number, except: readonly string[] = []) =>
+    store.outbox.queue.queuedByUrgency('audit', except, limit).map(({ id }) => id);
   const all = [
     ...['soon:scheduled', 'soon:updated', 'soon:approval', 'started:scheduled', 'later:scheduled'],
     ...['blind', 'over1:ended', 'over2:ended', 'over1:again'],
@@ -51,41 +52,41 @@ test('rows of known events come first, then what the bridge says of itself, then
   assert.deepEqual(first(3, ['soon', 'over1']), ['started:scheduled', 'later:scheduled', 'blind']);
   assert.deepEqual(first(100, ['soon', 'started', 'later', observer]), ['over1:ended', 'over2:ended', 'over1:again']);
   assert.deepEqual(
-    store.outbox.queuedByUrgency('hooks', [], 10).map(({ id }) => id),
+    store.outbox.queue.queuedByUrgency('hooks', [], 10).map(({ id }) => id),
     [],
   );
 });
 
 test('with nothing known and nothing queued there is nothing', (t) => {
-  assert.deepEqual(testStore(t).outbox.queuedByUrgency('audit', [], 10), []);
+  assert.deepEqual(testStore(t).outbox.queue.queuedByUrgency('audit', [], 10), []);
 });
 
 test('consent is kept over restarts and forgotten with the configuration that it was given to; requests are kept over both', (t) => {
   const store = testStore(t);
-  assert.equal(store.outbox.consent('hooks'), null);
-  assert.equal(store.outbox.requests('hooks'), null);
-  store.outbox.saveConsent('hooks', 'yes');
-  store.outbox.saveRequests('hooks', 'three');
-  store.outbox.saveRequests('unheard of', 'four');
+  assert.equal(store.outbox.sinks.consent('hooks'), null);
+  assert.equal(store.outbox.queue.requests('hooks'), null);
+  store.outbox.sinks.saveConsent('hooks', 'yes');
+  store.outbox.queue.saveRequests('hooks', 'three');
+  store.outbox.queue.saveRequests('unheard of', 'four');
   store.outbox.close();
   using again = openOutbox(store.folder, { deps: store.time, lock: true });
-  again.syncSinks(sinks('audit', 'hooks'));
-  assert.equal(again.consent('hooks'), 'yes');
-  assert.equal(again.consent('audit'), null);
-  assert.equal(again.requests('unheard of'), null);
-  again.syncSinks(sinks('audit', 'hooks').map((sink) => ({ ...sink, fingerprint: 'two' })));
-  assert.equal(again.consent('hooks'), null);
-  assert.equal(again.requests('hooks'), 'three');
-  again.syncSinks(sinks('audit'));
-  again.syncSinks(sinks('audit', 'hooks'));
-  assert.equal(again.requests('hooks'), null, 'a removed sink is forgotten');
+  again.sinks.sync(sinks('audit', 'hooks'));
+  assert.equal(again.sinks.consent('hooks'), 'yes');
+  assert.equal(again.sinks.consent('audit'), null);
+  assert.equal(again.queue.requests('unheard of'), null);
+  again.sinks.sync(sinks('audit', 'hooks').map((sink) => ({ ...sink, fingerprint: 'two' })));
+  assert.equal(again.sinks.consent('hooks'), null);
+  assert.equal(again.queue.requests('hooks'), 'three');
+  again.sinks.sync(sinks('audit'));
+  again.sinks.sync(sinks('audit', 'hooks'));
+  assert.equal(again.queue.requests('hooks'), null, 'a removed sink is forgotten');
 });
 
 test('consent that is taken back is gone', (t) => {
   const { outbox } = testStore(t);
-  outbox.saveConsent('hooks', 'yes');
-  outbox.saveConsent('hooks', null);
-  assert.equal(outbox.consent('hooks'), null);
+  outbox.sinks.saveConsent('hooks', 'yes');
+  outbox.sinks.saveConsent('hooks', null);
+  assert.equal(outbox.sinks.consent('hooks'), null);
 });
 
 test('a store of the first version keeps its sinks and rows', (t) => {

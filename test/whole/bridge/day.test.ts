@@ -75,8 +75,8 @@ for (const seed of [1, 20_260_101]) {
 /** As the verb does it, beside the running bridge. @returns the ids of what had been given up */
 function retryDeadLetters({ folder, time }: VirtualBridge): Set<string> {
   using outbox = openOutbox(folder, { deps: time, lock: false, synchronous: 'OFF' });
-  const buried = new Set([...outbox.deadLetters()].map(({ id }) => id));
-  outbox.retryDeadLetters();
+  const buried = new Set([...outbox.deadLetters.list()].map(({ id }) => id));
+  outbox.deadLetters.retry();
   return buried;
 }
 

@@ -78,7 +78,7 @@ test('what was queued for a sink that is no longer configured becomes dead lette
   assert.deepEqual([line?.['sink'], line?.['deadLettered']], ['gone', 2]);
   using outbox = openOutbox(bridge.folder, { deps: bridge.time, lock: false });
   assert.deepEqual(
-    [...outbox.deadLetters()].map(({ sink, reason }) => [sink, reason]),
+    [...outbox.deadLetters.list()].map(({ sink, reason }) => [sink, reason]),
     [
       ['gone', 'sink removed'],
       ['gone', 'sink removed'],

@@ -70,7 +70,7 @@ test('dead letters that a verb beside it queues again go out within a second', a
   assert.deepEqual(bridge.sink('audit').changes, []);
   {
     using outbox = openOutbox(bridge.folder, { deps: bridge.time, lock: false });
-    assert.equal(outbox.retryDeadLetters(), 1);
+    assert.equal(outbox.deadLetters.retry(), 1);
   }
   await bridge.advance(SECOND);
   assert.deepEqual(bridge.sink('audit').changes, ['scheduled']);
@@ -82,7 +82,7 @@ test('a replay that a verb beside it queues goes out within a second, with the s
   await bridge.startFor(2 * SECOND);
   {
     using outbox = openOutbox(bridge.folder, { deps: bridge.time, lock: false });
-    assert.equal(outbox.replay({ sink: 'audit', sinceMs: 0 }), 1);
+    assert.equal(outbox.replay.queue({ sink: 'audit', sinceMs: 0 }), 1);
   }
   await bridge.advance(SECOND);
   const [first, second] = bridge.sink('audit').arrivals;

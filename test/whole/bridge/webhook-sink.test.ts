@@ -104,7 +104,7 @@ test('a receiver that answers 410 is retired until it is resumed from beside; wh
   receiver.default = { status: 204 };
   {
     using beside = openOutbox(bridge.folder, { deps: bridge.time, lock: false });
-    assert.notEqual(beside.resume('hooks'), null);
+    assert.notEqual(beside.queue.resume('hooks'), null);
   }
   await bridge.advance(SECOND);
   await until(() => receiver.requests.length === 3);

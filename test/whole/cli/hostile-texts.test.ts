@@ -89,7 +89,10 @@ test('dead-letters list and show print what an event brought escaped', { skip },
   receiver.default = { status: 422 };
   const folder = bridgeFolder(t, url, { sinks: { hooks: hook(receiver.url) } });
   const bridge = start(t, ['run', '--config', folder.config]);
-  await poll(() => bridge.stderr.includes('watching') && peek(folder, (outbox) => outbox.backlog('hooks').dead) === 1, 'the dead letter');
+  await poll(
+    () => bridge.stderr.includes('watching') && peek(folder, (outbox) => outbox.queue.backlog('hooks').dead) === 1,
+    'the dead letter',
+  );
   await bridge.end('SIGTERM');
   const shown = await onTerminal(t, ['dead-letters', 'show', '--config', folder.config]).ended();
   expectHarmless(shown.stdout);

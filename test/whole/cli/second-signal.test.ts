@@ -24,7 +24,7 @@ test('run that is told to end again while it ends still lets the running deliver
   const { code, signal } = await program.ended();
   assert.deepEqual({ code, signal }, { code: 0, signal: null });
   assert.equal(
-    peek(folder, (outbox) => outbox.backlog('hooks').queued),
+    peek(folder, (outbox) => outbox.queue.backlog('hooks').queued),
     0,
   );
 });

@@ -30,7 +30,7 @@ async function refuse({ simulator, receiver, folder }: Bench, count: number): Pr
   receiver.default = { status: 422 };
   const ids: string[] = [];
   for (let n = 0; n < count; n++) ids.push(`${simulator.schedule().EventId.toLowerCase()}:scheduled`);
-  await poll(() => peek(folder, (outbox) => outbox.backlog('hooks').dead) === count, 'the dead letters');
+  await poll(() => peek(folder, (outbox) => outbox.queue.backlog('hooks').dead) === count, 'the dead letters');
   receiver.default = { status: 204 };
   receiver.requests.length = 0;
   return ids;
@@ -64,7 +64,9 @@ test('dead-letters list and show print NDJSON beside a running bridge', async (t
 test('dead-letters retry makes a running bridge deliver them again, same bytes and ids', async (t) => {
   const own = await bench(t);
   const ids = await refuse(own, 2);
-  const bytes = new Map(peek(own.folder, (outbox) => [...outbox.deadLetters()].map(({ id, cloudEvent }) => [id, cloudEvent] as const)));
+  const bytes = new Map(
+    peek(own.folder, (outbox) => [...outbox.deadLetters.list()].map(({ id, cloudEvent }) => [id, cloudEvent] as const)),
+  );
   const { code, stdout } = await own.verb('dead-letters', 'retry', '--sink', 'hooks');
   assert.deepEqual([code, stdout], [0, '{"queued":2}\n']);
   await own.receiver.waitFor(2);
@@ -145,14 +147,14 @@ async function retire({ simulator, receiver, folder, bridge }: Bench): Promise<v
   receiver.default = { status: 410 };
   simulator.schedule();
   await bridge.logs('wants no more deliveries');
-  await poll(() => peek(folder, (outbox) => outbox.retirement('hooks')) !== null, 'the stored retirement');
+  await poll(() => peek(folder, (outbox) => outbox.queue.retirement('hooks')) !== null, 'the stored retirement');
 }
 
 test('resume makes a running bridge deliver to a retired sink again, and says what waits for it and why it was retired', async (t) => {
   const own = await bench(t);
   await retire(own);
   own.simulator.schedule();
-  await poll(() => peek(own.folder, (outbox) => outbox.backlog('hooks').queued) === 2, 'the second delivery in the queue');
+  await poll(() => peek(own.folder, (outbox) => outbox.queue.backlog('hooks').queued) === 2, 'the second delivery in the queue');
   assert.equal(own.receiver.requests.length, 1, 'a retired sink gets nothing');
   own.receiver.default = { status: 204 };
   const { code, stdout, stderr } = await own.verb('resume', '--sink', 'hooks');
@@ -165,7 +167,7 @@ test('resume makes a running bridge deliver to a retired sink again, and says wh
   await own.receiver.waitFor(3);
   await own.bridge.logs('is resumed');
   assert.equal(
-    peek(own.folder, (outbox) => outbox.retirement('hooks')),
+    peek(own.folder, (outbox) => outbox.queue.retirement('hooks')),
     null,
   );
 });

@@ -59,7 +59,7 @@ export class Stream {
   /** Opens a store and starts a lane over it. */
   static start(t: TestContext, { keys = 20, ...setup }: StreamOptions): Stream {
     const outbox = openOutbox(join(temporaryFolder(t), 'store'), { deps: systemDeps(), lock: true, synchronous: 'OFF' });
-    outbox.syncSinks(sinks(SINK));
+    outbox.sinks.sync(sinks(SINK));
     const stream = new Stream(t, outbox, keys);
     t.after(async () => {
       await stream.#lane?.close(0);
@@ -95,11 +95,11 @@ export class Stream {
   /** Resolves once all that went out is accepted. */
   async done(): Promise<void> {
     try {
-      await poll(() => this.#outbox.backlog(SINK).queued === 0, 'the sink to accept all', 40_000);
+      await poll(() => this.#outbox.queue.backlog(SINK).queued === 0, 'the sink to accept all', 40_000);
     } catch (error) {
       throw new Error(`${(error as Error).message}: ${this.accepted} were accepted, the sink is ${JSON.stringify(this.status)}`);
     }
-    assert.equal(this.#outbox.backlog(SINK).dead, 0, 'nothing was given up');
+    assert.equal(this.#outbox.queue.backlog(SINK).dead, 0, 'nothing was given up');
   }
 
   /**
@@ -134,7 +134,7 @@ export class Stream {
     this.#lane = new Lane({
       name: SINK,
       adapter: noted,
-      store: this.#outbox,
+      store: this.#outbox.queue,
       deps: { ...deps, random: () => LITTLE },
       logger: deps.logger,
     });

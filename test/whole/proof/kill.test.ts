@@ -47,7 +47,10 @@ async function simulated(t: TestContext): Promise<Scene & { readonly simulator: 
 
 /** The bytes that are queued for the webhook, by id. */
 function queued(folder: BridgeFolder): Map<string, string> {
-  return peek(folder, (outbox) => new Map(outbox.queued('hooks', [], 1000).map(({ id, bytes }) => [id, Buffer.from(bytes).toString()])));
+  return peek(
+    folder,
+    (outbox) => new Map(outbox.queue.queued('hooks', [], 1000).map(({ id, bytes }) => [id, Buffer.from(bytes).toString()])),
+  );
 }
 
 /** Resolves when a document has been handled that was read after this call. */
@@ -66,7 +69,7 @@ suite('kill -9', { concurrency: 4 }, () => {
     await bridge.end('SIGKILL');
     release();
     assert.equal(
-      peek(folder, (outbox) => outbox.isUsed(id)),
+      peek(folder, (outbox) => outbox.journal.isUsed(id)),
       false,
     );
     await begin();

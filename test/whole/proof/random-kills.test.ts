@@ -68,7 +68,7 @@ test(`kill -9 at ${ROUNDS} random moments loses nothing, changes no byte and no 
   const expected = [...told, ...stream.ended.map((key) => `${key}:ended`)];
   const missing = () => expected.filter((id) => !received(receiver.requests).has(id));
   await poll(
-    () => missing().length === 0 && peek(folder, (outbox) => outbox.backlog('hooks').queued) === 0,
+    () => missing().length === 0 && peek(folder, (outbox) => outbox.queue.backlog('hooks').queued) === 0,
     'the changes still missing',
     40_000,
   );
@@ -83,7 +83,7 @@ test(`kill -9 at ${ROUNDS} random moments loses nothing, changes no byte and no 
   }
   assertInOrder([...arrived.keys()], stream.scheduled);
   assert.equal(
-    peek(folder, (outbox) => outbox.backlog('hooks').dead),
+    peek(folder, (outbox) => outbox.queue.backlog('hooks').dead),
     0,
   );
 });

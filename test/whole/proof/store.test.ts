@@ -130,7 +130,7 @@ async function usedStore(t: TestContext): Promise<BridgeFolder> {
   const bridge = await startRun(t, folder);
   for (let n = 0; n < 20; n++) simulator.schedule();
   await receiver.waitFor(20);
-  await poll(() => peek(folder, (outbox) => outbox.backlog('hooks').queued) === 0, 'the deliveries to be recorded');
+  await poll(() => peek(folder, (outbox) => outbox.queue.backlog('hooks').queued) === 0, 'the deliveries to be recorded');
   assert.equal((await bridge.end('SIGTERM')).code, 0);
   return folder;
 }

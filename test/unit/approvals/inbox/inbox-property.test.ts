@@ -120,7 +120,7 @@ class World {
   }
 
   #check(): void {
-    for (const approval of this.bench.store.openApprovals()) if (approval.state !== 'moot') this.#checkVotes(approval);
+    for (const approval of this.bench.store.approvals.open()) if (approval.state !== 'moot') this.#checkVotes(approval);
   }
 
   /** No vote stands for an event that is worse than when it was recorded, or by messages of an occurrence before. */
@@ -131,7 +131,7 @@ class World {
     for (const vote of votes) {
       const isJudged = bench.store.fault === null && state === 'waiting';
       if (isJudged) assert.ok(!worse(vote.event, known.event), `${vote.approver} approved a milder ${key}`);
-      const endedMs = bench.store.lastEndedMs(key);
+      const endedMs = bench.store.known.lastEndedMs(key);
       const meant = this.sent.filter(({ message, origin }) => origin.approver === vote.approver && namesOf(message).includes(key));
       assert.ok(
         meant.some(({ message }) => endedMs === null || message.sentMs >= endedMs),

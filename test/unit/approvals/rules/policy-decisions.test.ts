@@ -481,7 +481,7 @@ test('a dry run that takes a real yes along tells its approver so, once, whateve
     const dry = reopened(bench, { ...settings, dryRun: true });
     assert.deepEqual(bench.store.told.slice(before), ['approval.failed dry-run orders']);
     assert.deepEqual(
-      bench.store
+      bench.store.approvals
         .record(1, { after: 0, limit: 200 })
         .steps.filter(({ step }) => step === 'void')
         .map(({ approver, reason }) => [approver, reason]),

@@ -272,7 +272,7 @@ test('a deadline that falls due while blind leaves, also once sight is back', as
   bench.isBlind = true;
   await bench.time.advance(DUE_MS);
   assert.deepEqual(
-    bench.store.record(1, FIRST_PART).steps.map(({ step, policy, reason }) => [step, policy, reason]),
+    bench.store.approvals.record(1, FIRST_PART).steps.map(({ step, policy, reason }) => [step, policy, reason]),
     [['left', 'policy[0]', 'deadline']],
   );
   bench.isBlind = false;
