@@ -1,12 +1,11 @@
 // Outcomes of one sink → how the sink as a whole is: held, sick and probed, misconfigured, retired.
 import type { BridgeError, Disposition } from '../errors.ts';
+import type { LaneState } from '../model/events.ts';
 import { backoffMs, LIVE_CAP_MS, type Moment } from './backoff.ts';
 
 /** So many different keys that fail in a row, without a success, are a sick sink. */
 const KEYS_THAT_MAKE_SICK = 3;
 const LONGEST_HOLD_MS = 3_600_000;
-
-export type LaneState = 'delivering' | 'backing off' | 'probing' | 'held' | 'misconfigured' | 'retired';
 
 /** Rows wait although nothing is wrong. */
 export interface Hold {

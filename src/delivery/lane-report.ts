@@ -1,10 +1,10 @@
 // What happens in a lane → its status, its metrics and its log: each trouble told once when it begins and once when it ends.
 import type { Logger } from 'pino';
 import type { BridgeError } from '../errors.ts';
-import type { Delivery, Retirement } from '../model/events.ts';
+import type { AttemptOutcome, Delivery, LaneState, Retirement } from '../model/events.ts';
 import { isContractBreach } from './attempt.ts';
-import type { HealthNews, HealthState, LaneState } from './circuit-breaker.ts';
-import type { AttemptOutcome, Verdict } from './verdict.ts';
+import type { HealthNews, HealthState } from './circuit-breaker.ts';
+import type { Verdict } from './verdict.ts';
 
 export interface LaneStatus {
   readonly state: LaneState;

@@ -1,10 +1,7 @@
 // The outcomes of one call → what each member's row becomes.
 import type { Outcome } from '../../adapters/adapter.ts';
 import type { BridgeError } from '../errors.ts';
-import type { Delivery, Settlement } from '../model/events.ts';
-
-/** What became of an attempt, as metrics count it. */
-export type AttemptOutcome = 'accepted' | 'retry' | 'misconfigured' | 'retired' | 'refused' | 'expired';
+import type { AttemptOutcome, Delivery, Settlement } from '../model/events.ts';
 
 export type Verdict =
   | { readonly row: Delivery; readonly outcome: 'accepted'; readonly settlement: Settlement }

@@ -45,7 +45,7 @@ export class Access {
     const result = await this.#options.authenticate({ token, certificate: shown, network: networkOf(address) });
     if (result.outcome === 'known') return result.caller;
     if (result.outcome === 'unavailable') {
-      return problem(503, 'unavailable', result.detail, { 'retry-after': String(result.retryAfterSeconds) });
+      return problem('unavailable', result.detail, { 'retry-after': String(result.retryAfterSeconds) });
     }
     return this.#refuse(address, result.detail);
   }
@@ -59,7 +59,6 @@ export class Access {
     }
     // A web page can make a name of its own point at 127.0.0.1 and then read what stands open there; its name is in Host.
     return problem(
-      421,
       'host',
       'Without a token this is read at a loopback address or at the host of http.listen alone; use one of them in the URL.',
     );
@@ -75,9 +74,9 @@ export class Access {
   #refuse(address: string, detail: string): Reply {
     this.#options.onRefused?.();
     const waitSeconds = this.#failures.count(address);
-    if (waitSeconds === null) return problem(401, 'unauthorized', detail, { 'www-authenticate': 'Bearer' });
+    if (waitSeconds === null) return problem('unauthorized', detail, { 'www-authenticate': 'Bearer' });
     const excuse = `Too many requests without a valid token came from ${address}; a valid one is taken at any time.`;
-    return problem(429, 'too-many-requests', excuse, { 'retry-after': String(waitSeconds) });
+    return problem('too-many-requests', excuse, { 'retry-after': String(waitSeconds) });
   }
 }
 

@@ -26,7 +26,7 @@ async function approve(request: RouteRequest, ports: ApproverPorts, access: Acce
   if (typeof value === 'object' && value !== null && ('Holds' in value || 'Releases' in value)) {
     const detail =
       'Approvals alone are taken here: hold by POST /v1/holds and release by DELETE /v1/holds/EVENT_ID; Holds and Releases are for sources.';
-    return problem(400, 'bad-request', detail);
+    return problem('bad-request', detail);
   }
   const fault = ports.approvals() === null ? parseStartRequests(value) : null;
   // Before a document was handled nothing can be approved, but what is wrong with a body can be told.
@@ -37,7 +37,7 @@ async function approve(request: RouteRequest, ports: ApproverPorts, access: Acce
 
 async function tell({ params, query }: RouteRequest, ports: ApproverPorts): Promise<Reply> {
   const range = recordRange(query);
-  if (typeof range === 'string') return problem(400, 'bad-request', range);
+  if (typeof range === 'string') return problem('bad-request', range);
   const answer = ready(ports).life(params['eventId'] ?? '', range);
   return 'kind' in answer ? refusedReply(answer) : json(200, answer);
 }

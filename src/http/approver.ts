@@ -33,13 +33,13 @@ export async function admitApprover(
 ): Promise<{ readonly origin: ApprovalOrigin } | { readonly reply: Reply }> {
   if (!configured) {
     const detail = 'No approvers are configured: name them under approvals.approvers in the configuration of the bridge.';
-    return { reply: problem(403, 'no-approvers', detail) };
+    return { reply: problem('no-approvers', detail) };
   }
   const caller = await access.identify(request);
   if (!('kind' in caller)) return { reply: caller };
   // HTTP approvals reach this bridge alone, so no other one of its group can post them.
   if (caller.kind === 'approver') return { origin: { approver: caller.name, via: caller.via, isShared: false } };
-  return { reply: problem(403, 'reader', `${caller.name} is a reader; use the token of an approver.`) };
+  return { reply: problem('reader', `${caller.name} is a reader; use the token of an approver.`) };
 }
 
 /** The same, and then 415, 413, 400. */

@@ -1,11 +1,10 @@
 // An HTTP request's body → bytes within a limit, and those that claim to be JSON or a CloudEvent → the value they carry, or the problem.
 import type { IncomingMessage } from 'node:http';
 import { type BodyValue, carriedData, parseJson } from '../formats/cloud-event-json.ts';
+import { LARGEST_APPROVAL_BYTES } from '../model/approvals.ts';
 import { problem } from './problem.ts';
 import type { Reply, RouteRequest } from './route.ts';
 
-/** The largest body of an approval. */
-const LIMIT_BYTES = 64 * 1024;
 const STRUCTURED = 'application/cloudevents+json';
 const MEDIA_TYPES = ['application/json', STRUCTURED];
 const NOT_JSON =
@@ -35,11 +34,11 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
 export async function readSaid({ headers, body }: RouteRequest): Promise<{ readonly value: unknown } | { readonly reply: Reply }> {
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
-  if (!MEDIA_TYPES.includes(mediaType) || coding !== 'identity') return { reply: problem(415, 'not-json', NOT_JSON) };
-  const bytes = await body(LIMIT_BYTES);
-  if (bytes === null) return { reply: problem(413, 'too-large', 'A body has 64 KiB at most; send the approvals in several requests.') };
+  if (!MEDIA_TYPES.includes(mediaType) || coding !== 'identity') return { reply: problem('not-json', NOT_JSON) };
+  const bytes = await body(LARGEST_APPROVAL_BYTES);
+  if (bytes === null) return { reply: problem('too-large', 'A body has 64 KiB at most; send the approvals in several requests.') };
   const said = saidIn(bytes, mediaType, headers['ce-specversion']);
-  return 'fault' in said ? { reply: problem(400, 'bad-request', `The body cannot be used: ${said.fault}.`) } : said;
+  return 'fault' in said ? { reply: problem('bad-request', `The body cannot be used: ${said.fault}.`) } : said;
 }
 
 /** `specversion` makes it binary mode: then the other attributes stand in headers beside it. Structured mode may repeat them there. */

@@ -88,10 +88,10 @@ function createFind(routes: readonly Route[]): Find {
 
 function noRoute(find: Find, url: string): Reply {
   const found = METHODS.map((method) => [method, find(method, url)] as const);
-  if (found.some(([, match]) => match === 'malformed')) return problem(400, 'bad-request', 'The path has an escape that is not UTF-8.');
+  if (found.some(([, match]) => match === 'malformed')) return problem('bad-request', 'The path has an escape that is not UTF-8.');
   const allowed = found.flatMap(([method, match]) => (match === null ? [] : method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-  if (allowed === '') return problem(404, 'not-found', 'This server has no such route.');
-  return problem(405, 'method-not-allowed', `This route takes ${allowed}.`, { allow: allowed });
+  if (allowed === '') return problem('not-found', 'This server has no such route.');
+  return problem('method-not-allowed', `This route takes ${allowed}.`, { allow: allowed });
 }
 
 function failure(error: unknown, { method, path }: Route, logger: Logger): Reply {
@@ -99,8 +99,8 @@ function failure(error: unknown, { method, path }: Route, logger: Logger): Reply
     const isReading = method === 'GET';
     logger.error({ err: error, method, path }, isReading ? 'a request could not be answered' : 'a request could not be stored');
     const detail = `${error.code}: ${isReading ? 'it cannot be told now' : 'nothing was recorded'}; ask again.`;
-    return problem(503, 'unavailable', detail, { 'retry-after': String(RETRY_AFTER_SECONDS) });
+    return problem('unavailable', detail, { 'retry-after': String(RETRY_AFTER_SECONDS) });
   }
   logger.error({ err: error, method, path }, 'a request failed by a mistake in the bridge');
-  return problem(500, 'internal', 'The bridge failed; its log says how.');
+  return problem('internal', 'The bridge failed; its log says how.');
 }

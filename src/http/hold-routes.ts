@@ -24,11 +24,11 @@ async function release(request: RouteRequest, ports: ApproverPorts, access: Acce
   if ('reply' in admitted) return admitted.reply;
   const holders = request.query.getAll('approver');
   if (holders.length > 1 || holders[0] === '')
-    return problem(400, 'bad-request', 'Name one approver in ?approver=NAME, or leave it out: then it is your own hold.');
+    return problem('bad-request', 'Name one approver in ?approver=NAME, or leave it out: then it is your own hold.');
   const [before, ...more] = request.query.getAll('before');
   const beforeMs = before === undefined ? null : parseInstant(before);
   if (more.length > 0 || (before !== undefined && beforeMs === null))
-    return problem(400, 'bad-request', 'Give ?before= one time as in RFC 3339, such as 2026-01-01T00:00:00.000Z, or leave it out.');
+    return problem('bad-request', 'Give ?before= one time as in RFC 3339, such as 2026-01-01T00:00:00.000Z, or leave it out.');
   const answer = ready(ports).release(admitted.origin, request.params['eventId'] ?? '', holders[0] ?? null, beforeMs);
   return answer.kind === 'refusal' ? refusedReply(answer) : NO_CONTENT;
 }

@@ -1,23 +1,6 @@
 // What went wrong → an answer in application/problem+json (RFC 9457).
+import { PROBLEMS, type ProblemType } from '../model/problems.ts';
 import type { Reply } from './route.ts';
-
-/** By `type`; docs/approve/approvals.md lists them for callers. */
-export const PROBLEM_TITLES = {
-  'no-approvers': 'Nobody may approve here',
-  unauthorized: 'A token is needed',
-  'too-many-requests': 'Too many wrong tokens',
-  reader: 'A reader may not approve',
-  host: 'The Host header is not one of this server',
-  'not-json': 'The body must be JSON',
-  'too-large': 'The body is too large',
-  'bad-request': 'The request cannot be understood',
-  'not-found': 'No such route',
-  'method-not-allowed': 'The route has other methods',
-  unavailable: 'Nothing can be recorded now',
-  internal: 'The bridge failed',
-} as const;
-
-export type ProblemType = keyof typeof PROBLEM_TITLES;
 
 export interface Problem {
   /** A relative reference: plain words such as `changed`, which callers compare. */
@@ -35,6 +18,6 @@ export function problemReply(problem: Problem, headers: Readonly<Record<string, 
 }
 
 /** A problem that this server itself finds. */
-export function problem(status: number, type: ProblemType, detail: string, headers?: Readonly<Record<string, string>>): Reply {
-  return problemReply({ type, title: PROBLEM_TITLES[type], status, detail }, headers);
+export function problem(type: ProblemType, detail: string, headers?: Readonly<Record<string, string>>): Reply {
+  return problemReply({ type, ...PROBLEMS[type], detail }, headers);
 }

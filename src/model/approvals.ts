@@ -1,4 +1,4 @@
-// The nouns of approvals: votes, holds, decisions, what was done about an event step by step, messages of sources. Types alone.
+// The nouns of approvals: votes, holds, decisions, what was done about an event step by step, messages of sources.
 import type { Instant, ScheduledEvent } from './events.ts';
 
 /** Who spoke, as authenticated: never what a body claims. */
@@ -50,7 +50,20 @@ export interface ApprovalDecision {
  * whether by it, as an answer of the metadata service was lost; `failed`: refused by the metadata service; `dry-run`: decided while
  * `approvals.dryRun` was set, so never posted.
  */
-export type ApprovalState = 'waiting' | 'held' | 'submitting' | 'submitted' | 'confirmed' | 'moot' | 'unknown' | 'failed' | 'dry-run';
+export const APPROVAL_STATES = ['waiting', 'held', 'submitting', 'submitted', 'confirmed', 'moot', 'unknown', 'failed', 'dry-run'] as const;
+
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
+
+/**
+ * Where one approval stands, as its approver is answered: `started` for one that came before the start, `moot` where the event started or
+ * went away without it, `unknown` where perhaps by it.
+ */
+export const APPROVAL_RESULT_STATES = ['submitted', 'started', 'dry-run', 'moot', 'unknown', 'waiting', 'held', 'submitting'] as const;
+
+export type ApprovalResultState = (typeof APPROVAL_RESULT_STATES)[number];
+
+/** The longest body of an approval, a hold or a release, by HTTP and as a message. */
+export const LARGEST_APPROVAL_BYTES = 64 * 1024;
 
 /** The approvals of one occurrence of an event. */
 export interface EventApproval {
@@ -73,20 +86,23 @@ export interface EventApproval {
 /** `reason` of a line `answered`: no answer came, or the process ended before it could be stored. It is how a doubt outlives its process. */
 export const LOST_ANSWER = 'lost';
 
-export type ApprovalStepName =
-  | 'recorded'
-  | 'held'
-  | 'released'
-  | 'void'
-  | 'decided'
-  | 'dropped'
-  | 'left'
-  | 'answered'
-  | 'submitted'
-  | 'confirmed'
-  | 'failed'
-  | 'moot'
-  | 'unknown';
+export const APPROVAL_STEPS = [
+  'recorded',
+  'held',
+  'released',
+  'void',
+  'decided',
+  'dropped',
+  'left',
+  'answered',
+  'submitted',
+  'confirmed',
+  'failed',
+  'moot',
+  'unknown',
+] as const;
+
+export type ApprovalStepName = (typeof APPROVAL_STEPS)[number];
 
 /** One line of the record of an occurrence; lines are added, never changed. */
 export interface ApprovalStep {

@@ -207,6 +207,14 @@ export interface Delivery {
   readonly endedAtMs: number | null;
 }
 
+/** How a sink's lane is, as `/readyz` and metrics show it. */
+export const LANE_STATES = ['delivering', 'backing off', 'probing', 'held', 'misconfigured', 'retired'] as const;
+export type LaneState = (typeof LANE_STATES)[number];
+
+/** What became of an attempt, as metrics count it. */
+export const ATTEMPT_OUTCOMES = ['accepted', 'retry', 'misconfigured', 'retired', 'refused', 'expired'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
 /** Why a delivery was given up. */
 export type DeadLetterReason = 'refused' | 'expired' | 'sink removed';
 

@@ -1,15 +1,15 @@
 // What becomes of approvals, and a look at those that are open at each scrape → their metrics. docs/operate/metrics.md lists them.
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
+import { APPROVAL_STATES, APPROVAL_STEPS, type ApprovalState } from '../model/approvals.ts';
 import { boundedLabel } from './label-values.ts';
 import type { NamedMetric } from './named-metric.ts';
 
-const RESULTS = 'recorded held released void decided dropped left answered submitted confirmed failed moot unknown denied'.split(' ');
-const STATES = ['waiting', 'held', 'submitting', 'submitted', 'confirmed', 'moot', 'unknown', 'failed', 'dry-run'] as const;
+const RESULTS: readonly string[] = [...APPROVAL_STEPS, 'denied'];
 
 export interface ApprovalSnapshot {
   /** The state of the approvals of each event that has any. */
-  readonly states: readonly (typeof STATES)[number][];
+  readonly states: readonly ApprovalState[];
   /** How long the oldest StartRequest that was accepted has waited for its event to start; 0 without one. */
   readonly notStartedSeconds: number;
 }
@@ -31,7 +31,7 @@ export function createApprovalMetrics(of: NamedMetric): ApprovalMetrics {
   return {
     counted: (result) => total.inc({ result: label(result) }),
     show: ({ states, notStartedSeconds }) => {
-      for (const state of STATES) events.set({ state }, states.filter((each) => each === state).length);
+      for (const state of APPROVAL_STATES) events.set({ state }, states.filter((each) => each === state).length);
       age.set(notStartedSeconds);
     },
   };

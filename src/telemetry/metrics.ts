@@ -4,15 +4,14 @@ import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import { CHANGE_NAMES } from '../model/change-names.ts';
+import { ATTEMPT_OUTCOMES, LANE_STATES, type LaneState } from '../model/events.ts';
 import { type ApprovalSnapshot, createApprovalMetrics } from './approval-metrics.ts';
 import { boundedLabel } from './label-values.ts';
 import { namedIn } from './named-metric.ts';
 import { type AnnouncedEvent, createNotBeforeGauge } from './not-before-gauge.ts';
 import { createSourceMetrics, type MessageResultLabel, type SourceSnapshot } from './source-metrics.ts';
 
-const DELIVERY_RESULTS = ['accepted', 'retry', 'misconfigured', 'retired', 'refused', 'expired'];
 const DROP_REASONS = ['crowded', 'full', 'unread'] as const;
-const SINK_STATES = ['delivering', 'backing off', 'probing', 'held', 'misconfigured', 'retired'] as const;
 /** From a fast answer on the same host to the longest that is waited for. */
 const POLL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 130];
 const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -20,7 +19,6 @@ const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.
 const MOST_RESULTS = 32;
 
 export type DropReasonLabel = (typeof DROP_REASONS)[number];
-export type SinkState = (typeof SINK_STATES)[number];
 
 export interface SinkSnapshot {
   readonly sink: string;
@@ -30,7 +28,7 @@ export interface SinkSnapshot {
   readonly oldestSeconds: number | null;
   readonly deadLetters: number;
   /** As in `/readyz`. */
-  readonly state: SinkState;
+  readonly state: LaneState;
 }
 
 /** The bridge at the moment of a scrape; what is unknown is null and then absent from the answer. */
@@ -90,7 +88,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const showAnnounced = createNotBeforeGauge(namedIn(registry));
   const sources = createSourceMetrics(namedIn(registry), options.sources);
   const pollResult = boundedLabel(MOST_RESULTS);
-  const deliveryResult = boundedLabel(DELIVERY_RESULTS.length, DELIVERY_RESULTS);
+  const deliveryResult = boundedLabel(ATTEMPT_OUTCOMES.length, ATTEMPT_OUTCOMES);
   const change = boundedLabel(CHANGE_NAMES.length, CHANGE_NAMES);
   const approvals = createApprovalMetrics(namedIn(registry));
   return {
@@ -137,7 +135,7 @@ function createCounters(registry: Registry, { sinks }: MetricsOptions) {
   };
   for (const reason of DROP_REASONS) counters.droppedConnections.inc({ reason }, 0);
   for (const change of CHANGE_NAMES) counters.changes.inc({ change }, 0);
-  for (const sink of sinks) for (const result of DELIVERY_RESULTS) counters.deliveries.inc({ sink, result }, 0);
+  for (const sink of sinks) for (const result of ATTEMPT_OUTCOMES) counters.deliveries.inc({ sink, result }, 0);
   return counters;
 }
 
@@ -180,7 +178,7 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
       gauges.oldest.set({ sink }, oldestSeconds ?? 0);
       gauges.deadLetters.set({ sink }, deadLetters);
       gauges.retired.set({ sink }, state === 'retired' ? 1 : 0);
-      for (const each of SINK_STATES) gauges.state.set({ sink, state: each }, each === state ? 1 : 0);
+      for (const each of LANE_STATES) gauges.state.set({ sink, state: each }, each === state ? 1 : 0);
     }
     gauges.storeBytes.set(snapshot.store.bytes);
     setOrRemove(gauges.storeMaxBytes, snapshot.store.maxBytes);

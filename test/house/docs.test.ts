@@ -7,12 +7,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { CloudEvent } from 'cloudevents';
 import { ADAPTERS } from '../../adapters/index.ts';
-import { REFUSALS } from '../../src/approvals/requests/answer.ts';
 import { VERBS } from '../../src/cli.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { sha256Hex } from '../../src/formats/canonical-json.ts';
-import { PROBLEM_TITLES } from '../../src/http/problem.ts';
 import { CHANGE_NAMES } from '../../src/model/change-names.ts';
+import { PROBLEMS, REFUSALS } from '../../src/model/problems.ts';
 import { formatFault } from '../../src/schema/faults.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../far-sides/certificate.ts';
 
@@ -170,7 +169,7 @@ test('the examples of docs/receive/cloudevents.md fit their schemas, and its ids
 test('docs/approve/approvals.md lists every problem type, the refusals with their status', () => {
   const page = text('docs/approve/approvals.md');
   assert.deepEqual(
-    Object.keys(PROBLEM_TITLES).filter((type) => !page.includes(`\`${type}\``)),
+    Object.keys(PROBLEMS).filter((type) => !page.includes(`\`${type}\``)),
     [],
   );
   assert.deepEqual(

@@ -1,12 +1,11 @@
-// What an approver is told: results for each event, or the one refusal that decided. Types, and the refusals in their words.
-
-/** Where one approval stands: `started` for one that came before the start, `moot` where the event started or went away without it, `unknown` where perhaps by it. */
-export type ResultState = 'submitted' | 'started' | 'dry-run' | 'waiting' | 'held' | 'submitting' | 'moot' | 'unknown';
+// What an approver is told: results for each event, or the one refusal that decided.
+import type { ApprovalResultState } from '../../model/approvals.ts';
+import { REFUSALS, type RefusalType } from '../../model/problems.ts';
 
 export interface ApprovalResult {
   /** In the service's own letter case. */
   readonly eventId: string;
-  readonly state: ResultState;
+  readonly state: ApprovalResultState;
   /** In the order in which they said yes. */
   readonly approvedBy: readonly string[];
   /** With `waiting`, and with `held` where the quorum is not full. */
@@ -34,25 +33,6 @@ export interface HoldRecorded {
 
 export type HoldAnswer = HoldRecorded | Refusal;
 export type ReleaseAnswer = { readonly kind: 'released' } | Refusal;
-
-/** By `type`; docs/approve/approvals.md lists them for callers. */
-export const REFUSALS = {
-  'bad-request': { status: 400, title: 'The request cannot be understood' },
-  unknown: { status: 404, title: 'No such event' },
-  'seen-unknown': { status: 404, title: 'Seen names no CloudEvent of this event' },
-  'not-held': { status: 404, title: 'No such hold' },
-  ended: { status: 410, title: 'The event has ended' },
-  old: { status: 409, title: 'The approval is older than the event' },
-  started: { status: 409, title: 'The event has started already' },
-  submitted: { status: 409, title: 'The approval has been submitted already' },
-  changed: { status: 409, title: 'The event has changed' },
-  scope: { status: 403, title: 'Outside the scope of this approver' },
-  forbidden: { status: 403, title: 'This approver may not approve this event' },
-  refused: { status: 502, title: 'The metadata service refused the approval' },
-} as const;
-
-/** The `type` of a refusal (behaviour 6.6). */
-export type RefusalType = keyof typeof REFUSALS;
 
 export interface Refusal {
   readonly kind: 'refusal';

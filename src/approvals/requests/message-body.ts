@@ -1,10 +1,8 @@
 // The bytes of a source's message → the JSON value of an approval's body, or why it is none (behaviour 8.11). Pure.
 import { type BodyValue, carriedData, parseJson } from '../../formats/cloud-event-json.ts';
 import { isObject } from '../../formats/json-object.ts';
+import { LARGEST_APPROVAL_BYTES } from '../../model/approvals.ts';
 import { MESSAGE_LISTS } from './message-requests.ts';
-
-/** As for `POST /v1/approvals`. */
-const LIMIT_BYTES = 64 * 1024;
 
 /**
  * Plain, or as `data` or `data_base64` of a CloudEvent in structured mode; in binary mode the message's bytes are the body already. The
@@ -12,7 +10,7 @@ const LIMIT_BYTES = 64 * 1024;
  */
 export function parseMessageBody(bytes: Uint8Array): BodyValue {
   if (bytes.length === 0) return { fault: 'it has no body' };
-  if (bytes.length > LIMIT_BYTES) return { fault: 'its body has more than 64 KiB; send the approvals in several messages' };
+  if (bytes.length > LARGEST_APPROVAL_BYTES) return { fault: 'its body has more than 64 KiB; send the approvals in several messages' };
   const body = parseJson(bytes, 'its body');
   if ('fault' in body || !isObject(body.value)) return body;
   const { value } = body;

@@ -1,6 +1,7 @@
 // A CloudEvent, or an EventId → an approval, a hold or a release, sent by HTTP, Kafka or Service Bus.
 
 import { isObject } from '../../formats/json-object.ts';
+import type { ApprovalResultState } from '../../model/approvals.ts';
 import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
 import type { WebAbortSignal } from '../web-types.ts';
@@ -8,7 +9,7 @@ import type { WebAbortSignal } from '../web-types.ts';
 /** Where an approval stands; `sent` through a broker, which cannot tell more. */
 export interface ApprovalResult {
   readonly eventId: string;
-  readonly state: 'submitted' | 'started' | 'moot' | 'unknown' | 'dry-run' | 'waiting' | 'submitting' | 'held' | 'sent';
+  readonly state: ApprovalResultState | 'sent';
   /** In the order in which they said yes. */
   readonly approvedBy?: readonly string[];
   /** With `waiting`. */

@@ -1,33 +1,9 @@
 // The problem types that callers meet → response objects of the OpenAPI document, one for each status with the types that it can carry.
+import { PROBLEMS, type ProblemType } from '../../model/problems.ts';
 import type { Node } from './node.ts';
 
-/** By `type`; a message's refusals that no caller of HTTP sees are not among them. */
-export const PROBLEM_STATUS = {
-  'bad-request': 400,
-  unauthorized: 401,
-  'no-approvers': 403,
-  reader: 403,
-  scope: 403,
-  forbidden: 403,
-  'not-found': 404,
-  unknown: 404,
-  'seen-unknown': 404,
-  'not-held': 404,
-  'method-not-allowed': 405,
-  started: 409,
-  submitted: 409,
-  changed: 409,
-  ended: 410,
-  'too-large': 413,
-  'not-json': 415,
-  host: 421,
-  'too-many-requests': 429,
-  internal: 500,
-  refused: 502,
-  unavailable: 503,
-} as const;
-
-export type DocumentedProblem = keyof typeof PROBLEM_STATUS;
+/** A message alone is refused as `old`. */
+export type DocumentedProblem = Exclude<ProblemType, 'old'>;
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request cannot be understood; `detail` names the place.',
@@ -55,7 +31,7 @@ const HEADERS: Readonly<Record<number, Node>> = {
 
 /** By status. */
 export function problemResponses(...types: readonly DocumentedProblem[]): Node {
-  const byStatus = Map.groupBy(types, (type) => PROBLEM_STATUS[type]);
+  const byStatus = Map.groupBy(types, (type) => PROBLEMS[type].status);
   return Object.fromEntries([...byStatus].map(([status, own]) => [String(status), problemResponse(status, own)]));
 }
 

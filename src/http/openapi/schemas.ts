@@ -1,5 +1,5 @@
 // The shapes of requests and answers → `components.schemas` of the OpenAPI document. Answers may get new members, so none is closed.
-import type { ApprovalState, ApprovalStepName } from '../../model/approvals.ts';
+import { APPROVAL_RESULT_STATES, APPROVAL_STATES, APPROVAL_STEPS } from '../../model/approvals.ts';
 import { nearMissPattern } from '../../schema/near-misses.ts';
 import { EXAMPLE_ID, type Node } from './node.ts';
 
@@ -11,34 +11,6 @@ const time: Node = { type: 'string', format: 'date-time' };
 const timeOrNull: Node = { type: ['string', 'null'], format: 'date-time' };
 const textOrNull: Node = { type: ['string', 'null'] };
 const rule: Node = { type: ['string', 'null'], description: '`documentation` or `policy[N]`, counted from 0; null where no rule matches.' };
-
-/** Objects, so that none can be forgotten. */
-const APPROVAL_STATES = Object.keys({
-  waiting: true,
-  held: true,
-  submitting: true,
-  submitted: true,
-  confirmed: true,
-  moot: true,
-  unknown: true,
-  failed: true,
-  'dry-run': true,
-} satisfies Record<ApprovalState, true>);
-const STEPS = Object.keys({
-  recorded: true,
-  held: true,
-  released: true,
-  void: true,
-  decided: true,
-  dropped: true,
-  left: true,
-  answered: true,
-  submitted: true,
-  confirmed: true,
-  failed: true,
-  moot: true,
-  unknown: true,
-} satisfies Record<ApprovalStepName, true>);
 
 /** Keys written like these, or not even nearly like them, nor like those that have no place here. */
 function written(own: readonly string[], misplaced: readonly string[] = []): Node {
@@ -129,7 +101,7 @@ const ANSWERS: Node = {
   Result: object(
     {
       eventId: { ...id, description: "In the service's letter case." },
-      state: { enum: ['submitted', 'started', 'dry-run', 'moot', 'unknown', 'waiting', 'held', 'submitting'] },
+      state: { enum: APPROVAL_RESULT_STATES },
       approvedBy: names,
       waitingFor: { ...names, description: 'With `waiting`.' },
       heldBy: { ...names, description: 'With `held`.' },
@@ -171,7 +143,7 @@ const ANSWERS: Node = {
   Step: object(
     {
       at: time,
-      step: { enum: STEPS },
+      step: { enum: APPROVAL_STEPS },
       approver: textOrNull,
       via: { ...textOrNull, description: '`token`, `certificate`, `jwt` or `source:NAME`.' },
       policy: rule,

@@ -6,16 +6,17 @@ import test from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import packageJson from '../../../../package.json' with { type: 'json' };
-import { REFUSALS } from '../../../../src/approvals/requests/answer.ts';
 import { OPENAPI_DOCUMENT } from '../../../../src/http/openapi/document.ts';
-import { PROBLEM_STATUS } from '../../../../src/http/openapi/problems.ts';
-import { PROBLEM_TITLES } from '../../../../src/http/problem.ts';
+import { PROBLEMS } from '../../../../src/model/problems.ts';
 import { type Operation, PATHS, validator } from '../../../far-sides/openapi-conformance.ts';
 import { HttpBench, serve } from '../../../virtual/http-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 /** A source's messages alone meet it. */
 const NOT_BY_HTTP = ['old'];
+const BY_HTTP = Object.entries(PROBLEMS)
+  .flatMap(([type, { status }]) => (NOT_BY_HTTP.includes(type) ? [] : [`${type} ${status}`]))
+  .sort();
 
 function readJson(path: string) {
   return JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
@@ -58,21 +59,12 @@ test('its paths are the routes of the main listener, no more and no fewer', () =
   assert.deepEqual(paths.sort(), routes.sort());
 });
 
-test('its problem types and their statuses are those of the routes and the refusals, no more and no fewer', () => {
-  const known = [...Object.keys(PROBLEM_TITLES), ...Object.keys(REFUSALS)].filter((type) => !NOT_BY_HTTP.includes(type));
-  assert.deepEqual(Object.keys(PROBLEM_STATUS).sort(), [...new Set(known)].sort());
-  const statuses: Readonly<Record<string, number>> = PROBLEM_STATUS;
-  for (const [type, { status }] of Object.entries(REFUSALS)) assert.equal(statuses[type] ?? status, status, type);
-});
-
-test('every problem type is told of somewhere', () => {
-  const told = new Set(
-    objectsOf(OPENAPI_DOCUMENT).flatMap(({ type }) => ((type as { enum?: string[] } | undefined)?.enum ?? []) as string[]),
-  );
-  assert.deepEqual(
-    Object.keys(PROBLEM_STATUS).filter((type) => !told.has(type)),
-    [],
-  );
+test('its problem types and their statuses are those that there are, no more and no fewer', () => {
+  const described = objectsOf(OPENAPI_DOCUMENT).flatMap(({ type, status }) => {
+    const [types, code] = [(type as { enum?: string[] } | undefined)?.enum, (status as { const?: number } | undefined)?.const];
+    return types && code ? types.map((each) => `${each} ${code}`) : [];
+  });
+  assert.deepEqual([...new Set(described)].sort(), BY_HTTP);
 });
 
 test('every schema and every reference resolves, and every example is as its schema says', () => {
@@ -137,10 +129,5 @@ test('docs/operate/http.md has its routes with their statuses, and its problem t
   );
   assert.deepEqual(written.sort(), routes.sort());
   const problems = [...page.matchAll(/^\| (\d{3}) \| `([a-z-]+)` \|/gm)].map(([, status, type]) => `${type} ${status}`);
-  assert.deepEqual(
-    problems.sort(),
-    Object.entries(PROBLEM_STATUS)
-      .map((entry) => entry.join(' '))
-      .sort(),
-  );
+  assert.deepEqual(problems.sort(), BY_HTTP);
 });

@@ -1,0 +1,37 @@
+// The type of a problem → its HTTP status and title (RFC 9457). docs/approve/approvals.md lists them for callers.
+
+/** What an approval, a hold or a release is refused for, by HTTP and as a message. */
+export const REFUSALS = {
+  'bad-request': { status: 400, title: 'The request cannot be understood' },
+  unknown: { status: 404, title: 'No such event' },
+  'seen-unknown': { status: 404, title: 'Seen names no CloudEvent of this event' },
+  'not-held': { status: 404, title: 'No such hold' },
+  ended: { status: 410, title: 'The event has ended' },
+  old: { status: 409, title: 'The approval is older than the event' },
+  started: { status: 409, title: 'The event has started already' },
+  submitted: { status: 409, title: 'The approval has been submitted already' },
+  changed: { status: 409, title: 'The event has changed' },
+  scope: { status: 403, title: 'Outside the scope of this approver' },
+  forbidden: { status: 403, title: 'This approver may not approve this event' },
+  refused: { status: 502, title: 'The metadata service refused the approval' },
+} as const;
+
+export const PROBLEMS = {
+  ...REFUSALS,
+  unauthorized: { status: 401, title: 'A token is needed' },
+  'no-approvers': { status: 403, title: 'Nobody may approve here' },
+  reader: { status: 403, title: 'A reader may not approve' },
+  'not-found': { status: 404, title: 'No such route' },
+  'method-not-allowed': { status: 405, title: 'The route has other methods' },
+  'too-large': { status: 413, title: 'The body is too large' },
+  'not-json': { status: 415, title: 'The body must be JSON' },
+  host: { status: 421, title: 'The Host header is not one of this server' },
+  'too-many-requests': { status: 429, title: 'Too many wrong tokens' },
+  internal: { status: 500, title: 'The bridge failed' },
+  unavailable: { status: 503, title: 'Nothing can be recorded now' },
+} as const;
+
+/** The `type` of a refusal (contract, section 6). */
+export type RefusalType = keyof typeof REFUSALS;
+
+export type ProblemType = keyof typeof PROBLEMS;
