@@ -1,10 +1,11 @@
 // Where an issuer's public keys are → the key that a token names, from keys that are fetched gently and kept while the issuer is away.
-import type { CryptoKey, JWSHeaderParameters } from 'jose';
+import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters } from 'jose';
 import type { Logger } from 'pino';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
+import { isObject } from '../formats/json-object.ts';
 import { TlsFiles } from '../net/tls-files.ts';
 import type { Secret } from '../secrets/secret.ts';
-import { WatchedFiles } from '../secrets/watched-files.ts';
+import { type FileText, WatchedFile } from '../secrets/watched-file.ts';
 import type { Deps } from '../time/clock.ts';
 import type { JwtOptions } from './jwt-options.ts';
 import { keysFault, requestKeySet } from './key-set-request.ts';
@@ -97,7 +98,7 @@ class RemoteKeySet implements KeySet {
   async #ask(): Promise<void> {
     try {
       const text = await this.#fetch();
-      const find = await readKeySet(text, `the key set of approvals.jwt at ${this.#origin}`);
+      const find = await findIn(readKeySet(text, `the key set of approvals.jwt at ${this.#origin}`));
       if (this.#failure !== null) this.#logger.info('the key set of approvals.jwt can be fetched again');
       this.#failure = null;
       if (this.#held?.text !== text) this.generation++;
@@ -113,73 +114,53 @@ class RemoteKeySet implements KeySet {
 
 /** Read again when the file changes; one that cannot be used leaves the last good keys in use, which is logged once. */
 class FileKeySet implements KeySet {
-  readonly #secret: Secret;
-  readonly #files: WatchedFiles;
-  readonly #logger: Logger;
-  #find: Promise<Find> | null = null;
-  #complaint: string | null = null;
+  readonly #file: WatchedFile<JSONWebKeySet>;
+  #found: { readonly set: JSONWebKeySet; readonly find: Promise<Find> } | null = null;
   generation = 0;
 
   constructor(secret: Secret, deps: KeySetDeps, logger: Logger) {
-    this.#secret = secret;
-    this.#files = new WatchedFiles(secret.file === null ? [] : [secret.file], deps);
-    this.#logger = logger;
+    const place = `the file ${secret.file ?? secret.origin} of approvals.jwt.jwks`;
+    const parts = {
+      initial: () => readKeySet(secret.reveal(), place),
+      parse: ([file = { fault: '' }]: readonly FileText[]) => {
+        if ('fault' in file) throw keysFault(`${place} ${file.fault}`);
+        return readKeySet(file.text, place);
+      },
+      onChanged: () => {
+        this.generation++;
+      },
+      onUnusable: (reason: string) => logger.error({ reason }, 'the key set of approvals.jwt cannot be used: the last good one stays'),
+    };
+    this.#file = new WatchedFile(secret.file === null ? [] : [secret.file], parts, deps);
   }
 
   async keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null> {
-    const found = await keyIn(await this.#current(), header);
+    const set = this.#file.current();
+    if (this.#found?.set !== set) this.#found = { set, find: findIn(set) };
+    const found = await keyIn(await this.#found.find, header);
     return found === 'unknown' ? null : found;
   }
 
   async check(): Promise<void> {
-    await this.#current();
-  }
-
-  async #current(): Promise<Find> {
-    this.#find ??= readKeySet(this.#secret.reveal(), this.#place());
-    const before = this.#find;
-    // Where a good file takes its place, nobody waits for what was read first.
-    before.catch(() => {});
-    const [file] = this.#files.changed() ?? [];
-    if (file === undefined) return await before;
-    const fresh = 'fault' in file ? Promise.reject(keysFault(`${this.#place()} ${file.fault}`)) : readKeySet(file.text, this.#place());
-    // Whoever comes meanwhile waits for it, too.
-    this.#find = fresh.then(
-      (find) => {
-        this.generation++;
-        this.#complaint = null;
-        return find;
-      },
-      (error: unknown) => {
-        this.#complain(messageOf(error));
-        return before;
-      },
-    );
-    return await this.#find;
-  }
-
-  #complain(reason: string): void {
-    if (reason !== this.#complaint) this.#logger.error({ reason }, 'the key set of approvals.jwt cannot be used: the last good one stays');
-    this.#complaint = reason;
-  }
-
-  #place(): string {
-    return `the file ${this.#secret.file ?? this.#secret.origin} of approvals.jwt.jwks`;
+    this.#file.current();
   }
 }
 
 /** @throws BridgeError BRIDGE_JWT_KEYS */
-async function readKeySet(text: string, what: string): Promise<Find> {
-  const { createLocalJWKSet } = await import('./jwt-library.ts');
+function readKeySet(text: string, what: string): JSONWebKeySet {
   try {
     const set = JSON.parse(text);
-    if (!Array.isArray(set?.keys) || set.keys.length === 0) throw new Error('no keys');
-    const find = createLocalJWKSet(set);
-    return (header) => find(header);
+    if (Array.isArray(set?.keys) && set.keys.length > 0 && set.keys.every(isObject)) return set;
   } catch {
     // Without the cause, which may quote the text.
-    throw keysFault(`${what} holds no key set in JSON: { "keys": [ … ] }`);
   }
+  throw keysFault(`${what} holds no key set in JSON: { "keys": [ … ] }`);
+}
+
+async function findIn(set: JSONWebKeySet): Promise<Find> {
+  const { createLocalJWKSet } = await import('./jwt-library.ts');
+  const find = createLocalJWKSet(set);
+  return (header) => find(header);
 }
 
 /** Null where a key cannot be used, or several could. */

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import { tokenFault } from '../secrets/bearer-token.ts';
 import type { Secret } from '../secrets/secret.ts';
-import { type FileText, WatchedFiles } from '../secrets/watched-files.ts';
+import { type FileText, WatchedFile } from '../secrets/watched-file.ts';
 import type { Deps } from '../time/clock.ts';
 
 /** Whose a token is. */
@@ -26,22 +26,22 @@ interface Entry {
 export class TokenBook {
   readonly #entries: readonly Entry[];
   readonly #inFiles: readonly Entry[];
-  readonly #files: WatchedFiles;
+  /** Of each entry: a file with a fault must not keep those of others from being taken. */
+  readonly #files: WatchedFile<null>;
   readonly #logger: Logger;
 
   constructor(callers: { readonly approvers: TokenOwners; readonly readers: TokenOwners }, deps: Pick<Deps, 'elapsedMs'>, logger: Logger) {
     this.#entries = [...entriesOf('approver', callers.approvers), ...entriesOf('reader', callers.readers)];
     this.#inFiles = this.#entries.filter(({ secret }) => secret.file !== null);
-    this.#files = new WatchedFiles(
-      this.#inFiles.map(({ secret }) => secret.file ?? ''),
-      deps,
-    );
+    const paths = this.#inFiles.map(({ secret }) => secret.file ?? '');
+    const parse = (files: readonly FileText[]) => this.#readAgain(files);
+    this.#files = new WatchedFile(paths, { initial: () => null, parse, onChanged: () => {}, onUnusable: () => {} }, deps);
     this.#logger = logger;
   }
 
   /** Null for a token that nobody has. One that was replaced in its file is nobody's within a second. */
   ownerOf(token: string, isEqual: (one: Buffer, other: Buffer) => boolean = timingSafeEqual): Owner | null {
-    this.#readAgain();
+    this.#files.current();
     const given = digest(token);
     let found: Owner | null = null;
     // Every token is compared, also after a match: how long it takes depends on their number alone.
@@ -50,9 +50,7 @@ export class TokenBook {
   }
 
   /** A file that holds no good token leaves the last good one in use. */
-  #readAgain(): void {
-    const texts = this.#files.changed();
-    if (texts === null) return;
+  #readAgain(texts: readonly FileText[]): null {
     const fresh = new Map<Entry, Buffer>();
     for (const [index, entry] of this.#inFiles.entries()) {
       const text = texts[index];
@@ -63,6 +61,7 @@ export class TokenBook {
     }
     this.#dropShared(fresh);
     for (const [entry, hash] of fresh) this.#take(entry, hash);
+    return null;
   }
 
   /** Until no token is left that two callers would have. What all had before was each one's own, so this ends. */
@@ -102,12 +101,10 @@ function isSameOwner(one: Owner, other: Owner): boolean {
   return one.kind === other.kind && one.name === other.name;
 }
 
-/** As when the configuration is read: one line end is cut. */
 function tokenIn(file: FileText): { readonly token: string } | { readonly fault: string } {
   if ('fault' in file) return file;
-  const token = file.text.replace(/\r?\n$/, '');
-  const fault = tokenFault(token);
-  return fault === null ? { token } : { fault };
+  const fault = tokenFault(file.text);
+  return fault === null ? { token: file.text } : { fault };
 }
 
 function said({ owner: { kind, name }, secret }: Entry) {

@@ -1,5 +1,7 @@
-// The texts of PEM files for TLS → what no TLS client or server could use of them. Pure.
+// The texts of PEM files for TLS → what no TLS client or server could use of them, or what connections use. Pure.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { SecureContext } from 'node:tls';
+import { codeOf } from '../errors.ts';
 
 /** What each file holds; absent where there is none or it could not be read. */
 export interface PemTexts {
@@ -31,6 +33,16 @@ export function pemFaults({ ca, cert, key }: PemTexts, at: string): readonly Pem
   if (certificate && privateKey && !certificate.checkPrivateKey(privateKey))
     faults.push({ key: `${at}.key`, message: `is not the key of the certificate in ${at}.cert` });
   return faults;
+}
+
+/** What connections use of texts without faults, or why it cannot be made: without a word of what they hold. */
+export function secureContext(texts: PemTexts): SecureContext | { readonly fault: string } {
+  try {
+    return process.getBuiltinModule('node:tls').createSecureContext(texts);
+  } catch (error) {
+    // Only the code: what OpenSSL says of it may quote the key.
+    return { fault: `cannot be used (${codeOf(error) ?? 'unreadable'})` };
+  }
 }
 
 function privateKeyFault(text: string): string {

@@ -1,16 +1,12 @@
-// The PEM files of TLS options → what connections use of them, anew when the files change.
-import { statSync } from 'node:fs';
+// The PEM files of TLS options → what connections use of them, made again when the files change.
 import type { SecureContext } from 'node:tls';
 import type { Logger } from 'pino';
-import { BridgeError, codeOf, type ErrorCode, messageOf } from '../errors.ts';
-import { fileFault, readRegularFile } from '../secrets/regular-file.ts';
+import { BridgeError, type ErrorCode } from '../errors.ts';
 import type { Secret } from '../secrets/secret.ts';
+import { type FileText, WatchedFile } from '../secrets/watched-file.ts';
 import type { Deps } from '../time/clock.ts';
-import { type PemTexts, pemFaults } from './certificates.ts';
+import { type PemTexts, pemFaults, secureContext } from './certificates.ts';
 import type { TlsOptions } from './tls-options.ts';
-
-/** The files are looked at so often at most, and only when something is to be sent. */
-const LOOK_AGAIN_MS = 1000;
 
 export interface TlsFilesDeps extends Pick<Deps, 'elapsedMs'> {
   readonly logger: Logger;
@@ -35,25 +31,27 @@ interface PemFile {
 
 interface Loaded {
   readonly context: SecureContext;
-  /** What the files looked like before they were read, so that one written meanwhile shows the next time. */
-  readonly stamp: string;
+  readonly texts: PemTexts;
 }
 
 /** Opens no file before `context`. */
 export class TlsFiles {
   readonly #files: readonly PemFile[];
   readonly #place: TlsFilesPlace;
-  readonly #deps: TlsFilesDeps;
-  #loaded: Loaded | null = null;
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
-  /** What was last logged of files that cannot be used. */
-  #complaint: string | null = null;
+  readonly #watched: WatchedFile<Loaded>;
 
   /** The secrets are open. */
-  constructor({ ca, cert, key }: TlsOptions, place: TlsFilesPlace, deps: TlsFilesDeps) {
+  constructor({ ca, cert, key }: TlsOptions, place: TlsFilesPlace, { logger, elapsedMs }: TlsFilesDeps) {
     this.#files = [...pemFileOf('ca', ca), ...pemFileOf('cert', cert), ...pemFileOf('key', key)];
     this.#place = place;
-    this.#deps = deps;
+    const paths = this.#files.map(({ path }) => path);
+    const parts = {
+      initial: () => this.#load(Object.fromEntries(this.#files.map(({ kind, secret }) => [kind, secret.reveal()]))),
+      parse: (files: readonly FileText[], before: Loaded | null) => this.#parse(files, before),
+      onChanged: () => logger.info(`the tls files changed and were read again: ${paths.join(', ')}`),
+      onUnusable: (reason: string) => logger.warn({ reason }, 'the tls files cannot be used: what was read of them before stays in use'),
+    };
+    this.#watched = new WatchedFile(paths, parts, { elapsedMs });
   }
 
   /**
@@ -62,74 +60,33 @@ export class TlsFiles {
    * @throws BridgeError with the place's code where there are no old ones: misconfigured, of the whole sink.
    */
   context(): SecureContext | null {
-    if (this.#files.length === 0) return null;
-    const nowMs = this.#deps.elapsedMs();
-    if (this.#loaded === null || nowMs - this.#lookedAtMs >= LOOK_AGAIN_MS) {
-      this.#lookedAtMs = nowMs;
-      this.#loaded = this.#look(this.#loaded);
-    }
-    return this.#loaded.context;
+    return this.#files.length === 0 ? null : this.#watched.current().context;
   }
 
-  #look(before: Loaded | null): Loaded {
-    try {
-      const stamp = this.#each(({ path }) => stampOf(path)).join();
-      const loaded = stamp === before?.stamp ? before : { stamp, context: this.#contextOf(({ path }) => readRegularFile(path)) };
-      if (before !== null && loaded !== before) this.#deps.logger.info(`the tls files changed and were read again: ${this.#paths()}`);
-      this.#complaint = null;
-      return loaded;
-    } catch (error) {
-      const kept = before ?? this.#asConfigured(error);
-      this.#complain(messageOf(error));
-      return kept;
-    }
+  #parse(files: readonly FileText[], before: Loaded | null): Loaded {
+    const texts = Object.fromEntries(this.#files.map(({ kind }, index) => [kind, this.#textOf(kind, files[index])]));
+    const isSame = before !== null && this.#files.every(({ kind }) => texts[kind] === before.texts[kind]);
+    return isSame ? before : this.#load(texts);
   }
 
-  /** What the files held when the configuration was read. */
-  #asConfigured(cause: unknown): Loaded {
-    try {
-      return { stamp: '', context: this.#contextOf(({ secret }) => secret.reveal()) };
-    } catch {
-      throw cause;
-    }
+  #textOf(kind: PemFile['kind'], file: FileText | undefined): string {
+    if (file === undefined || 'fault' in file) throw this.#fault(`${this.#place.section}.${kind}`, file?.fault ?? '');
+    return file.text;
   }
 
-  #contextOf(textOf: (file: PemFile) => string): SecureContext {
-    const texts: PemTexts = Object.fromEntries(this.#each((file) => [file.kind, textOf(file)]));
+  #load(texts: PemTexts): Loaded {
     const { section } = this.#place;
     const [fault] = pemFaults(texts, section);
     if (fault) throw this.#fault(fault.key, fault.message);
-    try {
-      return process.getBuiltinModule('node:tls').createSecureContext(texts);
-    } catch (error) {
-      // Only the code: what OpenSSL says of it may quote the key.
-      throw this.#fault(section, `cannot be used (${codeOf(error) ?? 'unreadable'})`);
-    }
-  }
-
-  #each<T>(of: (file: PemFile) => T): T[] {
-    return this.#files.map((file) => {
-      try {
-        return of(file);
-      } catch (error) {
-        throw this.#fault(`${this.#place.section}.${file.kind}`, fileFault(error));
-      }
-    });
+    const context = secureContext(texts);
+    if ('fault' in context) throw this.#fault(section, context.fault);
+    return { context, texts };
   }
 
   #fault(key: string, what: string): BridgeError {
-    const message = `${this.#place.owner}.${key} ${what}: mend ${this.#paths()}; the next attempt reads them again`;
+    const paths = this.#files.map(({ path }) => path).join(', ');
+    const message = `${this.#place.owner}.${key} ${what}: mend ${paths}; the next attempt reads them again`;
     return new BridgeError(this.#place.code, message, { disposition: 'misconfigured', scope: 'sink' });
-  }
-
-  #paths(): string {
-    return this.#files.map(({ path }) => path).join(', ');
-  }
-
-  #complain(reason: string): void {
-    if (reason === this.#complaint) return;
-    this.#complaint = reason;
-    this.#deps.logger.warn({ reason }, 'the tls files cannot be used: what was read of them before stays in use');
   }
 }
 
@@ -137,10 +94,4 @@ function pemFileOf(kind: keyof PemTexts, secret: Secret | undefined): PemFile[] 
   if (secret === undefined) return [];
   const path = secret.file ?? ('file' in secret.reference ? secret.reference.file : secret.origin);
   return [{ kind, path, secret }];
-}
-
-/** Changes when the file is written or another one takes its place. */
-function stampOf(path: string): string {
-  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }

@@ -1,8 +1,7 @@
 // What the configuration says of TLS towards a server → its keys (files and the server's name), and what is wrong with what the files hold.
 import * as v from 'valibot';
-import { codeOf } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
-import { type PemTexts, pemFaults } from './certificates.ts';
+import { type PemTexts, pemFaults, secureContext } from './certificates.ts';
 
 const DNS_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)*[a-z][a-z0-9-]{0,62}$/i;
 
@@ -63,11 +62,6 @@ export function tlsFaults({ ca, cert, key }: TlsOptions, at: string): readonly {
   const texts: PemTexts = { ca: ca?.reveal(), cert: cert?.reveal(), key: key?.reveal() };
   const faults = pemFaults(texts, at);
   if (faults.length > 0) return faults;
-  try {
-    process.getBuiltinModule('node:tls').createSecureContext(texts);
-    return [];
-  } catch (error) {
-    // Only the code: what OpenSSL says of it may quote the key.
-    return [{ key: cert ? `${at}.cert` : `${at}.ca`, message: `cannot be used (${codeOf(error) ?? 'unreadable'})` }];
-  }
+  const context = secureContext(texts);
+  return 'fault' in context ? [{ key: cert ? `${at}.cert` : `${at}.ca`, message: context.fault }] : [];
 }
