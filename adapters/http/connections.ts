@@ -10,7 +10,7 @@ import { TlsFiles } from '../../src/net/tls-files.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
 import type { AdapterDeps, OptionFault } from '../adapter.ts';
-import { codeOfFailure, type HttpPlace, whoOf } from './failures.ts';
+import { type HttpPlace, whoOf } from './failures.ts';
 import { openTunnel, type SinkProxy } from './proxy-tunnel.ts';
 import { targetGuard } from './target-guard.ts';
 import { touch } from './touch.ts';
@@ -69,7 +69,7 @@ export class Connections {
   /** The secrets are open. */
   constructor({ tls, proxy }: ConnectionOptions, parts: ConnectionParts) {
     const { url, place, deps } = parts;
-    const owner = { owner: `sinks.${place.sink}`, section: 'tls', code: codeOfFailure(place.kind, 'TLS_FILES') };
+    const owner = { owner: `sinks.${place.sink}`, section: 'tls', code: place.codes.tlsFiles };
     this.#parts = parts;
     this.#serverName = tls?.serverName ?? serverNameOf(hostOf(url));
     this.#files = tls === undefined ? null : new TlsFiles(tls, owner, deps);

@@ -1,27 +1,30 @@
-// A kind of sink on this kit and what failed → the code of its error.
+// A sink and what it asks → how codes and messages name the place where something failed.
 import type { ErrorCode } from '../../src/errors.ts';
 
-/** As its codes spell it; src/errors.ts has one for each failure below, which the compiler checks. */
-export type HttpKind = 'WEBHOOK';
+/** The sink's own code for each failure of this kit. */
+export interface HttpCodes {
+  /** The other side, or the way to it. */
+  readonly unreachable: ErrorCode;
+  readonly broken: ErrorCode;
+  readonly timeout: ErrorCode;
+  readonly tls: ErrorCode;
+  readonly proxy: ErrorCode;
+  /** What the configuration says. */
+  readonly forbiddenAddress: ErrorCode;
+  readonly tlsFiles: ErrorCode;
+  /** The status of an answer. */
+  readonly misconfigured: ErrorCode;
+  readonly unavailable: ErrorCode;
+  readonly refused: ErrorCode;
+  readonly gone: ErrorCode;
+  /** The token endpoint. */
+  readonly tokenRefused: ErrorCode;
+  readonly tokenUnavailable: ErrorCode;
+}
 
-type HttpFailure =
-  | 'BROKEN'
-  | 'FORBIDDEN_ADDRESS'
-  | 'GONE'
-  | 'MISCONFIGURED'
-  | 'PROXY'
-  | 'REFUSED'
-  | 'TIMEOUT'
-  | 'TLS'
-  | 'TLS_FILES'
-  | 'TOKEN_REFUSED'
-  | 'TOKEN_UNAVAILABLE'
-  | 'UNAVAILABLE'
-  | 'UNREACHABLE';
-
-/** Who it happened to, for codes and messages. */
+/** Who it happened to. */
 export interface HttpPlace {
-  readonly kind: HttpKind;
+  readonly codes: HttpCodes;
   /** The sink's name. */
   readonly sink: string;
   /** What is asked, such as `https://example.com`; never more of a URL than scheme and host. */
@@ -30,10 +33,6 @@ export interface HttpPlace {
   readonly key: string;
   /** The keys that hold its credentials. */
   readonly credentials: string;
-}
-
-export function codeOfFailure(kind: HttpKind, failure: HttpFailure): ErrorCode {
-  return `BRIDGE_${kind}_${failure}`;
 }
 
 /** How messages name the place. */

@@ -7,14 +7,14 @@ import { deadline } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { Answer } from './answer.ts';
 import { Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
-import { type HttpKind, type HttpPlace, whoOf } from './failures.ts';
+import { type HttpCodes, type HttpPlace, whoOf } from './failures.ts';
 import type { HttpOptions, HttpTarget } from './http-options.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
 import { type Authorization, authorizationOf } from './oauth/client-credentials.ts';
 import { statusFault } from './status-fault.ts';
 
 export interface HttpClientParts {
-  readonly kind: HttpKind;
+  readonly codes: HttpCodes;
   readonly target: HttpTarget;
   /** Requests at once. */
   readonly inFlight: number;
@@ -32,10 +32,10 @@ export class HttpClient {
   readonly #endpoint: Endpoint;
   readonly #authorization: Authorization;
 
-  constructor(options: HttpOptions, { kind, target, inFlight, deps, resolve }: HttpClientParts) {
+  constructor(options: HttpOptions, { codes, target, inFlight, deps, resolve }: HttpClientParts) {
     const { url, headers } = target;
     const judge = addressJudge(options.allowPrivate);
-    this.#place = { kind, sink: deps.name, target: url.origin, key: 'url', credentials: 'headers or oauth2' };
+    this.#place = { codes, sink: deps.name, target: url.origin, key: 'url', credentials: 'headers or oauth2' };
     this.#headers = { 'user-agent': USER_AGENT, ...headers };
     this.#timeoutMs = options.timeout;
     this.#deps = deps;

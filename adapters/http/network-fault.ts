@@ -2,30 +2,25 @@
 import { BridgeError, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
 import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
-import { codeOfFailure, type HttpPlace, whoOf } from './failures.ts';
+import { type HttpPlace, whoOf } from './failures.ts';
 
 const WORDS: TlsWords = { target: 'the url', section: 'tls', plain: 'the url is http://' };
 
 /** A BridgeError passes unchanged. */
 export function networkFault(error: unknown, place: HttpPlace): BridgeError {
   if (error instanceof BridgeError) return error;
-  const { kind } = place;
+  const { codes } = place;
   const who = whoOf(place);
   // Several addresses that fail come as one AggregateError, with the code of the first.
   const code = codeOf(error);
   const said = code ?? messageOf(error);
   const advice = code && tlsAdvice(code, WORDS);
-  if (advice) return fault(codeOfFailure(kind, 'TLS'), `${who} ${advice} (${said})`, 'sink', error);
+  if (advice) return fault(codes.tls, `${who} ${advice} (${said})`, 'sink', error);
   if (code && isUnreachableFault(code)) {
-    return fault(
-      codeOfFailure(kind, 'UNREACHABLE'),
-      `${who} cannot be reached (${said}): check that it runs, its name and the firewall`,
-      'sink',
-      error,
-    );
+    return fault(codes.unreachable, `${who} cannot be reached (${said}): check that it runs, its name and the firewall`, 'sink', error);
   }
   return fault(
-    codeOfFailure(kind, 'BROKEN'),
+    codes.broken,
     `${who} broke off without an answer (${said}): it is tried again; if this lasts, look at the receiver`,
     'delivery',
     error,
@@ -34,14 +29,10 @@ export function networkFault(error: unknown, place: HttpPlace): BridgeError {
 
 /** The time limit ran out; `limit` as the configuration writes it. */
 export function timeoutFault(place: HttpPlace, limit: string): BridgeError {
-  return new BridgeError(
-    codeOfFailure(place.kind, 'TIMEOUT'),
-    `${whoOf(place)} did not answer within ${limit}: look at the receiver, or raise timeout`,
-    {
-      disposition: 'retry',
-      status: 'timeout',
-    },
-  );
+  return new BridgeError(place.codes.timeout, `${whoOf(place)} did not answer within ${limit}: look at the receiver, or raise timeout`, {
+    disposition: 'retry',
+    status: 'timeout',
+  });
 }
 
 function fault(code: ErrorCode, message: string, scope: 'delivery' | 'sink', error: unknown): BridgeError {

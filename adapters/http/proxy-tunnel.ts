@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { BridgeError } from '../../src/errors.ts';
 import { askConnect, type ConnectAnswer, connectRefusal, type ProxyServer } from '../../src/net/proxy-connect.ts';
-import { codeOfFailure, type HttpPlace, whoOf } from './failures.ts';
+import { type HttpPlace, whoOf } from './failures.ts';
 import { networkFault } from './network-fault.ts';
 
 /** So many addresses of one name are tried, one after the other. */
@@ -37,8 +37,7 @@ export async function openTunnel({ server, place }: SinkProxy, { host, port, loo
     socket.destroy();
     const isLast = index === addresses.length - 1;
     // The proxy could not reach this address; it may reach another one.
-    if (isLast || ![502, 503, 504].includes(status))
-      throw connectRefusal(codeOfFailure(place.kind, 'PROXY'), server, authority, status, CHECKED);
+    if (isLast || ![502, 503, 504].includes(status)) throw connectRefusal(place.codes.proxy, server, authority, status, CHECKED);
   }
   throw new RangeError('a look-up that succeeds has an address');
 }
@@ -66,10 +65,11 @@ async function connect(proxy: ProxyServer, place: HttpPlace, authority: string, 
 
 function proxyFault(error: unknown, place: HttpPlace): BridgeError {
   const fault = networkFault(error, place);
-  return fault.code === codeOfFailure(place.kind, 'BROKEN') ? broken(place, String(fault.status ?? 'closed')) : fault;
+  // Neither TLS nor the way there explains it.
+  return fault.scope === 'delivery' ? broken(place, String(fault.status ?? 'closed')) : fault;
 }
 
 function broken(place: HttpPlace, said: string): BridgeError {
   const message = `${whoOf(place)} broke off without a proper answer to CONNECT (${said}): it is tried again; if this lasts, see whether it is an HTTP proxy`;
-  return new BridgeError(codeOfFailure(place.kind, 'PROXY'), message, { disposition: 'retry', scope: 'sink' });
+  return new BridgeError(place.codes.proxy, message, { disposition: 'retry', scope: 'sink' });
 }

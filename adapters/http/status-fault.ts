@@ -2,28 +2,28 @@
 import { BridgeError, type BridgeErrorDetails } from '../../src/errors.ts';
 import { parseRetryAfter } from '../../src/formats/dates.ts';
 import type { Answer } from './answer.ts';
-import { codeOfFailure, type HttpPlace, whoOf } from './failures.ts';
+import { type HttpPlace, whoOf } from './failures.ts';
 
 interface Meaning extends Pick<BridgeErrorDetails, 'disposition' | 'scope'> {
-  readonly failure: 'GONE' | 'MISCONFIGURED' | 'REFUSED' | 'UNAVAILABLE';
+  readonly failure: 'gone' | 'misconfigured' | 'refused' | 'unavailable';
   /** What to do, for people. */
   readonly advice: string;
 }
 
-const MISCONFIGURED = { failure: 'MISCONFIGURED', disposition: 'misconfigured', scope: 'sink' } as const;
+const MISCONFIGURED = { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink' } as const;
 const UNAVAILABLE: Meaning = {
-  failure: 'UNAVAILABLE',
+  failure: 'unavailable',
   advice: 'it is tried again; if this lasts, look at the receiver',
   disposition: 'retry',
 };
 const REFUSED: Meaning = {
-  failure: 'REFUSED',
+  failure: 'refused',
   advice: 'it will not take this event, which goes to the dead letters',
   disposition: 'refused',
 };
 const REDIRECT: Meaning = { ...MISCONFIGURED, advice: 'redirects are never followed, so give the final URL' };
 const GONE: Meaning = {
-  failure: 'GONE',
+  failure: 'gone',
   advice: 'the endpoint is retired; the sink is paused until its configuration changes or `resume` is run',
   disposition: 'retired',
   scope: 'sink',
@@ -35,7 +35,7 @@ export function statusFault({ status, headers }: Answer, place: HttpPlace, wallM
   const { failure, advice, ...details } = meaningOf(status, place);
   const isTriedAgain = details.disposition === 'retry' || details.disposition === 'misconfigured';
   const retryAfterMs = isTriedAgain ? parseRetryAfter(headers['retry-after'], wallMs) : null;
-  return new BridgeError(codeOfFailure(place.kind, failure), `${whoOf(place)} answered ${status}: ${advice}`, {
+  return new BridgeError(place.codes[failure], `${whoOf(place)} answered ${status}: ${advice}`, {
     ...details,
     status,
     ...(retryAfterMs !== null && { retryAfterMs }),

@@ -3,12 +3,12 @@ import { isIP } from 'node:net';
 import { BridgeError } from '../../src/errors.ts';
 import type { AddressGuard } from '../../src/net/checked-lookup.ts';
 import type { Verdict } from '../../src/net/private-addresses.ts';
-import { codeOfFailure, type HttpPlace } from './failures.ts';
+import type { HttpPlace } from './failures.ts';
 
 /** Whether a sink may send to an address. */
 export type Judge = (address: string) => Verdict;
 
-/** Its errors are FORBIDDEN_ADDRESS of the kind. */
+/** Its errors are `forbiddenAddress` of the place's codes. */
 export function targetGuard(place: HttpPlace, judge: Judge): AddressGuard {
   return {
     isAllowed: (address) => judge(address) === 'allowed',
@@ -16,11 +16,11 @@ export function targetGuard(place: HttpPlace, judge: Judge): AddressGuard {
   };
 }
 
-function forbidden({ kind, sink, target, key }: HttpPlace, judge: Judge, address: string): BridgeError {
+function forbidden({ codes, sink, target, key }: HttpPlace, judge: Judge, address: string): BridgeError {
   const isNever = isIP(address) !== 0 && judge(address) === 'metadata';
   const advice = isNever
     ? `an address of the metadata service, where no event ever goes: correct ${key}`
     : `not a public address: correct ${key}, or list the range in sinks.${sink}.allowPrivate if you trust it`;
   const message = `sink ${sink} does not connect to ${target}: it is ${address}, ${advice}`;
-  return new BridgeError(codeOfFailure(kind, 'FORBIDDEN_ADDRESS'), message, { disposition: 'misconfigured', scope: 'sink' });
+  return new BridgeError(codes.forbiddenAddress, message, { disposition: 'misconfigured', scope: 'sink' });
 }

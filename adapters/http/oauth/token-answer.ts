@@ -2,7 +2,7 @@
 import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
 import { parseRetryAfter } from '../../../src/formats/dates.ts';
 import type { HttpAnswer } from '../../../src/net/http-exchange.ts';
-import { codeOfFailure, type HttpPlace, whoOf } from '../failures.ts';
+import { type HttpPlace, whoOf } from '../failures.ts';
 
 /** Of an answer, in bytes; one that is longer holds no token. */
 export const LONGEST_TOKEN_ANSWER = 64 * 1024;
@@ -56,11 +56,11 @@ export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlac
 
 /** The endpoint gave no answer in time, or none at all. */
 export function unavailable(
-  { kind }: HttpPlace,
+  { codes }: HttpPlace,
   message: string,
   details: Pick<BridgeErrorDetails, 'status' | 'retryAfterMs'>,
 ): BridgeError {
-  return new BridgeError(codeOfFailure(kind, 'TOKEN_UNAVAILABLE'), message, { disposition: 'retry', scope: 'sink', ...details });
+  return new BridgeError(codes.tokenUnavailable, message, { disposition: 'retry', scope: 'sink', ...details });
 }
 
 function granted(members: Readonly<Record<string, unknown>>, place: HttpPlace, status: number): AccessToken | BridgeError {
@@ -90,6 +90,6 @@ function membersOf(body: Buffer | null): Readonly<Record<string, unknown>> {
   }
 }
 
-function refused({ kind }: HttpPlace, message: string, status: number): BridgeError {
-  return new BridgeError(codeOfFailure(kind, 'TOKEN_REFUSED'), message, { disposition: 'misconfigured', scope: 'sink', status });
+function refused({ codes }: HttpPlace, message: string, status: number): BridgeError {
+  return new BridgeError(codes.tokenRefused, message, { disposition: 'misconfigured', scope: 'sink', status });
 }

@@ -6,6 +6,7 @@ import { connectionEntries } from '../../../../adapters/http/connections.ts';
 import { HttpClient } from '../../../../adapters/http/http-client.ts';
 import { httpChecks, httpEntries, httpTarget } from '../../../../adapters/http/http-options.ts';
 import { oauthEntries } from '../../../../adapters/http/oauth/oauth-options.ts';
+import { WEBHOOK_CODES } from '../../../../adapters/webhook/webhook-codes.ts';
 import { adapterDeps } from '../../../adapters/adapter-deps.ts';
 import { WebhookReceiver } from '../../../far-sides/webhook-receiver.ts';
 import { poll } from '../../../support/poll.ts';
@@ -18,7 +19,7 @@ async function started(t: TestContext, more: Readonly<Record<string, unknown>> =
   t.after(() => receiver.stop());
   const options = v.parse(schema, { url: receiver.url, allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...more });
   const deps = adapterDeps();
-  const http = new HttpClient(options, { kind: 'WEBHOOK', target: httpTarget(options, deps.name), inFlight: 2, deps });
+  const http = new HttpClient(options, { codes: WEBHOOK_CODES, target: httpTarget(options, deps.name), inFlight: 2, deps });
   t.after(() => http.close());
   return { receiver, http };
 }
