@@ -31,7 +31,7 @@ export const PROBLEMS = {
   unavailable: { status: 503, title: 'Nothing can be recorded now' },
 } as const;
 
-/** The `type` of a refusal (contract, section 6). */
+/** The `type` of a refusal (behaviour 6.6). */
 export type RefusalType = keyof typeof REFUSALS;
 
 export type ProblemType = keyof typeof PROBLEMS;
