@@ -7,7 +7,7 @@ const BASES = ['documented', 'seen', 'choice'];
 const PAGE = 'docs/simulate/fidelity.md';
 
 const rows = citedRows(PAGE, /^F-/);
-const citations = citationsOf(/^F-\d{2,}$/, /\bF-\d+/g, 'simulator/fidelity');
+const citations = citationsOf(/^F-\d{2,}$/, /\bF-\d+/g, 'fidelity/cited-rows');
 
 test('the rows are numbered from F-01 without a gap, a later one wherever it belongs', () => {
   assert.deepEqual(
