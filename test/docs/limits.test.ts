@@ -9,8 +9,8 @@ const PAGE = readFileSync(join(ROOT, 'docs/operate/limits.md'), 'utf8');
 
 /** Where a bound stands, and the words of the page that name it. */
 const BOUNDS: readonly [file: string, code: string, words: string][] = [
-  ['src/http/body.ts', 'LIMIT_BYTES = 64 * 1024;', '| body of a request | 64 KiB'],
-  ['src/approvals/requests/message-body.ts', 'LIMIT_BYTES = 64 * 1024;', '| message of a source | 64 KiB'],
+  ['src/model/approvals.ts', 'LARGEST_APPROVAL_BYTES = 64 * 1024;', '| body of a request | 64 KiB'],
+  ['src/model/approvals.ts', 'LARGEST_APPROVAL_BYTES = 64 * 1024;', '| message of a source | 64 KiB'],
   ['src/approvals/requests/lengths.ts', 'LONGEST_EVENT_ID = 256;', '| EventId, name of an approver | 256 characters'],
   ['src/approvals/requests/hold-requests.ts', 'LONGEST_REASON = 1000;', '| reason of a hold | 1000 characters'],
   ['src/metadata/http-transport.ts', 'MAX_BODY_BYTES = 4 * 1024 * 1024;', '| document of the metadata service | 4 MiB'],
