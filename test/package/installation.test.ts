@@ -10,8 +10,8 @@ import { folderOf } from '../support/program.ts';
 import { Project, ROOT, tarball } from './installed-package.ts';
 
 const DIST = join(ROOT, 'dist');
-/** The package debug, which the Service Bus SDK brings, tries for it, and goes on where it is not there. */
-const OPTIONAL = ['supports-color'];
+/** The packages debug, which the Service Bus SDK brings, and ws try for them, and go on where they are not there. */
+const OPTIONAL = ['supports-color', 'bufferutil', 'utf-8-validate'];
 const chunks = readdirSync(DIST).filter((name) => name.endsWith('.js'));
 
 test('npm install brings this package and no other, no install script, and both libraries and the command run from it', async (t) => {

@@ -68,7 +68,7 @@ function hostile({ change, event }: Sample, text: string): Sample {
 }
 
 for (const name of SHIPPED_TEMPLATES) {
-  const schema = JSON.parse(readFileSync(new URL(`../../fixtures/payloads/${name}.schema.json`, import.meta.url), 'utf8'));
+  const schema = JSON.parse(readFileSync(new URL(`../../../../fixtures/payloads/${name}.schema.json`, import.meta.url), 'utf8'));
   const isValid = ajv.compile(schema);
 
   test(`${name}: every type of event, in full dress and bare, gives a payload by the published rules`, async () => {
