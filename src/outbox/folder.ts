@@ -1,7 +1,7 @@
-// `store.path` → a folder with a whole store in it, or the error that there is none.
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+// `store.path` → a folder with a whole store in it, or the error that there is none; a store → set aside, so that an empty one can begin.
+import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { BridgeError } from '../errors.ts';
+import { BridgeError, codeOf } from '../errors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { damaged, storeError } from './errors.ts';
 import { createPrivate, expectSafe, tighten } from './private-folder.ts';
@@ -68,4 +68,46 @@ function sizeOf(file: string): number | null {
   } catch (error) {
     throw storeError(error, file);
   }
+}
+
+/** Moves `file` and its write-ahead log into `set-aside-<YYYYMMDDTHHMMSSZ>-<vmId>` beside it. Returns that folder. @throws BridgeError BRIDGE_STORE_* */
+export function moveAside(
+  folder: string,
+  file: string,
+  options: { readonly vmId: string | null; readonly reason: string; readonly atMs: number },
+): string {
+  try {
+    const target = makeAside(join(folder, `set-aside-${compact(options.atMs)}-${plain(options.vmId)}`));
+    createPrivate(join(target, 'reason.txt'), `${options.reason}\n`);
+    // The log first: left beside the empty store that follows, it would be read as that one's.
+    for (const name of [`${file}-wal`, file]) {
+      if (existsSync(join(folder, name))) renameSync(join(folder, name), join(target, name));
+    }
+    rmSync(join(folder, `${file}-shm`), { force: true });
+    return target;
+  } catch (error) {
+    throw storeError(error, join(folder, file));
+  }
+}
+
+function makeAside(path: string): string {
+  for (let repeat = 1; ; repeat++) {
+    const target = repeat === 1 ? path : `${path}-${repeat}`;
+    try {
+      mkdirSync(target, { mode: 0o700 });
+      chmodSync(target, 0o700);
+      return target;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+function compact(wallMs: number): string {
+  return `${new Date(wallMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+}
+
+/** A vmId comes from the metadata service: as a file name it holds nothing but letters, digits and dashes. */
+function plain(vmId: string | null): string {
+  return vmId === null || vmId === '' ? 'unknown' : vmId.replaceAll(/[^A-Za-z0-9-]/g, '-').slice(0, 64);
 }

@@ -3,7 +3,7 @@ import type { Instant } from '../model/events.ts';
 import type { ApprovalTable } from './approvals.ts';
 import type { Usage } from './database.ts';
 import type { DeadLetters } from './dead-letters.ts';
-import { DATABASE_FILE, makeFolder, makeStore, requireStore } from './folder.ts';
+import { DATABASE_FILE, makeFolder, makeStore, moveAside, requireStore } from './folder.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { IdentityTable } from './identity.ts';
 import type { Journal } from './journal.ts';
@@ -14,7 +14,6 @@ import { type OpenStore, type OutboxOptions, openStore } from './open-store.ts';
 import type { Queue } from './queue.ts';
 import type { Replay } from './replay.ts';
 import type { Retention } from './retention.ts';
-import { moveAside } from './set-aside.ts';
 import type { Sinks } from './sinks.ts';
 import { type Transaction, transact } from './transaction.ts';
 
