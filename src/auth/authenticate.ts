@@ -1,20 +1,10 @@
 // The configured callers, and what one brought to prove himself → who it is. Tokens are compared in a time that tells nothing about any.
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
-import type { Secret } from '../secrets/secret.ts';
 import type { Authentication, ClientCertificate, Credentials } from './caller.ts';
 import { type JwtDeps, JwtJudge, looksLikeJwt } from './jwt.ts';
-import type { JwtOptions } from './jwt-options.ts';
+import type { ApproverProofs, JwtOptions } from './options.ts';
 import { TokenBook, type TokenOwners } from './token-store.ts';
-
-/** What an approver can prove itself by. */
-export interface ApproverProofs {
-  readonly tokens: readonly Secret[];
-  /** A name in a client certificate. */
-  readonly certificate: string | null;
-  /** What stands in the claim of a JWT. */
-  readonly subject: string | null;
-}
 
 export interface AuthenticatorParts {
   readonly approvers: Readonly<Record<string, ApproverProofs>>;

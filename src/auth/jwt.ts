@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 import { codeOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
 import { Turns } from './fair-queue.ts';
-import type { JwtOptions } from './jwt-options.ts';
 import { FRESH_MS, type KeySet, openKeySet } from './key-set.ts';
+import type { JwtOptions } from './options.ts';
 
 /** So many proved tokens are known again without their signature being verified anew. */
 const PROVED = 256;

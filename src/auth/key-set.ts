@@ -7,8 +7,8 @@ import { TlsFiles } from '../net/tls-files.ts';
 import type { Secret } from '../secrets/secret.ts';
 import { type FileText, WatchedFile } from '../secrets/watched-file.ts';
 import type { Deps } from '../time/clock.ts';
-import type { JwtOptions } from './jwt-options.ts';
 import { keysFault, requestKeySet } from './key-set-request.ts';
+import type { JwtOptions } from './options.ts';
 
 /** Keys older than that are fetched anew before they are used. */
 export const FRESH_MS = 600_000;

@@ -5,6 +5,7 @@ import { tokenFault } from '../secrets/bearer-token.ts';
 import type { Secret } from '../secrets/secret.ts';
 import { type FileText, WatchedFile } from '../secrets/watched-file.ts';
 import type { Deps } from '../time/clock.ts';
+import type { ReaderOptions } from './options.ts';
 
 /** Whose a token is. */
 export interface Owner {
@@ -12,7 +13,7 @@ export interface Owner {
   readonly name: string;
 }
 
-export type TokenOwners = Readonly<Record<string, { readonly tokens: readonly Secret[] }>>;
+export type TokenOwners = Readonly<Record<string, Pick<ReaderOptions, 'tokens'>>>;
 
 interface Entry {
   readonly owner: Owner;

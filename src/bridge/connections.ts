@@ -2,8 +2,8 @@
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Adapter, ApprovalSource } from '../../adapters/adapter.ts';
-import type { JwtOptions } from '../auth/jwt-options.ts';
 import { openKeySet } from '../auth/key-set.ts';
+import type { JwtOptions } from '../auth/options.ts';
 import type { Config } from '../config/config.ts';
 import { messageOf } from '../errors.ts';
 import { type Deps, orAbort } from '../time/clock.ts';

@@ -2,18 +2,16 @@
 import { resolve } from 'node:path';
 import type * as v from 'valibot';
 import type { AdapterDefinition, OptionFault } from '../../adapters/adapter.ts';
+import { BridgeError } from '../errors.ts';
 import { type Fault, formatFault, formatPath, type Path, unknownKey } from '../schema/faults.ts';
 import { isMapping, validate } from '../schema/validate.ts';
-import { approvalsSection, httpSection } from './callers.ts';
-import type { Config } from './config.ts';
-import { httpFaults, quorumFaults, tlsFaults, tokenFaults, unreachableRules } from './cross-checks.ts';
+import type { Config, SinkConfig, SourceConfig } from './config.ts';
+import { httpFaults, proofFaults, quorumFaults, tlsFaults, tokenFaults, unreachableRules } from './cross-checks.ts';
 import { fingerprint } from './fingerprint.ts';
-import { proofFaults } from './proof-checks.ts';
 import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
-import { cloudeventsSection, metadataSection, publishSection, storeSection } from './sections.ts';
-import type { SinkConfig } from './sink-section.ts';
+import { SECTIONS } from './sections.ts';
 import { type ReadSink, readSinks } from './sinks.ts';
-import { type ReadSource, readSources, type SourceConfig, sharedStreams, silentApprovers } from './sources.ts';
+import { type ReadSource, readSources, sharedStreams, silentApprovers } from './sources.ts';
 import { exposedFiles, similarNames, type Warning } from './warnings.ts';
 
 /** What else a configuration depends on. */
@@ -22,16 +20,6 @@ export interface ConfigSurroundings extends Surroundings {
 }
 
 export type CheckedConfig = { readonly options: Config; readonly warnings: readonly Warning[] } | { readonly faults: readonly Fault[] };
-
-/** The sections that are all of ours, in the order in which they are documented. */
-export const SECTIONS = {
-  metadata: metadataSection,
-  cloudevents: cloudeventsSection,
-  publish: publishSection,
-  store: storeSection,
-  http: httpSection,
-  approvals: approvalsSection,
-} as const;
 
 const KEYS = ['version', ...Object.keys(SECTIONS), 'sinks'];
 
@@ -48,6 +36,20 @@ export async function checkConfigFully(file: unknown, around: ConfigSurroundings
   );
   const faults = [...('faults' in checked ? checked.faults : []), ...found.flat()];
   return faults.length === 0 ? checked : { faults: distinct(faults) };
+}
+
+/** BRIDGE_CONFIG_INVALID, with a line for each fault. */
+export function configError(faults: readonly Fault[]): BridgeError {
+  const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+  return new BridgeError('BRIDGE_CONFIG_INVALID', [`the configuration has ${count}:`, ...faults.map(formatFault)].join('\n  '));
+}
+
+/** Every default, one sink: stdout. */
+export function defaultConfig(around: Pick<ConfigSurroundings, 'adapters' | 'env' | 'directory'>): CheckedConfig {
+  const readFile = () => {
+    throw new Error('a configuration of defaults names no file');
+  };
+  return checkConfig({ version: 1 }, { ...around, readFile });
 }
 
 interface Inspected {

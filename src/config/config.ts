@@ -1,19 +1,32 @@
-// The configuration as the parts of the bridge get it: checked, defaults filled in, secrets open, durations in milliseconds.
-import type { ApprovalsSection, HttpSection } from './callers.ts';
-import type { CloudeventsSection, MetadataSection, PublishSection, StoreSection } from './sections.ts';
-import type { SinkConfig } from './sink-section.ts';
-import type { SourceConfig } from './sources.ts';
+// The configuration as the parts of the bridge get it: checked, defaults filled in, secrets open, durations in milliseconds. Types alone.
+import type { AdapterDefinition, ApprovalSourceDefinition } from '../../adapters/adapter.ts';
+import type { SinkCommon } from '../delivery/options.ts';
+import type { Sections } from './sections.ts';
+import type { SourceCommon } from './sources.ts';
 
-export interface Config {
-  readonly metadata: MetadataSection;
-  readonly cloudevents: CloudeventsSection;
-  readonly publish: PublishSection;
+export interface Config extends Omit<Sections, 'store' | 'approvals'> {
   /** `path` is absolute. */
-  readonly store: StoreSection & { readonly path: string };
-  /** `tls.cert` and `tls.key` reveal PEM text. */
-  readonly http: HttpSection;
+  readonly store: Sections['store'] & { readonly path: string };
   /** `sources` by name, in the file's order; often empty. */
-  readonly approvals: ApprovalsSection & { readonly sources: Readonly<Record<string, SourceConfig>> };
+  readonly approvals: Sections['approvals'] & { readonly sources: Readonly<Record<string, SourceConfig>> };
   /** By name, in the file's order; never empty. */
   readonly sinks: Readonly<Record<string, SinkConfig>>;
+}
+
+/** One sink, ready for `adapter.create(options, …)`. */
+export interface SinkConfig extends SinkCommon {
+  readonly type: string;
+  readonly adapter: AdapterDefinition<unknown>;
+  /** What the adapter's schema made of its own keys; secrets are open. */
+  readonly options: unknown;
+  /** SHA-256 in hex over all that is configured of it and the values of its secrets: another one means another configuration. */
+  readonly fingerprint: string;
+}
+
+/** One source, ready for `definition.create(options, …)`. */
+export interface SourceConfig extends SourceCommon {
+  readonly type: string;
+  readonly definition: ApprovalSourceDefinition<unknown>;
+  /** What its schema made of its own keys; secrets are open. */
+  readonly options: unknown;
 }

@@ -1,9 +1,8 @@
 // A section of named entries that have a type each, and the types there are → each entry's options, and what is wrong with them.
 import * as v from 'valibot';
 import { type Fault, faultOf, formatPath, nearest, type Path, unknownKey } from '../schema/faults.ts';
-import type { Schema } from '../schema/pieces.ts';
+import { name as nameSchema, type Schema } from '../schema/pieces.ts';
 import { entriesOf, forbiddenName, isMapping, knownPart, UNUSABLE_NAMES, validate } from '../schema/validate.ts';
-import { name as nameSchema } from './fields.ts';
 
 /** One type that an entry may have. */
 export interface EntryType<Definition> {

@@ -2,11 +2,11 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import { sinkCommon } from '../delivery/options.ts';
+import { name } from '../schema/pieces.ts';
 import { entriesOf } from '../schema/validate.ts';
-import { SECTIONS } from './check-config.ts';
 import type { EntryType } from './entries.ts';
-import { name } from './fields.ts';
-import { sinkCommon } from './sink-section.ts';
+import { SECTIONS } from './sections.ts';
 import { sourceCommon, sourceTypes } from './sources.ts';
 
 /** As far as we look into one. */

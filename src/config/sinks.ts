@@ -1,9 +1,9 @@
 // The section `sinks` of the file and the adapters there are → each sink's options, and what is wrong with them.
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
+import { type SinkCommon, sinkCommon } from '../delivery/options.ts';
 import { type Fault, formatPath } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import { type ReadEntry, readEntries } from './entries.ts';
-import { type SinkCommon, sinkCommon } from './sink-section.ts';
 
 /** A sink that fits its schemas; secrets still closed. */
 export type ReadSink = ReadEntry<AdapterDefinition<unknown>, SinkCommon>;

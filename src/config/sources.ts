@@ -19,14 +19,6 @@ export type SourceCommon = v.InferOutput<typeof sourceCommon>;
 /** A source that fits its schemas; secrets still closed. */
 export type ReadSource = ReadEntry<ApprovalSourceDefinition<unknown>, SourceCommon>;
 
-/** One source, ready for `definition.create(options, …)`. */
-export interface SourceConfig extends SourceCommon {
-  readonly type: string;
-  readonly definition: ApprovalSourceDefinition<unknown>;
-  /** What its schema made of its own keys; secrets are open. */
-  readonly options: unknown;
-}
-
 /** The types that approvals can come from. */
 export function sourceTypes(adapters: readonly AdapterDefinition<unknown>[]): readonly EntryType<ApprovalSourceDefinition<unknown>>[] {
   return adapters.flatMap(({ type, source }) => (source ? [{ type, options: source.options, definition: source }] : []));

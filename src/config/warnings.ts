@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { type Fault, formatPath, type Path } from '../schema/faults.ts';
 import type { FileReference } from '../secrets/secret.ts';
-import type { ApprovalsSection, HttpSection } from './callers.ts';
 import { fileReferences, type Surroundings } from './secrets.ts';
+import type { Sections } from './sections.ts';
 
 /** One thing to look at. */
 export interface Warning extends Fault {
@@ -14,7 +14,10 @@ export interface Warning extends Fault {
 /** Keys whose files are no secrets: whoever reads them learns nothing, whoever writes to them may become somebody. */
 const PUBLIC: ReadonlySet<unknown> = new Set(['ca', 'cert', 'clientCa', 'jwks', 'template']);
 
-export function similarNames({ approvers }: Pick<ApprovalsSection, 'approvers'>, { readers }: Pick<HttpSection, 'readers'>): Warning[] {
+export function similarNames(
+  { approvers }: Pick<Sections['approvals'], 'approvers'>,
+  { readers }: Pick<Sections['http'], 'readers'>,
+): Warning[] {
   return [...similar(['approvals', 'approvers'], Object.keys(approvers)), ...similar(['http', 'readers'], Object.keys(readers))];
 }
 

@@ -1,14 +1,9 @@
 // A sink's `filter` and `publish.resources` → whether a change goes out (behaviour 2.6 to 2.8).
+import { eventMatchers } from '../conditions/matchers.ts';
 import { changeName } from '../model/change-names.ts';
-import { type EventConditions, eventMatchers } from '../model/conditions.ts';
 import { names } from '../model/content.ts';
 import type { Change } from '../model/events.ts';
-
-/** All that are given must match; of `resources`, one name is enough. */
-export interface SinkFilter extends Omit<EventConditions, 'duration'> {
-  /** CloudEvent types without prefix and version, exactly: `scheduled`, `approval.failed`, `source.blind`. */
-  readonly changes?: readonly string[] | undefined;
-}
+import type { SinkFilter } from './options.ts';
 
 export interface FilterFacts {
   /** Whether the sink was sent a change of the same occurrence before: then `changes` alone can keep this one from it. */

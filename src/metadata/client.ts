@@ -8,21 +8,18 @@ import { parseDocument } from './document.ts';
 import { MISCONFIGURED, mayHaveArrived, networkError, notTheService, resultLabel, statusError } from './faults.ts';
 import { createHttpTransport } from './http-transport.ts';
 import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
+import type { MetadataOptions } from './options.ts';
 import { Rhythm } from './poll-schedule.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
 import { VersionChoice } from './version-choice.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface MetadataClientOptions {
+export interface MetadataClientOptions extends Pick<MetadataOptions, 'pollIntervalMs' | 'timeoutMs' | 'firstTimeoutMs'> {
   /** Base address such as `http://169.254.169.254`, or how to find it: called at each request until it resolves once. */
   readonly endpoint: string | ((signal: AbortSignal) => Promise<string>);
   /** An api-version or `newest`. */
   readonly apiVersion: string;
-  readonly pollIntervalMs: number;
-  readonly timeoutMs: number;
-  /** In the place of `timeoutMs` while no good document of the last 24 h is known: the service may be switched on only now. */
-  readonly firstTimeoutMs: number;
   /** The stored time of the last good document, for a start. */
   readonly lastGoodAt?: () => Instant | null;
 }

@@ -1,5 +1,6 @@
 // What the configuration says of TLS towards a server → its keys (files and the server's name), and what is wrong with what the files hold.
 import * as v from 'valibot';
+import type { OptionsOf } from '../schema/pieces.ts';
 import { Secret } from '../secrets/secret.ts';
 import { type PemTexts, pemFaults, secureContext } from './certificates.ts';
 
@@ -13,14 +14,6 @@ export function pemFile(description: string) {
     v.description(description),
     v.transform((file) => new Secret({ file })),
   );
-}
-
-/** Whom a connection trusts and what it shows. */
-export interface TlsOptions {
-  readonly ca?: Secret;
-  readonly cert?: Secret;
-  readonly key?: Secret;
-  readonly serverName?: string;
 }
 
 /** What the descriptions of the keys say. */
@@ -56,6 +49,9 @@ export function tlsSection({ shownTo, host }: TlsWords) {
     ),
   );
 }
+
+/** Whom a connection trusts and what it shows. */
+export type TlsOptions = OptionsOf<ReturnType<typeof tlsSection>>;
 
 /** What shows once the files are open; `at` is the section that they stand in, such as `tls`. Without a word of what they hold. */
 export function tlsFaults({ ca, cert, key }: TlsOptions, at: string): readonly { readonly key: string; readonly message: string }[] {

@@ -1,4 +1,4 @@
-// The pieces of schema that the configuration and the adapters' options share: durations, sizes and secrets.
+// The pieces of schema that the options of stages and adapters share: durations, sizes, secrets, names, lists.
 import * as v from 'valibot';
 import { DURATION_PATTERN, parseDuration } from '../formats/durations.ts';
 import { parseSize, SIZE_PATTERN } from '../formats/sizes.ts';
@@ -6,6 +6,15 @@ import { Secret } from '../secrets/secret.ts';
 
 /** A schema is types, validation, defaults, `check --schema` and documentation at once: give every key a `v.description`. */
 export type Schema<Output> = v.GenericSchema<unknown, Output>;
+
+/** What a schema makes of the file's text, for those who only read it: a key left out and one that is undefined are the same to them. */
+export type OptionsOf<S extends v.GenericSchema> = Read<v.InferOutput<S>>;
+
+type Read<T> = T extends Secret
+  ? T
+  : T extends object
+    ? { readonly [Key in keyof T]: Read<T[Key]> | (Partial<Pick<T, Key>> extends Pick<T, Key> ? undefined : never) }
+    : T;
 
 /** `500ms`, `10s`, `15m`, `30d` → milliseconds. */
 export function duration() {
@@ -15,6 +24,16 @@ export function duration() {
     v.regex(new RegExp(DURATION_PATTERN), message),
     v.transform((text) => parseDuration(text) as number),
     v.number(),
+  );
+}
+
+/** A duration from `least` to `most`, both included, in milliseconds. */
+export function durationBetween(least: string, most: string, description: string) {
+  const [leastMs, mostMs] = [parseDuration(least), parseDuration(most)] as [number, number];
+  return v.pipe(
+    duration(),
+    v.check((ms) => ms >= leastMs && ms <= mostMs, `must be between ${least} and ${most}`),
+    v.description(`${description} From ${least} to ${most}.`),
   );
 }
 
@@ -38,6 +57,17 @@ export function secret() {
     ),
     v.transform((reference) => new Secret(reference)),
   );
+}
+
+/** What a sink, an approver or a reader may be called: it becomes part of paths, labels and log lines. */
+export function name() {
+  return v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'is no name: 1 to 64 letters, digits, _ or -'));
+}
+
+/** A list with at least one text in it, none of them empty. */
+export function texts(description: string) {
+  const text = v.pipe(v.string(), v.minLength(1));
+  return v.pipe(v.array(text), v.minLength(1, 'must not be empty: leave the key out to set no condition'), v.description(description));
 }
 
 /**

@@ -1,9 +1,8 @@
 // --config FILE → the configuration, checked and opened; without a file the defaults.
 import { dirname, resolve } from 'node:path';
 import { ADAPTERS } from '../../adapters/index.ts';
+import { configError, defaultConfig } from '../config/check-config.ts';
 import type { Config } from '../config/config.ts';
-import { configError } from '../config/config-error.ts';
-import { defaultConfig } from '../config/default-config.ts';
 import type { Warning } from '../config/warnings.ts';
 import { BridgeError } from '../errors.ts';
 import { folderWarning } from '../outbox/private-folder.ts';

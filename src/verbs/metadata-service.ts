@@ -1,9 +1,9 @@
 // --endpoint and --api-version → the bare metadata service, for the verbs that ask it themselves.
 import { pino } from 'pino';
-import { isEndpoint } from '../config/sections.ts';
 import { BridgeError } from '../errors.ts';
 import { MetadataClient } from '../metadata/client.ts';
 import { LINK_LOCAL_ENDPOINT } from '../metadata/discovery.ts';
+import { isEndpoint } from '../metadata/options.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
 import { text, type VerbContext, type VerbOption } from './verb.ts';
 

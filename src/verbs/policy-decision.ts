@@ -1,8 +1,9 @@
 // `policy test`: the configuration's approvals, and an event at a time → what the bridge would decide about it, by which rule, when and why.
 import { compileExplanation, type PassedRule } from '../approvals/rules/explain.ts';
-import { compilePolicy, type PolicyOptions, type Required, type Ruling } from '../approvals/rules/policy.ts';
+import type { PolicyOptions, Required, ScopeOptions } from '../approvals/rules/options.ts';
+import { compilePolicy, type Ruling } from '../approvals/rules/policy.ts';
 import { quorumOf } from '../approvals/rules/quorum.ts';
-import { compileScope, type ScopeOptions } from '../approvals/rules/scope.ts';
+import { compileScope } from '../approvals/rules/scope.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { ScheduledEvent } from '../model/events.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { startBridge } from '../../src/bridge.ts';
-import { configError } from '../../src/config/config-error.ts';
+import { configError } from '../../src/config/check-config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { systemDeps } from '../../src/time/system.ts';

@@ -1,8 +1,9 @@
 // `approvals.policy` and an event → each rule up to the one that decides, and the conditions that it does not meet, in words. Pure.
-import { formatDuration } from '../../formats/durations.ts';
-import { type ConditionName, noticeMs } from '../../model/conditions.ts';
+import type { ConditionName } from '../../conditions/options.ts';
+import { askedFor, foundIn } from '../../conditions/words.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
-import { type CompiledRule, compileRules, isOnlyAdvice, type PolicyConditions, type PolicyOptions, type PolicyRule } from './policy.ts';
+import type { PolicyOptions, PolicyRule } from './options.ts';
+import { type CompiledRule, compileRules, isOnlyAdvice, reachOf } from './policy.ts';
 
 /** A condition that the event does not meet. */
 export interface Unmet {
@@ -43,60 +44,6 @@ function unmetOf({ rule, matchers }: CompiledRule, event: ScheduledEvent, nowMs:
   const failed = matchers.filter((matcher) => !matcher.matches(event, nowMs));
   return failed.map(({ condition }) => ({
     condition,
-    because: `asks for ${ASKED[condition](rule)}, and ${FOUND[condition](event, nowMs)}`,
+    because: `asks for ${askedFor(condition, rule.when, reachOf(rule))}, and ${foundIn(condition, event, nowMs)}`,
   }));
 }
-
-const ASKED: Readonly<Record<ConditionName, (rule: PolicyRule) => string>> = {
-  impacts: ({ when }) => alternatives(when.impacts),
-  initiators: ({ when }) => alternatives(when.initiators),
-  resources: ({ when, then }) => `${then === 'approve' ? 'every name' : 'a name'} to match ${alternatives(when.resources)}`,
-  notice: ({ when }) => noticeAsked(when.notice ?? {}),
-  duration: ({ when }) => durationAsked(when.duration ?? {}),
-};
-
-const FOUND: Readonly<Record<ConditionName, (event: ScheduledEvent, nowMs: number) => string>> = {
-  impacts: ({ eventType }) => `it is ${eventType || 'of no type'}`,
-  initiators: ({ eventSource }) => `it is from ${eventSource || 'nobody'}`,
-  resources: ({ resources }) => `it names ${resources.join(', ') || 'nobody'}`,
-  notice: (event, nowMs) => `there is ${spanOf(noticeMs(event, nowMs))}`,
-  duration: ({ durationInSeconds: seconds }) => (seconds < 0 ? 'it is unknown' : `it is ${seconds}s`),
-};
-
-function alternatives(texts: readonly string[] = []): string {
-  return texts.join(' or ');
-}
-
-function noticeAsked({ aboveMs, belowMs }: NonNullable<PolicyConditions['notice']>): string {
-  const limits = [limit('more than', aboveMs), limit('less than', belowMs)].filter((text) => text !== '');
-  return `${limits.join(' and ')} until NotBefore`;
-}
-
-function durationAsked({ minMs, belowMs }: NonNullable<PolicyConditions['duration']>): string {
-  const limits = [limit('at least', minMs), limit('less than', belowMs)].filter((text) => text !== '');
-  return `an interruption of ${limits.join(' and ')}`;
-}
-
-function limit(words: string, ms: number | undefined): string {
-  return ms === undefined ? '' : `${words} ${ms === 0 ? '0s' : formatDuration(ms)}`;
-}
-
-/** In whole seconds, as the fraction is an accident of the moment. */
-function spanOf(ms: number): string {
-  let seconds = Math.ceil(ms / 1000);
-  if (seconds === 0) return 'no time left';
-  const parts: string[] = [];
-  for (const [unit, length] of UNITS) {
-    const count = Math.floor(seconds / length);
-    if (count > 0) parts.push(`${count}${unit}`);
-    seconds -= count * length;
-  }
-  return `${parts.join(' ')} left`;
-}
-
-const UNITS = [
-  ['d', 86_400],
-  ['h', 3600],
-  ['m', 60],
-  ['s', 1],
-] as const;

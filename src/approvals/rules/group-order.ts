@@ -2,15 +2,7 @@
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
 import { ageMs } from '../../time/clock.ts';
-
-/** `approvals.group` of the configuration. */
-export interface GroupOptions {
-  /** `every`: each bridge posts what it decided; `leader`: in the order of their ranks, as long as the event is Scheduled. */
-  readonly submit: 'every' | 'leader';
-  readonly failoverAfterMs: number;
-  /** Who follows those that an event names, in this order. */
-  readonly members: readonly string[];
-}
+import type { GroupOptions } from './options.ts';
 
 /**
  * 0 for the leader: the first of the distinct names in Resources, sorted in lower case; behind them the members that it does not name. Null for

@@ -1,25 +1,7 @@
 // `approvals.policy` of the configuration, an event and the time → which rule governs it and what that says (behaviour 8.4). Pure.
-import { compileGlobs, type EventConditions, type EventMatcher, eventMatchers } from '../../model/conditions.ts';
+import { compileGlobs, type EventMatcher, eventMatchers, type Reach } from '../../conditions/matchers.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
-
-/** Any one approver, all whose scope touches the event, so many, or all of these names. */
-export type Required = 'any' | 'all' | number | readonly string[];
-
-/** All that are given must match; of `resources`, every name where the rule approves, and there must be one; any name elsewhere. */
-export type PolicyConditions = EventConditions;
-
-export interface PolicyRule {
-  readonly when: PolicyConditions;
-  /** `approve` at once; `wait` for approvers; `never`: this bridge posts no StartRequest for it. */
-  readonly then: 'approve' | 'wait' | 'never';
-  /** Of a rule that waits: in place of `approvals.required`. */
-  readonly required?: Required | undefined;
-  /** Of a rule that waits: so long before NotBefore, if still waiting. */
-  readonly deadline?: { readonly beforeMs: number; readonly then: 'approve' | 'leave' } | undefined;
-}
-
-/** `documentation`: the sample policy of Microsoft's page (protocol 7.5). */
-export type PolicyOptions = 'documentation' | readonly PolicyRule[];
+import type { PolicyOptions, PolicyRule, Required } from './options.ts';
 
 /** What the first rule that matches says. */
 export interface Ruling {
@@ -77,10 +59,15 @@ export function compileRules(options: PolicyOptions | null): readonly CompiledRu
     return {
       policy: options === 'documentation' ? options : `policy[${index}]`,
       rule,
-      matchers: eventMatchers(rule.when, rule.then === 'approve' ? 'every' : 'any'),
+      matchers: eventMatchers(rule.when, reachOf(rule)),
       coversAll: (event) => every(event.resources),
     };
   });
+}
+
+/** An approval reaches all Resources, so a rule that approves must match them all. */
+export function reachOf({ then }: PolicyRule): Reach {
+  return then === 'approve' ? 'every' : 'any';
 }
 
 function rulingOf({ policy, rule, coversAll }: CompiledRule, event: ScheduledEvent, required: Required): Ruling {

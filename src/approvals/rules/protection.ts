@@ -1,6 +1,6 @@
 // Who said yes, and how → whether the document is read anew before the StartRequest, so that a change of the last second is seen. Pure.
 import type { EventApproval } from '../../model/approvals.ts';
-import type { ScopeOptions } from './scope.ts';
+import type { ScopeOptions } from './options.ts';
 
 type Approvers = Readonly<Record<string, { readonly scope?: ScopeOptions }>>;
 

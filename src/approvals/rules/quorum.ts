@@ -1,7 +1,8 @@
 // What is required, the approvers' scopes and who said yes → is the quorum full, and who is waited for (behaviour 8.3). Pure.
 
 import type { ScheduledEvent } from '../../model/events.ts';
-import type { Policy, Required, Ruling } from './policy.ts';
+import type { Required } from './options.ts';
+import type { Policy, Ruling } from './policy.ts';
 import type { Scope } from './scope.ts';
 
 export interface Quorum {

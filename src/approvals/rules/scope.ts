@@ -1,13 +1,7 @@
 // An approver's `scope` of the configuration → which events it touches and which it allows to approve (behaviour 8.2). Pure.
-import { compileGlobs, oneOf } from '../../model/conditions.ts';
+import { compileGlobs, oneOf } from '../../conditions/matchers.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
-
-export interface ScopeOptions {
-  /** EventTypes, without case. Default: all. */
-  readonly impacts?: readonly string[];
-  /** Globs for names in Resources, without case. Default: all, and events that name none. */
-  readonly resources?: readonly string[];
-}
+import type { ScopeOptions } from './options.ts';
 
 type Judged = Pick<ScheduledEvent, 'eventType' | 'resources'>;
 

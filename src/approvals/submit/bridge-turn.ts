@@ -3,7 +3,8 @@ import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import { type GroupOptions, turnMs } from '../rules/group-order.ts';
+import { turnMs } from '../rules/group-order.ts';
+import type { GroupOptions } from '../rules/options.ts';
 import { FRESH_MS } from './start-queue.ts';
 
 export interface BridgeTurnParts {

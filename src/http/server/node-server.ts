@@ -7,11 +7,12 @@ import type { Logger } from 'pino';
 import { BridgeError, codeOf } from '../../errors.ts';
 import type { Deps } from '../../time/clock.ts';
 import { createDispatch, type DispatchParts } from '../dispatch.ts';
+import type { ServerTls } from '../options.ts';
 import type { Route } from '../route.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import type { Connections } from './connections.ts';
 import { Gate } from './gate.ts';
-import { ServerFiles, type ServerTls } from './server-files.ts';
+import { ServerFiles } from './server-files.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
 const LIMITS: ServerOptions = {

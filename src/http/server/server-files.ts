@@ -1,17 +1,9 @@
 // The files of `http.tls` → what a TLS server uses of them, made again when they change.
 import type { Logger } from 'pino';
 import { type PemTexts, pemFaults, secureContext } from '../../net/certificates.ts';
-import type { Secret } from '../../secrets/secret.ts';
 import { type FileText, WatchedFile } from '../../secrets/watched-file.ts';
 import type { Deps } from '../../time/clock.ts';
-
-/** The text of PEM files, and where they are. */
-export interface ServerTls {
-  readonly cert: Secret;
-  readonly key: Secret;
-  /** Who may have signed a client's certificate; null: none is asked for. */
-  readonly clientCa: Secret | null;
-}
+import type { ServerTls } from '../options.ts';
 
 /** What `setSecureContext` takes. */
 export interface ServerContext {

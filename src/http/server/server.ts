@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
 import type { Deps } from '../../time/clock.ts';
+import type { ListenAddress } from '../options.ts';
 import { Connections, type DropReason } from './connections.ts';
 import { createNodeServer, type NodeServerParts } from './node-server.ts';
 
@@ -11,7 +12,7 @@ const CLOSE_MS = 5000;
 
 export interface HttpServerParts extends Omit<NodeServerParts, 'connections'> {
   /** Port 0: any free one. */
-  readonly listen: { readonly host: string; readonly port: number };
+  readonly listen: ListenAddress;
   /** A connection was dropped, of this address or IPv6 network. */
   readonly onDropped?: (network: string, reason: DropReason) => void;
 }

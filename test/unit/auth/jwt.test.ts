@@ -4,7 +4,7 @@ import { SignJWT, UnsecuredJWT } from 'jose';
 import { pino } from 'pino';
 import { createAuthenticator } from '../../../src/auth/authenticate.ts';
 import { JwtJudge } from '../../../src/auth/jwt.ts';
-import type { JwtOptions } from '../../../src/auth/jwt-options.ts';
+import type { JwtOptions } from '../../../src/auth/options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { AUDIENCE, ISSUER, Issuer } from '../../far-sides/token-issuer.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { JwtJudge } from '../../../src/auth/jwt.ts';
-import type { JwtOptions } from '../../../src/auth/jwt-options.ts';
+import type { JwtOptions } from '../../../src/auth/options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { AUDIENCE, ISSUER, Issuer } from '../../far-sides/token-issuer.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../../adapters/adapter.ts';
-import { configError } from '../../../src/config/config-error.ts';
+import { configError } from '../../../src/config/check-config.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
 import { formatFault } from '../../../src/schema/faults.ts';
 import { secret } from '../../../src/schema/pieces.ts';

@@ -1,7 +1,7 @@
 // readConfig: what a good configuration becomes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultConfig } from '../../../src/config/default-config.ts';
+import { defaultConfig } from '../../../src/config/check-config.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
 import { configOf, OTHER_TOKEN, surroundings, TOKEN } from '../../support/config.ts';

@@ -1,7 +1,8 @@
 // compileFilter, publishes and routeTo.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileFilter, publishes, type SinkFilter } from '../../../src/delivery/filter.ts';
+import { compileFilter, publishes } from '../../../src/delivery/filter.ts';
+import type { SinkFilter } from '../../../src/delivery/options.ts';
 import { routeTo } from '../../../src/delivery/routing.ts';
 import type { ApprovalChange, Change, EventChange, ScheduledEvent, SourceChange } from '../../../src/model/events.ts';
 
@@ -61,7 +62,7 @@ test('changes are named exactly, without prefix and version', () => {
   assert.equal(isWanted({ changes: ['scheduled'] }), true);
   assert.equal(isWanted({ changes: ['started', 'ended'] }), false);
   assert.equal(isWanted({ changes: ['approval.failed'] }, APPROVAL), true);
-  assert.equal(isWanted({ changes: ['approval'] }, APPROVAL), false);
+  assert.equal(isWanted({ changes: ['approval.recorded'] }, APPROVAL), false);
   assert.equal(isWanted({ changes: ['source.blind'] }, BLIND), true);
 });
 

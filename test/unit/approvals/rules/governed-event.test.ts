@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Governed, govern, isPast } from '../../../../src/approvals/rules/governed-event.ts';
-import { compilePolicy, type PolicyRule } from '../../../../src/approvals/rules/policy.ts';
+import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
+import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { momentAt, START_MS, scheduledEvent } from '../../../support/events.ts';
 

@@ -1,7 +1,8 @@
 // rankOf and turnMs: who of a group posts, and when.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type GroupOptions, rankOf, type TurnContext, turnMs } from '../../../../src/approvals/rules/group-order.ts';
+import { rankOf, type TurnContext, turnMs } from '../../../../src/approvals/rules/group-order.ts';
+import type { GroupOptions } from '../../../../src/approvals/rules/options.ts';
 import type { ApprovalDecision, EventApproval } from '../../../../src/model/approvals.ts';
 import type { Instant } from '../../../../src/model/events.ts';
 import { momentAt, START_MS, scheduledEvent } from '../../../support/events.ts';

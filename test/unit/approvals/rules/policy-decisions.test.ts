@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
-import type { PolicyRule } from '../../../../src/approvals/rules/policy.ts';
+import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
 import type { PostResult } from '../../../../src/model/approvals.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { EVENT_ID } from '../../../support/events.ts';

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { compileExplanation } from '../../../../src/approvals/rules/explain.ts';
-import { compilePolicy, type PolicyOptions, type PolicyRule, type Ruling } from '../../../../src/approvals/rules/policy.ts';
+import type { PolicyOptions, PolicyRule } from '../../../../src/approvals/rules/options.ts';
+import { compilePolicy, type Ruling } from '../../../../src/approvals/rules/policy.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { START_MS, scheduledEvent } from '../../../support/events.ts';
 

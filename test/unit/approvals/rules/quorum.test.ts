@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { compilePolicy, type Required } from '../../../../src/approvals/rules/policy.ts';
+import type { Required, ScopeOptions } from '../../../../src/approvals/rules/options.ts';
+import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
 import { barOf, quorumOf, type Rules } from '../../../../src/approvals/rules/quorum.ts';
-import { compileScope, type ScopeOptions } from '../../../../src/approvals/rules/scope.ts';
+import { compileScope } from '../../../../src/approvals/rules/scope.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { scheduledEvent } from '../../../support/events.ts';
 

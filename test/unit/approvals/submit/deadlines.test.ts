@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
-import type { PolicyRule } from '../../../../src/approvals/rules/policy.ts';
+import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
 import { FIRST_PART } from '../../../../src/approvals/views/queries.ts';
 import { EVENT_ID } from '../../../support/events.ts';
 import {

@@ -1,15 +1,83 @@
-// The configuration's section that says which JSON Web Tokens prove an approver: approvals.jwt, schema and types.
+// What proves who calls: tokens, names in certificates, JSON Web Tokens (approvals.jwt): schema and types.
 import * as v from 'valibot';
 import { isAddressRange } from '../net/private-addresses.ts';
 import { tlsSection } from '../net/tls-options.ts';
+import { durationBetween, type OptionsOf, secret } from '../schema/pieces.ts';
 import { Secret } from '../secrets/secret.ts';
-import { durationBetween } from './fields.ts';
+
+const tokenEntries = {
+  token: v.exactOptional(
+    v.pipe(
+      secret(),
+      v.description('The bearer token, { env: NAME } or { file: PATH }, at least 16 characters; nobody else may have the same.'),
+    ),
+  ),
+  tokens: v.exactOptional(
+    v.pipe(
+      v.array(secret()),
+      v.minLength(1, 'must hold at least one token'),
+      v.description('Several tokens, each valid, while one is being replaced.'),
+    ),
+  ),
+};
+
+interface Tokens {
+  readonly token?: Secret;
+  readonly tokens?: readonly Secret[];
+}
+
+const isEither = ({ token, tokens }: Tokens) => (token === undefined) !== (tokens === undefined);
+/** `listed`: they stand under `tokens`. */
+const tokensOf = ({ token, tokens }: Tokens) => ({ tokens: tokens ?? (token ? [token] : []), listed: tokens !== undefined });
+
+export const reader = v.pipe(
+  v.strictObject(tokenEntries),
+  v.check((given) => isEither(given), 'needs either token or tokens'),
+  v.transform((given) => tokensOf(given)),
+);
+
+/** Of an approver, as keys of a strict object; without any, one that a source names. */
+export const proofEntries = {
+  ...tokenEntries,
+  certificate: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.minLength(1, 'must not be empty'),
+      v.description(
+        'A name in a client certificate that http.tls.clientCa signed: its common name, or an alternative name of type DNS, URI or e-mail.',
+      ),
+    ),
+  ),
+  subject: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.minLength(1, 'must not be empty'),
+      v.description('What stands in the claim of a token of approvals.jwt, or in its list.'),
+    ),
+  ),
+};
+
+interface Proofs extends Tokens {
+  readonly certificate?: string;
+  readonly subject?: string;
+}
+
+export const ONE_KIND_OF_TOKENS = 'needs either token or tokens, not both';
+
+export function hasOneKindOfTokens({ token, tokens }: Tokens): boolean {
+  return token === undefined || tokens === undefined;
+}
+
+/** What an approver can prove itself by. */
+export function proofsOf({ certificate, subject, ...given }: Proofs) {
+  return { ...tokensOf(given), certificate: certificate ?? null, subject: subject ?? null };
+}
 
 /** Those whose key proves and cannot make: a secret that both sides know is no identity. */
-const ALGORITHMS = [
+const ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-] as const satisfies readonly string[];
+];
 
 const INSECURE_FAULT =
   'must start with https:// (or with http:// and allowInsecure: true, where whoever is on the way can be any approver)';
@@ -107,3 +175,7 @@ function urlFault(url: string): string | null {
   if (parsed.username !== '' || parsed.password !== '') return 'must hold no user:password@: a key set is public';
   return url.includes('#') ? 'must hold no #fragment' : null;
 }
+
+export type ReaderOptions = OptionsOf<typeof reader>;
+export type ApproverProofs = Omit<ReturnType<typeof proofsOf>, 'listed'>;
+export type JwtOptions = OptionsOf<typeof jwtSection>;

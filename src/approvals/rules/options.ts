@@ -1,7 +1,7 @@
-// The keys of `approvals` that say whose yes is needed and which events need none: required and policy, schema and types.
+// The keys of `approvals` that say who decides what: required, policy, scope and group: schema and types.
 import * as v from 'valibot';
-import { duration, kindConditions, notice } from './event-conditions.ts';
-import { durationBetween, texts } from './fields.ts';
+import { ruleConditions } from '../../conditions/options.ts';
+import { durationBetween, type OptionsOf, texts } from '../../schema/pieces.ts';
 
 /** Whose yes is needed. */
 export function required(description: string) {
@@ -24,12 +24,10 @@ export function required(description: string) {
 
 const when = v.pipe(
   v.strictObject({
-    ...kindConditions,
-    resources: v.exactOptional(
-      texts('Globs for names in Resources, without case: every name must match where the rule approves, one elsewhere.'),
-    ),
-    notice: v.exactOptional(notice('How far ahead NotBefore lies when the event is judged.')),
-    duration: v.exactOptional(duration),
+    ...ruleConditions({
+      resources: 'Globs for names in Resources, without case: every name must match where the rule approves, one elsewhere.',
+      notice: 'How far ahead NotBefore lies when the event is judged.',
+    }),
   }),
   v.description('Which events the rule is for: all conditions given must match. {}: every event.'),
 );
@@ -83,3 +81,52 @@ export const policy = v.pipe(
     'Rules, the first of which that matches an event decides about it, or documentation: the sample policy of the documentation. Default: every event waits for approvers.',
   ),
 );
+
+/** What one approver may approve. */
+export const scope = v.pipe(
+  v.strictObject({
+    impacts: v.exactOptional(texts('Only events of these EventTypes, without case.')),
+    resources: v.exactOptional(texts('Only events whose Resources all match one of these globs, without case.')),
+  }),
+  v.description('What this approver may approve. Default: everything.'),
+);
+
+const members = v.pipe(
+  v.array(v.pipe(v.string(), v.minLength(1))),
+  v.minLength(1, 'must not be empty: leave the key out where only the machines that an event names submit'),
+  v.check((names) => new Set(names.map((name) => name.toLowerCase())).size === names.length, 'names a machine twice, without case'),
+  v.description('Names of machines that submit too, behind those that an event names, in this order. Only with submit: leader.'),
+);
+
+export const group = v.pipe(
+  v.strictObject({
+    submit: v.optional(
+      v.pipe(
+        v.picklist(['every', 'leader']),
+        v.description('leader: one machine after the other submits, while the event is still Scheduled. every: each one, at once.'),
+      ),
+      'every',
+    ),
+    failoverAfter: v.optional(
+      durationBetween('100ms', '1h', 'With submit: leader, how long each machine waits for the one before it.'),
+      '10s',
+    ),
+    members: v.exactOptional(members),
+  }),
+  v.forward(
+    v.check((given) => given.members === undefined || given.submit === 'leader', 'is only for submit: leader'),
+    ['members'],
+  ),
+  v.transform(({ submit, failoverAfter, members: names = [] }) => ({ submit, failoverAfterMs: failoverAfter, members: names })),
+  v.description('Which machine of a group submits what a policy, or a source that each bridge reads, decides.'),
+);
+
+/** Any one approver, all whose scope touches the event, so many, or all of these names. */
+export type Required = OptionsOf<ReturnType<typeof required>>;
+/** Of `resources`, every name where the rule approves, and there must be one; any name elsewhere. */
+export type PolicyRule = OptionsOf<typeof rule>;
+/** `documentation`: the sample policy of Microsoft's page (reference, 7.5). */
+export type PolicyOptions = OptionsOf<typeof policy>;
+export type ScopeOptions = OptionsOf<typeof scope>;
+/** `every`: each bridge posts what it decided; `leader`: in the order of their ranks, as long as the event is Scheduled. */
+export type GroupOptions = OptionsOf<typeof group>;

@@ -1,22 +1,7 @@
-// Conditions of the configuration and an event → which of them it meets: for the filters of sinks, the scopes of approvers, the rules of the policy. Pure.
+// Conditions and an event → which of them it meets: for filters of sinks, scopes of approvers, rules of the policy. Pure.
 import picomatch from 'picomatch';
-import type { ScheduledEvent } from './events.ts';
-
-/** All that are given must match; what is given without a limit in it asks nothing. */
-export interface EventConditions {
-  /** EventTypes, without case. */
-  readonly impacts?: readonly string[] | undefined;
-  /** EventSources, without case. */
-  readonly initiators?: readonly string[] | undefined;
-  /** Globs for names in Resources, none of them empty. */
-  readonly resources?: readonly string[] | undefined;
-  /** Time left until NotBefore, strictly above and below; 0 where it has passed or is not given. */
-  readonly notice?: { readonly aboveMs?: number | undefined; readonly belowMs?: number | undefined } | undefined;
-  /** The expected interruption: at least `minMs`, less than `belowMs`. An unknown one matches no condition. */
-  readonly duration?: { readonly minMs?: number | undefined; readonly belowMs?: number | undefined } | undefined;
-}
-
-export type ConditionName = keyof EventConditions;
+import type { ScheduledEvent } from '../model/events.ts';
+import type { ConditionName, EventConditions } from './options.ts';
 
 /** How many of the names in Resources have to match: `every` is of at least one. */
 export type Reach = 'any' | 'every';

@@ -1,7 +1,8 @@
 // eventMatchers and compileGlobs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileGlobs, type EventConditions, eventMatchers, type Reach } from '../../../src/model/conditions.ts';
+import { compileGlobs, eventMatchers, type Reach } from '../../../src/conditions/matchers.ts';
+import type { EventConditions } from '../../../src/conditions/options.ts';
 import type { ScheduledEvent } from '../../../src/model/events.ts';
 import { START_MS, scheduledEvent } from '../../support/events.ts';
 

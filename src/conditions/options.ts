@@ -1,15 +1,9 @@
-// The conditions on events that filters and rules of the policy share: pieces of schema.
+// What the configuration says of events, in filters of sinks and rules of the policy → conditions: schema and type.
 import * as v from 'valibot';
-import { durationBetween, texts } from './fields.ts';
-
-/** Conditions on type and source, as keys of a strict object. */
-export const kindConditions = {
-  impacts: v.exactOptional(texts('EventTypes, such as Reboot, without case.')),
-  initiators: v.exactOptional(texts('EventSources, such as Platform, without case.')),
-};
+import { durationBetween, type OptionsOf, texts } from '../schema/pieces.ts';
 
 /** How far ahead NotBefore lies; `description` says when that is judged. */
-export function notice(description: string) {
+function notice(description: string) {
   return v.pipe(
     v.strictObject({
       above: v.exactOptional(durationBetween('0s', '365d', 'More time than this lies before NotBefore.')),
@@ -20,7 +14,7 @@ export function notice(description: string) {
       'lets nothing pass: above must be less than below',
     ),
     v.check(({ below }) => below !== 0, 'lets nothing pass: below must be more than 0s'),
-    v.transform(({ above, below }) => ({
+    v.transform(({ above, below }): { aboveMs?: number; belowMs?: number } => ({
       ...(above === undefined ? {} : { aboveMs: above }),
       ...(below === undefined ? {} : { belowMs: below }),
     })),
@@ -28,17 +22,42 @@ export function notice(description: string) {
   );
 }
 
-/** How long an event is expected to interrupt. */
-export const duration = v.pipe(
+const duration = v.pipe(
   v.strictObject({
     min: v.exactOptional(durationBetween('0s', '365d', 'It is at least so long.')),
     below: v.exactOptional(durationBetween('0s', '365d', 'It is shorter than this.')),
   }),
   v.check(({ min, below }) => min !== undefined || below !== undefined, 'has no limit: give min or below, or leave the key out'),
   v.check(({ min = 0, below = Number.POSITIVE_INFINITY }) => min < below, 'lets nothing pass: min must be less than below'),
-  v.transform(({ min, below }) => ({
+  v.transform(({ min, below }): { minMs?: number; belowMs?: number } => ({
     ...(min === undefined ? {} : { minMs: min }),
     ...(below === undefined ? {} : { belowMs: below }),
   })),
   v.description('How long the interruption is expected to be. One of unknown length (-1) matches none.'),
 );
+
+/** Where the two places that have conditions differ, in the words of their descriptions. */
+export interface ConditionWords {
+  readonly resources: string;
+  readonly notice: string;
+}
+
+/** As keys of a strict object. */
+export function filterConditions(words: ConditionWords) {
+  return {
+    impacts: v.exactOptional(texts('EventTypes, such as Reboot, without case.')),
+    initiators: v.exactOptional(texts('EventSources, such as Platform, without case.')),
+    resources: v.exactOptional(texts(words.resources)),
+    notice: v.exactOptional(notice(words.notice)),
+  };
+}
+
+/** Those, and what a rule alone may ask. */
+export function ruleConditions(words: ConditionWords) {
+  return { ...filterConditions(words), duration: v.exactOptional(duration) };
+}
+
+/** All that are given must match; what is given without a limit in it asks nothing. */
+export type EventConditions = OptionsOf<v.StrictObjectSchema<ReturnType<typeof ruleConditions>, undefined>>;
+
+export type ConditionName = keyof EventConditions;

@@ -1,0 +1,69 @@
+// A condition and an event → what it asks for and what the event has, in words. Pure.
+import { formatDuration } from '../formats/durations.ts';
+import type { ScheduledEvent } from '../model/events.ts';
+import { noticeMs, type Reach } from './matchers.ts';
+import type { ConditionName, EventConditions } from './options.ts';
+
+/** `Freeze or Reboot`, `less than 9s until NotBefore`. */
+export function askedFor(condition: ConditionName, conditions: EventConditions, reach: Reach): string {
+  return ASKED[condition](conditions, reach);
+}
+
+/** `it is Reboot`, `there is 15m left`. */
+export function foundIn(condition: ConditionName, event: ScheduledEvent, nowMs: number): string {
+  return FOUND[condition](event, nowMs);
+}
+
+const ASKED: Readonly<Record<ConditionName, (conditions: EventConditions, reach: Reach) => string>> = {
+  impacts: ({ impacts }) => alternatives(impacts),
+  initiators: ({ initiators }) => alternatives(initiators),
+  resources: ({ resources }, reach) => `${reach === 'every' ? 'every name' : 'a name'} to match ${alternatives(resources)}`,
+  notice: ({ notice = {} }) => noticeAsked(notice),
+  duration: ({ duration = {} }) => durationAsked(duration),
+};
+
+const FOUND: Readonly<Record<ConditionName, (event: ScheduledEvent, nowMs: number) => string>> = {
+  impacts: ({ eventType }) => `it is ${eventType || 'of no type'}`,
+  initiators: ({ eventSource }) => `it is from ${eventSource || 'nobody'}`,
+  resources: ({ resources }) => `it names ${resources.join(', ') || 'nobody'}`,
+  notice: (event, nowMs) => `there is ${spanOf(noticeMs(event, nowMs))}`,
+  duration: ({ durationInSeconds: seconds }) => (seconds < 0 ? 'it is unknown' : `it is ${seconds}s`),
+};
+
+function alternatives(texts: readonly string[] = []): string {
+  return texts.join(' or ');
+}
+
+function noticeAsked({ aboveMs, belowMs }: NonNullable<EventConditions['notice']>): string {
+  const limits = [limit('more than', aboveMs), limit('less than', belowMs)].filter((text) => text !== '');
+  return `${limits.join(' and ')} until NotBefore`;
+}
+
+function durationAsked({ minMs, belowMs }: NonNullable<EventConditions['duration']>): string {
+  const limits = [limit('at least', minMs), limit('less than', belowMs)].filter((text) => text !== '');
+  return `an interruption of ${limits.join(' and ')}`;
+}
+
+function limit(words: string, ms: number | undefined): string {
+  return ms === undefined ? '' : `${words} ${ms === 0 ? '0s' : formatDuration(ms)}`;
+}
+
+/** In whole seconds, as the fraction is an accident of the moment. */
+function spanOf(ms: number): string {
+  let seconds = Math.ceil(ms / 1000);
+  if (seconds === 0) return 'no time left';
+  const parts: string[] = [];
+  for (const [unit, length] of UNITS) {
+    const count = Math.floor(seconds / length);
+    if (count > 0) parts.push(`${count}${unit}`);
+    seconds -= count * length;
+  }
+  return `${parts.join(' ')} left`;
+}
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['m', 60],
+  ['s', 1],
+] as const;
