@@ -6,8 +6,9 @@ import { kafkaFolder } from '../far-sides/kafka/kafka-shell.ts';
 import { sharedKafka, withoutOurKafka } from '../far-sides/kafka/shared-kafka.ts';
 import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';
 import { serviceBusServer } from '../far-sides/service-bus/service-bus-server.ts';
+import { localSimulator } from '../far-sides/simulator-server.ts';
 import { poll } from '../support/poll.ts';
-import { bridgeFolder, localSimulator, posts, startRun, urlOf } from '../support/running-bridge.ts';
+import { bridgeFolder, posts, startRun, urlOf } from '../support/running-bridge.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 import { PlayedPage } from './played-page.ts';
 

@@ -9,9 +9,10 @@ import { type ReadRecord, readTopic } from '../far-sides/kafka/records.ts';
 import { createTopic } from '../far-sides/kafka/requests.ts';
 import { unsecuredToken } from '../far-sides/kafka/security.ts';
 import { type Kafka, sharedKafka, withoutKafka, withoutOurKafka } from '../far-sides/kafka/shared-kafka.ts';
+import { localSimulator } from '../far-sides/simulator-server.ts';
+import { folderOf } from '../support/folder.ts';
 import { poll } from '../support/poll.ts';
-import { folderOf, Program } from '../support/program.ts';
-import { localSimulator } from '../support/running-bridge.ts';
+import { Program } from '../support/program.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

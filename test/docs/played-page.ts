@@ -5,8 +5,8 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { folderOf } from '../support/folder.ts';
 import { poll } from '../support/poll.ts';
-import { folderOf } from '../support/program.ts';
 import { Terminal } from '../support/terminal.ts';
 import { type CodeBlock, codeBlocksOf } from './markdown-page.ts';
 

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { folderOf } from '../support/folder.ts';
 import { NetworkNamespace, noNetworkNamespace } from '../support/network-namespace.ts';
 import { poll } from '../support/poll.ts';
-import { folderOf, start } from '../support/program.ts';
+import { start } from '../support/program.ts';
 import { type CodeBlock, codeBlocksOf } from './markdown-page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

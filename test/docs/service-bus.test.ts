@@ -11,8 +11,9 @@ import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { createServiceBus } from '../adapters/service-bus/start-service-bus.ts';
 import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';
 import { serviceBusServer } from '../far-sides/service-bus/service-bus-server.ts';
+import { folderOf } from '../support/folder.ts';
 import { poll } from '../support/poll.ts';
-import { folderOf, start } from '../support/program.ts';
+import { start } from '../support/program.ts';
 import { codeBlocksOf, tableBelow } from './markdown-page.ts';
 
 const PAGE = 'docs/operate/service-bus.md';

@@ -9,7 +9,8 @@ import { failed } from '../adapters/contract.ts';
 import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { createWebhook } from '../adapters/webhook/start-webhook.ts';
 import { WebhookReceiver } from '../far-sides/webhook-receiver.ts';
-import { folderOf, Program } from '../support/program.ts';
+import { folderOf } from '../support/folder.ts';
+import { Program } from '../support/program.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';

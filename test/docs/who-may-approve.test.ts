@@ -13,7 +13,7 @@ import { systemDeps } from '../../src/time/system.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../far-sides/certificate.ts';
 import { Issuer } from '../far-sides/token-issuer.ts';
 import { configOf, surroundings } from '../support/config.ts';
-import { folderOf } from '../support/program.ts';
+import { folderOf } from '../support/folder.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 
 const run = promisify(execFile);

@@ -20,6 +20,8 @@ export class FakeEntra {
   /** For tokens alone. */
   readonly requests: TokenRequest[] = [];
   answer: () => TokenAnswer = () => this.good();
+  /** By which tokens end. */
+  wallMs: () => number = Date.now;
   #given = 0;
 
   /** Sets IDENTITY_ENDPOINT and AZURE_AUTHORITY_HOST. */
@@ -44,7 +46,7 @@ export class FakeEntra {
   good(lifetimeS = 3600): TokenAnswer {
     this.#given += 1;
     const body = { access_token: `token-${this.#given}`, token_type: 'Bearer', resource: 'any', expires_in: lifetimeS };
-    return { status: 200, body: { ...body, expires_on: String(Math.floor(Date.now() / 1000) + lifetimeS) } };
+    return { status: 200, body: { ...body, expires_on: String(Math.floor(this.wallMs() / 1000) + lifetimeS) } };
   }
 
   readonly #entra: RequestListener = (request, response) => {

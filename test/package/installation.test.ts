@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { build } from 'esbuild';
 import { thirdPartyNotices } from '../../third-party-notices.ts';
-import { folderOf } from '../support/program.ts';
+import { folderOf } from '../support/folder.ts';
 import { Project, ROOT, tarball } from './installed-package.ts';
 
 const DIST = join(ROOT, 'dist');

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { type Ended, folderOf } from '../support/program.ts';
+import { folderOf } from '../support/folder.ts';
+import type { Ended } from '../support/program.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 const NAME = 'scheduled-events-bridge';

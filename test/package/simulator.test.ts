@@ -14,7 +14,7 @@ import {
   type StartOptions,
   startSimulator,
 } from '../../src/simulator.ts';
-import { folderOf } from '../support/program.ts';
+import { folderOf } from '../support/folder.ts';
 import { type Document, EVENTS } from '../virtual/simulation.ts';
 
 async function start(t: TestContext, options: StartOptions = {}): Promise<SimulatedAzure> {

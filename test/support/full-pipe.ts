@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { folderOf } from './program.ts';
+import { folderOf } from './folder.ts';
 
 /** A file descriptor for `stdio`; closed behind the test. */
 export function fullPipe(t: TestContext): number {

@@ -1,8 +1,6 @@
 // Arguments → the built command in a process of its own: what it prints, and how it ends. `npm test` builds dist/ before the tests.
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { poll } from './poll.ts';
@@ -105,11 +103,4 @@ export function start(t: TestContext, args: readonly string[], options?: Program
 /** Runs the command to its end. */
 export function run(t: TestContext, args: readonly string[], options?: ProgramOptions): Promise<Ended> {
   return start(t, args, options).ended();
-}
-
-/** A folder that goes with the test. */
-export function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'bridge-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }

@@ -3,10 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
-import { type SimulatedAzure, startSimulator } from '../../src/simulator.ts';
+import type { SimulatedAzure } from '../../src/simulator.ts';
 import { systemDeps } from '../../src/time/system.ts';
 import type { ReceivedRequest } from '../far-sides/webhook-receiver.ts';
-import { folderOf, type Program, type ProgramOptions, start } from './program.ts';
+import { folderOf } from './folder.ts';
+import { type Program, type ProgramOptions, start } from './program.ts';
 
 /** 16 characters at least. */
 export const TOKEN = 'correct-horse-battery-staple';
@@ -62,13 +63,6 @@ export function urlOf(program: Program): string {
 export function peek<T>({ store }: BridgeFolder, look: (outbox: Outbox) => T): T {
   using outbox = openOutbox(store, { deps: systemDeps(), lock: false });
   return look(outbox);
-}
-
-/** The simulator as tests of other projects have it, at the pace of the real clock, until the test ends. */
-export async function localSimulator(t: TestContext): Promise<SimulatedAzure> {
-  const azure = await startSimulator({ speed: 1 });
-  t.after(() => azure.close());
-  return azure;
 }
 
 /** Resolves once a document was read that was made after this call. */

@@ -1,5 +1,5 @@
 // A test → a store in a folder of its own, and the rows that tests put into it.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -14,6 +14,16 @@ import { VirtualTime } from './virtual-time.ts';
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'outbox-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A folder of the test's own that other users can reach, as an administrator or a volume makes it. */
+export function sharedFolder(t: TestContext, mode = 0o755): string {
+  const outer = temporaryFolder(t);
+  chmodSync(outer, 0o755);
+  const folder = join(outer, 'store');
+  mkdirSync(folder);
+  chmodSync(folder, mode);
   return folder;
 }
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { folderOf } from '../support/folder.ts';
 import { NetworkNamespace, noNetworkNamespace } from '../support/network-namespace.ts';
-import { folderOf } from '../support/program.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const FIXTURES = join(import.meta.dirname, '../fixtures/leases');

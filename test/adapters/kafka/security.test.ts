@@ -14,7 +14,7 @@ import { FakeEntra } from '../../far-sides/entra-id.ts';
 import { ScriptedBroker } from '../../far-sides/kafka/scripted-broker.ts';
 import { USERS, unsecuredToken } from '../../far-sides/kafka/security.ts';
 import { type Kafka, sharedKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
-import { folderOf } from '../../support/program.ts';
+import { folderOf } from '../../support/folder.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 
 const skip = withoutOurKafka;

@@ -4,9 +4,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
 import type { Program } from '../../support/program.ts';
-import { bridgeFolder, localSimulator, polled, startRun } from '../../support/running-bridge.ts';
+import { bridgeFolder, polled, startRun } from '../../support/running-bridge.ts';
 
 async function setUp(t: TestContext) {
   const kafka = await sharedKafka(t);

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
 import { run } from '../../support/program.ts';
-import { bridgeFolder, localSimulator, startRun } from '../../support/running-bridge.ts';
+import { bridgeFolder, startRun } from '../../support/running-bridge.ts';
 import { arrived } from './arrived.ts';
 
 const SINK = { type: 'service-bus', connectionString: { env: 'BUS' }, topic: 'maintenance' };

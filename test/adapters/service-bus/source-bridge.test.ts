@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
 import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
-import { bridgeFolder, localSimulator, polled, startRun } from '../../support/running-bridge.ts';
+import { bridgeFolder, polled, startRun } from '../../support/running-bridge.ts';
 
 test('what the SDK sends to a queue starts its event, over a kill too; what is refused or no approval becomes a dead letter', async (t) => {
   const server = await serviceBusServer(t);

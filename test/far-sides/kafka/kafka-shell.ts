@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type Ended, folderOf, type Program, start } from '../../support/program.ts';
+import { folderOf } from '../../support/folder.ts';
+import { type Ended, type Program, start } from '../../support/program.ts';
 import { javaArguments } from './distribution.ts';
 import type { Kafka } from './shared-kafka.ts';
 

@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { JwtJudge } from '../../../src/auth/jwt.ts';
 import type { JwtOptions } from '../../../src/auth/options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
 import { AUDIENCE, ISSUER, Issuer } from '../../far-sides/token-issuer.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
@@ -187,16 +187,14 @@ test('keys are not fetched from private addresses that are not allowed, by addre
 });
 
 test('over TLS the server must prove its name to the authorities that are trusted', async (t) => {
-  const authority = await CertificateAuthority.create(t);
   const issuer = await Issuer.start(t);
-  const served = await authority.issue('IP:127.0.0.1');
-  const server = createSecureServer({ cert: served.cert, key: served.key }, (_, response) => response.end(issuer.keySet()));
+  const server = createSecureServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (_, response) => response.end(issuer.keySet()));
   server.on('tlsClientError', () => {});
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
   const jwks = `https://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
-  const ca = new Secret({ file: authority.file });
-  ca.open(authority.cert, authority.file);
+  const ca = new Secret({ file: 'ca.pem' });
+  ca.open(CERTIFICATE, 'ca.pem');
   const trusting = await bench(t, { jwks, tls: { ca } });
   await trusting.judge.check();
   const strange = await bench(t, { jwks });

@@ -1,45 +1,15 @@
 // Tokens of Microsoft Entra ID by each kind of credential: what is asked of whom and how often, and what is said where none is to be had.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { chmod, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { AzureCredential } from '../../../src/azure/credential.ts';
+import { test } from 'node:test';
 import { type AzureCredentialOptions, azureCredentialFaults } from '../../../src/azure/options.ts';
-import { BridgeError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { adapterDeps } from '../../adapters/adapter-deps.ts';
 import { FakeEntra, setEnvironment } from '../../far-sides/entra-id.ts';
+import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
-import { folderOf } from '../../support/program.ts';
-import { VirtualTime } from '../../virtual/virtual-time.ts';
-
-const never = new AbortController().signal;
-const SECRET = 'hidden-secret-4711';
-/** The library keeps tokens for all that is alike, in one process. */
-let scopes = 0;
-
-function start(t: TestContext, options: AzureCredentialOptions) {
-  const time = new VirtualTime({ startMs: Date.now() });
-  const deps = adapterDeps({ time });
-  const credential = new AzureCredential(options, deps, 'sinks.stream.sasl');
-  scopes += 1;
-  const scope = `https://ns-${scopes}.test/.default`;
-  const ask = async (signal = never) => (await credential.token(scope, signal)).token;
-  const fails = async (signal = never): Promise<BridgeError> => {
-    const error = await ask(signal).then(
-      (token) => assert.fail(`it gave ${token}`),
-      (error: unknown) => error,
-    );
-    assert.ok(error instanceof BridgeError, String(error));
-    assert.equal(error.scope, 'sink');
-    assert.ok(!error.message.includes(SECRET) && !deps.logged().includes(SECRET), 'no secret shows');
-    return error;
-  };
-  t.after(() => assert.ok(!deps.logged().includes('token-'), 'no token is logged'));
-  return { time, ask, fails, scope, credential, logged: deps.logged };
-}
+import { SECRET, start } from '../../virtual/credential-fixture.ts';
 
 function secretOf(text: string, file: string | null = null): Secret {
   const secret = new Secret({ env: 'SECRET' });
@@ -50,6 +20,7 @@ function secretOf(text: string, file: string | null = null): Secret {
 test('many who ask at once share one request, and its token serves until shortly before its end', async (t) => {
   const entra = await FakeEntra.start(t);
   const { time, ask, scope } = start(t, { credential: 'managed-identity' });
+  entra.wallMs = time.wallMs;
   entra.answer = () => entra.good(200);
   assert.deepEqual(await Promise.all([ask(), ask(), ask()]), ['token-1', 'token-1', 'token-1']);
   assert.equal(entra.requests[0]?.at, 'identity');
@@ -64,6 +35,7 @@ test('many who ask at once share one request, and its token serves until shortly
 test('a machine that slept, or whose clock was set, asks anew', async (t) => {
   const entra = await FakeEntra.start(t);
   const { time, ask } = start(t, { credential: 'managed-identity' });
+  entra.wallMs = time.wallMs;
   entra.answer = () => entra.good(200);
   assert.equal(await ask(), 'token-1');
   time.jumpWall(185_000);
@@ -114,6 +86,7 @@ test('the first token after failures makes an end of the pause', async (t) => {
 test('a token that cannot be renewed serves while it lives', async (t) => {
   const entra = await FakeEntra.start(t);
   const { time, ask, fails } = start(t, { credential: 'managed-identity' });
+  entra.wallMs = time.wallMs;
   entra.answer = () => entra.good(200);
   await ask();
   entra.answer = () => ({ status: 500, body: {} });
@@ -189,25 +162,21 @@ test('Entra in trouble is no wrong secret', async (t) => {
   assert.equal((await fails()).code, 'BRIDGE_AZURE_UNAVAILABLE');
 });
 
-/** Entra takes no other keys. @returns key and certificate */
-function issueRsa(folder: string): string {
-  const [key, cert] = [join(folder, 'rsa-key.pem'), join(folder, 'rsa-cert.pem')];
-  const made = ['-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert];
-  execFileSync('openssl', ['req', '-x509', ...made, '-days', '2', '-subj', '/CN=application'], { stdio: 'ignore' });
-  return readFileSync(key, 'utf8') + readFileSync(cert, 'utf8');
-}
+/** Key and certificate, valid for a hundred years; Entra takes no other keys than RSA. */
+const [FIRST, SECOND] = ['application-1.pem', 'application-2.pem'].map((name) =>
+  readFileSync(new URL(`../../fixtures/certificates/${name}`, import.meta.url), 'utf8'),
+) as [string, string];
 
 test('an application proves itself with a certificate, and with another one once its file has changed', async (t) => {
   const entra = await FakeEntra.start(t);
-  const folder = folderOf(t);
-  const [first, second] = [issueRsa(folder), issueRsa(folder)];
-  const file = join(folder, 'application.pem');
-  await writeFile(file, first);
+  const file = join(folderOf(t), 'application.pem');
+  await writeFile(file, FIRST);
   const options = { credential: 'client-certificate', tenantId: 'tenant', clientId: 'application' } as const;
-  const { time, ask } = start(t, { ...options, certificate: secretOf(first, file) });
+  const { time, ask } = start(t, { ...options, certificate: secretOf(FIRST, file) });
+  entra.wallMs = time.wallMs;
   entra.answer = () => entra.good(200);
   await ask();
-  await writeFile(file, second);
+  await writeFile(file, SECOND);
   await time.advance(185_000);
   await ask();
   const shown = entra.requests.map(({ form }) => (form.get('client_assertion') ?? '').split('.')[0]);
@@ -243,22 +212,6 @@ test('a workload without what its platform should have given is told so each tim
   await FakeEntra.start(t, { AZURE_CLIENT_ID: 'late', AZURE_TENANT_ID: 'tenant', AZURE_FEDERATED_TOKEN_FILE: file });
   await time.advance(1000);
   assert.equal(await ask(), 'token-1');
-});
-
-test('the Azure CLI is asked, and what it needs is told', async (t) => {
-  const folder = folderOf(t);
-  const az = join(folder, 'az');
-  await writeFile(az, `#!/bin/sh\necho "ERROR: Please run 'az login' to setup account." >&2\nexit 1\n`);
-  await chmod(az, 0o755);
-  setEnvironment(t, { PATH: `${folder}:/usr/bin:/bin` });
-  const { time, ask, fails } = start(t, { credential: 'azure-cli' });
-  const error = await fails();
-  assert.deepEqual([error.code, error.disposition], ['BRIDGE_AZURE_REFUSED', 'misconfigured']);
-  assert.match(error.message, /log in with `az login` as the user that the bridge runs as/);
-  const good = JSON.stringify({ accessToken: 'token-of-cli', expires_on: Math.floor(Date.now() / 1000) + 3600 });
-  await writeFile(az, `#!/bin/sh\necho '${good}'\n`);
-  await time.advance(1000);
-  assert.equal(await ask(), 'token-of-cli');
 });
 
 test('default takes the first credential that there is', async (t) => {

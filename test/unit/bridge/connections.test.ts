@@ -7,9 +7,9 @@ import { type Connection, checkConnections } from '../../../src/bridge/connectio
 import { checkConfig } from '../../../src/config/check-config.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { systemDeps } from '../../../src/time/system.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { Issuer } from '../../far-sides/token-issuer.ts';
 import { surroundings } from '../../support/config.ts';
-import { localSimulator } from '../../support/running-bridge.ts';
 import { MemorySinks } from '../../virtual/memory-sinks.ts';
 import { MemorySources, sourceAway } from '../../virtual/memory-source.ts';
 

@@ -1,8 +1,6 @@
 // src/metadata/http-transport.ts against real sockets: what goes over the wire, limits, cuts, and never a proxy or a redirect.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { BridgeError } from '../../../src/errors.ts';
@@ -282,58 +280,5 @@ describe('closing', () => {
     await answer;
     transport.close();
     await closed;
-  });
-});
-
-describe('proxies', () => {
-  const CHILD = `
-    const { createHttpTransport } = await import(${JSON.stringify(new URL('../../../src/metadata/http-transport.ts', import.meta.url).href)});
-    const transport = createHttpTransport({ after: () => () => {} });
-    const request = (method, body) => ({ method, url: process.env.TARGET, headers: { Metadata: 'true' }, timeoutMs: 1000, body });
-    const signal = new AbortController().signal;
-    const own = [await transport.send(request('GET'), signal), await transport.send(request('POST', '{}'), signal)];
-    const trapped = process.env.FETCH ? (await fetch(process.env.TARGET).catch(() => ({ status: 'none' }))).status : '';
-    process.stdout.write(own.map((answer) => answer.status).join() + ' ' + trapped);
-    transport.close();
-  `;
-
-  /** Runs a child with every proxy variable set to a trap, and counts what falls into it. */
-  async function runWithTrap(t: TestContext, target: string, env: Record<string, string>): Promise<{ stdout: string; trapped: number }> {
-    let trapped = 0;
-    const trap = createServer((socket) => {
-      trapped += 1;
-      socket.on('error', () => {});
-      socket.end('HTTP/1.1 299 Trapped\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
-    });
-    trap.listen(0, '127.0.0.1');
-    await once(trap, 'listening');
-    t.after(() => trap.close());
-    const proxy = `http://127.0.0.1:${(trap.address() as { port: number }).port}`;
-    const proxies = Object.fromEntries(['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'all_proxy'].map((name) => [name, proxy]));
-    const child = spawn(process.execPath, ['--input-type=module', '-e', CHILD], {
-      env: { ...process.env, ...proxies, NO_PROXY: '', no_proxy: '', NODE_USE_ENV_PROXY: '1', TARGET: target, ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let stdout = '';
-    child.stdout.on('data', (chunk) => {
-      stdout += chunk;
-    });
-    await once(child, 'close');
-    return { stdout, trapped };
-  }
-
-  test('are not used, whatever the environment says', async (t) => {
-    const fake = await FakeMetadata.start(t);
-    const { stdout, trapped } = await runWithTrap(t, fake.url, {});
-    assert.equal(stdout, '200,200 ');
-    assert.equal(trapped, 0);
-    assert.equal(fake.requests.length, 2);
-  });
-
-  test('would be used by others: the trap works', async (t) => {
-    const fake = await FakeMetadata.start(t);
-    const { stdout, trapped } = await runWithTrap(t, fake.url, { FETCH: '1' });
-    assert.ok(stdout.startsWith('200,200 '));
-    assert.ok(trapped > 0);
   });
 });

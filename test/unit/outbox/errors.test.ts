@@ -1,87 +1,16 @@
-// Full disks, damaged files, folders that cannot be → clear errors, and nothing half stored or replaced.
+// Stores that may not grow, damaged files, folders that cannot be → clear errors, and nothing half stored or replaced.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
 import { storeError } from '../../../src/outbox/errors.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
-import {
-  append,
-  at,
-  entry,
-  knownState,
-  queuedIds,
-  sinks,
-  type TestStore,
-  temporaryFolder,
-  testStore,
-} from '../../virtual/outbox-fixture.ts';
+import { append, entry, queuedIds, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 const many = (count: number, name = 'e') =>
   Array.from({ length: count }, (_, index) => entry(`${name}${index}:1`, { occurrence: index + 1 }));
-
-/** A small disk of its own at `path`; false where this process may not mount one. */
-function mountSmallDisk(path: string): boolean {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function fill(file: string): void {
-  for (const size of [65536, 4096, 1]) {
-    try {
-      for (;;) appendFileSync(file, Buffer.alloc(size));
-    } catch (error) {
-      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
-    }
-  }
-}
-
-test('on a full disk nothing is stored and the error says so; when there is room again, it goes on', async (t) => {
-  const disk = mkdtempSync(join(tmpdir(), 'outbox-disk-'));
-  if (!mountSmallDisk(disk)) {
-    rmSync(disk, { recursive: true });
-    return t.skip('this process may not mount a tmpfs; the same is tested with a bound on pages');
-  }
-  const [folder, ballast] = [join(disk, 'store'), join(disk, 'ballast')];
-  const time = new VirtualTime();
-  const outbox = openOutbox(folder, { deps: time, lock: true });
-  t.after(() => {
-    outbox.close();
-    execFileSync('umount', ['--lazy', disk]);
-    rmSync(disk, { recursive: true });
-  });
-  const store: TestStore = { folder, time, outbox };
-  outbox.sinks.sync(sinks('audit'));
-  outbox.transact((transaction) => transaction.saveState(knownState([])));
-  append(store, [entry('before:1')]);
-
-  fill(ballast);
-  assert.equal(outbox.heartbeat(at(2_000_000)), false);
-  assert.throws(() => append(store, many(100)), { code: 'BRIDGE_STORE_FULL', message: new RegExp(`${folder}.*is full`) });
-  assert.deepEqual(queuedIds(outbox), ['before:1']);
-
-  rmSync(ballast);
-  append(store, many(100));
-  assert.equal(queuedIds(outbox).length, 101);
-  await time.advance(1000);
-  assert.equal(outbox.heartbeat(at(3_000_000)), true);
-  outbox.close();
-
-  fill(ballast);
-  assert.throws(() => openOutbox(folder, { deps: time, lock: true }), { code: 'BRIDGE_STORE_FULL' });
-  rmSync(ballast);
-  using again = openOutbox(folder, { deps: time, lock: true });
-  assert.equal(queuedIds(again).length, 101);
-  assert.equal(again.known.load().lastGoodAt?.wallMs, 3_000_000);
-});
 
 test('a store that may not grow stores nothing half, and goes on with the room that pruning makes', (t) => {
   const store = testStore(t, { maxPages: 120 });

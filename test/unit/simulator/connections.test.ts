@@ -7,8 +7,8 @@ import test, { type TestContext } from 'node:test';
 import { startRecordingProxy } from '../../../src/simulator/recording/recording-proxy.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { startServer } from '../../far-sides/simulator-server.ts';
+import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
-import { folderOf } from '../../support/program.ts';
 import { EVENTS } from '../../virtual/simulation.ts';
 
 const GET = `GET ${EVENTS} HTTP/1.1\r\nHost: localhost\r\nMetadata: true\r\n\r\n`;

@@ -8,7 +8,7 @@ import test, { type TestContext } from 'node:test';
 import { startRecordingProxy } from '../../../src/simulator/recording/recording-proxy.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { startServer } from '../../far-sides/simulator-server.ts';
-import { folderOf } from '../../support/program.ts';
+import { folderOf } from '../../support/folder.ts';
 import { EVENTS } from '../../virtual/simulation.ts';
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };

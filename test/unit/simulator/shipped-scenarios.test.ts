@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import type { Script } from '../../../src/simulator/script/script.ts';
 import { findScenario, readScenarioFile, shippedScenarios } from '../../../src/simulator/shipped-scenarios.ts';
 import { type Life, ScenarioPlay } from '../../docs/scenario-play.ts';
-import { folderOf } from '../../support/program.ts';
+import { folderOf } from '../../support/folder.ts';
 import { jsonOf } from '../../virtual/simulation.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../src/simulator/scenarios');

@@ -8,8 +8,8 @@ import { type Bridge, startBridge } from '../../../src/bridge.ts';
 import { checkConfig, configError } from '../../../src/config/check-config.ts';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
 import { systemDeps } from '../../../src/time/system.ts';
+import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
-import { folderOf } from '../../support/program.ts';
 import type { LogLine } from '../../virtual/lane-fixture.ts';
 import type { CloudEvent } from '../../virtual/memory-sinks.ts';
 

@@ -4,8 +4,9 @@ import { type TestContext, test } from 'node:test';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
 import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
-import { localSimulator, polled } from '../../support/running-bridge.ts';
+import { polled } from '../../support/running-bridge.ts';
 import { type Channel, HttpChannel, KafkaChannel, type Mode, ServiceBusChannel } from './approval-channels.ts';
 import { ChannelBridge } from './channel-bridge.ts';
 

@@ -1,9 +1,10 @@
 // A sink that cannot be reached → what readers are told of it at /readyz, and what http.health tells to anybody.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { freePort } from '../../support/besieged.ts';
 import { poll } from '../../support/poll.ts';
-import { bridgeFolder, hook, localSimulator, startRun, urlOf } from '../../support/running-bridge.ts';
+import { bridgeFolder, hook, startRun, urlOf } from '../../support/running-bridge.ts';
 
 interface Ready {
   readonly ready: boolean;

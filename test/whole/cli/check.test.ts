@@ -5,9 +5,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Ajv } from 'ajv';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
-import { folderOf, run } from '../../support/program.ts';
-import { bridgeFolder, hook, localSimulator } from '../../support/running-bridge.ts';
+import { folderOf } from '../../support/folder.ts';
+import { run } from '../../support/program.ts';
+import { bridgeFolder, hook } from '../../support/running-bridge.ts';
 
 const BAD = `
 version: 1

@@ -1,10 +1,11 @@
 // `run` and `check` with a webhook that wants to be asked: nothing before its consent, which outlives kill -9 and ends with the configuration.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { poll } from '../../support/poll.ts';
 import { run } from '../../support/program.ts';
-import { bridgeFolder, hook, localSimulator, startRun, urlOf } from '../../support/running-bridge.ts';
+import { bridgeFolder, hook, startRun, urlOf } from '../../support/running-bridge.ts';
 
 const ORIGIN = 'bridge.example.com';
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { test } from 'node:test';
-import { bridgeFolder, localSimulator, polled, startRun } from '../../support/running-bridge.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
+import { bridgeFolder, polled, startRun } from '../../support/running-bridge.ts';
 
 const skip = existsSync('/proc/self/net/tcp') ? false : 'there is no /proc, which tells where a process listens';
 

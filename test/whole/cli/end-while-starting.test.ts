@@ -4,9 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { folderOf } from '../../support/folder.ts';
 import { NetworkNamespace, noNetworkNamespace } from '../../support/network-namespace.ts';
 import { poll } from '../../support/poll.ts';
-import { folderOf, type Program, start } from '../../support/program.ts';
+import { type Program, start } from '../../support/program.ts';
 import { bridgeFolder } from '../../support/running-bridge.ts';
 
 /** Far more than an end takes, far less than what it must not wait for. */

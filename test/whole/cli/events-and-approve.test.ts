@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { SimulatedAzure } from '../../../src/simulator.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { trapProxy } from '../../far-sides/trap-proxy.ts';
 import { type Program, run, start } from '../../support/program.ts';
-import { bridgeFolder, localSimulator, polled, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
+import { bridgeFolder, polled, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
 
 test('events prints the document as indented JSON, with fields that nobody knows', async (t) => {
   const document = { DocumentIncarnation: 7, Events: [{ EventId: 'A', Strange: { deep: [1] } }], More: true };

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { EXAMPLE_EVENT, FakeMetadata, fakeDocument } from '../../far-sides/metadata-service.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
+import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
-import { folderOf, type Program, type ProgramOptions, run, start } from '../../support/program.ts';
+import { type Program, type ProgramOptions, run, start } from '../../support/program.ts';
 import { bridgeFolder, hook, peek, TOKEN } from '../../support/running-bridge.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { folderOf } from '../../support/program.ts';
+import { folderOf } from '../../support/folder.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const BUILT = join(ROOT, 'dist/main.js');

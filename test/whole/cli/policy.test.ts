@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Ended, folderOf, run, start } from '../../support/program.ts';
+import { folderOf } from '../../support/folder.ts';
+import { type Ended, run, start } from '../../support/program.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 const ON_TERMINAL = join(import.meta.dirname, '../../support/on-terminal.py');

@@ -1,8 +1,9 @@
 // `run` as a process → CloudEvents on standard output, logs on standard error, and what keeps it from starting.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { run, start } from '../../support/program.ts';
-import { bridgeFolder, localSimulator, startRun, urlOf } from '../../support/running-bridge.ts';
+import { bridgeFolder, startRun, urlOf } from '../../support/running-bridge.ts';
 
 test('run prints CloudEvents as NDJSON on standard output and logs, as JSON lines, on standard error alone', async (t) => {
   const simulator = await localSimulator(t);

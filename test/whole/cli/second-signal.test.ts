@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
-import { bridgeFolder, hook, localSimulator, peek, startRun } from '../../support/running-bridge.ts';
+import { bridgeFolder, hook, peek, startRun } from '../../support/running-bridge.ts';
 
 test('run that is told to end again while it ends still lets the running delivery end, and exits with 0', async (t) => {
   const receiver = await WebhookReceiver.start();

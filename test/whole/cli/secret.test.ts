@@ -5,7 +5,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readWebhookSecret } from '../../../src/secrets/webhook-secret.ts';
-import { folderOf, run } from '../../support/program.ts';
+import { folderOf } from '../../support/folder.ts';
+import { run } from '../../support/program.ts';
 
 const CHECKED = 'sinks: { hooks: { type: webhook, url: "https://example.com/", secrets: [{ file: hook.secret }] } }';
 

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { poll } from '../../support/poll.ts';
 import { type Ended, type Program, run } from '../../support/program.ts';
-import { type BridgeFolder, bridgeFolder, hook, localSimulator, peek, startRun } from '../../support/running-bridge.ts';
+import { type BridgeFolder, bridgeFolder, hook, peek, startRun } from '../../support/running-bridge.ts';
 
 interface Bench {
   readonly simulator: SimulatedAzure;

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { run } from '../../support/program.ts';
-import { bridgeFolder, hook, localSimulator, startRun } from '../../support/running-bridge.ts';
+import { bridgeFolder, hook, startRun } from '../../support/running-bridge.ts';
 
 const KEY = { ROUTING_KEY: 'R0123456789abcdef0123456789abcde' };
 

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
 import { start } from '../../support/program.ts';
-import { bridgeFolder, localSimulator } from '../../support/running-bridge.ts';
+import { bridgeFolder } from '../../support/running-bridge.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 const ON_TERMINAL = join(import.meta.dirname, '../../support/on-terminal.py');

@@ -4,7 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { folderOf, start } from '../../support/program.ts';
+import { folderOf } from '../../support/folder.ts';
+import { start } from '../../support/program.ts';
 
 /** What may stand at a path, and what is said of it. */
 const UNFIT: Readonly<Record<string, readonly [put: (path: string) => void, says: string]>> = {

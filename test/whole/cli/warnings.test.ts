@@ -4,7 +4,8 @@ import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { exposureOf } from '../../../src/secrets/file-exposure.ts';
-import { folderOf, run, start } from '../../support/program.ts';
+import { folderOf } from '../../support/folder.ts';
+import { run, start } from '../../support/program.ts';
 
 const FOREIGN_GROUP = 65_534;
 const noModes = process.getuid === undefined ? 'files have no modes here' : false;

@@ -11,8 +11,8 @@ import { checkConfig, configError } from '../../../src/config/check-config.ts';
 import { EXAMPLE_ID } from '../../../src/http/openapi/node.ts';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
 import { systemDeps } from '../../../src/time/system.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
-import { localSimulator } from '../../support/running-bridge.ts';
 
 export const APPROVER = 'orders-token-00001';
 const ENV = { ORDERS: APPROVER, BILLING: 'billing-token-0001' };

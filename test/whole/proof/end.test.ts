@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { suite, test } from 'node:test';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { fullPipe } from '../../support/full-pipe.ts';
 import { type Program, start } from '../../support/program.ts';
-import { bridgeFolder, hook, localSimulator, polled, received, startRun, urlOf } from '../../support/running-bridge.ts';
+import { bridgeFolder, hook, polled, received, startRun, urlOf } from '../../support/running-bridge.ts';
 
 const AUDIT = { audit: { type: 'stdout' } };
 /** From a signal to the exit (behaviour 1.6). */

@@ -6,6 +6,7 @@ import { Simulator } from '../../../src/simulator/simulator.ts';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { FakeMetadata } from '../../far-sides/metadata-service.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { poll } from '../../support/poll.ts';
 import type { Program } from '../../support/program.ts';
@@ -13,7 +14,6 @@ import {
   type BridgeFolder,
   bridgeFolder,
   hook,
-  localSimulator,
   peek,
   polled,
   posts,

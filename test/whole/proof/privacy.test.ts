@@ -4,10 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fakeDocument } from '../../far-sides/metadata-service.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { trapProxy } from '../../far-sides/trap-proxy.ts';
 import { type Answer, WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
-import { folderOf, run, start } from '../../support/program.ts';
-import { bridgeFolder, hook, localSimulator, polled, startRun, urlOf } from '../../support/running-bridge.ts';
+import { folderOf } from '../../support/folder.ts';
+import { run, start } from '../../support/program.ts';
+import { bridgeFolder, hook, polled, startRun, urlOf } from '../../support/running-bridge.ts';
 
 test('neither the metadata service nor a webhook is reached through a proxy of the environment', async (t) => {
   const proxy = await trapProxy(t);

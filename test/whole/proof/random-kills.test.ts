@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as moment } from 'node:timers/promises';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { poll } from '../../support/poll.ts';
 import { start } from '../../support/program.ts';
-import { bridgeFolder, hook, localSimulator, peek, polled, received, startRun } from '../../support/running-bridge.ts';
+import { bridgeFolder, hook, peek, polled, received, startRun } from '../../support/running-bridge.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 const ROUNDS = 24;

@@ -13,8 +13,8 @@ import { startSimulator } from '../../../src/simulator/server.ts';
 import { shippedScenarios } from '../../../src/simulator/shipped-scenarios.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
+import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
-import { folderOf } from '../../support/program.ts';
 import { hook, TOKEN } from '../../support/running-bridge.ts';
 import type { CloudEvent } from '../../virtual/memory-sinks.ts';
 

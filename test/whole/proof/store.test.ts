@@ -3,20 +3,11 @@ import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { poll } from '../../support/poll.ts';
 import { run } from '../../support/program.ts';
-import {
-  type BridgeFolder,
-  bridgeFolder,
-  hook,
-  localSimulator,
-  peek,
-  polled,
-  received,
-  startRun,
-  urlOf,
-} from '../../support/running-bridge.ts';
+import { type BridgeFolder, bridgeFolder, hook, peek, polled, received, startRun, urlOf } from '../../support/running-bridge.ts';
 import { smallDisk } from '../../support/small-disk.ts';
 
 const EVENTS = 300;

@@ -10,7 +10,7 @@ import { fileState } from '../../../../src/consumer/receive/file-state.ts';
 import { memoryHandledStore } from '../../../../src/consumer/receive/handled-store.ts';
 import { type PreparationOptions, preparation } from '../../../../src/consumer/receive/preparation.ts';
 import type { Change } from '../../../../src/model/events.ts';
-import { folderOf } from '../../../support/program.ts';
+import { folderOf } from '../../../support/folder.ts';
 import { VirtualTime } from '../../../virtual/virtual-time.ts';
 import { deliveryOf, lifeOf } from '../deliveries.ts';
 

@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test';
 import { BridgeError } from '../../../../src/errors.ts';
 import { formatFault } from '../../../../src/schema/faults.ts';
 import { parseRecording, type ReadRecording, readRecording } from '../../../../src/simulator/recording/read-recording.ts';
-import { folderOf } from '../../../support/program.ts';
+import { folderOf } from '../../../support/folder.ts';
 import { documentOf, eventOf } from '../../../virtual/recording-fixture.ts';
 
 const HEADER = { recording: 1, startedAt: '2026-11-21T14:00:00.000Z', anonymised: false };

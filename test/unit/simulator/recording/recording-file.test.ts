@@ -1,6 +1,5 @@
 // Lines → a file on disk: flushed one by one, never over something else, and whole lines alone, whatever the disk does.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
@@ -8,9 +7,8 @@ import { BridgeError } from '../../../../src/errors.ts';
 import { RecordingFile } from '../../../../src/simulator/recording/recording-file.ts';
 import { startRecording } from '../../../../src/simulator/recording/start-recording.ts';
 import { systemDeps } from '../../../../src/time/system.ts';
+import { folderOf } from '../../../support/folder.ts';
 import { poll } from '../../../support/poll.ts';
-import { folderOf } from '../../../support/program.ts';
-import { smallDisk } from '../../../support/small-disk.ts';
 import { answer, documentOf, get, START_MS } from '../../../virtual/recording-fixture.ts';
 
 const HEADER = { recording: 1 };
@@ -70,11 +68,9 @@ test('a file that holds something is refused and stays as it is', async (t) => {
   assert.equal(readFileSync(path, 'utf8'), 'mine');
 });
 
-test('a folder, a pipe and a path that leads nowhere are refused', async (t) => {
+test('a folder and a path that leads nowhere are refused', async (t) => {
   const folder = folderOf(t);
   assert.match(await refusal(folder), /it is no file/);
-  execFileSync('mkfifo', [join(folder, 'pipe')]);
-  assert.match(await refusal(join(folder, 'pipe')), /it is no file/);
   assert.match(await refusal(join(folder, 'not', 'here')), /ENOENT/);
 });
 
@@ -103,37 +99,6 @@ test('what waits for a slow disk is bounded, and what waited is still written', 
   assert.match(failures[0]?.message ?? '', /the disk is too slow/);
   await file[Symbol.asyncDispose]();
   assert.equal(statSync(path).size, `{"recording":1}\n{"half":""}\n`.length + half.length);
-});
-
-test('a disk that is full at the end is reported too', async (t) => {
-  const disk = smallDisk(t, '1m');
-  if ('reason' in disk) return t.skip(disk.reason);
-  const { file, failures } = await create(t, join(disk.folder, 'night.ndjson'));
-  disk.fill();
-  file.append({ line: 'x'.repeat(10_000) });
-  await file[Symbol.asyncDispose]();
-  assert.equal(failures.length, 1);
-});
-
-test('where the disk is full, recording ends with a log line and whole lines, and what was seen is no error to anybody', async (t) => {
-  const disk = smallDisk(t, '1m');
-  if ('reason' in disk) return t.skip(disk.reason);
-  const path = join(disk.folder, 'night.ndjson');
-  const logged: unknown[] = [];
-  const logger = { error: (...said: unknown[]) => void logged.push(said) };
-  await using recording = await startRecording({ path, anonymise: false, startedAtMs: START_MS, deps: systemDeps(), logger });
-  recording.see(get(), answer(200, documentOf(1)), START_MS);
-  await poll(() => statSync(path).size > 0, 'the first lines');
-  const before = readFileSync(path, 'utf8');
-  disk.fill();
-  recording.see(get(), answer(503, 'x'.repeat(10_000)), START_MS);
-  await poll(() => logged.length > 0, 'the log line');
-  disk.free();
-  recording.see(get(), answer(200, documentOf(2)), START_MS);
-  await recording[Symbol.asyncDispose]();
-  assert.equal(readFileSync(path, 'utf8'), before);
-  assert.equal(logged.length, 1);
-  assert.match(JSON.stringify(logged), /BRIDGE_SIMULATOR_RECORDING.*ENOSPC.*what was recorded before stays/);
 });
 
 test('what cannot be put into JSON ends the recording with a log line, not the proxy', async (t) => {

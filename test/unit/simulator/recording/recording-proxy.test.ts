@@ -14,8 +14,8 @@ import { startRecording } from '../../../../src/simulator/recording/start-record
 import { startSimulator } from '../../../../src/simulator/server.ts';
 import { systemDeps } from '../../../../src/time/system.ts';
 import { FakeMetadata, fakeDocument } from '../../../far-sides/metadata-service.ts';
+import { folderOf } from '../../../support/folder.ts';
 import { poll } from '../../../support/poll.ts';
-import { folderOf } from '../../../support/program.ts';
 import { START_MS } from '../../../virtual/recording-fixture.ts';
 import { EVENTS } from '../../../virtual/simulation.ts';
 import { VirtualTime } from '../../../virtual/virtual-time.ts';

@@ -8,7 +8,7 @@ import { parseRecording } from '../../../../src/simulator/recording/read-recordi
 import type { RecordedDocument, RecordingLine } from '../../../../src/simulator/recording/recording.ts';
 import { replay, toScript } from '../../../../src/simulator/recording/replay.ts';
 import type { Script } from '../../../../src/simulator/script/script.ts';
-import { folderOf } from '../../../support/program.ts';
+import { folderOf } from '../../../support/folder.ts';
 import { answer, documentOf, eventOf, get, post, type RecordedEvent, RecorderBench, START_MS } from '../../../virtual/recording-fixture.ts';
 import { Simulation, textOf } from '../../../virtual/simulation.ts';
 

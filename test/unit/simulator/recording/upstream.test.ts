@@ -1,6 +1,5 @@
 // Requests through the recorder's upstream on real sockets: what goes out, what comes back, and everything that can go wrong in between.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import test, { type TestContext } from 'node:test';
@@ -9,7 +8,6 @@ import type { SimRequest } from '../../../../src/simulator/answer.ts';
 import { connectUpstream, parseUpstream, type Upstream, type UpstreamAnswer } from '../../../../src/simulator/recording/upstream.ts';
 import { systemDeps } from '../../../../src/time/system.ts';
 import { FakeMetadata } from '../../../far-sides/metadata-service.ts';
-import { trapProxy } from '../../../far-sides/trap-proxy.ts';
 import { poll } from '../../../support/poll.ts';
 import { get, post } from '../../../virtual/recording-fixture.ts';
 import { textOf } from '../../../virtual/simulation.ts';
@@ -205,25 +203,6 @@ test('a request that is given up is cancelled upstream, and one that was given u
   await closed;
   await assert.rejects(upstream.forward(get(), client.signal), { name: 'AbortError' });
   assert.deepEqual([fake.requests.length, time.pending], [1, 0]);
-});
-
-test('a proxy that the environment names is not visited', async (t) => {
-  const trap = await trapProxy(t);
-  const fake = await FakeMetadata.start(t);
-  const program = `
-    const { connectUpstream } = await import(${JSON.stringify(new URL('../../../../src/simulator/recording/upstream.ts', import.meta.url).href)});
-    const { systemDeps } = await import(${JSON.stringify(new URL('../../../../src/time/system.ts', import.meta.url).href)});
-    using upstream = connectUpstream(${JSON.stringify(fake.url)}, systemDeps());
-    const request = { method: 'GET', url: '/metadata', headers: {}, body: new Uint8Array() };
-    process.stdout.write(String((await upstream.forward(request, new AbortController().signal)).status));`;
-  // Node reads these variables once, when it starts.
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    env: trap.env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [status] = (await once(child.stdout, 'data')) as [Buffer];
-  await once(child, 'close');
-  assert.deepEqual([String(status), trap.visits(), fake.requests.length], ['200', 0, 1]);
 });
 
 for (const url of ['http://169.254.169.254', 'http://169.254.169.254:80/', 'HTTP://169.254.169.254']) {

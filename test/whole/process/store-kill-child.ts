@@ -1,9 +1,9 @@
 // argv: what to do, and a folder → a process that uses the store there until it is killed; says on stdout how far it is.
 import { writeSync } from 'node:fs';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { eventApproval } from '../../unit/cloudevents/changes.ts';
 import { approvalStep, entry, knownEvent, knownState, sinks } from '../../virtual/outbox-fixture.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
-import { eventApproval } from '../cloudevents/changes.ts';
 
 const [work, folder = ''] = process.argv.slice(2);
 const outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });

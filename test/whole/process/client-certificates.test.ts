@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import tls from 'node:tls';
 import { pino } from 'pino';
-import { json } from '../../../../src/http/route.ts';
-import { createHttpServer } from '../../../../src/http/server/server.ts';
-import { Secret } from '../../../../src/secrets/secret.ts';
-import { CertificateAuthority, type Issued } from '../../../far-sides/certificate-authority.ts';
-import { VirtualTime } from '../../../virtual/virtual-time.ts';
+import { json } from '../../../src/http/route.ts';
+import { createHttpServer } from '../../../src/http/server/server.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { CertificateAuthority, type Issued } from '../../far-sides/certificate-authority.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 function inFile(path: string, text: string): Secret {
   const secret = new Secret({ file: path });

@@ -11,7 +11,7 @@ import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { queuedIds, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
-const CHILD = join(import.meta.dirname, 'outbox-crash-child.ts');
+const CHILD = join(import.meta.dirname, 'store-kill-child.ts');
 
 interface Running {
   readonly child: ChildProcess;

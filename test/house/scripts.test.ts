@@ -1,0 +1,72 @@
+// package.json's scripts and the test files → each test is run by them, and the unit tests need nothing but Node.
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import test from 'node:test';
+import packageJson from '../../package.json' with { type: 'json' };
+
+const ROOT = join(import.meta.dirname, '../..');
+const scripts: Readonly<Record<string, string>> = packageJson.scripts;
+
+/** The files that a script hands to the test runner. */
+function filesOf(script: string): readonly string[] {
+  const patterns = [...(scripts[script] ?? '').matchAll(/'(test\/[^']*)'/g)].map(([, pattern = '']) => pattern);
+  return globSync(patterns, { cwd: ROOT }).map(normalize);
+}
+
+const allTests = globSync('test/**/*.test.ts', { cwd: ROOT }).map(normalize);
+
+const SPECIFIER = /(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g;
+
+/** Whom a file imports: ours as paths from the root, others by name. */
+function importsOf(path: string): readonly string[] {
+  const specifiers = [...readFileSync(join(ROOT, path), 'utf8').matchAll(SPECIFIER)].map(([, name = '']) => name);
+  return specifiers.map((name) => (name.startsWith('.') ? normalize(join(dirname(path), name)) : name));
+}
+
+/** Each way from a test file to `wanted`, through other files of test/. */
+function waysTo(path: string, wanted: ReadonlySet<string>, seen = new Set<string>()): readonly string[] {
+  if (seen.has(path)) return [];
+  seen.add(path);
+  return importsOf(path).flatMap((name) => {
+    if (wanted.has(name)) return [`${path} → ${name}`];
+    return name.startsWith('test/') && name.endsWith('.ts') ? waysTo(name, wanted, seen).map((way) => `${path} → ${way}`) : [];
+  });
+}
+
+test('the scripts that run parts of the tests run only what there is, and `npm test` runs every test file', () => {
+  assert.ok(allTests.length > 300, 'the tests were not found');
+  assert.deepEqual([...filesOf('test')].sort(), [...allTests].sort());
+  const parts = Object.keys(scripts).filter((name) => name.startsWith('test:'));
+  assert.deepEqual(parts.sort(), ['test:docs', 'test:kafka', 'test:proof', 'test:service-bus', 'test:unit']);
+  for (const part of parts) assert.ok(filesOf(part).length > 5, `${part} runs ${filesOf(part).length} files`);
+});
+
+for (const [script, farSide] of [
+  ['test:kafka', 'test/far-sides/kafka/shared-kafka.ts'],
+  ['test:kafka', 'test/far-sides/kafka/cluster.ts'],
+  ['test:service-bus', 'test/far-sides/service-bus/namespace.ts'],
+] as const) {
+  test(`${script} runs whatever uses ${farSide}`, () => {
+    // What needs both far sides runs where the broker is.
+    const run = new Set([...filesOf(script), ...filesOf('test:kafka')]);
+    const users = allTests.filter((path) => waysTo(path, new Set([farSide])).length > 0);
+    assert.ok(users.length > 5, `${users.length} files use it`);
+    assert.deepEqual(
+      users.filter((path) => !run.has(path)),
+      [],
+    );
+  });
+}
+
+test('no unit test starts another process, by itself or by what it imports of test/', () => {
+  const processes = new Set(['node:child_process', 'node:cluster']);
+  const ways = globSync('test/unit/**/*.ts', { cwd: ROOT }).flatMap((path) => waysTo(normalize(path), processes));
+  assert.deepEqual(ways, []);
+});
+
+test('no unit test needs what a build makes', () => {
+  const files = globSync('test/unit/**/*.ts', { cwd: ROOT });
+  const built = files.filter((path) => /\.\.\/dist\//.test(readFileSync(join(ROOT, path), 'utf8')));
+  assert.deepEqual(built, []);
+});

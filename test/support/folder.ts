@@ -1,0 +1,11 @@
+// A test → an empty folder of its own, gone with the test.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+export function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bridge-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
