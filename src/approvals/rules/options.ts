@@ -125,7 +125,7 @@ export const group = v.pipe(
 export type Required = OptionsOf<ReturnType<typeof required>>;
 /** Of `resources`, every name where the rule approves, and there must be one; any name elsewhere. */
 export type PolicyRule = OptionsOf<typeof rule>;
-/** `documentation`: the sample policy of Microsoft's page (reference, 7.5). */
+/** `documentation`: the sample policy of Microsoft's page (protocol 7.5). */
 export type PolicyOptions = OptionsOf<typeof policy>;
 export type ScopeOptions = OptionsOf<typeof scope>;
 /** `every`: each bridge posts what it decided; `leader`: in the order of their ranks, as long as the event is Scheduled. */

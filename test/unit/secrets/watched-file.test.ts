@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { type FileText, WatchedFile } from '../../../src/secrets/watched-file.ts';
-import { folderOf } from '../../support/program.ts';
+import { folderOf } from '../../support/folder.ts';
 
 function textsOf(files: readonly FileText[]): string {
   return files
