@@ -120,7 +120,7 @@ export class KafkaChannel extends SourceChannel {
   /** The log names the record that was refused or passed over. */
   async approve(as: Speaker, body: string, mode: Mode = 'plain'): Promise<string> {
     const topic = this.#topics[as];
-    const before = await this.#results(as);
+    const before = await this.#results(as, this.#bridge.freshMetrics());
     const headers = mode === 'binary' ? Object.fromEntries(Object.entries(ATTRIBUTES).map(([name, value]) => [`ce_${name}`, value])) : {};
     const offset = await this.#send(topic, body, { ...headers, ...(mode === 'structured' && { 'content-type': STRUCTURED }) });
     let result: string | undefined;
@@ -136,9 +136,9 @@ export class KafkaChannel extends SourceChannel {
     return result === 'invalid' && line !== undefined ? 'bad-request' : String(line?.['type']);
   }
 
-  async #results(as: Speaker): Promise<ReadonlyMap<string, number>> {
+  async #results(as: Speaker, asked = this.#bridge.metrics()): Promise<ReadonlyMap<string, number>> {
     const names = ['settled', 'repeated', 'parked', 'refused', 'invalid'];
-    const metrics = await this.#bridge.metrics();
+    const metrics = await asked;
     return new Map(names.map((name) => [name, metrics.get(`approval_messages_total{source="${as}",result="${name}"}`) ?? 0]));
   }
 }
@@ -173,7 +173,7 @@ export class ServiceBusChannel extends SourceChannel {
   /** The broker tells: gone, or among the dead letters. */
   async approve(as: Speaker, body: string, mode: Mode = 'plain'): Promise<string> {
     const queue = this.#server.queue(as);
-    const before = await this.#bridge.messages(as, 'given_back');
+    const before = await this.#bridge.messages(as, 'given_back', this.#bridge.freshMetrics());
     const sender = this.#client.createSender(as);
     const dead = queue.deadLetters().length;
     const attributes = Object.fromEntries(Object.entries(ATTRIBUTES).map(([name, value]) => [`cloudEvents_${name}`, value]));

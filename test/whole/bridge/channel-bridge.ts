@@ -18,6 +18,9 @@ export type Speaker = 'ops' | 'narrow' | 'second';
 const TOKENS = { OPS: 'token-of-the-operators', NARROW: 'token-of-the-narrow-one', SECOND: 'token-of-the-second-one' };
 export const SPEAKERS: readonly Speaker[] = ['ops', 'narrow', 'second'];
 
+/** Grows at every poll, so that no two scrapes are alike. */
+const POLLS = 'polls_total{result="document"}';
+
 /** A running bridge with its real adapters, an HTTP interface on loopback, and what it told. */
 export class ChannelBridge {
   readonly bridge: Bridge;
@@ -91,9 +94,21 @@ export class ChannelBridge {
     );
   }
 
+  /** Made after this call: what is served otherwise may be a second old. */
+  async freshMetrics(): Promise<ReadonlyMap<string, number>> {
+    const first = await this.metrics();
+    let latest = first;
+    const isNew = async () => {
+      latest = await this.metrics();
+      return latest.get(POLLS) !== first.get(POLLS);
+    };
+    await poll(isNew, 'metrics that are made anew');
+    return latest;
+  }
+
   /** How many messages of a source had this result. */
-  async messages(source: string, result: string): Promise<number> {
-    return (await this.metrics()).get(`approval_messages_total{source="${source}",result="${result}"}`) ?? 0;
+  async messages(source: string, result: string, metrics = this.metrics()): Promise<number> {
+    return (await metrics).get(`approval_messages_total{source="${source}",result="${result}"}`) ?? 0;
   }
 
   /** A request without a token may only read. */
