@@ -18,7 +18,6 @@ import { changedFields, contentNow, isIdentical } from './compare.ts';
 import { emptyRowAfter, isConvincing } from './empty-streak.ts';
 import { epochOf, hasSettled } from './epoch.ts';
 import { isJustBefore, missingSince, outcomeOf } from './outcome.ts';
-import { seenAgain } from './state.ts';
 
 export interface ObserveSettings {
   /** `metadata.settle`: how long an absence proves nothing in a new epoch. */
@@ -39,8 +38,6 @@ export interface Observation {
 
 /** Compares a good document, read at `at`, with what is known. Neither argument is touched: the caller replaces its state once the observation is stored. */
 export function observe(state: KnownState, document: ScheduledEventsDocument, at: Instant, settings: ObserveSettings): Observation {
-  const same = seenAgain(state, document, at);
-  if (same !== null) return { state: same, changes: [], news: false };
   const comparison = new Comparison(state, document, at, settings);
   comparison.seePresent();
   comparison.seeAbsent();

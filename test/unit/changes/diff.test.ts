@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { EventField, ListedEvent } from '../../../src/model/events.ts';
 import { eidOf } from '../../../src/model/ids.ts';
-import { documentOf, EVENT_ID, listedEvent, momentAt } from '../../support/events.ts';
+import { documentOf, EVENT_ID, momentAt } from '../../support/events.ts';
 import { told, Watcher } from './watcher.ts';
 
 const EID = EVENT_ID.toLowerCase();
@@ -44,25 +44,6 @@ test('the same incarnation and content tell nothing, whatever the order of the n
   assert.deepEqual(watcher.see(documentOf(2, [{ eventId: EID, resources: ['WestNO_1', 'WestNO_0'] }]), 2000), []);
   assert.equal(watcher.news, true, 'the service’s own letter case and order are stored: a StartRequest carries them');
   assert.equal(watcher.state.events.get(EID)?.event.eventId, EID);
-});
-
-test('a repeated document is not even looked into', () => {
-  const watcher = new Watcher();
-  let isOpen = true;
-  const document = {
-    ...documentOf(2),
-    get events(): readonly ListedEvent[] {
-      assert.ok(isOpen, 'the events of an unchanged document were read');
-      return [listedEvent()];
-    },
-  };
-  watcher.see(document, 0);
-  const { events } = watcher.state;
-  isOpen = false;
-  assert.deepEqual(watcher.see(document, 1000), []);
-  assert.equal(watcher.news, false);
-  assert.equal(watcher.state.events, events);
-  assert.deepEqual(watcher.state.lastGoodAt, momentAt(1000));
 });
 
 test('a repeated document is compared again where its commit failed', () => {

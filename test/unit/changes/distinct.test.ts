@@ -4,7 +4,8 @@ import test from 'node:test';
 import { from } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { distinctByIncarnation } from '../../../src/changes/distinct.ts';
-import { documentOf, momentAt } from '../../support/events.ts';
+import type { KnownState, ListedEvent } from '../../../src/model/events.ts';
+import { documentOf, listedEvent, momentAt } from '../../support/events.ts';
 import { Watcher } from './watcher.ts';
 
 const one = { document: documentOf(1, [{}]), at: momentAt(0) };
@@ -26,6 +27,28 @@ test('a document that is wholly known is dropped, and its time is kept', () => {
     flush();
     assert.deepEqual(unchanged, [momentAt(500), momentAt(500)]);
   });
+});
+
+test('a repeated document is not even looked into', () => {
+  const watcher = new Watcher();
+  let isOpen = true;
+  const document = {
+    ...documentOf(2),
+    get events(): readonly ListedEvent[] {
+      assert.ok(isOpen, 'the events of an unchanged document were read');
+      return [listedEvent()];
+    },
+  };
+  watcher.see(document, 0);
+  const { events } = watcher.state;
+  isOpen = false;
+  const keep = (state: KnownState) => {
+    watcher.state = state;
+  };
+  const seen$ = from([{ document, at: momentAt(1000) }]).pipe(distinctByIncarnation(() => watcher.state, keep));
+  seen$.subscribe(() => assert.fail('an unchanged document was passed'));
+  assert.equal(watcher.state.events, events);
+  assert.deepEqual(watcher.state.lastGoodAt, momentAt(1000));
 });
 
 test('a document whose commit failed comes again, and no longer once it is committed', () => {
