@@ -6,14 +6,13 @@ import { createSource } from './bridge/approval-sources.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
 import { MetadataSource } from './bridge/metadata-source.ts';
-import { Watch } from './bridge/running-flow.ts';
+import { RunningFlow } from './bridge/running-flow.ts';
 import { createAdapter, Sinks } from './bridge/sinks.ts';
 import { Status } from './bridge/status.ts';
 import { startChores } from './bridge/store-upkeep.ts';
 import type { Config } from './config/config.ts';
 import type { Transport } from './metadata/transport.ts';
-import { changeName } from './model/change-names.ts';
-import type { Change, Instant, PollResult } from './model/events.ts';
+import type { Instant, JournalEntry, PollResult } from './model/events.ts';
 import type { OutboxOptions } from './outbox/open-store.ts';
 import { type Outbox, openOutbox } from './outbox/outbox.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
@@ -80,7 +79,7 @@ class RunningBridge implements Bridge {
   /** Timers and subscriptions that end at once. */
   readonly #cancels: (() => void)[] = [];
   #http: HttpInterface | null = null;
-  #watch: Watch | null = null;
+  #flow: RunningFlow | null = null;
   #areLanesOpen = false;
   #closed: Promise<void> | null = null;
 
@@ -88,18 +87,8 @@ class RunningBridge implements Bridge {
     const { config, deps, logger, version } = options;
     this.#options = options;
     this.#outbox = outbox;
-    this.#sinks = new Sinks({
-      ...options,
-      outbox,
-      ownName: () => this.#identity.observer.name,
-      onAttempt: (sink, { outcome, count, durationMs }) => {
-        this.#metrics.delivered(sink, outcome, count);
-        this.#metrics.attempted(sink, durationMs / 1000);
-      },
-      onState: (sink, { state }) => this.#sawState(sink, state),
-    });
-    const stored = outbox.known.load().lastGoodAt;
-    this.#metadata = new MetadataSource({ ...options, lastGoodAt: () => this.#watch?.recorder.known.lastGoodAt ?? stored });
+    this.#sinks = new Sinks({ ...options, outbox });
+    this.#metadata = new MetadataSource({ ...options, storedGoodAt: outbox.known.load().lastGoodAt });
     this.#identity = new Identity({
       outbox,
       configuredSource: config.cloudevents.source,
@@ -108,7 +97,7 @@ class RunningBridge implements Bridge {
       logger: logger.child({ area: 'identity' }),
       foreign: (vmId) => this.#setAside(vmId),
     });
-    this.status = new Status({ ...options, outbox, identity: this.#identity, sinks: this.#sinks, watch: () => this.#watch });
+    this.status = new Status({ ...options, outbox, identity: this.#identity, sinks: this.#sinks });
     const names = { version, sinks: Object.keys(config.sinks), sources: Object.keys(config.approvals.sources) };
     this.#metrics = createMetrics({ ...names, startedAtMs: deps.wallMs(), collect: () => this.status.snapshot() });
   }
@@ -121,7 +110,7 @@ class RunningBridge implements Bridge {
     return this.#ending.promise;
   }
 
-  /** Serves and polls at once; the lanes and the watch follow when it is known which VM this is. */
+  /** Serves and polls at once; the lanes and the flow follow when it is known which VM this is. */
   async start(): Promise<void> {
     const { config, deps, logger } = this.#options;
     this.#http = await openHttpInterface({
@@ -129,7 +118,7 @@ class RunningBridge implements Bridge {
       readiness: (isWhole) => this.status.readiness(isWhole),
       metrics: () => this.#metrics.text(),
       events: () => this.status.events(),
-      approvals: () => this.#watch?.approvals ?? null,
+      approvals: () => this.status.approvals,
       onUnauthorized: () => this.#metrics.unauthorized(),
       onConnectionDropped: (reason) => this.#metrics.connectionDropped(reason),
     });
@@ -157,26 +146,26 @@ class RunningBridge implements Bridge {
 
   #begin(firstRequestAt: Instant): void {
     this.#openLanes();
-    const watch = new Watch({
+    const flow = new RunningFlow({
       ...this.#options,
       outbox: this.#outbox,
       identity: this.#identity,
       metadata: this.#metadata,
       polls$: this.#polls$,
       firstRequestAt,
-      sinks: this.#sinks,
-      committed: (changes) => this.#committed(changes),
+      onCommitted: (entries) => this.#committed(entries),
       onApproval: (name) => this.#metrics.approval(name),
       onMessage: (source, result) => this.#metrics.message(source, result),
     });
     try {
-      watch.start();
+      flow.start();
     } catch (error) {
       // Nobody has seen it, and the next try makes another: one that knows nothing of what is stored would give wrong answers.
-      void watch[Symbol.asyncDispose]();
+      void flow[Symbol.asyncDispose]();
       throw error;
     }
-    this.#watch = watch;
+    this.#flow = flow;
+    this.status.began(flow);
     this.#options.logger.info({ source: this.#identity.source, name: this.#identity.observer.name }, 'watching');
   }
 
@@ -193,7 +182,13 @@ class RunningBridge implements Bridge {
 
   #openLanes(): void {
     if (this.#areLanesOpen) return;
-    this.#sinks.open();
+    this.#sinks.open({
+      onAttempt: (sink, { outcome, count, durationMs }) => {
+        this.#metrics.delivered(sink, outcome, count);
+        this.#metrics.attempted(sink, durationMs / 1000);
+      },
+      onState: (sink, { state }) => this.#sawState(sink, state),
+    });
     this.#areLanesOpen = true;
   }
 
@@ -210,10 +205,10 @@ class RunningBridge implements Bridge {
     if (wereOpen) this.#again(() => this.#openLanes());
   }
 
-  #committed(changes: readonly Change[]): void {
-    for (const change of changes) {
-      this.#metrics.changed(changeName(change));
-      this.#options.logger.info({ area: 'changes', id: change.id, change: changeName(change) }, 'change stored');
+  #committed(entries: readonly JournalEntry[]): void {
+    for (const { id, change } of entries) {
+      this.#metrics.changed(change);
+      this.#options.logger.info({ area: 'changes', id, change }, 'change stored');
     }
     this.#sinks.wake();
   }
@@ -227,7 +222,7 @@ class RunningBridge implements Bridge {
   async #close(): Promise<void> {
     this.#stopping.abort();
     for (const cancel of this.#cancels) cancel();
-    await Promise.allSettled([this.#http?.[Symbol.asyncDispose](), this.#watch?.[Symbol.asyncDispose](), this.#sinks.close(GRACE_MS)]);
+    await Promise.allSettled([this.#http?.[Symbol.asyncDispose](), this.#flow?.[Symbol.asyncDispose](), this.#sinks.close(GRACE_MS)]);
     this.#metadata.close();
     this.#outbox.close();
   }

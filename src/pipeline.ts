@@ -1,43 +1,147 @@
-// Polls in, commits out: the whole flow from the metadata service to the store, top to bottom. The map of the house; each step lives in the folder named beside it.
-import { filter, map, merge, type Observable, share, startWith, switchMap, tap } from 'rxjs';
-import type { Observation } from './changes/diff.ts';
+// Polls in, commits out: the whole flow, top to bottom, each step its stage's own function. The map.
+import { filter, map, merge, type Observable, share, startWith, switchMap, tap, timer } from 'rxjs';
+import type { Approvals } from './approvals/approvals.ts';
+import type { ApprovalTransaction } from './approvals/store.ts';
+import { observeBlind, observeRestored, type SightChange } from './changes/blindness.ts';
+import { type ObserveSettings, observe } from './changes/diff.ts';
 import { distinctByIncarnation } from './changes/distinct.ts';
-import type { KnownState, PollResult } from './model/events.ts';
+import { observeFailure } from './changes/state.ts';
+import type { EventContext } from './cloudevents/event.ts';
+import { toJournalEntry } from './cloudevents/journal-entry.ts';
+import { type Routes, route } from './delivery/routing.ts';
+import type { Change, Instant, PollResult } from './model/events.ts';
+import type { Committer } from './outbox/committer.ts';
+import type { Outbox } from './outbox/outbox.ts';
+import type { Transaction } from './outbox/transaction.ts';
+import { type Deps, now } from './time/clock.ts';
 
 type Document = Extract<PollResult, { kind: 'document' }>;
 
-export interface PipelineSteps {
-  /** metadata/: one result a poll. */
+export interface Publishing {
+  /** What goes into every CloudEvent; asked at each commit, since the VM's name may become known later. */
+  readonly speaker: () => Omit<EventContext, 'approval'>;
+  readonly routes: Routes;
+  readonly outbox: Outbox;
+  readonly clock: Deps;
+}
+
+export interface PipelineParts extends Publishing {
+  /** One result for each poll. */
   readonly polls$: Observable<PollResult>;
-  /** changes/: the last committed state. */
-  readonly known: () => KnownState;
-  /** A document that is nothing new: its time is kept. */
-  readonly keep: (state: KnownState) => void;
-  readonly compare: (poll: Document) => Observation;
-  /** cloudevents/, outbox/ and delivery/: what changed becomes CloudEvents, stored with the state and a delivery row for each sink, and wakes their lanes. */
-  readonly commit: (observation: Observation) => void;
-  /** A poll without a good document. */
-  readonly miss: () => void;
-  /** Emits when there has been no good document for too long since the last one. */
-  readonly silence$: () => Observable<unknown>;
-  readonly loseSight: () => void;
-  readonly regainSight: (poll: Document) => void;
-  /** The poll has been handled wholly. */
-  readonly handled: (poll: PollResult) => void;
+  readonly firstRequestAt: Instant;
+  readonly metadata: {
+    /** When this process last read a good document, though its changes may not have been stored. */
+    readonly lastGoodPollAt: Instant | null;
+    /** Why the last poll brought no document. */
+    readonly lastFailure: string | null;
+    /** How long without a good document counts as blind. */
+    readonly blindAfterMs: number;
+    handled(poll: PollResult): void;
+  };
+  readonly settleMs: ObserveSettings['settleMs'];
+  readonly store: Committer;
+  readonly approvals: Pick<Approvals, 'observe' | 'approvalOf' | 'documentHandled'>;
 }
 
 /** The running flow; it goes on until it is unsubscribed, since each step keeps its own failures. */
-export function pipeline(steps: PipelineSteps): Observable<unknown> {
-  const polls$ = steps.polls$.pipe(share());
-  const documents$ = polls$.pipe(filter(isDocument), tap(steps.regainSight), share());
+export function pipeline(parts: PipelineParts): Observable<unknown> {
+  const { metadata, store, approvals, clock } = parts;
+  const approvalOf: EventContext['approval'] = (key, occurrence) => approvals.approvalOf(key, occurrence);
+  const settings: ObserveSettings = {
+    settleMs: parts.settleMs,
+    isUsed: (id) => parts.outbox.journal.isUsed(id),
+    isApproved: (key, occurrence) => approvalOf(key, occurrence) !== null,
+  };
 
-  const changes$ = documents$.pipe(distinctByIncarnation(steps.known, steps.keep), map(steps.compare), tap(steps.commit));
-  const misses$ = polls$.pipe(filter(isFailure), tap(steps.miss), tap(steps.loseSight));
-  const silences$ = documents$.pipe(startWith(null), switchMap(steps.silence$), tap(steps.loseSight));
-  const handled$ = polls$.pipe(tap(steps.handled));
+  // 1. metadata: each poll brings a whole valid document, or a failure.
+  const polls$ = parts.polls$.pipe(share());
+  const documents$ = polls$.pipe(
+    filter(isDocument),
+    tap(({ at }) => seeAgain(at, parts)),
+    share(),
+  );
+
+  const commits$ = documents$.pipe(
+    // 2. changes: what is nothing new ends here; the rest is compared with what was committed last.
+    distinctByIncarnation(
+      () => store.state,
+      (state) => store.keep(state),
+    ),
+    map(({ document, at }) => observe(store.state, document, at, settings)),
+    // 3. cloudevents, 4. outbox, 5. delivery: in one transaction, after which the lanes wake.
+    tap(({ state, changes, news }) => {
+      if (!news) return store.keep(state);
+      store.advance({ state }, (transaction) => {
+        publish(changes, transaction, parts, approvalOf);
+        return approvals.observe(forApprovals(transaction, parts), changes);
+      });
+    }),
+  );
+
+  const misses$ = polls$.pipe(
+    filter(isFailure),
+    tap(() => store.keepInMemory(observeFailure(store.state))),
+    tap(() => loseSight(parts)),
+  );
+  const silences$ = documents$.pipe(
+    startWith(null),
+    switchMap(() => timer(metadata.blindAfterMs, clock.scheduler)),
+    tap(() => loseSight(parts)),
+  );
+  const handled$ = polls$.pipe(
+    tap((poll) => metadata.handled(poll)),
+    filter(isDocument),
+    tap(() => approvals.documentHandled()),
+  );
 
   // The order matters: a poll has been handled when the first two have had it.
-  return merge(changes$, misses$, silences$, handled$);
+  return merge(commits$, misses$, silences$, handled$);
+}
+
+/** Steps 3 to 5 of any change, inside the transaction that stores what it tells: its CloudEvent, and a row for each sink that gets it. */
+export function publish(
+  changes: readonly Change[],
+  transaction: Transaction,
+  { speaker, routes, outbox, clock }: Publishing,
+  approval: EventContext['approval'] = () => null,
+): void {
+  const context = { ...speaker(), approval };
+  const nowMs = clock.wallMs();
+  for (const change of changes) {
+    const entry = toJournalEntry(change, context);
+    const sinks = route(change, transaction, routes, { outbox, ownName: context.observer.name, nowMs });
+    transaction.append(entry, sinks, nowMs);
+  }
+}
+
+/** What approvals may write inside a transaction that is open. */
+export function forApprovals(transaction: Transaction, publishing: Publishing): ApprovalTransaction {
+  return { ...transaction, publish: (changes) => publish(changes, transaction, publishing) };
+}
+
+/** Publishes that sight was lost, once there has been no good document for too long. */
+function loseSight(parts: PipelineParts): void {
+  const { store, metadata, firstRequestAt, clock } = parts;
+  const sight = { firstRequestAt, lastGoodAt: metadata.lastGoodPollAt ?? store.state.lastGoodAt, blindness: store.blindness };
+  const settings = { limitMs: metadata.blindAfterMs, reason: metadata.lastFailure, ...idsOf(parts) };
+  commitSight(observeBlind(sight, now(clock), settings), parts);
+}
+
+/** Publishes that sight is back, where its loss was published before. */
+function seeAgain(at: Instant, parts: PipelineParts): void {
+  commitSight(observeRestored(parts.store.blindness, at, idsOf(parts)), parts);
+}
+
+function idsOf({ speaker, outbox }: Publishing) {
+  return { observerId: speaker().observer.id, isUsed: (id: string) => outbox.journal.isUsed(id) };
+}
+
+function commitSight(seen: SightChange | null, parts: PipelineParts): void {
+  if (seen === null) return;
+  parts.store.advance({ blindness: seen.blindness }, (transaction) => {
+    publish([seen.change], transaction, parts);
+    return () => {};
+  });
 }
 
 function isDocument(poll: PollResult): poll is Document {

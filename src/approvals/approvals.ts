@@ -202,7 +202,7 @@ export class Approvals implements AsyncDisposable {
   observe(transaction: ApprovalTransaction, changes: readonly EventChange[]): () => void {
     const pending = this.#ledger.observe(changes);
     pending.write(transaction);
-    return pending.commit;
+    return pending.apply;
   }
 
   /** The approvals of an occurrence that has not ended; null where nobody approved and no rule did. */

@@ -11,7 +11,7 @@ export interface ApprovalTransaction extends Pick<Transaction, 'saveApproval' | 
 
 export interface ApprovalStore extends Pick<Outbox, 'approvals' | 'messages'> {
   /** All of it or nothing, on disk before it returns. @throws BridgeError BRIDGE_STORE_* when nothing can be stored. */
-  transact<T>(work: (transaction: ApprovalTransaction) => T): T;
+  commit<T>(work: (transaction: ApprovalTransaction) => T): T;
   /** To which CloudEvents `Seen` may refer, and which ids are used. */
   readonly journal: Pick<Outbox['journal'], 'seen' | 'isUsed'>;
   readonly known: Pick<Outbox['known'], 'lastOccurrence' | 'lastEndedMs'>;

@@ -82,7 +82,7 @@ async function reachMetadata(
   config: Config,
   { deps, logger, signal }: ConnectionParts,
 ): Promise<{ readonly error: string | null; readonly observerId: string }> {
-  const metadata = new MetadataSource({ config, deps, logger, lastGoodAt: () => null });
+  const metadata = new MetadataSource({ config, deps, logger, storedGoodAt: null });
   try {
     const poll = await metadata.client.poll(signal);
     if (poll.kind === 'failure') return { error: poll.error.message, observerId: UNKNOWN_OBSERVER };

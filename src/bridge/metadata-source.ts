@@ -20,9 +20,12 @@ export interface MetadataSourceParts {
   readonly logger: Logger;
   /** HTTP on a connection of its own by default. */
   readonly transport?: Transport | undefined;
-  /** Of this process or, from the store, of one before. */
-  readonly lastGoodAt: () => Instant | null;
+  /** When a process before this one read its last good document. */
+  readonly storedGoodAt: Instant | null;
 }
+
+/** Without a good document for so long the bridge is blind, unless `firstTimeout` applies. */
+const BLIND_AFTER_MS = 60_000;
 
 /** Opens nothing before its first request. */
 export class MetadataSource {
@@ -37,7 +40,7 @@ export class MetadataSource {
   #lastGoodPollAt: Instant | null = null;
 
   constructor(parts: MetadataSourceParts) {
-    const { deps, config, logger, lastGoodAt } = parts;
+    const { deps, config, logger } = parts;
     this.#parts = parts;
     const http = parts.transport ? null : createHttpTransport(deps);
     const transport = (parts.transport ?? http?.send) as Transport;
@@ -45,7 +48,7 @@ export class MetadataSource {
     const where = endpoint === 'discover' ? discoverBy(transport, logger) : endpoint;
     this.rate = new RequestRate({ pollIntervalMs: options.pollIntervalMs, elapsedMs: deps.elapsedMs });
     this.client = new MetadataClient(
-      { ...options, endpoint: where, lastGoodAt },
+      { ...options, endpoint: where, lastGoodAt: () => this.#lastGoodAt },
       { ...deps, logger: logger.child({ area: 'metadata' }), transport, onGet: () => this.rate.left('GET') },
     );
     const rhythm = new Rhythm({ intervalMs: options.pollIntervalMs, random: deps.random });
@@ -73,9 +76,14 @@ export class MetadataSource {
     return this.#lastGoodPollAt;
   }
 
-  /** Whether `firstTimeout` applies: no good document of the last 24 h is known. */
-  get isFirst(): boolean {
-    return !isAwake(this.#parts.lastGoodAt(), now(this.#parts.deps));
+  /** How long without a good document counts as blind; `firstTimeout` where none of the last 24 h is known. */
+  get blindAfterMs(): number {
+    const isFirst = !isAwake(this.#lastGoodAt, now(this.#parts.deps));
+    return isFirst ? this.#parts.config.metadata.firstTimeoutMs : BLIND_AFTER_MS;
+  }
+
+  get #lastGoodAt(): Instant | null {
+    return this.#lastGoodPollAt ?? this.#parts.storedGoodAt;
   }
 
   /** To be told of each poll once its changes are committed. */

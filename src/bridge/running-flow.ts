@@ -1,26 +1,24 @@
-// An identified VM and its store → the flow at work: recorder, approvals and the pipeline between the polls and the lanes.
+// An identified VM and its store → the flow at work: the committer, approvals and the pipeline between polls and lanes.
 import type { Logger } from 'pino';
 import { type Observable, retry, type Subscription, tap, timer } from 'rxjs';
 import { Approvals } from '../approvals/approvals.ts';
 import type { MessageResult } from '../approvals/inbox/inbox.ts';
 import type { ApprovalEventName } from '../approvals/record/audit-trail.ts';
+import type { ApprovalStore } from '../approvals/store.ts';
 import type { Config } from '../config/config.ts';
-import type { Change, Instant, PollResult } from '../model/events.ts';
+import { compileRoutes } from '../delivery/routing.ts';
+import type { Instant, PollResult } from '../model/events.ts';
+import { Committer, type CommitterParts } from '../outbox/committer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { pipeline } from '../pipeline.ts';
+import { forApprovals, type Publishing, pipeline } from '../pipeline.ts';
 import type { Deps } from '../time/clock.ts';
 import { isShared, Sources } from './approval-sources.ts';
-import { approvalStore, approvalTransaction } from './approval-store.ts';
-import { Recorder } from './committer.ts';
 import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';
-import type { Sinks } from './sinks.ts';
 
-/** Without a good document for so long the bridge is blind, unless `firstTimeout` applies. */
-const BLIND_AFTER_MS = 60_000;
 const RETRY_MS = 1000;
 
-export interface WatchParts {
+export interface RunningFlowParts {
   readonly config: Config;
   readonly outbox: Outbox;
   readonly identity: Identity;
@@ -28,37 +26,33 @@ export interface WatchParts {
   /** The polls so far and to come; the last one is given again. */
   readonly polls$: Observable<PollResult>;
   readonly firstRequestAt: Instant;
-  readonly sinks: Sinks;
   readonly deps: Deps;
   readonly logger: Logger;
-  /** Called with what is on disk now. */
-  readonly committed: (changes: readonly Change[]) => void;
+  readonly onCommitted: CommitterParts['onCommitted'];
   readonly onApproval: (name: ApprovalEventName) => void;
   readonly onMessage: (source: string, result: MessageResult) => void;
 }
 
 /** One for each bridge, made once it is known which VM this is. Does nothing before `start`. */
-export class Watch implements AsyncDisposable {
-  readonly recorder: Recorder;
+export class RunningFlow implements AsyncDisposable {
+  readonly store: Committer;
   readonly approvals: Approvals;
   readonly sources: Sources;
-  readonly #parts: WatchParts;
+  readonly #parts: RunningFlowParts;
+  readonly #publishing: Publishing;
   #subscription: Subscription | null = null;
 
-  constructor(parts: WatchParts) {
-    const { config, deps, logger, outbox, sinks } = parts;
+  constructor(parts: RunningFlowParts) {
+    const { config, deps, logger, outbox, identity, metadata, onCommitted } = parts;
     this.#parts = parts;
-    this.recorder = new Recorder({
+    this.#publishing = {
+      speaker: () => ({ source: identity.source ?? '', typePrefix: config.cloudevents.typePrefix, observer: identity.observer }),
+      routes: compileRoutes(config.sinks, config.publish.resources),
       outbox,
-      settleMs: config.metadata.settleMs,
-      deps,
-      logger: logger.child({ area: 'store' }),
-      context: () => this.#context(),
-      route: (change, transaction) => sinks.route(change, transaction),
-      approvals: (transaction, changes) => this.approvals.observe(approvalTransaction(this.recorder, transaction), changes),
-      isApproved: (key, occurrence) => this.approvals.approvalOf(key, occurrence) !== null,
-      committed: parts.committed,
-    });
+      clock: deps,
+    };
+    const store = new Committer({ outbox, logger: logger.child({ area: 'store' }), onCommitted });
+    this.store = store;
     this.approvals = new Approvals({
       approvers: config.approvals.approvers,
       required: config.approvals.required,
@@ -66,17 +60,17 @@ export class Watch implements AsyncDisposable {
       group: config.approvals.group,
       isShared: (source) => isShared(source, config),
       dryRun: config.approvals.dryRun,
-      store: approvalStore(this.recorder, outbox, parts.committed),
+      store: approvalStore(store, this.#publishing),
       ports: {
-        events: () => this.recorder.known.events,
-        lastReadAt: () => this.#lastReadAt(),
-        lastGoodAt: () => this.recorder.known.lastGoodAt,
-        isBlind: () => this.recorder.blindness !== null,
-        read: (signal) => parts.metadata.read(signal),
-        room: (reads) => parts.metadata.rate.room(reads),
-        post: (eventIds, signal) => parts.metadata.post(eventIds, signal),
-        ownName: () => parts.identity.observer.name,
-        observerId: () => parts.identity.observer.id,
+        events: () => store.state.events,
+        lastReadAt: () => readHere(store.state.lastGoodAt),
+        lastGoodAt: () => store.state.lastGoodAt,
+        isBlind: () => store.blindness !== null,
+        read: (signal) => metadata.read(signal),
+        room: (reads) => metadata.rate.room(reads),
+        post: (eventIds, signal) => metadata.post(eventIds, signal),
+        ownName: () => identity.observer.name,
+        observerId: () => identity.observer.id,
       },
       deps,
       logger: logger.child({ area: 'approvals' }),
@@ -88,30 +82,12 @@ export class Watch implements AsyncDisposable {
 
   /** Takes up what was open, then handles the last poll and every one to come. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
-    const { metadata, polls$, deps, config, identity, logger } = this.#parts;
-    const { recorder } = this;
-    if (config.publish.resources === 'own' && identity.observer.name === null)
-      logger.warn(
-        "publish.resources is own, but the VM's own name is unknown: the events of its siblings are published too until it is known",
-      );
-    if (config.approvals.group.submit === 'leader' && identity.observer.name === null)
-      logger.warn(
-        "approvals.group.submit is leader, but the VM's own name is unknown: this bridge posts nothing that the group decides until it is known",
-      );
-    if (config.approvals.dryRun)
-      logger.warn('approvals.dryRun is true: what is decided is recorded and told, and no StartRequest is posted');
+    const { metadata, polls$, firstRequestAt, deps, config, identity, logger } = this.#parts;
+    this.#warn();
     this.approvals.start();
     const flow$ = pipeline({
-      polls$,
-      known: () => recorder.known,
-      keep: (state) => recorder.keep(state),
-      compare: ({ document, at }) => recorder.compare(document, at),
-      commit: (observation) => recorder.commit(observation),
-      miss: () => recorder.miss(),
-      silence$: () => timer(this.#blindAfterMs(), deps.scheduler),
-      loseSight: () => recorder.lookForBlindness(this.#sight(), this.#blindAfterMs(), metadata.lastFailure),
-      regainSight: ({ at }) => recorder.lookForSight(at),
-      handled: (poll) => this.#handled(poll),
+      ...this.#publishing,
+      ...{ polls$, metadata, firstRequestAt, settleMs: config.metadata.settleMs, store: this.store, approvals: this.approvals },
     });
     this.#subscription = flow$
       .pipe(
@@ -132,35 +108,31 @@ export class Watch implements AsyncDisposable {
     await Promise.all([closed, this.approvals[Symbol.asyncDispose]()]);
   }
 
-  #handled(poll: PollResult): void {
-    this.#parts.metadata.handled(poll);
-    if (poll.kind === 'document') this.approvals.documentHandled();
+  #warn(): void {
+    const { config, identity, logger } = this.#parts;
+    if (config.publish.resources === 'own' && identity.observer.name === null)
+      logger.warn(
+        "publish.resources is own, but the VM's own name is unknown: the events of its siblings are published too until it is known",
+      );
+    if (config.approvals.group.submit === 'leader' && identity.observer.name === null)
+      logger.warn(
+        "approvals.group.submit is leader, but the VM's own name is unknown: this bridge posts nothing that the group decides until it is known",
+      );
+    if (config.approvals.dryRun)
+      logger.warn('approvals.dryRun is true: what is decided is recorded and told, and no StartRequest is posted');
   }
+}
 
-  #context() {
-    const { identity, config } = this.#parts;
-    return {
-      source: identity.source ?? '',
-      typePrefix: config.cloudevents.typePrefix,
-      observer: identity.observer,
-      approval: (key: string, occurrence: number) => this.approvals.approvalOf(key, occurrence),
-    };
-  }
+/** The committer and the outbox as approvals ask for them: what they publish becomes CloudEvents like all others. */
+export function approvalStore(store: Committer, publishing: Publishing): ApprovalStore {
+  const { approvals, messages, journal, known } = publishing.outbox;
+  return {
+    ...{ approvals, messages, journal, known },
+    commit: (work) => store.commit((transaction) => work(forApprovals(transaction, publishing))),
+  };
+}
 
-  /** The last good poll counts, though its changes may not have been stored. */
-  #sight() {
-    const { metadata, firstRequestAt } = this.#parts;
-    return { firstRequestAt, lastGoodAt: metadata.lastGoodPollAt ?? this.recorder.known.lastGoodAt };
-  }
-
-  /** A moment read from the store is of an earlier process, whose reading does not count for posting. */
-  #lastReadAt(): Instant | null {
-    const at = this.recorder.known.lastGoodAt;
-    return at?.elapsedMs === null ? null : at;
-  }
-
-  #blindAfterMs(): number {
-    const { metadata, config } = this.#parts;
-    return metadata.isFirst ? config.metadata.firstTimeoutMs : BLIND_AFTER_MS;
-  }
+/** A moment read from the store is of an earlier process, whose reading does not count for posting. */
+function readHere(at: Instant | null): Instant | null {
+  return at?.elapsedMs === null ? null : at;
 }

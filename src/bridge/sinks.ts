@@ -1,49 +1,40 @@
-// The configured sinks → an adapter and a lane for each, and which of them get a change.
+// The configured sinks → an adapter and a lane for each.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { AdapterMemory } from '../../adapters/adapter.ts';
 import type { Config } from '../config/config.ts';
-import { compileFilter, publishes } from '../delivery/filter.ts';
 import { Lane } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
 import { type ManagedAdapter, manageAdapter } from '../delivery/managed-adapter.ts';
-import { type RoutedSink, routeTo } from '../delivery/routing.ts';
-import { names } from '../model/content.ts';
-import type { Change } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Transaction } from '../outbox/transaction.ts';
 import type { Deps } from '../time/clock.ts';
 
 export interface SinksParts {
-  readonly config: Pick<Config, 'sinks' | 'publish'>;
-  /** The VM's own name; null while unknown. */
-  readonly ownName: () => string | null;
+  readonly config: Pick<Config, 'sinks'>;
   readonly outbox: Outbox;
   readonly deps: Deps;
   readonly logger: Logger;
   readonly stdout: Writable;
+}
+
+export interface SinkReports {
   readonly onAttempt: (sink: string, report: AttemptReport) => void;
   readonly onState: (sink: string, status: LaneStatus) => void;
 }
 
-/** What a change has that tells of no event. */
-const NO_EVENT = { event: null, occurrence: null };
-
 /** One for each bridge. Does nothing before `open`. */
 export class Sinks {
   readonly #parts: SinksParts;
-  readonly #routed: readonly RoutedSink[];
   #lanes = new Map<string, Lane>();
 
   constructor(parts: SinksParts) {
     this.#parts = parts;
-    this.#routed = Object.entries(parts.config.sinks).map(([name, { filter }]) => ({ name, wants: compileFilter(filter) }));
   }
 
   /** Tells the store which sinks there are, then lets a lane for each deliver what the store holds for it. Once, or again after `close`. */
-  open(): void {
-    this.#tellStore();
-    const { config, outbox, deps, logger, stdout, onAttempt, onState } = this.#parts;
+  open({ onAttempt, onState }: SinkReports): void {
+    this.#syncStore();
+    const { config, outbox, deps, logger, stdout } = this.#parts;
     this.#lanes = new Map(
       Object.entries(config.sinks).map(([name, { retry }]) => {
         const own = logger.child({ area: 'delivery', sink: name });
@@ -53,19 +44,6 @@ export class Sinks {
       }),
     );
     for (const lane of this.#lanes.values()) lane.start();
-  }
-
-  /** The sinks that get a change, asked inside the transaction that stores it. One that was sent an earlier change of its event gets it in any case that its `changes` allow. */
-  route(change: Change, transaction: Pick<Transaction, 'markOwn'>): readonly string[] {
-    const { config, outbox, deps, ownName } = this.#parts;
-    const own = ownName();
-    const { event, occurrence } = change.kind === 'source' ? NO_EVENT : change;
-    if (occurrence !== null && event !== null && own !== null && names(event, own)) transaction.markOwn(occurrence);
-    const wasSent = (sink: string, occurrence: number) => outbox.sinks.wasSent(sink, occurrence);
-    const sinks = routeTo(change, this.#routed, { wasSent, nowMs: deps.wallMs() });
-    const namedBefore = occurrence !== null && outbox.known.isOwn(occurrence);
-    if (publishes(config.publish.resources, change, { ownName: own, namedBefore })) return sinks;
-    return sinks.filter((sink) => occurrence !== null && wasSent(sink, occurrence));
   }
 
   /** New rows are queued, by this process or another. */
@@ -83,7 +61,7 @@ export class Sinks {
     await Promise.all([...this.#lanes.values()].map((lane) => lane.close(graceMs)));
   }
 
-  #tellStore(): void {
+  #syncStore(): void {
     const { config, outbox, logger } = this.#parts;
     const configured = Object.entries(config.sinks).map(([name, { type, fingerprint }]) => ({ name, type, fingerprint }));
     const { added, removed, unretired } = outbox.sinks.sync(configured);

@@ -149,7 +149,7 @@ export class ApprovalBench {
     }
     for (const [key, { occurrence, event }] of this.#known)
       if (!next.has(key)) changes.push(this.#change('ended', key, occurrence, event, at));
-    const commit = this.store.transact((transaction) => this.#approvals?.observe(transaction, changes));
+    const commit = this.store.commit((transaction) => this.#approvals?.observe(transaction, changes));
     for (const { key, occurrence, phase } of changes) if (phase === 'ended') this.store.end(key, occurrence, at.wallMs);
     this.#known = next;
     this.#readAt = at;

@@ -22,7 +22,7 @@ export class MemoryApprovalStore implements ApprovalStore {
   readonly #ended = new Map<number, { readonly key: string; readonly endedMs: number }>();
   readonly #messages = new Map<string, StoredMessage>();
 
-  transact<T>(work: (transaction: ApprovalTransaction) => T): T {
+  commit<T>(work: (transaction: ApprovalTransaction) => T): T {
     this.transactions++;
     if (this.fault) throw this.fault;
     const writes: (() => void)[] = [];

@@ -143,7 +143,7 @@ export class Intake implements Disposable {
   #refuse(message: ReceivedMessage, refused: Refusal): MessageVerdict {
     const { store, deps, denied } = this.#parts;
     const verdict: MessageRefusal = { reason: refused.type, description: refused.detail };
-    store.transact((transaction) => {
+    store.commit((transaction) => {
       if (refused.eventId !== undefined) transaction.publish([this.#failed(message.approver, refused.eventId, refused.type)]);
       transaction.handleMessage(message, verdict, deps.wallMs());
     });
@@ -182,7 +182,7 @@ export class Intake implements Disposable {
 
   #park(message: ReceivedMessage): MessageVerdict {
     const { store, logger } = this.#parts;
-    store.transact((transaction) => transaction.parkMessage(message));
+    store.commit((transaction) => transaction.parkMessage(message));
     this.#parking.add(message);
     const { source, place, approver } = message;
     logger.info({ source, place, approver }, 'an approval names what this bridge has not read yet: it is kept for some time');

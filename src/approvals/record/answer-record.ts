@@ -13,7 +13,7 @@ interface Written {
 }
 
 export interface AnswerRecordParts {
-  readonly store: Pick<ApprovalStore, 'transact'>;
+  readonly store: Pick<ApprovalStore, 'commit'>;
   readonly deps: Pick<Deps, 'wallMs'>;
 }
 
@@ -31,7 +31,7 @@ export class AnswerRecord {
     const { count, last } = this.#written.get(key) ?? { count: 0, last: null };
     if (count === MOST || (count > 0 && last === status)) return;
     const step = stepOf('answered', this.#parts.deps.wallMs(), policy, { status, reason: isLost ? LOST_ANSWER : null });
-    this.#parts.store.transact((transaction) => transaction.addSteps(occurrence, [step]));
+    this.#parts.store.commit((transaction) => transaction.addSteps(occurrence, [step]));
     this.#written.set(key, { count: count + 1, last: status });
   }
 

@@ -72,8 +72,8 @@ export class Ledger {
       this.#reviews.review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
     );
     const pending = together([...lost, ...reviews]);
-    if (pending.isNews) store.transact(pending.write);
-    pending.commit();
+    if (pending.isNews) store.commit(pending.write);
+    pending.apply();
   }
 
   /** Null without approvals, and once the occurrence has ended. */
@@ -104,7 +104,7 @@ export class Ledger {
       return [this.#chronicle.entry(act.known, before, after, at, origin)];
     });
     if (also !== undefined || entries.length > 0) {
-      this.#parts.store.transact((transaction) => {
+      this.#parts.store.commit((transaction) => {
         this.#chronicle.write(transaction, entries);
         also?.(transaction);
       });
@@ -152,7 +152,7 @@ export class Ledger {
           changes: [],
           steps: stands(before) ? [] : [stepOf('left', at.wallMs, matter.governed.ruling.policy, { reason: 'deadline' })],
         };
-    store.transact((transaction) => this.#chronicle.write(transaction, [entry]));
+    store.commit((transaction) => this.#chronicle.write(transaction, [entry]));
     this.#rulings.keep(known, done);
     this.#chronicle.tell(entry);
     if (isDecided) this.#keep(after);
@@ -174,8 +174,8 @@ export class Ledger {
     if (!isMootNoMore && (before.state !== 'submitting' || known.event.eventStatus !== 'Started')) return;
     const at = now(this.#parts.deps);
     const pending = isMootNoMore ? this.#reviews.inDoubt(known, before, at) : this.#reviews.review(known, before, at);
-    this.#parts.store.transact(pending.write);
-    pending.commit();
+    this.#parts.store.commit(pending.write);
+    pending.apply();
   }
 
   /** What became of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
@@ -191,7 +191,7 @@ export class Ledger {
     // A document may show the start before the answer is there.
     const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
     const entry = this.#chronicle.verdict({ known, posted, before, after, status, at });
-    this.#parts.store.transact((transaction) => this.#chronicle.write(transaction, [entry]));
+    this.#parts.store.commit((transaction) => this.#chronicle.write(transaction, [entry]));
     this.#chronicle.tell(entry);
     this.#keep(after);
   }
@@ -213,7 +213,7 @@ export class Ledger {
     const isNews = !isKnown && state === 'submitting' && this.#hooks.mayHavePosted(approval);
     if (isKnown || isNews) this.#doubts.add(approval);
     const steps = isNews ? [stepOf('answered', at.wallMs, policy, { reason: LOST_ANSWER })] : [];
-    return { isNews, write: (transaction) => isNews && transaction.addSteps(occurrence, steps), commit: () => {} };
+    return { isNews, write: (transaction) => isNews && transaction.addSteps(occurrence, steps), apply: () => {} };
   }
 
   #acted(origin: ApprovalOrigin, act: ApprovalCommand, before: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {

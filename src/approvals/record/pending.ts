@@ -5,7 +5,7 @@ export interface Pending {
   /** False: there is nothing to write. */
   readonly isNews: boolean;
   readonly write: (transaction: ApprovalTransaction) => void;
-  readonly commit: () => void;
+  readonly apply: () => void;
 }
 
 /** As one, in their order. */
@@ -15,8 +15,8 @@ export function together(parts: readonly Pending[]): Pending {
     write: (transaction) => {
       for (const { write } of parts) write(transaction);
     },
-    commit: () => {
-      for (const { commit } of parts) commit();
+    apply: () => {
+      for (const { apply } of parts) apply();
     },
   };
 }

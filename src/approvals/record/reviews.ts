@@ -46,11 +46,11 @@ export class Reviews {
     const { chronicle, doubts, forget, isOnItsWay } = this.#parts;
     const passedBy = before !== null && isOnItsWay(before) ? 'unknown' : doubts.passedBy(known.key);
     const entry = chronicle.review(known, before, before && closed(before, at, passedBy), [], at);
-    const commit = (): void => {
+    const apply = (): void => {
       chronicle.tell(entry);
       forget(known);
     };
-    return { isNews: entry.after !== before, write: (transaction) => chronicle.write(transaction, [entry]), commit };
+    return { isNews: entry.after !== before, write: (transaction) => chronicle.write(transaction, [entry]), apply };
   }
 
   /** Told to be moot too early: what was on its way then may have been accepted after all. */
@@ -81,11 +81,11 @@ export class Reviews {
   ): Pending {
     const { chronicle, rulings, keep } = this.#parts;
     const entry = chronicle.review(known, before, after, voided, at);
-    const commit = (): void => {
+    const apply = (): void => {
       rulings.keep(known, governed);
       chronicle.tell(entry);
       if (after !== null) keep(after);
     };
-    return { isNews: after !== before, write: (transaction) => chronicle.write(transaction, [entry]), commit };
+    return { isNews: after !== before, write: (transaction) => chronicle.write(transaction, [entry]), apply };
   }
 }

@@ -264,11 +264,11 @@ export class ApprovalsWorld {
     const { kill, store } = this;
     if (kill !== null && this.#phase !== null && store.fault === null) {
       this.kill = null;
-      if (kill === 'after') this.#written(() => store.transact(work));
+      if (kill === 'after') this.#written(() => store.commit(work));
       if (this.#process) this.#process.isDead = true;
       throw killed();
     }
-    return this.#written(() => store.transact(work));
+    return this.#written(() => store.commit(work));
   }
 
   #written<T>(transact: () => T): T {
@@ -341,7 +341,7 @@ export class ApprovalsWorld {
       isBlind: () => this.oracle.isBlind,
       poll: () => this.#read(),
       post: (from, eventIds) => this.#post(from, eventIds),
-      transact: (work) => this.#transact(work),
+      commit: (work) => this.#transact(work),
     });
     this.#process = process;
     const isStored = this.#during('judges', () => process.approvals.start());

@@ -36,7 +36,7 @@ export interface Process {
 /** What is around a process. */
 export interface Surroundings
   extends Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'lastGoodAt' | 'isBlind' | 'room'>,
-    Pick<ApprovalStore, 'transact'> {
+    Pick<ApprovalStore, 'commit'> {
   poll(): void;
   post(process: Process, eventIds: readonly string[]): Promise<PostResult>;
 }
@@ -51,9 +51,9 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
     logger: pino({ level: 'silent' }),
     store: {
       ...{ messages: store.messages, approvals: store.approvals, journal: store.journal, known: store.known },
-      transact: (work) => {
+      commit: (work) => {
         if (process.isDead) throw killed();
-        return surroundings.transact(work);
+        return surroundings.commit(work);
       },
     },
     ports: {

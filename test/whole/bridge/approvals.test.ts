@@ -165,3 +165,14 @@ test('a start that cannot store what rules decide answers 503, not that the even
   assert.ok(posts(bridge).every((status) => status === 200));
   assert.equal(bridge.sink('audit').changes.filter((change) => change === 'approval.submitted').length, 60);
 });
+
+test('an approval that a document brings about is counted and logged like all others', async (t) => {
+  const bridge = new VirtualBridge(t);
+  bridge.simulation.schedule();
+  await bridge.startFor(2 * SECOND, { approvals: { ...ANY.approvals, policy: [{ when: {}, then: 'approve' }] } });
+  const names = [...new Set(bridge.sink('audit').changes)];
+  assert.ok(names.length > 1, names.join());
+  assert.deepEqual([...new Set(bridge.logged('change stored').map(({ change }) => change))], names);
+  const counted = await bridge.metrics(/changes_total\{.*\} [1-9]/);
+  assert.equal(counted.length, names.length, counted.join());
+});

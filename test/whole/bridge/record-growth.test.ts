@@ -6,8 +6,8 @@ import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { Approvals } from '../../../src/approvals/approvals.ts';
 import type { Life } from '../../../src/approvals/views/event-record.ts';
-import { approvalStore } from '../../../src/bridge/approval-store.ts';
-import { Recorder } from '../../../src/bridge/committer.ts';
+import { approvalStore } from '../../../src/bridge/running-flow.ts';
+import { Committer } from '../../../src/outbox/committer.ts';
 import { context } from '../../unit/cloudevents/changes.ts';
 import { caller } from '../../virtual/approvals-fixture.ts';
 import { knownEvent, knownState, testStore } from '../../virtual/outbox-fixture.ts';
@@ -29,15 +29,13 @@ function world(t: TestContext): World {
   const event = knownEvent('a', 1);
   outbox.transact((transaction) => transaction.saveState(knownState([event])));
   const logger = pino({ level: 'silent' });
-  const recorder: Recorder = new Recorder({
-    ...{ outbox, settleMs: 0, deps: time, logger, context: () => context, route: () => [] },
-    ...{ approvals: () => () => {}, isApproved: () => false, committed: () => {} },
-  });
+  const committer = new Committer({ outbox, logger, onCommitted: () => {} });
+  const routes = { sinks: [], resources: 'all' } as const;
   const approvals = new Approvals({
     ...{ approvers: { orders: {}, billing: {} }, required: 'any', policy: null, dryRun: false, deps: time, logger },
     group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
     isShared: () => false,
-    store: approvalStore(recorder, outbox, () => {}),
+    store: approvalStore(committer, { speaker: () => context, routes, outbox, clock: time }),
     ports: {
       ...{
         events: () => new Map([['a', event]]),

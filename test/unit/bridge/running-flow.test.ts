@@ -4,9 +4,9 @@ import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
 import type { ApprovalStore } from '../../../src/approvals/store.ts';
 import { FIRST_PART } from '../../../src/approvals/views/queries.ts';
-import { approvalStore } from '../../../src/bridge/approval-store.ts';
-import { Recorder } from '../../../src/bridge/committer.ts';
+import { approvalStore } from '../../../src/bridge/running-flow.ts';
 import type { EventApproval } from '../../../src/model/approvals.ts';
+import { Committer } from '../../../src/outbox/committer.ts';
 import { MemoryApprovalStore } from '../../virtual/memory-approval-store.ts';
 import { approvalStep, at, knownEvent, knownState, testStore } from '../../virtual/outbox-fixture.ts';
 import { approvalChange, context, eventApproval } from '../cloudevents/changes.ts';
@@ -23,17 +23,16 @@ interface World {
 function onDisk(t: TestContext): World {
   const { outbox, time } = testStore(t);
   const committed: string[] = [];
-  const recorder: Recorder = new Recorder({
-    ...{ outbox, settleMs: 0, deps: time, logger: pino({ level: 'silent' }), context: () => context, route: () => [] },
-    ...{ approvals: () => () => {}, isApproved: () => false, committed: () => {} },
-  });
-  const store = approvalStore(recorder, outbox, (changes) => committed.push(...changes.map(({ id }) => id)));
+  const onCommitted = (entries: readonly { readonly id: string }[]) => committed.push(...entries.map(({ id }) => id));
+  const committer = new Committer({ outbox, logger: pino({ level: 'silent' }), onCommitted });
+  const routes = { sinks: [], resources: 'all' } as const;
+  const store = approvalStore(committer, { speaker: () => context, routes, outbox, clock: time });
   outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('a', 1), knownEvent('b', 2)])));
   const comeBack = (endedMs: number): void => {
     const lastGoodAt = at(endedMs);
     outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('b', 2)], { lastGoodAt })));
     outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('b', 2), knownEvent('a', 3)], { lastGoodAt })));
-    store.transact((transaction) => transaction.saveApproval(ballot({ occurrence: 3 })));
+    store.commit((transaction) => transaction.saveApproval(ballot({ occurrence: 3 })));
   };
   return { store, comeBack, committed };
 }
@@ -42,7 +41,7 @@ function inMemory(): World {
   const store = new MemoryApprovalStore();
   const comeBack = (endedMs: number): void => {
     store.end('a', 1, endedMs);
-    store.transact((transaction) => transaction.saveApproval(ballot({ occurrence: 3 })));
+    store.commit((transaction) => transaction.saveApproval(ballot({ occurrence: 3 })));
   };
   return { store, comeBack, committed: [] };
 }
@@ -57,7 +56,7 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
     const { store } = world(t);
     const decided = { by: 'policy', atOnce: false, dueMs: 3, isSpent: false } as const;
     const hold = { approver: 'billing', via: 'token', isShared: false, reason: 'a dump', sentMs: 5, replaced: null };
-    store.transact((transaction) => {
+    store.commit((transaction) => {
       transaction.addSteps(1, [approvalStep('recorded', { approver: 'orders' })]);
       const ticking = { wallMs: 7, elapsedMs: 3 };
       const holds = [{ ...hold, at: ticking }];
@@ -83,10 +82,10 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
 
   test(`a transaction that throws has written nothing, ${where}`, (t) => {
     const { store, committed } = world(t);
-    store.transact((transaction) => transaction.addSteps(1, [approvalStep('recorded')]));
+    store.commit((transaction) => transaction.addSteps(1, [approvalStep('recorded')]));
     assert.throws(
       () =>
-        store.transact((transaction) => {
+        store.commit((transaction) => {
           transaction.saveApproval(ballot());
           transaction.addSteps(1, [approvalStep('decided')]);
           transaction.publish([approvalChange({ id: 'recorded:1' })]);
@@ -104,7 +103,7 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
 
   test(`an occurrence that has ended keeps approvals and record, and the newest of its event is found, ${where}`, (t) => {
     const { store, comeBack } = world(t);
-    store.transact((transaction) => {
+    store.commit((transaction) => {
       transaction.saveApproval(ballot());
       transaction.addSteps(1, [approvalStep('submitted')]);
     });
@@ -119,7 +118,7 @@ for (const [where, world] of Object.entries({ 'on disk': onDisk, 'in memory': in
 
 test('what was published is told once it is on disk', (t) => {
   const { store, committed } = onDisk(t);
-  store.transact((transaction) => {
+  store.commit((transaction) => {
     transaction.publish([approvalChange({ id: 'recorded:1' })]);
     transaction.publish([approvalChange({ id: 'recorded:2' })]);
     assert.deepEqual(committed, []);
