@@ -98,7 +98,7 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
   return merge(commits$, misses$, silences$, handled$);
 }
 
-/** Steps 3 to 5 of any change, inside the transaction that stores what it tells: its CloudEvent, and a row for each sink that gets it. */
+/** Steps 3 to 5 of any change, inside the transaction that stores it: its CloudEvent, and a row for each sink that gets it. */
 export function publish(
   changes: readonly Change[],
   transaction: Transaction,

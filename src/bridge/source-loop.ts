@@ -27,7 +27,7 @@ export class Receiver {
   readonly #parts: ReceiverParts;
   readonly #running: Promise<void>;
   #isUp = false;
-  #isFaultTold = false;
+  #isFaultLogged = false;
   #failures = 0;
 
   /** Receives at once; from a source whose messages others can take, only once this bridge can take them itself. */
@@ -65,7 +65,7 @@ export class Receiver {
     this.#isUp = false;
     if (stop.aborted) return;
     this.#failures = deps.elapsedMs() - sinceMs >= STEADY_MS ? 1 : this.#failures + 1;
-    this.#tell(error);
+    this.#logFault(error);
     const disposition = (error instanceof BridgeError && error.disposition) || 'retry';
     const pauseMs = backoffMs({ failures: this.#failures, disposition, longEnded: false }, deps.random);
     await sleep(deps, pauseMs, stop).catch(() => {});
@@ -74,17 +74,17 @@ export class Receiver {
   #ready(): void {
     if (this.#parts.stop.aborted) return;
     this.#isUp = true;
-    if (this.#isFaultTold) this.#parts.logger.info('approvals are received again');
-    this.#isFaultTold = false;
+    if (this.#isFaultLogged) this.#parts.logger.info('approvals are received again');
+    this.#isFaultLogged = false;
   }
 
-  /** Once for each time that the source is away; whoever keeps the store tells its faults. */
-  #tell(error: unknown): void {
+  /** Once for each time that the source is away; faults of the store are logged by the committer. */
+  #logFault(error: unknown): void {
     const { logger } = this.#parts;
-    const isNew = !isStoreFault(error) && !this.#isFaultTold;
+    const isNew = !isStoreFault(error) && !this.#isFaultLogged;
     if (isNew) logger.warn({ err: error }, 'approvals cannot be received: it is tried again, at most 10 s apart');
     else logger.debug({ reason: messageOf(error) }, 'approvals cannot be received: it is tried again');
-    this.#isFaultTold ||= isNew;
+    this.#isFaultLogged ||= isNew;
   }
 }
 

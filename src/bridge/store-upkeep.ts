@@ -65,15 +65,15 @@ function shareOf({ bytes, maxBytes }: Usage): number {
   return maxBytes === null ? 0 : bytes / maxBytes;
 }
 
-/** Told once for each share, and again only after it has fallen well below the first. */
+/** Logged once for each share, and again only after it has fallen well below the first. */
 function fillWarnings(logger: Logger): (usage: Usage) => void {
-  let told = 0;
+  let warned = 0;
   return ({ bytes, maxBytes }) => {
     const share = shareOf({ bytes, maxBytes });
-    if (share < CALM_SHARE) told = 0;
+    if (share < CALM_SHARE) warned = 0;
     const reached = WARN_SHARES.filter((each) => share >= each).length;
-    if (reached <= told) return;
-    told = reached;
+    if (reached <= warned) return;
+    warned = reached;
     logger.warn(
       { area: 'store', bytes, maxBytes, percent: Math.floor(share * 100) },
       'the store is nearly as large as store.maxSize: what was delivered is dropped early, oldest first; once it is reached nothing more is stored or sent',
