@@ -3,7 +3,8 @@ import { names } from '../model/content.ts';
 import type { Change } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
-import { compileFilter, publishes, type SinkFilter, type Wants } from './filter.ts';
+import { compileFilter, publishes, type Wants } from './filter.ts';
+import type { SinkFilter } from './options.ts';
 
 export interface RoutedSink {
   readonly name: string;

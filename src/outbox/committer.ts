@@ -120,6 +120,7 @@ export class Committer {
       );
     }
     if (wasLogged && this.#logged === null) logger.info('what is observed can be stored again');
-    this.#fault = fault;
+    // A heartbeat that goes well ends no fault of transactions.
+    this.#fault = fault ?? (this.#logged === 'transaction' ? this.#fault : null);
   }
 }

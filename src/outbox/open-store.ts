@@ -1,5 +1,6 @@
 // A store's file → an open database of the newest schema, its tables with their statements prepared once.
 import { join } from 'node:path';
+import { keysByUrgency } from '../model/urgency.ts';
 import type { Deps } from '../time/clock.ts';
 import { ApprovalTable } from './approvals.ts';
 import { Database, type DatabaseOptions, type Statement } from './database.ts';
@@ -14,7 +15,6 @@ import { Replay } from './replay.ts';
 import { Retention } from './retention.ts';
 import { migrate } from './schema.ts';
 import { Sinks } from './sinks.ts';
-import { keysByUrgency } from './urgency.ts';
 
 export interface OutboxOptions {
   readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
+import { keysByUrgency } from '../../../src/model/urgency.ts';
 import { Database } from '../../../src/outbox/database.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { MIGRATIONS, migrate } from '../../../src/outbox/schema.ts';
-import { keysByUrgency } from '../../../src/outbox/urgency.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { append, entry, knownEvent, knownState, sinks, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
 

@@ -1,7 +1,7 @@
 // The events that are known now and the clock → their partition keys, the most urgent first: whom it pays to tell before others.
 
-import type { KnownEvent } from '../model/events.ts';
-import { eidOf } from '../model/ids.ts';
+import type { KnownEvent } from './events.ts';
+import { eidOf } from './ids.ts';
 
 /** What happens already counts as if it began in a minute: who has less notice than that can still be told in time. */
 const STARTED_AS_MS = 60_000;
