@@ -39,7 +39,7 @@ export interface AdapterDefinition<Options> {
   readonly options: Schema<Options>;
   /** What shows in options that fit the schema only once their secrets are open. No I/O. */
   secretFaults?(options: Options): readonly OptionFault[];
-  /** What takes loading to judge, such as a template: of options whose secrets are open. It connects to nothing. */
+  /** Faults that take a heavy module to find, such as those of a template. The options' secrets are open; nothing is connected to. */
   contentFaults?(options: Options): Promise<readonly OptionFault[]>;
   /** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
   create(options: Options, deps: AdapterDeps): Adapter;
@@ -134,7 +134,7 @@ export interface AdapterLimits {
   readonly batch: number;
   /** Of all members of a batch together. */
   readonly batchBytes: number;
-  /** Calls of `deliver` in any 60 s, failed ones too; null: no limit now; absent: never one. The lane keeps it, and asks anew each time. */
+  /** Calls of `deliver` allowed in any 60 s, failed ones included; null: no limit now; absent: never one. The lane enforces it, and asks each time. */
   readonly perMinute?: number | null;
 }
 
@@ -152,7 +152,7 @@ export interface Preparation {
  */
 export interface Adapter {
   readonly limits: AdapterLimits;
-  /** Absent where a delivery needs none. `deliver` called without it does it by itself. */
+  /** Absent where a delivery needs no preparation. `deliver` prepares itself where this was not called. */
   readonly preparation?: Preparation;
   /** Would a delivery be accepted? Sends no event. @returns what is worth telling people besides, null for nothing. @throws BridgeError with what to do. */
   check(signal: AbortSignal): Promise<string | null>;

@@ -7,6 +7,6 @@ import { webhook } from './webhook/webhook.ts';
 
 /**
  * By `type`. A definition itself is light: its options and a `create` without I/O. An adapter that needs a heavy client imports it
- * at its first use (`await import(…)` in `check` and `deliver`), so that nobody pays for a sink that is not configured.
+ * at its first use (`await import(…)` in `check` and `deliver`), so that a sink which is not configured costs no memory.
  */
 export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [stdout, webhook, kafka, serviceBus];

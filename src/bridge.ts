@@ -1,4 +1,4 @@
-// A configuration and the outside world → a running bridge: composes the parts, and owns the order in which they start and end.
+// A configuration and the outside world → a running bridge: composes, starts and stops the parts.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import { ReplaySubject } from 'rxjs';
@@ -213,7 +213,7 @@ class RunningBridge implements Bridge {
     this.#sinks.wake();
   }
 
-  /** Standard output as the only sink, and nobody reads it any more: there is nothing left to do. */
+  /** Standard output is the only sink, and its reader is gone: there is nothing left to do. */
   #sawState(sink: string, state: string): void {
     const { sinks } = this.#options.config;
     if (state === 'retired' && sinks[sink]?.type === 'stdout' && Object.keys(sinks).length === 1) this.#ending.resolve();

@@ -1,4 +1,4 @@
-// argv → a verb → its exit code; the only place that reads argv, prints what the verbs have to say and exits.
+// argv → a verb → its exit code; the only place that reads argv, prints and exits.
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import packageJson from '../package.json' with { type: 'json' };
@@ -64,11 +64,11 @@ export function makeLean(execArgv: readonly string[], nodeOptions: string | unde
 export async function main(told: AbortController): Promise<void> {
   process.stdout.on('error', ignoreBrokenPipe);
   process.stderr.on('error', ignoreBrokenPipe);
-  // Nothing may hold the process up any longer: not a log line that nobody reads, nor a socket that does not close.
+  // Nothing may delay the exit any longer: neither an unread log line nor a socket that does not close.
   leave(await dispatch(process.argv.slice(2), told));
 }
 
-/** Work that a thread of the pool may be stuck in: a dead name server, a pipe that nobody writes to. */
+/** Work that a thread of the pool may be stuck in: a dead name server, a pipe without a writer. */
 const IN_THREADS = /^(GetAddrInfo|GetNameInfo|FSReq)/;
 
 /**
@@ -105,7 +105,7 @@ async function dispatch(argv: readonly string[], told: AbortController): Promise
   }
 }
 
-/** A verb that was told to end and does not, as one that reads from a pipe, is left where it is. */
+/** A verb that does not end after its signal, as one that reads from a pipe, is abandoned. */
 async function cutOff(context: VerbContext, limitMs: number): Promise<number> {
   await interrupted(context);
   await sleep(context.deps, limitMs);
@@ -160,14 +160,14 @@ async function say(stream: NodeJS.WriteStream, words: string, exit: number): Pro
   return exit;
 }
 
-/** False where nobody reads any more: `… | head -1` closes the pipe, which is an end, not a failure. */
+/** False once the reader is gone: `… | head -1` closes the pipe, which is an end, not a failure. */
 function write(stream: NodeJS.WriteStream, chunk: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     stream.write(chunk, (error) => (error && !isBrokenPipe(error) ? reject(error) : resolve(!error)));
   });
 }
 
-/** What a write meets is told to its callback. */
+/** A write's error goes to its callback. */
 function ignoreBrokenPipe(error: Error): void {
   if (!isBrokenPipe(error)) throw error;
 }

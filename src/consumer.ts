@@ -1,4 +1,4 @@
-// `scheduled-events-bridge/consumer`, for those who receive and approve: webhooks and messages → handlers, and approvals back, on the machine's clock.
+// `scheduled-events-bridge/consumer`: webhooks and messages → handlers, and approvals back.
 
 import { type HttpOptions, httpOn } from './consumer/approve/approval-http.ts';
 import type { ApprovalChannel } from './consumer/approve/approver.ts';

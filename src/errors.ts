@@ -1,4 +1,4 @@
-// The one error class and the closed list of its codes; docs/operate/errors.md tells what each means and what to do (a test compares the two).
+// BridgeError and its closed list of codes; docs/operate/errors.md explains each.
 
 export const ERROR_CODES = [
   'BRIDGE_ADAPTER_CLOSED',
@@ -139,7 +139,7 @@ export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** Nothing can be stored; whoever keeps the store tells it. */
+/** Nothing can be stored; the store reports why. */
 export function isStoreFault(error: unknown): boolean {
   return error instanceof BridgeError && error.code.startsWith('BRIDGE_STORE_');
 }

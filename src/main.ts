@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command as installed: an old Node gets a sentence before anything that it cannot parse is read; any other goes on to cli.ts.
 
-// Else Node opens its debugger at this signal, on a port that asks nobody who he is.
+// Else Node opens its debugger at this signal, on a port without authentication.
 process.on('SIGUSR1', () => {});
 
 const OLDEST_NODE = 24;

@@ -1,4 +1,4 @@
-// Polls in, commits out: the whole flow, top to bottom, each step its stage's own function. The map.
+// Polls → commits: the whole flow from the metadata service to the store, top to bottom.
 import { filter, map, merge, type Observable, share, startWith, switchMap, tap, timer } from 'rxjs';
 import type { Approvals } from './approvals/approvals.ts';
 import type { ApprovalTransaction } from './approvals/store.ts';

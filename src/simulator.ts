@@ -1,4 +1,4 @@
-// `scheduled-events-bridge/simulator`, for tests in Node: what machines to play → a simulated metadata service that listens, on the machine's clocks.
+// `scheduled-events-bridge/simulator`: machines to play → a listening simulated service, for tests.
 import * as v from 'valibot';
 import { BridgeError } from './errors.ts';
 import { formatFault } from './schema/faults.ts';

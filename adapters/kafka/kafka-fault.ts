@@ -1,4 +1,4 @@
-// What kafkajs, TLS and DNS throw → BridgeErrors that say whom it hit and what to do.
+// Errors of kafkajs, TLS and DNS → BridgeErrors that say what is affected and what to do.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
 import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
@@ -15,7 +15,7 @@ export interface FaultContext {
   readonly connected: readonly string[];
   /** Whether this has ever gone well, so that what fails now can hardly be the configuration. */
   readonly hasWorked: boolean;
-  /** What the configuration uses at every broker; left out where nobody says. */
+  /** What the configuration uses at every broker; left out where it is not known. */
   readonly uses?: { readonly tls: boolean; readonly login: boolean };
   /** The time limit of an answer, as the configuration writes it. */
   readonly limit?: string;
@@ -123,7 +123,7 @@ function wishesOf({ uses }: FaultContext): string {
   return uses.login ? tls : `${tls}, or want a login (sasl)`;
 }
 
-/** Foreign and unforeseen: it may hold anything, so its kind alone is told. */
+/** A foreign error of an unknown kind: its text may hold anything, so only its kind is shown. */
 function unknownFault(error: unknown, { who, doing }: FaultContext): BridgeError {
   const kind = error instanceof Error ? error.name : typeof error;
   const scope = doing === 'produce' ? 'delivery' : 'sink';

@@ -1,4 +1,4 @@
-// The `kafka` kind of sink and of approval source: options → an adapter that writes CloudEvents to a topic.
+// The kind `kafka`: options → an adapter that writes to a topic, or a source of approvals.
 import type { AdapterDefinition } from '../adapter.ts';
 import { connectionFaults } from './options/connection-options.ts';
 import { type KafkaOptions, kafkaOptions } from './options/kafka-options.ts';

@@ -1,4 +1,4 @@
-// The name of an error in Kafka's protocol → what it asks of a delivery, and what people are to do about it.
+// The name of a Kafka protocol error → the delivery's disposition, and advice for operators.
 import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 
 /** What was under way: `connect` to the cluster, `find` or `create` the topic, `produce` to a partition of it, `consume` from it. */
@@ -29,7 +29,7 @@ const RIGHTS: Readonly<Record<Doing, string>> = {
 const AGAIN = 'it is tried again';
 const PLEASE_REPORT = `${AGAIN}; if it stays so, please report it`;
 
-/** Not until somebody corrects the configuration, the cluster or the rights there. */
+/** Fails until the configuration, the cluster or the rights there are corrected. */
 const MISCONFIGURED: Readonly<Record<string, readonly [ErrorCode, Explain]>> = {
   UNKNOWN_TOPIC_OR_PARTITION: [
     'BRIDGE_KAFKA_NO_TOPIC',
@@ -102,7 +102,7 @@ const REFUSED: Readonly<Record<string, Explain>> = {
 /** Said of a record, they may be meant for it alone. */
 const OF_A_RECORD: ReadonlySet<string> = new Set(['INVALID_RECORD', 'POLICY_VIOLATION']);
 
-/** Of one partition: the next attempt may find it well again. */
+/** Of one partition: the next attempt may succeed. */
 const PASSING: Readonly<Record<string, string>> = {
   UNKNOWN_TOPIC_OR_PARTITION: `the broker does not have this partition any more: ${AGAIN} with what the cluster says then`,
   LEADER_NOT_AVAILABLE: `a partition has no leader at the moment: ${AGAIN}; if it stays so, look at the brokers`,

@@ -1,4 +1,4 @@
-// Whatever the SDK, TLS, DNS and sockets throw → BridgeErrors by a table of our own; the SDK's `retryable` flag is not asked.
+// Errors of the SDK, TLS, DNS and sockets → BridgeErrors, by our own table.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
 import { isNameFault, isUnreachableFault } from '../../src/net/network-codes.ts';
 
@@ -170,7 +170,7 @@ function broken(code: ErrorCode, message: string, status: string): BridgeError {
   return new BridgeError(code, message, { ...AWAY, status });
 }
 
-/** What the service said in words may hold anything: its code and its tracking id are told, for Microsoft's support. */
+/** The service's text may hold anything, so only its code and its tracking id are shown, for Microsoft's support. */
 function fault(row: Row, error: unknown, place: FaultPlace, status: string | undefined): BridgeError {
   const words = messageOf(error);
   const tracking = /\bTrackingId:([0-9A-Za-z_-]{8,80})/.exec(words)?.[1];

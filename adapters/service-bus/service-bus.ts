@@ -1,4 +1,4 @@
-// The `service-bus` kind of sink: options → an adapter that sends CloudEvents to a queue or topic of Azure Service Bus.
+// The kind `service-bus`: options → an adapter that sends messages, or a source of approvals.
 import type { AdapterDefinition } from '../adapter.ts';
 import { type ServiceBusOptions, secretFaults, serviceBusOptions } from './options/service-bus-options.ts';
 import { ServiceBusAdapter } from './sink/service-bus-adapter.ts';

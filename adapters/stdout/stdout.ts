@@ -1,4 +1,4 @@
-// The `stdout` kind of sink: options → an adapter that prints CloudEvents as NDJSON.
+// The kind `stdout`: options → an adapter that prints CloudEvents as NDJSON.
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../adapter.ts';
 import { StdoutAdapter } from './stdout-adapter.ts';

@@ -1,4 +1,4 @@
-// A webhook's targets that are addresses in themselves → those that no connection would be made to, known before one is tried.
+// Webhook targets that are literal addresses → those that would be refused at every connection.
 import { addressJudge, judgeLiteral, type Verdict } from '../../src/net/private-addresses.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';

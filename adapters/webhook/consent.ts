@@ -65,7 +65,7 @@ export interface Consent {
   readonly headers: Readonly<Record<string, string>>;
   /** Asks, and remembers a yes over restarts. Rejects with the signal's reason, what the request throws, or BridgeError BRIDGE_WEBHOOK_NO_CONSENT. */
   ask(signal: AbortSignal): Promise<void>;
-  /** Asks, remembers nothing, and says in words what is allowed; null where nobody is asked. Rejects as `ask`. */
+  /** Asks without remembering, and describes what is allowed; null where there is no handshake. Rejects as `ask`. */
   tryOut(signal: AbortSignal): Promise<string | null>;
   /** Why a delivery failed: one that is turned away puts the consent in doubt. */
   failed(error: unknown): void;

@@ -1,4 +1,4 @@
-// The `webhook` kind of sink: options → an adapter that posts CloudEvents to a URL.
+// The kind `webhook`: options → an adapter that posts CloudEvents to a URL.
 import type { AdapterDefinition } from '../adapter.ts';
 import { addressFaults } from './address-faults.ts';
 import { templateFaults } from './template/template-faults.ts';

@@ -1,4 +1,4 @@
-// Approvers' requests, the policy and the changes of events → who approved what, StartRequests once it is decided, and answers to the approvers.
+// Requests, policy and changes of events → recorded approvals, StartRequests and answers.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
 import { BridgeError, messageOf } from '../errors.ts';
 import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../model/approvals.ts';
@@ -55,7 +55,7 @@ export interface ApprovalsParts extends LedgerParts {
 }
 
 /**
- * Everything is on disk before it is told or posted.
+ * Everything is on disk before it is published or posted.
  * Call `start` once the stored state may be compared, before the first document is handled.
  */
 export class Approvals implements AsyncDisposable {
@@ -106,7 +106,7 @@ export class Approvals implements AsyncDisposable {
     this.#views = new Views({ ...parts, rules: this.#rules, ledger: this.#ledger, turnMs });
   }
 
-  /** Takes up what was open when the last process ended, decides anew what rules decide, and posts what is decided. @throws BridgeError BRIDGE_STORE_* */
+  /** Resumes what was open when the last process ended, applies the rules again, and posts what is decided. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
     this.#turn.begin();
     // The ledger begins to post, so what may fail comes before it.
@@ -185,7 +185,7 @@ export class Approvals implements AsyncDisposable {
     return this.#ready.promise;
   }
 
-  /** A good document has been handled: messages whose event was not known are tried again, and so is what waits for its time. */
+  /** A good document has been handled: parked messages are tried again, and so is what waits for its turn. */
   documentHandled(): void {
     if (this.#parts.ports.lastReadAt() === null) return;
     this.#ready.resolve();
@@ -205,7 +205,7 @@ export class Approvals implements AsyncDisposable {
     return pending.apply;
   }
 
-  /** The approvals of an occurrence that has not ended; null where nobody approved and no rule did. */
+  /** The approvals of an occurrence that has not ended; null where no approver and no rule has approved. */
   approvalOf(key: string, occurrence: number): EventApproval | null {
     const approval = this.#ledger.approvalOf(key, occurrence);
     return approval !== null && (approval.votes.length > 0 || approval.decision !== null) ? approval : null;

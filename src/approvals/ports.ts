@@ -1,4 +1,4 @@
-// What approvals ask of the bridge around them: what is known, a fresh look, and the way to the metadata service.
+// What approvals need from the bridge: known events, a fresh document, the POST.
 import type { PostResult } from '../model/approvals.ts';
 import type { Instant, KnownEvent } from '../model/events.ts';
 

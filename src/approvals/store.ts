@@ -1,4 +1,4 @@
-// What approvals ask of the durable store: the outbox's parts, and transactions that make CloudEvents too.
+// What approvals need from the store: the outbox's parts, and transactions that make CloudEvents.
 import type { ApprovalChange } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';

@@ -1,4 +1,4 @@
-// The configured callers, and what one brought to prove himself → who it is. Tokens are compared in a time that tells nothing about any.
+// A caller's proof and the configured callers → who it is, in constant time for tokens.
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import type { Authentication, ClientCertificate, Credentials } from './caller.ts';
@@ -17,7 +17,7 @@ export interface AuthenticatorParts {
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Tokens of the configuration come first, so that nobody who has one depends on an identity provider. */
+/** Configured tokens come first, so that their owners do not depend on an identity provider. */
 export function createAuthenticator(parts: AuthenticatorParts): (credentials: Credentials) => Promise<Authentication> {
   const { approvers, jwt, deps, logger } = parts;
   const tokens = new TokenBook(parts, deps, logger);

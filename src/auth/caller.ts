@@ -1,4 +1,4 @@
-// Who calls the HTTP interface, what it brought to prove that, and what came of it. Types alone.
+// A caller of the HTTP interface: its proof, and who it proved to be. Types alone.
 
 /** Who calls, and by what it proved that; an approver may read too. */
 export interface Caller {

@@ -1,4 +1,4 @@
-// Pieces of work from many sides → one at a time, the sides in turn, so that whoever brings much delays himself alone.
+// Work by caller network → one piece at a time, round-robin: a flood delays only its sender.
 
 export class Turns {
   /** By side, in the order in which their next turn comes. */
@@ -24,7 +24,7 @@ export class Turns {
     });
   }
 
-  /** Stays busy where somebody waits: nobody who comes meanwhile may pass. */
+  /** Stays busy while work waits, so that newcomers cannot overtake it. */
   #next(): void {
     const [first] = this.#waiting;
     if (first === undefined) {

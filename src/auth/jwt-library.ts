@@ -1,2 +1,2 @@
-// What of jose is used, so that the bundle has no more; import it lazily, where `approvals.jwt` is configured.
+// The parts of jose that are used. Import it lazily, where `approvals.jwt` is configured.
 export { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';

@@ -1,4 +1,4 @@
-// A JSON Web Token (RFC 7519) that a caller brought → the approver whose subject it proves, or why it proves nobody.
+// A JSON Web Token (RFC 7519) → the approver whose subject it proves, or why it proves none.
 import { createHash } from 'node:crypto';
 import type { CryptoKey, JWSHeaderParameters, JWTPayload } from 'jose';
 import type { Logger } from 'pino';
@@ -8,10 +8,10 @@ import { Turns } from './fair-queue.ts';
 import { FRESH_MS, type KeySet, openKeySet } from './key-set.ts';
 import type { JwtOptions } from './options.ts';
 
-/** So many proved tokens are known again without their signature being verified anew. */
+/** Verified tokens kept in memory, so that their signatures are not verified again. */
 const PROVED = 256;
 const LATER = 'it has expired or is not valid yet: get a new one';
-/** One for both, so that nobody learns which subjects there are without being able to sign for one. */
+/** One text for both, so that a caller without a valid signature does not learn which subjects exist. */
 const UNPROVED = 'its signature, or what it says of its owner, is not one that is taken here';
 
 export type JwtVerdict = { readonly kind: 'approver'; readonly name: string } | { readonly kind: 'refused'; readonly reason: string };
@@ -25,7 +25,7 @@ interface Proved {
 
 export type JwtDeps = Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'>;
 
-/** What a token says, whoever made it. */
+/** A token's claims, not yet verified. */
 interface Unproved {
   readonly header: JWSHeaderParameters & { readonly alg: string };
   readonly payload: JWTPayload;
@@ -57,7 +57,7 @@ export class JwtJudge {
   }
 
   /**
-   * What costs nothing is judged first, so that neither keys nor signatures are looked at for what could prove nobody.
+   * Cheap checks come first, so that no key is fetched and no signature verified for a token that cannot be valid.
    * @param network who brought it: verifications take turns by it
    * @throws BridgeError BRIDGE_JWT_* where there are no keys to judge by
    */

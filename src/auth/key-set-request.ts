@@ -1,4 +1,4 @@
-// The URL of a key set → its text; goes to no address that it may not, follows no redirect, asks no proxy, and ends within 5 s.
+// A key set's URL → its text, within 5 s: allowed addresses only, no redirect, no proxy.
 import { isIP } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';

@@ -1,4 +1,4 @@
-// Where an issuer's public keys are → the key that a token names, from keys that are fetched gently and kept while the issuer is away.
+// An issuer's key set → the key that a token names; old keys serve while the issuer is away.
 import type { CryptoKey, JSONWebKeySet, JWSHeaderParameters } from 'jose';
 import type { Logger } from 'pino';
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
@@ -10,19 +10,19 @@ import type { Deps } from '../time/clock.ts';
 import { keysFault, requestKeySet } from './key-set-request.ts';
 import type { JwtOptions } from './options.ts';
 
-/** Keys older than that are fetched anew before they are used. */
+/** Keys older than that are fetched again before they are used. */
 export const FRESH_MS = 600_000;
-/** Where that fails they serve on, so long: a key that was withdrawn must not count for ever. */
+/** Where fetching fails they are used for so long: a withdrawn key must not count for ever. */
 const KEPT_MS = 86_400_000;
-/** A token that names a key which is not there has the keys fetched anew, so often at most. */
+/** A token that names an unknown key has the keys fetched again, at most this often. */
 const COOLDOWN_MS = 30_000;
-/** After a failure nobody asks for so long. */
+/** After a failure nothing is fetched for so long. */
 const PAUSE_MS = 5000;
 
 export type KeySetDeps = Pick<Deps, 'elapsedMs' | 'after'>;
 
 export interface KeySet {
-  /** Grows with each other set of keys: what was proved by the old ones must be proved anew. */
+  /** Grows with each new set of keys: tokens verified by the old ones must be verified again. */
   readonly generation: number;
   /** Null where no key, or more than one, fits the header. @throws BridgeError BRIDGE_JWT_* where there are no keys to judge by. */
   keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null>;
@@ -68,7 +68,7 @@ class RemoteKeySet implements KeySet {
     if (this.#ageMs() >= COOLDOWN_MS) await this.#renew();
     const found = await this.#find(header);
     if (found !== 'unknown') return found;
-    // It may be a new key, of which nobody can tell now.
+    // It may be a new key, which cannot be fetched now.
     if (this.#failure !== null) throw this.#failure.error;
     return null;
   }

@@ -1,4 +1,4 @@
-// The configured tokens, anew when their files change, and one that a caller brought → whose it is, in a time that tells nothing about any.
+// Configured tokens, read again when their files change → whose a token is, in constant time.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import { tokenFault } from '../secrets/bearer-token.ts';
@@ -40,7 +40,7 @@ export class TokenBook {
     this.#logger = logger;
   }
 
-  /** Null for a token that nobody has. One that was replaced in its file is nobody's within a second. */
+  /** Null for an unknown token. One that was replaced in its file is unknown within a second. */
   ownerOf(token: string, isEqual: (one: Buffer, other: Buffer) => boolean = timingSafeEqual): Owner | null {
     this.#files.current();
     const given = digest(token);
@@ -65,7 +65,7 @@ export class TokenBook {
     return null;
   }
 
-  /** Until no token is left that two callers would have. What all had before was each one's own, so this ends. */
+  /** Until no two callers share a token. The tokens before were distinct, so this ends. */
   #dropShared(fresh: Map<Entry, Buffer>): void {
     const hashOf = (entry: Entry) => fresh.get(entry) ?? entry.hash;
     const isShared = ([entry, hash]: [Entry, Buffer]) =>

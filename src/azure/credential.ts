@@ -1,4 +1,4 @@
-// An identity in Microsoft Entra ID → tokens for it, kept until shortly before they end, and asked for gently where none is to be had.
+// An Entra ID identity → its tokens, cached until shortly before they end.
 import type { TokenCredential } from '@azure/identity';
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
@@ -115,7 +115,7 @@ export class AzureCredential {
       .finally(() => {
         account.asking = null;
       });
-    // Those who wait hear of a failure; there may be none left.
+    // The waiting callers get the failure; with none left it must not be an unhandled rejection.
     asking.catch(() => {});
     return asking;
   }
@@ -145,7 +145,7 @@ export class AzureCredential {
   #open(): Promise<TokenCredential> {
     const pem = this.#options.certificate === undefined ? '' : pemOf(this.#options.certificate, this.#place);
     if (this.#credential?.of !== pem) this.#credential = { of: pem, credential: createCredential(this.#options, pem) };
-    // A library that could not be loaded, or options that it takes for wrong, are told each time anew.
+    // A library that could not be loaded, or options that it refuses, are reported each time.
     this.#credential.credential.catch(() => {
       this.#credential = null;
     });

@@ -1,4 +1,4 @@
-// What @azure/identity throws → a BridgeError that says which credential failed and what to do, without a secret.
+// Errors of @azure/identity → BridgeErrors that name credential and remedy, without a secret.
 
 import { BridgeError, codeOf, messageOf } from '../errors.ts';
 import type { AzureCredentialKind } from './options.ts';
@@ -18,11 +18,11 @@ const ADVICE: Readonly<Record<AzureCredentialKind, string>> = {
 const PASSING_STATUS = [404, 408, 410, 429, 500, 502, 503, 504];
 const PASSING_CODE =
   /^(ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_\w+|E(HOST|NET)(UNREACH|DOWN)|EADDRNOTAVAIL|REQUEST_SEND_ERROR|network_error|temporarily_unavailable|(internal_)?server_error|too_many_requests)$/;
-/** What the library makes of an overloaded or broken metadata service, whose status it does not hand on. */
+/** The library's text for an overloaded or broken metadata service; it does not pass the status on. */
 const PASSING_TEXT = /Response had no "\w+" property|No response\./;
 const LONGEST_REASON = 400;
 
-/** `place` is whose credential it is: `sinks.stream.sasl`. `secrets` are texts that must not show. */
+/** `place` names the credential's owner: `sinks.stream.sasl`. `secrets` are texts that must not show. */
 export function azureFault(error: unknown, place: string, kind: AzureCredentialKind, secrets: readonly string[]): BridgeError {
   const chain = chainOf(error);
   // Of several that were tried in turn none is the one to blame.

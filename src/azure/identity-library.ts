@@ -1,4 +1,4 @@
-// @azure/identity → its credentials, for who imports this file lazily: 18 MB and 130 ms that nobody pays for without an identity of Azure.
+// @azure/identity → its credentials. Import it lazily: it takes 18 MB and 130 ms.
 export {
   AzureCliCredential,
   ClientCertificateCredential,

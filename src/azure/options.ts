@@ -1,4 +1,4 @@
-// What the configuration says of an identity in Microsoft Entra ID → its keys, and which of them a kind of credential needs or has no use for. Pure.
+// Configuration of an Entra ID identity → checked keys, by kind of credential. Pure.
 import * as v from 'valibot';
 import { pemFile } from '../net/tls-options.ts';
 import { secret } from '../schema/pieces.ts';

@@ -1,4 +1,4 @@
-// The configured sources of approvals → one receiver for each, from the identification of the VM until the bridge stops.
+// Configured approval sources → a receiving loop for each, from identification to stop.
 import type { Logger } from 'pino';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { MessageOrigin } from '../approvals/inbox/inbox.ts';

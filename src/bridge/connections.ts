@@ -1,4 +1,4 @@
-// A configuration → whether the metadata service, the key set of approvals.jwt, each sink and each source of approvals can be reached, without sending an event or taking a message.
+// A configuration → whether each far side can be reached, without sending or taking anything.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Adapter, ApprovalSource } from '../../adapters/adapter.ts';
@@ -39,7 +39,7 @@ export function checkConnections(config: Config, parts: ConnectionParts): AsyncI
 
 type Named = readonly [name: string, checked: Pick<Adapter | ApprovalSource, 'check'> & AsyncDisposable];
 
-/** Stands for the VM where nobody knows its name. */
+/** Stands for the VM while its name is unknown. */
 const UNKNOWN_OBSERVER = 'unknown';
 
 async function* reach(config: Config, adapters: readonly Named[], parts: ConnectionParts): AsyncGenerator<Connection> {

@@ -1,4 +1,4 @@
-// The configuration and what the bridge can tell → its HTTP interface: the main listener and, where configured, one for health alone.
+// Configuration and bridge → the main HTTP listener and, where configured, the health listener.
 import type { Logger } from 'pino';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { Config } from '../config/config.ts';
@@ -14,7 +14,7 @@ import type { Deps } from '../time/clock.ts';
 
 export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals'> {
   readonly config: Pick<Config, 'http' | 'approvals'>;
-  /** A request to `/v1/*` proved nobody. */
+  /** A request to `/v1/*` had no valid proof. */
   readonly onUnauthorized: () => void;
   readonly onConnectionDropped: (reason: DropReason) => void;
   readonly deps: Deps;

@@ -1,4 +1,4 @@
-// The instance route's answers, the store and the configuration → which VM this is, what its CloudEvents name as source, and when that is certain enough to begin.
+// Instance answers, store and configuration → which VM this is and its CloudEvents source.
 import type { Logger } from 'pino';
 import { isAbort } from '../errors.ts';
 import type { InstanceAnswer } from '../metadata/instance.ts';

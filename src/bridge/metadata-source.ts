@@ -1,4 +1,4 @@
-// The configuration → the metadata service as a stream of polls, with a way to ask for a fresh one and to wait until it was handled.
+// Configuration → the stream of polls, and a fresh document on demand.
 import type { Logger } from 'pino';
 import { filter, firstValueFrom, fromEvent, map, merge, type Observable, Subject, tap } from 'rxjs';
 import type { Config } from '../config/config.ts';
@@ -56,7 +56,7 @@ export class MetadataSource {
     this.#close = () => http?.close();
   }
 
-  /** Every poll; polls while somebody is subscribed. */
+  /** Every poll; polls while there is a subscriber. */
   get polls$(): Observable<PollResult> {
     return this.#poller.results$.pipe(
       tap((poll) => {
@@ -86,7 +86,7 @@ export class MetadataSource {
     return this.#lastGoodPollAt ?? this.#parts.storedGoodAt;
   }
 
-  /** To be told of each poll once its changes are committed. */
+  /** To be called with each poll once its changes are committed. */
   handled(poll: PollResult): void {
     this.#handled$.next(poll);
   }

@@ -1,4 +1,4 @@
-// An identified VM and its store → the flow at work: the committer, approvals and the pipeline between polls and lanes.
+// An identified VM and its store → the running flow: committer, approvals and pipeline.
 import type { Logger } from 'pino';
 import { type Observable, retry, type Subscription, tap, timer } from 'rxjs';
 import { Approvals } from '../approvals/approvals.ts';
@@ -132,7 +132,7 @@ export function approvalStore(store: Committer, publishing: Publishing): Approva
   };
 }
 
-/** A moment read from the store is of an earlier process, whose reading does not count for posting. */
+/** A time read from the store is an earlier process's, whose documents do not count for posting. */
 function readHere(at: Instant | null): Instant | null {
   return at?.elapsedMs === null ? null : at;
 }

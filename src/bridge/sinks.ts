@@ -1,4 +1,4 @@
-// The configured sinks → an adapter and a lane for each.
+// Configured sinks → an adapter and a lane for each, and which of them get a change.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { AdapterMemory } from '../../adapters/adapter.ts';

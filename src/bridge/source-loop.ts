@@ -1,4 +1,4 @@
-// One source of approvals → its messages to the approvals, received anew with back-off whenever that fails, until the bridge stops.
+// One approval source → its messages, received again with back-off after each failure.
 import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
 import type { Approvals } from '../approvals/approvals.ts';
@@ -9,7 +9,7 @@ import { type Deps, orAbort, sleep } from '../time/clock.ts';
 import { disposeInTime } from '../time/dispose.ts';
 import type { ManagedSource } from './managed-source.ts';
 
-/** Who received for so long before it failed begins its back-off anew. */
+/** A source that received for so long before it failed starts its back-off from the beginning. */
 const STEADY_MS = 10_000;
 
 export interface ReceiverParts {

@@ -1,4 +1,4 @@
-// The parts of a running bridge → what it shows of itself: readiness, GET /v1/events, the snapshot behind /metrics.
+// A running bridge's parts → readiness, GET /v1/events and the snapshot for /metrics.
 import { eventData } from '../cloudevents/data.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { EventsView } from '../http/bridge-routes.ts';
@@ -23,7 +23,7 @@ export interface StatusParts {
 
 type ShownFlow = Pick<RunningFlow, 'store' | 'approvals' | 'sources'>;
 
-/** Reads and changes nothing; everything is asked anew at each call. */
+/** Changes nothing, and asks for everything at each call. */
 export class Status {
   readonly #parts: StatusParts;
   /** Null until the VM is identified. */
@@ -43,7 +43,7 @@ export class Status {
     return this.#flow?.approvals ?? null;
   }
 
-  /** Whether it sees and stores; the state of a sink does not enter, but is told. Reasons that name hosts, paths and errors only if `isWhole`. */
+  /** Whether it sees and stores; sink states are shown and do not count. Reasons that name hosts, paths and errors only if `isWhole`. */
   readiness(isWhole: boolean): Readiness {
     const { deps, identity, sinks } = this.#parts;
     const store = this.#flow?.store ?? null;

@@ -1,4 +1,4 @@
-// Time → what has to be done now and then: looking for what another process queued, and pruning the store in steps too short to notice.
+// Time → upkeep of the store: rows queued by other processes, and pruning in small steps.
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import type { Usage } from '../outbox/database.ts';

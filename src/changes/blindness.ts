@@ -1,4 +1,4 @@
-// The last good document's time and the time now → `source.blind` once for each blindness, `source.restored` at its end (behaviour 3.4).
+// Last good document and now → one `source.blind` and one `source.restored` (behaviour 3.4).
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { Blindness, Instant, SourceChange } from '../model/events.ts';
 import { sourceChangeId, unusedId } from '../model/ids.ts';
@@ -17,7 +17,7 @@ export interface Sight {
 export interface SightSettings {
   /** How long without a good document counts as blind: 60 s, or `metadata.firstTimeout` where that applies. */
   readonly limitMs: number;
-  /** Why there was no good document; told with `blind`. */
+  /** Why there was no good document; goes into `blind`. */
   readonly reason: string | null;
   readonly observerId: string;
   readonly isUsed: (id: string) => boolean;
@@ -29,7 +29,7 @@ export interface SightChange {
   readonly blindness: Blindness | null;
 }
 
-/** At a time without a good document: `blind`, once the limit has passed and unless it was told already; else null. */
+/** At a time without a good document: `blind`, once the limit has passed and unless it was reported; else null. */
 export function observeBlind(sight: Sight, at: Instant, settings: SightSettings): SightChange | null {
   const { firstRequestAt, lastGoodAt, blindness } = sight;
   if (blindness !== null) return null;
@@ -39,7 +39,7 @@ export function observeBlind(sight: Sight, at: Instant, settings: SightSettings)
   return { change: sourceChange('blind', now, at, settings), blindness: now };
 }
 
-/** At a good document: `restored`, where `blind` was told before, by an earlier process too; else null. */
+/** At a good document: `restored`, where `blind` was reported before, also by an earlier process; else null. */
 export function observeRestored(
   blindness: Blindness | null,
   at: Instant,

@@ -1,4 +1,4 @@
-// An event as it was known and as a document lists it → its content now, and which fields changed.
+// An event as known and as listed → its content now, and the fields that changed.
 import { lacksField } from '../model/api-versions.ts';
 import { sortedResources } from '../model/content.ts';
 import type { EventField, KnownEvent, ListedEvent, ScheduledEvent } from '../model/events.ts';

@@ -1,4 +1,4 @@
-// Known state and a good document → the state after it and the changes that it tells (behaviour 4). Pure: no clock, no store.
+// Known state and a good document → the next state and its changes (behaviour 4). Pure.
 
 import type {
   EndOutcome,
@@ -32,7 +32,7 @@ export interface Observation {
   readonly state: KnownState;
   /** Those of present events by their place in the document, then the ended in the order in which they were first seen. */
   readonly changes: readonly EventChange[];
-  /** Whether anything changed that must be stored durably; without news only `lastGoodAt` and the row of empty answers moved. */
+  /** Whether anything changed that must be stored durably; else only `lastGoodAt` and the streak of empty answers moved. */
   readonly news: boolean;
 }
 

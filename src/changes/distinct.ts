@@ -1,4 +1,4 @@
-// Good documents → only those that may tell something: the others just say that the service is still there.
+// Good documents → those that may bring changes; the others only prove that the service answers.
 import { filter, type MonoTypeOperatorFunction } from 'rxjs';
 import type { Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import { seenAgain } from './state.ts';
@@ -8,7 +8,7 @@ import { seenAgain } from './state.ts';
  * `unchanged`, which must keep it: ages are counted from it. Passes everything else, an unchanged document too while an absence is open (settle,
  * an empty answer, a missing event).
  *
- * Not `distinctUntilChanged`, which compares with what went by: a document whose commit failed went by, and must come again.
+ * Not `distinctUntilChanged`, which compares with the last emission: a document whose commit failed was emitted, and must come again.
  */
 export function distinctByIncarnation<T extends { readonly document: ScheduledEventsDocument; readonly at: Instant }>(
   known: () => KnownState,

@@ -1,4 +1,4 @@
-// Empty 200 answers in a row → whether the service says by them that it has no events (behaviour 4.5).
+// Empty 200 answers in a row → whether they mean that there are no events (behaviour 4.5).
 import type { Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import { ageMs } from '../time/clock.ts';
 

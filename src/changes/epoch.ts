@@ -1,4 +1,4 @@
-// Known state and the next good document → the epoch that the document belongs to, and whether an absence in it proves anything.
+// Known state and a document → its epoch, and whether a missing event has ended (behaviour 4.4).
 import type { Epoch, Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import { ageMs } from '../time/clock.ts';
 

@@ -1,4 +1,4 @@
-// An event that a document does not list → since when it is missing, and with what outcome it ends (behaviour 3.9).
+// An event missing from a document → since when, and its outcome (behaviour 3.9).
 import type { EndOutcome, Epoch, Instant, KnownEvent } from '../model/events.ts';
 import { ageMs } from '../time/clock.ts';
 

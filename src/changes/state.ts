@@ -1,4 +1,4 @@
-// The known state + an answer that was no document, or the same document again → the known state after it.
+// Known state + a failed poll or an unchanged document → the next state.
 import type { Instant, KnownState, ScheduledEventsDocument } from '../model/events.ts';
 import { wasSwitchedOff } from './epoch.ts';
 

@@ -1,4 +1,4 @@
-// A change → the values of its CloudEvent's attributes beyond id, source and type (behaviour 3.8).
+// A change → its CloudEvent's attributes beyond id, source and type (behaviour 3.8).
 import { sha256Hex } from '../formats/canonical-json.ts';
 import type { Change, EventChange } from '../model/events.ts';
 

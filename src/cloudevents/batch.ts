@@ -1,4 +1,4 @@
-// Several CloudEvents' structured-mode bytes → one batch of the JSON format (CloudEvents JSON format 1.0.2, section 4) and its id.
+// Structured-mode bytes of several CloudEvents → one JSON batch and its id (JSON format 1.0.2).
 import { sha256Hex } from '../formats/canonical-json.ts';
 
 /** The media type of `encodeBatch`'s bytes. */

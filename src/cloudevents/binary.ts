@@ -1,4 +1,4 @@
-// A CloudEvent's structured-mode bytes → what binary mode is made of, for any binding: attributes as canonical strings, and the data's bytes.
+// Structured-mode bytes → binary mode: attributes as canonical texts, and the data's bytes.
 import { FORBIDDEN } from './attributes.ts';
 
 /** The media type of the data: everything that the bridge makes is JSON. */

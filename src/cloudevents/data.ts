@@ -1,4 +1,4 @@
-// Changes and who saw them → the `data` of their CloudEvents (behaviour 3.11 and 3.12; docs/schemas/ describes each for consumers).
+// Changes and their observer → the `data` of their CloudEvents (behaviour 3.11 and 3.12).
 
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';

@@ -1,4 +1,4 @@
-// A change and who observed it → its CloudEvent (behaviour 3). The recipe is frozen.
+// A change and its observer → its CloudEvent (behaviour 3). The recipe is frozen.
 import type { CloudEventV1 } from 'cloudevents';
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';

@@ -1,4 +1,4 @@
-// A CloudEvent in binary form → the headers of an HTTP request (CloudEvents HTTP binding 1.0.2, section 3.1).
+// A CloudEvent in binary form → HTTP headers (CloudEvents HTTP binding 1.0.2, section 3.1).
 import { type BinaryEvent, DATA_CONTENT_TYPE } from './binary.ts';
 
 /** Everything but U+0021 and U+0023 to U+007E, `%` taken out; by the `u` flag a surrogate pair is one match. */

@@ -1,4 +1,4 @@
-// A change and who observed it → the entry that the journal keeps of it: its CloudEvent's bytes and what it is found and ordered by.
+// A change and its observer → its journal entry: the CloudEvent's bytes, ids and keys.
 import { changeName } from '../model/change-names.ts';
 import type { Change, JournalEntry } from '../model/events.ts';
 import { type EventContext, partitionKeyOf, toCloudEvent } from './event.ts';

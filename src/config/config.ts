@@ -1,4 +1,4 @@
-// The configuration as the parts of the bridge get it: checked, defaults filled in, secrets open, durations in milliseconds. Types alone.
+// Config: checked, with defaults, opened secrets and durations in milliseconds. Types alone.
 import type { AdapterDefinition, ApprovalSourceDefinition } from '../../adapters/adapter.ts';
 import type { SinkCommon } from '../delivery/options.ts';
 import type { Sections } from './sections.ts';

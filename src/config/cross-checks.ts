@@ -1,4 +1,4 @@
-// What no single key shows: faults between the parts of a configuration that fit the schema each for itself.
+// A configuration that fits its schema → faults between its parts.
 import { eventMatchers } from '../conditions/matchers.ts';
 import { pemFaults } from '../net/certificates.ts';
 import { addressJudge, isLoopback, judgeLiteral } from '../net/private-addresses.ts';
@@ -42,7 +42,7 @@ export function tlsFaults({ tls }: HttpSection, opened: ReadonlyMap<Secret, stri
   }));
 }
 
-/** Quorums that nobody could fill: of all approvals, and of single rules of the policy. `file` is the section as it was written. */
+/** Quorums that can never be full: of all approvals, and of single rules of the policy. `file` is the section as it was written. */
 export function quorumFaults({ required, policy }: ApprovalsSection, file: unknown): Fault[] {
   const approvers = isMapping(file) && isMapping(file['approvers']) ? Object.keys(file['approvers']) : [];
   const rules = Array.isArray(policy) ? policy : [];

@@ -1,4 +1,4 @@
-// A section of named entries that have a type each, and the types there are → each entry's options, and what is wrong with them.
+// A section of named, typed entries → each entry's options, and faults.
 import * as v from 'valibot';
 import { type Fault, faultOf, formatPath, nearest, type Path, unknownKey } from '../schema/faults.ts';
 import { name as nameSchema, type Schema } from '../schema/pieces.ts';
@@ -100,7 +100,7 @@ function unknownType<Definition, Common>(type: unknown, at: Path, { noun, types 
   return { path, message: `is no kind of ${noun}`, allowed, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 
-/** Without a type nobody knows which keys belong here, but some belong to no type: `typ` may be why it has none. */
+/** Without a type the valid keys are not known, but some belong to no type: a misspelt `typ` may be why it has none. */
 function keysOfNoType<Definition, Common>(
   written: Readonly<Record<string, unknown>>,
   at: Path,

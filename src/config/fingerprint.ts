@@ -1,4 +1,4 @@
-// A sink as the file writes it, and its secrets' values → one hash that changes when either does.
+// A sink's configuration and its secrets' values → a hash that changes with either.
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import { isMapping } from '../schema/validate.ts';
 import { isReference, lookUp, type Surroundings } from './secrets.ts';

@@ -1,4 +1,4 @@
-// The schemas of all sections and adapters → one JSON Schema (draft-07) of the file, for editors and `check --schema`. Heavy: import it lazily.
+// All schemas → one JSON Schema (draft-07) of the file. Heavy: import it lazily.
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';

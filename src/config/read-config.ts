@@ -1,4 +1,4 @@
-// The configuration file's text → Config, or every fault in it. Reads YAML, which is heavy: import it lazily.
+// A configuration file's text → Config, or every fault in it. Heavy (YAML): import it lazily.
 import type { Fault } from '../schema/faults.ts';
 import { parseYaml } from '../schema/yaml.ts';
 import { type CheckedConfig, type ConfigSurroundings, checkConfig, checkConfigFully } from './check-config.ts';

@@ -1,4 +1,4 @@
-// The secrets that a checked configuration names → opened, from the environment or from files; what cannot be opened is a fault at its path.
+// A checked configuration's secrets → their values from environment or files, or faults.
 import { resolve } from 'node:path';
 import { type Fault, formatPath, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
@@ -11,7 +11,7 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The text of a file. @throws where it cannot be read. */
   readonly readFile: (path: string) => string;
-  /** Who else may change or read a file; where it is left out, nobody. */
+  /** Who else may change or read a file; left out: no other user. */
   readonly exposureOf?: (path: string) => Exposure | null;
   /** What relative paths start from. */
   readonly directory: string;

@@ -1,4 +1,4 @@
-// The options of all stages → the sections of the file that are all of ours.
+// The sections metadata, cloudevents, publish and store: schema and types.
 import * as v from 'valibot';
 import { group, policy, required, scope } from '../approvals/rules/options.ts';
 import { hasOneKindOfTokens, jwtSection, ONE_KIND_OF_TOKENS, proofEntries, proofsOf } from '../auth/options.ts';

@@ -1,4 +1,4 @@
-// The section `sinks` of the file and the adapters there are → each sink's options, and what is wrong with them.
+// Configuration of `sinks` and the adapters → each sink's options, and faults.
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { type SinkCommon, sinkCommon } from '../delivery/options.ts';
 import { type Fault, formatPath } from '../schema/faults.ts';

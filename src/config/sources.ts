@@ -1,4 +1,4 @@
-// The section `approvals.sources` of the file and the adapters that have a source → each source's options, and what is wrong with them.
+// Configuration of `approvals.sources` and the adapters → each source's options, and faults.
 import * as v from 'valibot';
 import type { AdapterDefinition, ApprovalSourceDefinition } from '../../adapters/adapter.ts';
 import { type Fault, formatPath, nearest } from '../schema/faults.ts';

@@ -1,4 +1,4 @@
-// A configuration without faults → what is probably not meant all the same: names that differ in case alone, files that others may change or read.
+// A valid configuration → warnings: names that differ in case alone, exposed files.
 import { resolve } from 'node:path';
 import { type Fault, formatPath, type Path } from '../schema/faults.ts';
 import type { FileReference } from '../secrets/secret.ts';
@@ -11,7 +11,7 @@ export interface Warning extends Fault {
   readonly isGrave: boolean;
 }
 
-/** Keys whose files are no secrets: whoever reads them learns nothing, whoever writes to them may become somebody. */
+/** Keys of files that are not secret: reading them reveals nothing, but writing to them can grant an identity. */
 const PUBLIC: ReadonlySet<unknown> = new Set(['ca', 'cert', 'clientCa', 'jwks', 'template']);
 
 export function similarNames(

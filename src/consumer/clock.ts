@@ -1,4 +1,4 @@
-// Time and chance as the consumer's parts need them: the machine's by src/consumer.ts, a virtual one in tests.
+// The consumer's clock: the machine's by src/consumer.ts, a virtual one in tests. Types alone.
 
 /** Part of the bridge's Deps, without RxJS. */
 export interface Clock {

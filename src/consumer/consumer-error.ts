@@ -1,4 +1,4 @@
-// The one error class of the consumer's library and the closed list of its codes; docs/receive/consumer.md tells what to do about each (a test compares the two).
+// The consumer library's error class and its closed list of codes (docs/receive/consumer.md).
 
 export const CONSUMER_ERROR_CODES = [
   'usage',

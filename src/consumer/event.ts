@@ -1,4 +1,4 @@
-// The CloudEvents of a bridge as types, one for each change, and the guard that tells which one it is.
+// A bridge's CloudEvents as types, one for each change, and a guard that tells them apart.
 import { CHANGE_NAMES, type ChangeName } from '../model/change-names.ts';
 import type { ApprovalData, ChangeData, SourceData } from './schema-types.ts';
 

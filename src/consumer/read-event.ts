@@ -1,4 +1,4 @@
-// JSON, or attributes and a body → a CloudEvent whose attributes are sound and whose `data` is what its type promises; or a ConsumerError.
+// JSON, or attributes and a body → a checked CloudEvent, or a ConsumerError.
 import { isObject } from '../formats/json-object.ts';
 import { ConsumerError } from './consumer-error.ts';
 import { type CloudEvent, changeOf, DEFAULT_TYPE_PREFIX } from './event.ts';

@@ -1,4 +1,4 @@
-// The web's classes as the user's compiler knows them → our declarations, which so need neither the DOM's types nor Node's to be read.
+// The web's classes → our declarations of them, so that neither DOM nor Node types are needed.
 
 /** The global `Request`; any object where there are no types of it. */
 export type WebRequest = typeof globalThis extends { Request: { prototype: infer T } } ? T : object;

@@ -1,4 +1,4 @@
-// A batch → one outcome for each member, whatever the adapter does: it may fail, answer with too few, or never answer; its preparation likewise.
+// A batch → one outcome for each member, whatever the adapter does or fails to do.
 import type { Outcome } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
@@ -78,7 +78,7 @@ function miscounted(sink: string, members: number, outcomes: number): BridgeErro
   );
 }
 
-/** What an adapter throws is foreign, and so may hold anything: only its kind is told. */
+/** An adapter's exception may hold anything: only its kind is shown. */
 function broken(sink: string, cause: unknown): BridgeError {
   if (cause instanceof BridgeError) {
     const { status, retryAfterMs, scope } = cause;

@@ -1,4 +1,4 @@
-// How often something failed → how long to wait before it is tried again: full jitter, doubling, capped (behaviour 5.4).
+// Failures in a row → the wait before the next try: full jitter, doubling, capped (behaviour 5.4).
 import type { Disposition } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
 

@@ -1,4 +1,4 @@
-// Queued rows → the batches of the next calls; a batch that was refused as a whole → its halves.
+// Queued rows → batches for the next calls; a batch refused as a whole → its halves.
 import type { Delivery } from '../model/events.ts';
 
 export interface BatchLimits {
@@ -40,7 +40,7 @@ export function planBatches(rows: readonly Delivery[], limits: BatchLimits, slot
   return batches;
 }
 
-/** Whether neither minds the other's company. */
+/** Whether the two may go in one batch. */
 function suits([first]: readonly Delivery[], { partitionKey }: Delivery, { isAlone }: BatchLimits): boolean {
   if (!isAlone || !first || first.partitionKey === partitionKey) return true;
   return !isAlone(first.partitionKey) && !isAlone(partitionKey);

@@ -1,9 +1,9 @@
-// Outcomes of one sink → how the sink as a whole is: held, sick and probed, misconfigured, retired.
+// One sink's outcomes → its state as a whole: held, sick and probed, misconfigured, retired.
 import type { BridgeError, Disposition } from '../errors.ts';
 import type { LaneState } from '../model/events.ts';
 import { backoffMs, LIVE_CAP_MS, type Moment } from './backoff.ts';
 
-/** So many different keys that fail in a row, without a success, are a sick sink. */
+/** After so many different keys failed in a row, without a success, the sink as a whole is sick. */
 const KEYS_THAT_MAKE_SICK = 3;
 const LONGEST_HOLD_MS = 3_600_000;
 
@@ -124,7 +124,7 @@ export class SinkHealth {
     this.#retired = { reason, untilRestart };
   }
 
-  /** The retirement was lifted: whatever else was wrong before it is to show anew. */
+  /** The retirement was lifted: any other trouble from before has to show again. */
   resume(): void {
     this.succeed();
     this.#retired = null;

@@ -1,4 +1,4 @@
-// One batch of a lane → calls of the adapter, and what their outcomes mean for the rows, the keys and the sink.
+// One batch of a lane → adapter calls, and what their outcomes mean for rows, keys and sink.
 import type { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
@@ -49,7 +49,7 @@ export class Courier {
 
   /**
    * One batch; after a refusal of several its halves, one after the other, as long as the sink is open. Never rejects.
-   * `probe`: the one delivery that shows whether a sick sink is well again.
+   * `probe`: the one delivery that tests whether a sick sink works again.
    */
   async carry(batch: readonly Delivery[], probe: boolean): Promise<void> {
     let parts: readonly (readonly Delivery[])[] = [batch];

@@ -1,20 +1,20 @@
-// Which partition keys of one lane may not be fetched now: those on their way, and those that back off after a failure.
+// Outcomes by partition key → the keys that must not be fetched now: in flight or backing off.
 import type { Disposition } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
 import { backoffMs, type Moment } from './backoff.ts';
 
-/** More keys than this in trouble at once are a sick sink, and are not remembered one by one. */
+/** With more failing keys than this the sink is sick, and they are not remembered one by one. */
 export const MOST_TROUBLED_KEYS = 1000;
 
 interface KeyState {
-  /** In a call, or waiting for what became of it to be stored. */
+  /** In a call, or waiting until its outcome is stored. */
   busy: boolean;
   failures: number;
   /** Elapsed time. */
   dueMs: number;
   /** A recovery of the sink has cut its back-off short since its last success. */
   freed: boolean;
-  /** Failed after that: it is the key, or its company in a batch, that ails. */
+  /** Failed again although the sink accepts other keys: this key, or one batched with it, is the cause. */
   ails: boolean;
   /** Took its turn as a probe, with a row of an event that had been ended for long, or not. */
   tried: 'alive' | 'long ended' | null;
@@ -121,8 +121,8 @@ export class LaneKeys {
   }
 
   /**
-   * The sink is well again: keys that back off may go at once. One that was freed before and failed since keeps its own back-off:
-   * it is the key that ails, and the others shall not wait for it at each recovery.
+   * The sink works again: keys that back off may go at once. One that was freed before and failed since keeps its own back-off:
+   * this key is the cause, and the others must not wait for it at each recovery.
    */
   free(): void {
     for (const state of this.#keys.values()) {

@@ -1,4 +1,4 @@
-// What happens in a lane → its status, its metrics and its log: each trouble told once when it begins and once when it ends.
+// Events in a lane → its status, metrics and log: each trouble reported at its start and its end.
 import type { Logger } from 'pino';
 import type { BridgeError } from '../errors.ts';
 import type { AttemptOutcome, Delivery, LaneState, Retirement } from '../model/events.ts';

@@ -1,4 +1,4 @@
-// The rows queued for one sink → calls of its adapter, in order for each partition key, until each row is accepted or a dead letter.
+// Rows of one sink → adapter calls, in order for each key, until accepted or dead (behaviour 5.1).
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';

@@ -1,4 +1,4 @@
-// What became of deliveries → the store: one write for what arrives together, tried again until it is written.
+// Outcomes of deliveries → the store: one write for several, repeated until it succeeds.
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import type { Retirement, Settlement } from '../model/events.ts';

@@ -1,4 +1,4 @@
-// A sick sink's queued rows → the one delivery that shows whether it is well again.
+// A sick sink's rows → the one delivery that tests whether it works again.
 import type { Delivery } from '../model/events.ts';
 import type { Moment } from './backoff.ts';
 import type { Courier } from './dispatcher.ts';
@@ -10,7 +10,7 @@ const SAMPLE = 100;
 
 /**
  * Of each key in turn, so that one that the sink refuses to take does not hide that it takes others; those that failed least come
- * first, so that nobody waits for the turns of those that ail. Null where nothing is queued.
+ * first, so that they do not wait behind keys that fail. Null where nothing is queued.
  */
 export function nextProbe({ keys, health, longEnded }: Courier, supply: Supply, now: Moment): Delivery | null {
   if (keys.isFull) keys.forget();

@@ -1,4 +1,4 @@
-// The store's rows of one sink, its adapter's limits and its rate → how many calls may begin, which rows they may take, and what waits.
+// A sink's rows, its limits and its rate → calls that may begin, and the rows for them.
 import type { Logger } from 'pino';
 import type { Delivery } from '../model/events.ts';
 import type { Queue } from '../outbox/queue.ts';
@@ -49,7 +49,7 @@ export class Supply {
     return store.queuedByUrgency(name, except, limit);
   }
 
-  /** The store changed otherwise than by what became of these rows: they are read anew. */
+  /** The store changed by other means than these rows' outcomes: they are read again. */
   forget(): void {
     this.#readAhead.forget();
   }

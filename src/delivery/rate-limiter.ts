@@ -1,4 +1,4 @@
-// What a sink allows a minute, and the requests of the last minute → how many may begin now, or when the next one may; kept over restarts.
+// A rate and the last minute's requests → how many may begin now, or when; kept over restarts.
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
@@ -85,7 +85,7 @@ export class Rate {
     this.save();
   }
 
-  /** Writes down what counts now. A store that fails is told once and does not hold up what is urgent: the window in memory holds. */
+  /** Stores the window. A failing store is reported once and delays nothing urgent: the window in memory still holds. */
   save(): void {
     // What was not read yet is not to be written over.
     if (this.perMinute === null || !this.#isLoaded) return;

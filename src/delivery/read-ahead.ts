@@ -1,4 +1,4 @@
-// A sink's queued rows, read some at a time → those that may go now; the next ones wait in memory, so that not every delivery takes a look into the store.
+// A sink's rows, read in blocks → those that may go now; the rest wait in memory.
 import type { Delivery } from '../model/events.ts';
 
 /** Each has a CloudEvent's bytes, some KB at most. */
@@ -29,7 +29,7 @@ export class ReadAhead {
     return taken;
   }
 
-  /** The store changed otherwise than by what became of taken rows. */
+  /** The store changed by other means than the outcomes of taken rows. */
   forget(): void {
     this.#rows = [];
   }

@@ -1,4 +1,4 @@
-// The outcomes of one call → what each member's row becomes.
+// One call's outcomes → what happens to each member's row.
 import type { Outcome } from '../../adapters/adapter.ts';
 import type { BridgeError } from '../errors.ts';
 import type { AttemptOutcome, Delivery, Settlement } from '../model/events.ts';

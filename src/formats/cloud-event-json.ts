@@ -1,4 +1,4 @@
-// The bytes of a body that an approver sent → its JSON value, and from a CloudEvent in structured mode the data that it carries. Pure.
+// A body's bytes → its JSON value, or the data of a structured CloudEvent. Pure.
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -1,4 +1,4 @@
-// Dates as services write them (RFC 1123, RFC 3339, HTTP dates) ↔ milliseconds and RFC 3339. Never the lenient reading of `Date.parse`.
+// Dates (RFC 1123, RFC 3339, HTTP) ↔ milliseconds and RFC 3339; stricter than `Date.parse`.
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 

@@ -1,4 +1,4 @@
-// Text that others chose → the same for a terminal, a log line or JSON: nothing in it moves the cursor, colours, turns round or forges a line.
+// Text that others chose → the same, safe for a terminal, a log line or JSON.
 
 /** C0, DEL and C1, what turns the direction of writing, and the line ends of Unicode; without tab and line feed. */
 const CONTROLS = /[[\p{Cc}\p{Bidi_Control}\u2028\u2029]--[\n\t]]/gv;

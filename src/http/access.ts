@@ -1,4 +1,4 @@
-// A request's Authorization and Host headers and its certificate → who it is, or the problem that keeps it out.
+// A request's proof, address and Host → its caller, or the problem that refuses it.
 import type { Authentication, Caller, Credentials } from '../auth/caller.ts';
 import { isOwnHost } from '../net/own-host.ts';
 import type { Deps } from '../time/clock.ts';
@@ -14,9 +14,9 @@ export interface AccessOptions {
   /** The host of `http.listen`. */
   readonly host: string;
   readonly deps: Pick<Deps, 'elapsedMs'>;
-  /** A request proved nobody: for metrics. */
+  /** A request had no valid proof: for metrics. */
   readonly onRefused?: () => void;
-  /** So many of them came from an address, or an IPv6 network, that it is told to wait: once a minute. */
+  /** An address or IPv6 network reached the limit of failures; called once a minute for each. */
   readonly onFlood?: (network: string) => void;
 }
 
@@ -39,7 +39,7 @@ export class Access {
   async identify({ headers, address, certificate }: Identifiable): Promise<Caller | Reply> {
     const authorization = headers.authorization?.trim() ?? '';
     const token = bearerToken(authorization);
-    // A wrong token is not mended by a certificate: whoever sends one means to be known by it.
+    // A wrong token is refused in spite of a certificate: who sends a token wants to be judged by it.
     const isForeign = authorization !== '' && token === null;
     const shown = isForeign || token !== null ? null : certificate;
     const result = await this.#options.authenticate({ token, certificate: shown, network: networkOf(address) });

@@ -1,4 +1,4 @@
-// Approvers' requests → POST /v1/approvals; what became of an event's approval → GET /v1/approvals/EVENT_ID (behaviour 6.1).
+// POST /v1/approvals and GET /v1/approvals/EVENT_ID (behaviour 6.1).
 import { refusal } from '../approvals/requests/answer.ts';
 import { parseStartRequests } from '../approvals/requests/start-requests.ts';
 import type { Access } from './access.ts';
@@ -22,7 +22,7 @@ async function approve(request: RouteRequest, ports: ApproverPorts, access: Acce
   const heard = await hearApprover(request, ports, access);
   if ('reply' in heard) return heard.reply;
   const { origin, value } = heard;
-  // A hold that is overheard would let an approval through, so nothing of such a body is taken.
+  // Ignoring a hold would let an approval through, so such a body is refused as a whole.
   if (typeof value === 'object' && value !== null && ('Holds' in value || 'Releases' in value)) {
     const detail =
       'Approvals alone are taken here: hold by POST /v1/holds and release by DELETE /v1/holds/EVENT_ID; Holds and Releases are for sources.';

@@ -1,4 +1,4 @@
-// A request that only an approver may make → who it is and what was said, or the first problem (behaviour 6.3).
+// A request for approvers alone → its caller and body, or the first problem (behaviour 6.3).
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Refusal } from '../approvals/requests/answer.ts';
 import { BridgeError } from '../errors.ts';

@@ -1,4 +1,4 @@
-// An HTTP request's body → bytes within a limit, and those that claim to be JSON or a CloudEvent → the value they carry, or the problem.
+// An HTTP request → its body's bytes, JSON or CloudEvent data within a limit, or the problem.
 import type { IncomingMessage } from 'node:http';
 import { type BodyValue, carriedData, parseJson } from '../formats/cloud-event-json.ts';
 import { LARGEST_APPROVAL_BYTES } from '../model/approvals.ts';

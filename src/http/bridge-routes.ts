@@ -1,4 +1,4 @@
-// What the bridge can tell and take → the routes of `/v1`, behind their tokens (behaviour 6.1).
+// The bridge → the routes of `/v1`, behind their tokens (behaviour 6.1).
 import type { Access } from './access.ts';
 import { approvalRoutes } from './approval-routes.ts';
 import type { ApproverPorts } from './approver.ts';

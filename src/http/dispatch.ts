@@ -1,4 +1,4 @@
-// An HTTP request → the reply of its route; what no route takes, and what a route throws, becomes a problem.
+// An HTTP request → its route's reply; no route and thrown errors → a problem.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import findMyWay from 'find-my-way';
@@ -13,7 +13,7 @@ import type { Connection } from './server/connections.ts';
 const FIXED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 /** As long as the server's headers may be, so that a long parameter is the route's to judge. */
 const MAX_PARAM_LENGTH = 16 * 1024;
-/** What cannot be stored is tried again each second; a full disk takes somebody to clear it. */
+/** A failed store is tried again each second; a full disk takes an operator. */
 const RETRY_AFTER_SECONDS = 5;
 
 /** @param socket that of `certificateOf` and `isLast` */

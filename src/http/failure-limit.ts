@@ -1,4 +1,4 @@
-// Failed log-ins by address → whether one more is told to wait. Bounded in memory; who brings a valid token never comes here.
+// Failed log-ins by address → whether the next must wait; bounded, valid tokens never count.
 import type { Deps } from '../time/clock.ts';
 import { networkOf } from './network-of.ts';
 

@@ -1,4 +1,4 @@
-// The bridge's own state → GET /healthz, /readyz and /metrics (behaviour 6.1); the same on both listeners.
+// The bridge's state → GET /healthz, /readyz and /metrics (behaviour 6.1).
 import { json, type Route, type RouteRequest } from './route.ts';
 
 /** Whether the bridge does its work; the state of a sink does not enter. */
@@ -16,7 +16,7 @@ export interface HealthPorts {
   metrics(): Promise<{ readonly contentType: string; readonly body: string | Uint8Array }>;
 }
 
-/** @param mayRead who is told the whole of `/readyz` */
+/** @param mayRead who may see the whole of `/readyz` */
 export function healthRoutes(ports: HealthPorts, mayRead: (request: RouteRequest) => Promise<boolean>): readonly Route[] {
   return [
     { method: 'GET', path: '/healthz', handle: () => json(200, { status: 'ok' }) },

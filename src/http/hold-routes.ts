@@ -1,4 +1,4 @@
-// Approvers' requests → POST /v1/holds and DELETE /v1/holds/EVENT_ID (behaviour 8.8).
+// POST /v1/holds and DELETE /v1/holds/EVENT_ID (behaviour 8.8).
 import { parseInstant } from '../formats/dates.ts';
 import type { Access } from './access.ts';
 import { type ApproverPorts, admitApprover, hearApprover, ready, refusedReply } from './approver.ts';

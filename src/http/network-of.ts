@@ -1,4 +1,4 @@
-// A caller's IP address → what failures are counted by: the address, or for IPv6 its /64, of which one host may use every address.
+// A caller's IP address → its network for counting: the address, or an IPv6 /64.
 import { isIPv6 } from 'node:net';
 
 /** An IPv4 address that came to an IPv6 socket counts as itself. What is no address is given back as it is. */

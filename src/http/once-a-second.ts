@@ -1,4 +1,4 @@
-// Something that is costly to make → the same for all who ask within a second, and for all who ask while it is made.
+// A costly result → the same one for all who ask within a second.
 import type { Deps } from '../time/clock.ts';
 
 const SECOND_MS = 1000;

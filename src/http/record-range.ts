@@ -1,4 +1,4 @@
-// The query of GET /v1/approvals/EVENT_ID → which part of the record is asked for, or what is wrong with it.
+// The query of GET /v1/approvals/EVENT_ID → the part of the record, or what is wrong with it.
 import type { RecordRange } from '../model/approvals.ts';
 
 /** Lines of one answer: without `?limit=`, and at most. */

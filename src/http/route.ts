@@ -1,4 +1,4 @@
-// What a route is: method and path, and a function from a request to a reply. Types, and replies in JSON.
+// A route: method, path, and a function from request to reply. Types, and JSON replies.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ClientCertificate } from '../auth/caller.ts';
 

@@ -1,4 +1,4 @@
-// Options and a transport → the metadata service as the bridge sees it: read the document, post StartRequests, ask who this VM is.
+// Options and a transport → the metadata service: document, StartRequests, instance.
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import type { PostResult } from '../model/approvals.ts';

@@ -1,4 +1,4 @@
-// What DHCP clients write down of a lease, as text → the IPv4 address in private option 245, which names the host (protocol 1.5).
+// DHCP lease files as text → the IPv4 address in option 245 (protocol 1.5).
 
 /** `option unknown-245 a8:3f:81:10;` of dhclient; `OPTION_245=a83f8110` of systemd-networkd; `private_245=`, `unknown_245=` of NetworkManager. */
 const IN_LEASE = /^\s*(?:option\s+([\w.-]+)\s+(.+?);|(?:option|private|unknown)[_-]245\s*=\s*(.+?))\s*$/gim;

@@ -1,4 +1,4 @@
-// `metadata.endpoint: discover` → the base address of the metadata service, for a VM outside a virtual network (protocol 1.5).
+// `endpoint: discover` → the service's base address outside a virtual network (protocol 1.5).
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { BridgeError, messageOf } from '../errors.ts';
@@ -76,7 +76,7 @@ export interface Machine {
   readonly queryRegistry: () => Promise<string>;
 }
 
-/** Reads DHCP option 245 from the lease files, newest first, or from the registry of Windows. What cannot be read is passed over. */
+/** Reads DHCP option 245 from the lease files, newest first, or from the registry of Windows. Unreadable ones are skipped. */
 export async function readOptionAddress(machine: Machine = thisMachine()): Promise<string | null> {
   if (machine.platform === 'win32') return addressInRegistry(await machine.queryRegistry().catch(() => ''));
   const names = (await Promise.all((await confFiles(machine.root)).map(textOf))).flatMap(declaredNames);

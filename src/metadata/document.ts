@@ -1,4 +1,4 @@
-// The body of a 200 answer → a ScheduledEventsDocument, or an error that says why it is none. The door: what is inside is typed from here on.
+// A 200 answer's body → a ScheduledEventsDocument, or why it is none. All typed from here on.
 
 import { BridgeError } from '../errors.ts';
 import { isObject } from '../formats/json-object.ts';

@@ -1,4 +1,4 @@
-// What goes wrong at the metadata service → a BridgeError that says what to check, and a bounded label for metrics.
+// Failures of the metadata service → a BridgeError with advice, and a label for metrics.
 
 import { BridgeError, type BridgeErrorDetails, codeOf } from '../errors.ts';
 import { parseRetryAfter } from '../formats/dates.ts';

@@ -1,4 +1,4 @@
-// One HTTP request to the metadata service → status, headers and body: directly, never through a proxy, never after a redirect.
+// One request → status, headers and body: direct, without proxy or redirect.
 import type { Agent, IncomingMessage } from 'node:http';
 import packageJson from '../../package.json' with { type: 'json' };
 import { BridgeError } from '../errors.ts';
@@ -10,7 +10,7 @@ import type { Transport, TransportAnswer, TransportRequest } from './transport.t
 /** Of a good document (behaviour 4.2). */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** For whoever reads the logs of the machine or of the service: who asks. */
+/** Names the program in the logs of the service and of the machine. */
 const USER_AGENT = `scheduled-events-bridge/${packageJson.version}`;
 
 /** Shorter than servers keep an idle connection, so that hardly ever a request meets one just closed: what fails is not sent again before the rhythm says so. */

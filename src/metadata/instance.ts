@@ -1,4 +1,4 @@
-// The answer of the instance route → who this VM is: its id, its name and the CloudEvents source of its group.
+// The instance route's answer → this VM's id, name and CloudEvents source.
 import type { BridgeError } from '../errors.ts';
 import { isObject } from '../formats/json-object.ts';
 import { invalid, parseJsonBody } from './document.ts';

@@ -1,4 +1,4 @@
-// One entry of the document's Events, as untrusted JSON → what can be used of it. Nothing in one entry spoils the others.
+// One untrusted entry of Events → what is usable of it; it cannot spoil the others.
 
 import { parseNotBefore } from '../formats/dates.ts';
 import { isObject } from '../formats/json-object.ts';

@@ -1,4 +1,4 @@
-// How the metadata service answered → how long to wait before asking it again (behaviour 4.7).
+// The service's answers → when to ask again (behaviour 4.7).
 import { BridgeError } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
 import { MISCONFIGURED } from './faults.ts';

@@ -1,4 +1,4 @@
-// A function that polls once → the stream of results one poll at a time (behaviour 4.1).
+// A function that polls once → the stream of results, one poll at a time (behaviour 4.1).
 import { BehaviorSubject, defer, expand, filter, merge, Observable, share, switchMap, take, timer } from 'rxjs';
 import type { PollResult } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
@@ -13,7 +13,7 @@ export interface PollerOptions {
 
 export interface Poller {
   /**
-   * Every result; never completes. Polls while somebody is subscribed, the first time at once; unsubscribing aborts the running poll.
+   * Every result; never completes. Polls while there is a subscriber, the first time at once; unsubscribing aborts the running poll.
    * A result is handled by its subscribers before the wait for the next poll begins.
    */
   readonly results$: Observable<PollResult>;

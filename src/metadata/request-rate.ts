@@ -1,4 +1,4 @@
-// The moments at which requests left for the metadata service → how many StartRequests may leave now: it takes 5 a second of each VM, and polls go first.
+// Times of past requests → how many StartRequests may go now: 5 a second, polls first.
 import type { Deps } from '../time/clock.ts';
 
 /** Of all metadata routes together (protocol 1.7). */

@@ -1,4 +1,4 @@
-// What the metadata client asks of whatever carries its requests: one request in, one complete answer out.
+// What the metadata client needs from a transport: one request in, one whole answer out.
 
 export interface TransportRequest {
   readonly method: 'GET' | 'POST';

@@ -1,4 +1,4 @@
-// `metadata.apiVersion` and the answers so far → the api-version to ask for now (behaviour 4.6).
+// `metadata.apiVersion` and the answers so far → the api-version to ask for (behaviour 4.6).
 import { API_VERSIONS } from '../model/api-versions.ts';
 
 const [NEWEST, ...OLDER] = API_VERSIONS;

@@ -1,4 +1,4 @@
-// The nouns of approvals: votes, holds, decisions, what was done about an event step by step, messages of sources.
+// Types of approvals: votes, holds, decisions, steps of the record, messages of sources.
 import type { Instant, ScheduledEvent } from './events.ts';
 
 /** Who spoke, as authenticated: never what a body claims. */
@@ -7,7 +7,7 @@ export interface ApprovalOrigin {
   readonly approver: string;
   /** How: `token`, `certificate` or `jwt` at the HTTP interface, `source:NAME` through a broker. */
   readonly via: string;
-  /** Every bridge of a group hears it, so that its leader posts; false: this bridge alone, so it posts at once (behaviour 8.9). */
+  /** Every bridge of the group receives it, so its leader posts; false: this bridge alone, so it posts at once (behaviour 8.9). */
   readonly isShared: boolean;
 }
 
@@ -108,9 +108,9 @@ export type ApprovalStepName = (typeof APPROVAL_STEPS)[number];
 export interface ApprovalStep {
   readonly step: ApprovalStepName;
   readonly atMs: number;
-  /** Null where nobody in particular did it. */
+  /** Null for a step without an approver. */
   readonly approver: string | null;
-  /** As `ApprovalOrigin.via`; null where nobody in particular did it. */
+  /** As `ApprovalOrigin.via`; null for a step without an approver. */
   readonly via: string | null;
   /** The rule that governed. */
   readonly policy: string | null;
@@ -130,14 +130,14 @@ export interface RecordRange {
 
 /** What happened and has no line in the record any more: who does much of it fills no disk. */
 export interface UnwrittenSteps {
-  /** Null where nobody in particular did it. */
+  /** Null for a step without an approver. */
   readonly approver: string | null;
   readonly steps: number;
   readonly sinceMs: number;
   readonly untilMs: number;
 }
 
-/** A part of the record of an occurrence, and what is told of all of it. */
+/** A part of an occurrence's record, and its summary. */
 export interface RecordPart {
   /** In the order in which they were written. */
   readonly steps: readonly ApprovalStep[];
@@ -171,7 +171,7 @@ export interface MessageRefusal {
   readonly description: string;
 }
 
-/** What the store knows of a message: it waits for its event, or it was dealt with for good, and refused where `refusal` is not null. */
+/** What the store knows of a message: it waits for its event, or it is settled for good, and refused where `refusal` is not null. */
 export type MessageState = { readonly kind: 'parked' } | { readonly kind: 'handled'; readonly refusal: MessageRefusal | null };
 
 /** What the metadata service said to a StartRequest. */

@@ -1,4 +1,4 @@
-// A change → what filters, metrics and the journal call it: its CloudEvent type without prefix and version.
+// A change → its name in filters, metrics and journal: the type without prefix and version.
 import type { Change } from './events.ts';
 
 export const CHANGE_NAMES = [

@@ -1,4 +1,4 @@
-// Scheduled event → its content (behaviour 3.3): the nine fields that count, their canonical JSON and its short hash.
+// A scheduled event → its content (behaviour 3.3), canonical JSON and short hash.
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import type { EventStatus, ScheduledEvent } from './events.ts';
 

@@ -1,4 +1,4 @@
-// The nouns of the bridge: what a poll yields, what changed, what is stored, what is delivered. Types alone; imports nothing of ours.
+// Types of the bridge: polls, changes, known state, deliveries. Imports nothing of ours.
 
 /** A moment. Ages inside one process are taken from `elapsedMs`, which no clock change moves; a moment read from the store has `null` there. */
 export interface Instant {

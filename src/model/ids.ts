@@ -1,4 +1,4 @@
-// What a CloudEvent id is made of (behaviour 3.5): EventIds, phases, contents and observers → ids. The recipe is frozen.
+// EventIds, phases, contents, observers → CloudEvent ids (behaviour 3.5). The recipe is frozen.
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import { contentHash16 } from './content.ts';
 import type { ApprovalPhase, Phase, ScheduledEvent, SourceChange } from './events.ts';
@@ -22,7 +22,7 @@ export function isUpdateId(id: string, key: string): boolean {
   return id.startsWith(base) && /^[0-9a-f]{16}(?::r[1-9]\d*)?$/.test(id.slice(base.length));
 }
 
-/** The id of what became of an approval at this bridge, before `unusedId`. `approver` is null where several or a policy decided. */
+/** The id of an approval's CloudEvent at this bridge, before `unusedId`. `approver` is null where several or a policy decided. */
 export function approvalChangeId(phase: ApprovalPhase, key: string, approver: string | null, observerId: string): string {
   const hash = sha256Hex(canonicalJson({ approver: approver ?? '', observer: observerId }), 16);
   return `${eidOf(key)}:approval-${phase}:${hash}`;
@@ -33,7 +33,7 @@ export function sourceChangeId(phase: SourceChange['phase'], observerId: string,
   return `source-${phase}:${sha256Hex(canonicalJson({ observer: observerId, since }), 16)}`;
 }
 
-/** So many are asked for one by one; behind them the step doubles, so that what was told very often is not counted through each time. */
+/** So many are looked up one by one; behind them the step doubles, so that an id used very often takes few look-ups. */
 const ONE_BY_ONE = 16;
 
 /** `base`, or with the first of `:r2`, `:r3` … that is unused. `isUsed` answers for the ids given earlier in the same batch too. */

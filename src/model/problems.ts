@@ -1,4 +1,4 @@
-// The type of a problem → its HTTP status and title (RFC 9457). docs/approve/approvals.md lists them for callers.
+// A problem's type → its HTTP status and title (RFC 9457); docs/approve/approvals.md lists them.
 
 /** What an approval, a hold or a release is refused for, by HTTP and as a message. */
 export const REFUSALS = {

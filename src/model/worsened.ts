@@ -1,4 +1,4 @@
-// An event as an approver saw it and as it is now → has it got worse, so that the approval is void? (behaviour 6.8). Pure.
+// An event as approved and as it is now → has it got worse? (behaviour 6.8). Pure.
 import type { ScheduledEvent } from './events.ts';
 
 /** EventTypes in lower case, from the mildest to the hardest; every other one ranks above them. */

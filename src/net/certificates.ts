@@ -1,4 +1,4 @@
-// The texts of PEM files for TLS → what no TLS client or server could use of them, or what connections use. Pure.
+// PEM texts → what no TLS client or server could use of them, or what connections use. Pure.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { SecureContext } from 'node:tls';
 import { codeOf } from '../errors.ts';
@@ -51,7 +51,7 @@ function privateKeyFault(text: string): string {
     : 'is no file with a private key in PEM, without a passphrase';
 }
 
-/** OpenSSL would pass over those that it cannot read, and trust nobody. */
+/** OpenSSL would ignore those that it cannot read, and then trust no authority. */
 function holdsCertificates(text: string): boolean {
   const blocks = text.match(CERTIFICATES) ?? [];
   return blocks.length > 0 && blocks.every((block) => readOrNull(() => new X509Certificate(block)) !== null);

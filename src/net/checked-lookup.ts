@@ -1,4 +1,4 @@
-// A host name → its addresses, those left out that no connection may go to; how names from the configuration and from elsewhere are resolved.
+// A host name → its allowed addresses: the only way in which names are resolved.
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 

@@ -1,4 +1,4 @@
-// A code that Node gives an error of the network → whether the way to the other side is at fault, whatever was sent.
+// A Node error code → whether the network is at fault, whatever was sent.
 
 /** The name leads to no address. */
 const NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);

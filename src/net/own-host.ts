@@ -1,4 +1,4 @@
-// A Host header and the host that is listened on → whether it names this machine, and not a name that a web page made point here.
+// A Host header and the listened host → whether it names this machine (against DNS rebinding).
 import { isLoopback } from './private-addresses.ts';
 
 /** @param hostHeader with or without a port; @param listenHost as it was configured, an IPv6 address without brackets */

@@ -1,4 +1,4 @@
-// An IP address, and the ranges that the operator allows → may a request of ours go there? (behaviour 5.17). Pure.
+// An IP address and the allowed ranges → may a request go there? (behaviour 5.17). Pure.
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /** `private`: not without being listed; `metadata`: never. */

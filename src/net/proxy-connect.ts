@@ -1,4 +1,4 @@
-// An HTTP proxy and where to → its answer to CONNECT (RFC 9110, section 9.3.6), and what an answer that opens nothing asks of the operator.
+// A proxy and a target → the answer to CONNECT (RFC 9110, section 9.3.6), with advice if refused.
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { BridgeError, type ErrorCode } from '../errors.ts';

@@ -1,4 +1,4 @@
-// What the configuration says of an HTTP proxy → its key, and what is wrong with its value, without repeating any of it.
+// Configuration of a proxy's URL → the checked key, or a fault that repeats none of it.
 import * as v from 'valibot';
 import { secret } from '../schema/pieces.ts';
 import { reveal, Secret } from '../secrets/secret.ts';

@@ -1,4 +1,4 @@
-// A code of OpenSSL's verification or of node:tls → what is wrong with whom, and what to do; for whoever connects by TLS.
+// A TLS error code of OpenSSL or Node → what is wrong, and what to do.
 
 /** How the configuration of the one who connects calls things. */
 export interface TlsWords {

@@ -1,4 +1,4 @@
-// What the configuration says of TLS towards a server → its keys (files and the server's name), and what is wrong with what the files hold.
+// Configuration of TLS to a server → checked keys, and faults of the files' contents.
 import * as v from 'valibot';
 import type { OptionsOf } from '../schema/pieces.ts';
 import { Secret } from '../secrets/secret.ts';

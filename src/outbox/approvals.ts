@@ -1,4 +1,4 @@
-// The approvals of each occurrence ↔ its row, and the record of what was done about it ↔ lines that are only ever added.
+// Approvals of each occurrence ↔ a row; steps of its record ↔ rows that are only added.
 import {
   type ApprovalDecision,
   type ApprovalHold,
@@ -17,9 +17,9 @@ import type { Database, Statement } from './database.ts';
 
 /** Lines of one approver in the record of an occurrence; what it does beyond them is counted alone, and has its effect all the same. */
 export const MOST_STEPS = 200;
-/** Of nobody in particular: decisions and what the metadata service answered. */
+/** Steps without an approver: decisions and the metadata service's answers. */
 const MOST_OF_NOBODY = 500;
-/** Without them nobody could tell how it ended, and no approver can bring them about at will. */
+/** Always written: they say how it ended, and no approver can cause them at will. */
 const ALWAYS: ReadonlySet<ApprovalStepName> = new Set(['submitted', 'confirmed', 'moot', 'unknown']);
 /** A part of the record ends before it has more, whatever its `limit`. In bytes of JSON. */
 const PART_BYTES = 128 * 1024;

@@ -1,4 +1,4 @@
-// A file → a SQLite database as the store wants it: write-ahead log, durable commits, prepared statements, errors of ours.
+// A file → a SQLite database: write-ahead log, durable commits, prepared statements, our errors.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { BridgeError } from '../errors.ts';
 import { storeError } from './errors.ts';
@@ -124,7 +124,7 @@ export class Database implements Disposable {
       this.#commit.run();
       return result;
     } catch (error) {
-      // SQLite has already rolled back by itself after a full disk.
+      // After a full disk SQLite has already rolled back.
       if (this.#db.isTransaction) this.exec('ROLLBACK');
       throw error;
     }
@@ -142,7 +142,7 @@ export class Database implements Disposable {
     }
   }
 
-  /** Moves the write-ahead log into the file, as far as nobody reads from it, and closes. */
+  /** Moves the write-ahead log into the file, as far as no other process reads from it, and closes. */
   close(): void {
     if (!this.#db.isOpen) return;
     try {

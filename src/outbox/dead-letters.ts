@@ -1,4 +1,4 @@
-// Deliveries that were given up → a list of them, another try behind their key, or out with them.
+// Dead letters → a list of them, another try behind their key, or discarded.
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { DeadLetter, DeadLetterReason } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';

@@ -1,4 +1,4 @@
-// What SQLite and the file system throw → BridgeErrors that name the file and say what to do.
+// Errors of SQLite and the file system → BridgeErrors that name the file and what to do.
 import { BridgeError, messageOf } from '../errors.ts';
 
 /** Primary result codes (https://www.sqlite.org/rescode.html). */

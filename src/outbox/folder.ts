@@ -1,4 +1,4 @@
-// `store.path` → a folder with a whole store in it, or the error that there is none; a store → set aside, so that an empty one can begin.
+// `store.path` → a folder that holds a whole store, or the error that there is none.
 import { chmodSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { BridgeError, codeOf } from '../errors.ts';

@@ -1,4 +1,4 @@
-// The time of the last good document, at every poll → the store, once a second.
+// The time of the last good document, at each poll → the store, once a second.
 import type { Instant } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
 

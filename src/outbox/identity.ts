@@ -1,10 +1,10 @@
-// The store's one identity row ↔ whose events are kept in it.
+// The store's identity row ↔ the VM that the store belongs to.
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 
 /** Which VM the store belongs to, and by what names its CloudEvents go. */
 export interface Identity {
-  /** Null until instance metadata told it. */
+  /** Null until instance metadata has named it. */
   readonly vmId: string | null;
   /** The VM's own name as the metadata service gives it. */
   readonly name: string | null;

@@ -1,4 +1,4 @@
-// CloudEvents → journal rows with a delivery row for each sink; ids → whether they were used, and what they told.
+// CloudEvents → journal rows and delivery rows; ids → whether used, and for what.
 import type { EventStatus, JournalEntry, ScheduledEvent } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
 
@@ -7,12 +7,12 @@ export const JOURNAL_SQL = {
   seen: 'SELECT j.change, j.key, j.occurrence, j.bytes FROM used_ids u CROSS JOIN journal j ON j.seq = u.seq WHERE u.id = ?',
 } as const;
 
-/** A CloudEvent of this bridge that told of an event. */
+/** A CloudEvent of this bridge about an event. */
 export interface SeenEvent {
   readonly change: string;
   readonly key: string;
   readonly occurrence: number;
-  /** The content that it told; of an `ended` one the last content before. */
+  /** The content in its data; of an `ended` one the last content before. */
   readonly event: ScheduledEvent;
 }
 

@@ -1,4 +1,4 @@
-// The known state ↔ its rows, of which only those that differ are written; occurrences are opened and ended with it.
+// The known state ↔ its rows; writes those that differ, opens and ends occurrences.
 import type { Blindness, Instant, KnownEvent, KnownState, ScheduledEvent } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
 

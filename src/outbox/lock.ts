@@ -1,4 +1,4 @@
-// The store's folder → the right to be its one `run`, kept until released or the process dies.
+// The store's folder → the lock of its one `run`, held until released or the process ends.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -39,7 +39,7 @@ function lock(folder: string, holderFile: string): DatabaseSync {
   const file = join(folder, LOCK_FILE);
   let database: DatabaseSync | undefined;
   try {
-    // SQLite would let others read it, and whoever reads it can lock it.
+    // SQLite would make it readable for others, and a reader can lock it.
     createMissing(file);
     database = new DatabaseSync(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');

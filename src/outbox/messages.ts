@@ -1,4 +1,4 @@
-// Messages of approval sources ↔ their rows: those that wait for their event, and what became of the others.
+// Broker messages ↔ rows: those that wait for their event, and those dealt with.
 import type { MessageRefusal, MessageState, ReceivedMessage } from '../model/approvals.ts';
 import type { Database, Statement } from './database.ts';
 

@@ -1,4 +1,4 @@
-// A store's file → an open database of the newest schema, its tables with their statements prepared once.
+// A store's file → an open database of the newest schema, its statements prepared.
 import { join } from 'node:path';
 import { keysByUrgency } from '../model/urgency.ts';
 import type { Deps } from '../time/clock.ts';

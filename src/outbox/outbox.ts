@@ -1,4 +1,4 @@
-// A folder → the durable store: known state, journal, one delivery row for each sink, approvals. One transaction for each thing that happens.
+// A folder → the durable store: known state, journal, delivery queue, approvals.
 import type { Instant } from '../model/events.ts';
 import type { ApprovalTable } from './approvals.ts';
 import type { Usage } from './database.ts';
@@ -96,7 +96,7 @@ export class Outbox implements Disposable {
     return this.#open.tables.approvals;
   }
 
-  /** Messages of approval sources: what became of each, and those that wait for their event. */
+  /** Messages of approval sources: those that are settled, and those that wait for their event. */
   get messages(): Pick<MessageTables, 'find' | 'parked'> {
     return this.#open.tables.messages;
   }

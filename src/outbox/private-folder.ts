@@ -1,4 +1,4 @@
-// The store's folder → one that nobody else can plant anything in, with files that nobody else can open; what is not so is mended, told or refused.
+// The store's folder → closed to other users: mended, reported or refused.
 import { chmodSync, closeSync, fchmodSync, lstatSync, openSync, readdirSync, type Stats, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BridgeError } from '../errors.ts';
@@ -55,7 +55,7 @@ export function tighten(folder: string): void {
   }
 }
 
-/** What `run` and `check` tell of a folder that others may change, behind `store.path`; null where nothing is to be told. */
+/** The warning of `run` and `check` about a folder that others may change, to follow `store.path`; null where there is none. */
 export function folderWarning(folder: string): string | null {
   const [entry, parent] = [folder, dirname(folder)].map((path) => statSync(path, { throwIfNoEntry: false }));
   const self = user();

@@ -1,4 +1,4 @@
-// A sink's delivery rows → what is to be delivered next; outcomes → the rows; what its lane keeps beside them.
+// A sink's delivery rows → those due next; outcomes → the rows; what its lane keeps beside them.
 import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
 import { type Sinks, unknownSink } from './sinks.ts';
@@ -175,7 +175,7 @@ export class Queue {
   }
 }
 
-/** Rows of a retired sink expire unattempted: then nobody said anything. */
+/** Rows of a retired sink expire without an attempt: then there is no error. */
 function wasAttempted({ reason, status }: { readonly reason: DeadLetterReason; readonly status: number | string | null }): boolean {
   return reason === 'refused' || status !== null;
 }

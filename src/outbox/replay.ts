@@ -1,4 +1,4 @@
-// A span of the journal → new delivery rows of one sink, behind what it has queued by now.
+// A span of the journal → new delivery rows of one sink, behind what is queued.
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 import { type Sinks, unknownSink } from './sinks.ts';

@@ -1,4 +1,4 @@
-// The clock and `store.retain` → rows that nobody needs any more, deleted in steps that are too short to hold up a poll.
+// The clock and `store.retain` → old rows deleted, in steps too short to delay a poll.
 import type { Database, Statement } from './database.ts';
 
 /** Used ids, and what was remembered of an event (behaviour 3.6); messages too, as brokers keep them for long. */

@@ -1,4 +1,4 @@
-// The store's tables, version by version → a database that has the newest ones.
+// The tables, version by version → a database of the newest version.
 import { BridgeError } from '../errors.ts';
 import type { Database } from './database.ts';
 

@@ -1,4 +1,4 @@
-// The configured sinks → what the store remembers of each: since when, its consent, and which events it was told of.
+// Configured sinks → what the store keeps of each: since when, its consent, events sent.
 import { BridgeError } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';

@@ -1,4 +1,4 @@
-// An open store → what one transaction may write of what happened.
+// An open store → the writes that one transaction may hold.
 import type { ApprovalStep, EventApproval, MessageRefusal, ReceivedMessage } from '../model/approvals.ts';
 import type { Blindness, JournalEntry, KnownState } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
@@ -21,7 +21,7 @@ export interface Transaction {
   addSteps(occurrence: number, steps: readonly ApprovalStep[]): void;
   /** Keeps a message whose event is not known yet. */
   parkMessage(message: ReceivedMessage): void;
-  /** Remembers that a message was dealt with for good; it waits no more. */
+  /** Remembers that a message is settled for good; it waits no longer. */
   handleMessage(message: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void;
 }
 

@@ -1,4 +1,4 @@
-// What is wrong with a file: faults with their path and a hint, made from the schema's issues without showing a value.
+// Schema issues → faults of a file, with path and hint, without values.
 import { closest, distance } from 'fastest-levenshtein';
 import type * as v from 'valibot';
 import { visibleLine } from '../formats/visible-text.ts';
@@ -24,13 +24,13 @@ export function formatPath(path: Path): string {
   return path.map((key, index) => (typeof key === 'number' ? `[${key}]` : index === 0 ? key : `.${key}`)).join('');
 }
 
-/** One line for people. */
+/** One readable line. */
 export function formatFault({ path, message, allowed, suggestion }: Fault): string {
   const hints = [allowed === undefined ? '' : ` (allowed: ${allowed})`, suggestion === undefined ? '' : `; did you mean ${suggestion}?`];
   return visibleLine(`${path === '' ? '' : `${path}: `}${message}${hints.join('')}`);
 }
 
-/** A key that nobody knows, beside those that are. */
+/** An unknown key, with the known ones. */
 export function unknownKey(path: Path, known: readonly string[], kind: FileKind): Fault {
   const suggestion = nearest(String(path.at(-1)), known);
   return {

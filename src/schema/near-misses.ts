@@ -1,4 +1,4 @@
-// The keys that an object may have → those written nearly like one of them, which would be passed over as unknown ones. Pure.
+// An object's keys → those written nearly like a known one. Pure.
 import type { JsonObject } from '../formats/json-object.ts';
 
 /** Without letter case; what is no letter does not count, nor an s at the end: `seen`, `event_id`, `EventIDs`. Linear in the length of a key. */
@@ -7,7 +7,7 @@ export function nearMissPattern(name: string): string {
   return `^[^A-Za-z]*${letters.join('[^A-Za-z]*')}[^A-Za-z]*(?:[sS][^A-Za-z]*)?$`;
 }
 
-/** The first of `names` that a key of `value` misses narrowly; null where none does. Other keys are nobody's business here. */
+/** The first of `names` that a key of `value` nearly spells; null where none does. Other keys are allowed. */
 export function nearMiss(value: JsonObject, names: readonly string[]): string | null {
   const keys = Object.keys(value).filter((key) => !names.includes(key));
   if (keys.length === 0) return null;

@@ -1,4 +1,4 @@
-// The pieces of schema that the options of stages and adapters share: durations, sizes, secrets, names, lists.
+// Pieces of schema that configuration and adapters share: durations, sizes, secrets.
 import * as v from 'valibot';
 import { DURATION_PATTERN, parseDuration } from '../formats/durations.ts';
 import { parseSize, SIZE_PATTERN } from '../formats/sizes.ts';

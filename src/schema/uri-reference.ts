@@ -1,4 +1,4 @@
-// A text → whether it is a URI reference by RFC 3986 (appendix A), as CloudEvents want their source.
+// A text → whether it is a URI reference (RFC 3986, appendix A), as CloudEvents want it.
 
 const ENCODED = '%[0-9A-Fa-f]{2}';
 /** Unreserved characters and sub-delims, besides what else a part may hold. */

@@ -1,4 +1,4 @@
-// A schema and a value of the file → what could be read of it, and every fault in one run, unknown keys and consequences told apart.
+// A schema and a value → what could be read, and every fault in one run.
 import * as v from 'valibot';
 import { type Fault, type FileKind, faultOf, formatPath, type Path, unknownKey } from './faults.ts';
 

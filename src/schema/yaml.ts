@@ -1,4 +1,4 @@
-// YAML 1.2 text → plain data, and what is wrong with it, with line and column. Heavy: import it lazily.
+// YAML 1.2 text → plain data, and faults with line and column. Heavy: import it lazily.
 import { type Document, isPair, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, visit, type YAMLError } from 'yaml';
 import { messageOf } from '../errors.ts';
 import { type Fault, type FileKind, formatPath, type Path } from './faults.ts';

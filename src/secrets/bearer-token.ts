@@ -1,4 +1,4 @@
-// A token that somebody configured → why it cannot serve as one. Pure.
+// A configured token → why it is too weak, if it is. Pure.
 
 const SHORTEST = 16;
 

@@ -1,4 +1,4 @@
-// A path → whether users besides its owner and root may change or read what it leads to.
+// A path → whether users besides its owner and root may change or read it.
 import { realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 

@@ -1,4 +1,4 @@
-// The path of a file → its text, where it is a regular file of at most 1 MiB; anything else is refused at once, and never waited for.
+// A path → the text of a regular file of at most 1 MiB; all else is refused without waiting.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { codeOf } from '../errors.ts';
 

@@ -1,4 +1,4 @@
-// A secret named by the configuration (`{ env: NAME }` or `{ file: PATH }`) → its value, revealed only to who must send or compare it.
+// `{ env: NAME }` or `{ file: PATH }` → the secret, revealed only where it is sent or compared.
 
 export interface FileReference {
   readonly file: string;
@@ -22,7 +22,7 @@ export class Secret {
     this.#file = file;
   }
 
-  /** The value. @throws when the configuration was not opened, which is a mistake of ours. */
+  /** The value. @throws when the configuration was not opened, which is a bug. */
   reveal(): string {
     if (this.#value === null) throw new Error('a secret was asked for before the configuration was opened');
     return this.#value;

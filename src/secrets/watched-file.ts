@@ -1,4 +1,4 @@
-// Paths of files → what is made of their texts, made again when they change; they are looked at only when somebody asks.
+// Paths → values parsed from their texts, again after a change; looked at only when asked for.
 import { statSync } from 'node:fs';
 import { codeOf, messageOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';

@@ -1,4 +1,4 @@
-// A secret of Standard Webhooks as people keep it (`whsec_…`, `whsk_…`, an Ed25519 key in PEM) ↔ the key that signs, and the public key that verifies.
+// A Standard Webhooks secret as written ↔ the key that signs and the one that verifies.
 import { createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 
 /** What signs: with a secret by HMAC-SHA256 (`v1`), with a private key by Ed25519 (`v1a`). */

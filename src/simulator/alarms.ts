@@ -1,4 +1,4 @@
-// Moments of simulated time → calls when the clock gets there, however often its speed changes or it is put forward meanwhile.
+// Simulated times → calls when the clock gets there, at any speed and after any advance.
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import type { VirtualClock } from './events/virtual-clock.ts';
 

@@ -1,4 +1,4 @@
-// What a client asked of the simulator and what it gets: a request and an answer free of sockets, and the ways to read one and make the other.
+// Requests and answers without sockets: types, and ways to read and make them.
 import type { Fault } from '../schema/faults.ts';
 
 export interface SimRequest {

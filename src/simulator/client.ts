@@ -1,4 +1,4 @@
-// An answer to be and its connection → whether its client still waits, and what became of the answer in the end.
+// An answer and its connection → whether the client still waits, and the answer's outcome.
 import type { ServerResponse } from 'node:http';
 import type { Outcome } from './journal.ts';
 
@@ -10,7 +10,7 @@ export class Client {
   /** What was done for it; null before. */
   #sent: Exclude<Outcome, 'gave-up'> | null = null;
 
-  /** @param waiting of the listener: who is watched, to be told when it closes */
+  /** @param waiting the listener's set of watched clients, which it notifies when it closes */
   constructor(response: ServerResponse, waiting: Set<Client>) {
     this.#response = response;
     this.#waiting = waiting;
@@ -32,14 +32,14 @@ export class Client {
     return this.#gone.signal;
   }
 
-  /** Tells once what became of its answer. */
+  /** Reports the answer's outcome, once. */
   onEnd(tell: (outcome: Outcome) => void): void {
     const end = () => tell(this.#outcome());
     if (this.#response.destroyed) end();
     else this.#response.once('close', end);
   }
 
-  /** To be told with what is begun for it: whether it was handed over whole shows at the end. */
+  /** To be called when an answer is begun; whether all of it was handed over shows at the end. */
   sent(outcome: Exclude<Outcome, 'gave-up'>): void {
     this.#sent = outcome;
   }

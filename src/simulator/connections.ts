@@ -1,4 +1,4 @@
-// The connections of a server and their requests → one request of a connection at a time, and room for whoever comes new.
+// A server's connections → one request of each at a time, and room for new ones.
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -24,7 +24,7 @@ interface Connection {
 /**
  * Node hands over all requests of one packet at once, 1,800 of them, and keeps every answer until it is read. Here an answer is made when the one
  * before it has gone, and who sends more than 16 ahead is cut off. Where 1,024 connections stand, the longest idle one makes room for a new one,
- * so that nobody is kept out by those who say nothing.
+ * so that silent clients keep no others out.
  */
 export class Connections {
   readonly #all = new Map<Socket, Connection>();

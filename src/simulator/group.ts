@@ -1,4 +1,4 @@
-// The machines that see the same events → what they share: clock, events, faults, journal, service and script, kept up to the simulated time.
+// Machines → their shared clock, events, faults, journal, service and script.
 import type { Deps } from '../time/clock.ts';
 import { Activation } from './events/activation.ts';
 import type { NotBeforeClock } from './events/event.ts';

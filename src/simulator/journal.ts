@@ -1,4 +1,4 @@
-// Requests to the metadata routes, their answers and what became of these → the journal that tests read back.
+// Metadata requests, answers and their outcomes → the journal that tests read.
 
 const LONGEST = 10_000;
 /** Characters of a body that are kept; a StartRequest has some dozens. */
@@ -61,14 +61,14 @@ export class RequestJournal {
     return entry;
   }
 
-  /** Says what became of a request's answer; nothing where that is not kept any more. */
+  /** Sets the outcome of a request's answer; does nothing where the request is no longer kept. */
   settle(entry: Entry, outcome: Outcome): void {
     if (entry < this.#cleared || entry < this.#count - LONGEST) return;
     this.#outcomes[entry % LONGEST] = OUTCOMES.indexOf(outcome);
     this.#tell();
   }
 
-  /** Calls `listener` each time it is known what became of an answer. */
+  /** Calls `listener` each time an answer's outcome is known. */
   onSettled(listener: () => void): void {
     this.#listeners.push(listener);
   }

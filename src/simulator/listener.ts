@@ -1,4 +1,4 @@
-// An address and a way to answer → HTTP on a real socket, with delays, resets and cut-off answers as ordered.
+// An address and an answer function → HTTP on a socket, with ordered delays, resets and cuts.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, messageOf } from '../errors.ts';
@@ -44,7 +44,7 @@ export async function listen(address: Address, answering: Answering, parts: List
     connections.inTurn(request, response, () => {
       const client = new Client(response, waiting);
       answer(request, response, answerAsHost, parts, client)
-        // The client went away before its request was complete, or its answer was made: there is nobody to answer.
+        // The client went away before its request was complete or its answer was made.
         .catch(() => response.destroy());
     }),
   );
@@ -58,7 +58,7 @@ export async function listen(address: Address, answering: Answering, parts: List
 
 /**
  * A web page can make a name of its own point at a loopback address (DNS rebinding) and then ask there as if it stood there; the name is in Host.
- * Beyond loopback whoever reaches the port may ask anyway. A request without Host is of no browser.
+ * Beyond loopback every client that reaches the port may ask anyway. A request without Host does not come from a browser.
  */
 function isMisdirected(server: Server, { headers: { host } }: SimRequest, hosts: readonly string[]): boolean {
   const listensAt = (server.address() as AddressInfo | null)?.address ?? '';
@@ -95,7 +95,7 @@ async function answer(
   if (!response.destroyed) send(response, answer, client, parts.dateMs?.());
 }
 
-/** Resolves when the answer is due, or nobody waits for it any more. */
+/** Resolves when the answer is due, or its client has gone. */
 function due({ delayMs, notBeforeMs }: SimAnswer, { deps, alarms }: ListenerParts, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const delay = () => (delayMs === undefined ? resolve() : cancels.push(deps.after(delayMs, resolve)));

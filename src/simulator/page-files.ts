@@ -1,4 +1,4 @@
-// A request for the simulator's page → the file of it that belongs there, as it is on the disk at that moment.
+// A request for the page → its file as it is on disk now.
 import { readFile } from 'node:fs/promises';
 import { problem, type SimAnswer } from './answer.ts';
 

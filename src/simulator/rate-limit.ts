@@ -1,4 +1,4 @@
-// The moments of one machine's requests → whether another one is too many: 5 within any second, of all metadata routes together.
+// A machine's requests → whether the next is too many: 5 in any second (protocol 1.7).
 
 const MOST = 5;
 const WINDOW_MS = 1000;

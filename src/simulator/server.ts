@@ -1,4 +1,4 @@
-// Addresses, machines and what they play → a group whose every machine answers on a port of its own.
+// Addresses, machines and a script → a group in which each machine has its own port.
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import { isLoopback } from '../net/private-addresses.ts';

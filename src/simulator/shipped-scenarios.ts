@@ -1,4 +1,4 @@
-// The folder of shipped scenarios, or a user's own file → Scripts.
+// The folder of shipped scenarios, or a user's file → Scripts.
 import { open, readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';

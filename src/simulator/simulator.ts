@@ -1,4 +1,4 @@
-// Requests to one simulated machine's port → answers, without sockets: its metadata service, and the control of its group.
+// A request to one machine's port → its answer, without sockets.
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
 import type { Client } from './client.ts';
 import { answerControl, isControlRoute } from './control/control-routes.ts';

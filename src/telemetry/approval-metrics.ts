@@ -1,4 +1,4 @@
-// What becomes of approvals, and a look at those that are open at each scrape → their metrics. docs/operate/metrics.md lists them.
+// Approvals' steps, and the open ones at a scrape → metrics (docs/operate/metrics.md).
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import { APPROVAL_STATES, APPROVAL_STEPS, type ApprovalState } from '../model/approvals.ts';

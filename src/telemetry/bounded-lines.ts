@@ -1,7 +1,7 @@
-// Log lines → a stream that may stand still; at most so many bytes wait in it, further lines are dropped and counted.
+// Log lines → a stream; a bounded number waits, further lines are dropped and counted.
 import type { Writable } from 'node:stream';
 
-/** What pino writes to. A write never waits: the event loop does not depend on whoever reads the log. */
+/** What pino writes to. A write never waits, so a slow reader of the log cannot delay the event loop. */
 export class BoundedLines {
   readonly #stream: Writable;
   readonly #limitBytes: number;

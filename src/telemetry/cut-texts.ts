@@ -1,4 +1,4 @@
-// The fields of a log line → the same, with every text and every list cut: whoever chooses one cannot write much of the log.
+// A log line's fields → the same, with each text and list cut to a bound.
 
 /** In UTF-16 units: texts and keys of a field. */
 const LONGEST = 512;
@@ -6,7 +6,7 @@ const MOST_MEMBERS = 64;
 /** Deeper values are left out. */
 const DEEPEST = 4;
 
-/** Errors are left to their serializer, which cuts them by itself. */
+/** Errors are left to their serializer, which cuts them too. */
 export function cutTexts(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, cutValue(value, 1)]));
 }

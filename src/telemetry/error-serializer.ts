@@ -1,4 +1,4 @@
-// Anything thrown → what a log line tells of it: code, message and the messages of its causes.
+// Anything thrown → its fields in the log: code, message, messages of its causes.
 import { codeOf } from '../errors.ts';
 import { cutText } from './cut-texts.ts';
 

@@ -1,4 +1,4 @@
-// Label values as they come → as they are counted: however many there are, they make only so many time series.
+// Label values → a bounded set of values, `other` for the rest.
 
 const OTHER = 'other';
 

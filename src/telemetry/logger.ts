@@ -1,4 +1,4 @@
-// A stream, normally standard error → a pino logger that never blocks on it. docs/operate/logs.md tells levels and fields.
+// A stream → a pino logger that never blocks on it (docs/operate/logs.md).
 import type { Writable } from 'node:stream';
 import { type Logger, pino } from 'pino';
 import { visible } from '../formats/visible-text.ts';
@@ -16,7 +16,7 @@ export interface LoggerOptions {
   readonly stream: Writable;
   /** `info` by default. */
   readonly level?: LogLevel;
-  /** Lines for people instead of JSON. */
+  /** Readable lines instead of JSON. */
   readonly pretty: boolean;
   /** What may wait in the stream before lines are dropped: 1 MiB by default. */
   readonly bufferBytes?: number;
@@ -26,7 +26,7 @@ export interface LoggerOptions {
 
 export interface Logging {
   readonly logger: Logger;
-  /** Lines dropped since the start, because nobody read the earlier ones. */
+  /** Lines dropped since the start, because the earlier ones were not read. */
   readonly dropped: () => number;
 }
 

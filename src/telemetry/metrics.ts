@@ -1,4 +1,4 @@
-// What the parts of the bridge report, and a look at its state at each scrape → Prometheus' text. docs/operate/metrics.md lists the metrics.
+// Reports of the parts, and their state at a scrape → Prometheus text (docs/operate/metrics.md).
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
@@ -70,7 +70,7 @@ export interface Metrics {
   attempted(sink: string, seconds: number): void;
   /** A line of the record of an event was written, or a request denied: `recorded`, `submitted`, `denied`. */
   approval(result: string): void;
-  /** A request proved nobody. */
+  /** A request had no valid proof. */
   unauthorized(): void;
   /** A connection of a caller was closed, or refused. */
   connectionDropped(reason: DropReasonLabel): void;

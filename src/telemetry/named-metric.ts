@@ -1,4 +1,4 @@
-// A registry → what each of its metrics is made with: the prefix before its name, its help and its labels.
+// A registry → the common options of each metric: prefixed name, help, labels.
 import type Registry from 'prom-client/lib/registry.js';
 
 const PREFIX = 'scheduled_events_bridge_';

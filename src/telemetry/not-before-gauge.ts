@@ -1,4 +1,4 @@
-// The events that are announced at a scrape → the earliest NotBefore of each impact, in Unix time.
+// Announced events at a scrape → the earliest NotBefore of each impact.
 import Gauge from 'prom-client/lib/gauge.js';
 import { IMPACTS } from '../model/worsened.ts';
 import { boundedLabel } from './label-values.ts';

@@ -1,4 +1,4 @@
-// What becomes of the messages of approval sources, and whether each source can be received from → their metrics.
+// Messages of approval sources, and each source's state → metrics.
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import type { NamedMetric } from './named-metric.ts';

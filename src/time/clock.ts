@@ -1,4 +1,4 @@
-// Time and chance as the parts see them: the clocks, timers and random source that bridge.ts hands down, and waiting on them.
+// The clocks, timers and random source that bridge.ts hands down, and waiting on them.
 import type { SchedulerLike } from 'rxjs';
 import type { Instant } from '../model/events.ts';
 
@@ -62,7 +62,7 @@ export function deadline(
   return { signal: controller.signal, cancel };
 }
 
-/** What comes of `work` or, sooner, a rejection with the signal's reason; what becomes of `work` afterwards is nobody's concern. */
+/** The result of `work` or, sooner, a rejection with the signal's reason; `work` is not cancelled, and its later result is ignored. */
 export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

@@ -1,10 +1,10 @@
-// An adapter of a lane, or a source of approvals → closed, or left behind after a while, so that nothing at the end waits for it.
+// An adapter or approval source → closed, or left behind after a time limit.
 import { messageOf } from '../errors.ts';
 import { type Deps, sleep } from './clock.ts';
 
 const LIMIT_MS = 2_000;
 
-/** Never rejects; `failed` is told why it is not closed cleanly. */
+/** Never rejects; `failed` is called with the reason where it does not close cleanly. */
 export async function disposeInTime(open: AsyncDisposable, deps: Pick<Deps, 'after'>, failed: (reason: string) => void): Promise<void> {
   const limit = new AbortController();
   const late = sleep(deps, LIMIT_MS, limit.signal).then(() => failed(`not closed after ${LIMIT_MS} ms`));

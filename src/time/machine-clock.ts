@@ -1,4 +1,4 @@
-// The machine's own clocks, timers and random source, without RxJS; of the program only system.ts and consumer.ts import it.
+// The machine's clocks, timers and chance, without RxJS. Only system.ts and consumer.ts import it.
 import { performance } from 'node:perf_hooks';
 import type { Deps } from './clock.ts';
 

@@ -1,4 +1,4 @@
-// The machine's own clock and chance as Deps, with the scheduler that RxJS needs; of the program only cli.ts and simulator.ts import it.
+// The machine's clocks and RxJS's scheduler as Deps. Only cli.ts and simulator.ts import it.
 import { randomBytes } from 'node:crypto';
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import type { Deps } from './clock.ts';
@@ -37,7 +37,7 @@ export function systemDeps(): Deps {
   return { ...clock, scheduler: schedulerOn(clock) };
 }
 
-/** So many bytes that nobody can guess, for secrets; `random` of Deps is for jitter alone. */
+/** Unguessable bytes for secrets; `random` of Deps is for jitter alone. */
 export function secureRandom(bytes: number): Uint8Array {
   return randomBytes(bytes);
 }

@@ -1,4 +1,4 @@
-// Functions of many → a few of them in each turn of the event loop, in their order, so that timers and other sockets have theirs in between. No clock is read.
+// Many functions → a few in each turn of the event loop, in order, so that others get their turn.
 
 /** Each may be a request that is answered at once: together well under 10 ms. */
 const AT_ONCE = 8;

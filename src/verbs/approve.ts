@@ -1,4 +1,4 @@
-// `approve`: EventIds → StartRequests to the metadata service, or approvals through a bridge; one line for each.
+// `approve`: EventIds → StartRequests, or approvals through a bridge; one line for each.
 import { createInterface } from 'node:readline';
 import { BridgeError, messageOf } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
@@ -11,10 +11,10 @@ import { EXIT, needed, text, type Verb, type VerbContext } from './verb.ts';
 
 const BRIDGE_TIMEOUT_MS = 30_000;
 
-/** What became of one EventId: an HTTP status, or null where nobody answered. */
+/** The result for one EventId: an HTTP status, or null without an answer. */
 interface Answer {
   readonly status: number | null;
-  /** What else there is to say, for people: why it was refused or, through a bridge, that it waits. */
+  /** A readable addition: why it was refused or, through a bridge, that it waits. */
   readonly words: string | null;
 }
 

@@ -1,4 +1,4 @@
-// `check`: a configuration → every fault in it, and with --connect whether the metadata service, each sink and each source can be reached; or the JSON Schema.
+// `check`: a configuration → its faults, or with --connect the far sides reached; or the schema.
 import { pino } from 'pino';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { checkConnections } from '../bridge/connections.ts';

@@ -1,4 +1,4 @@
-// --config FILE → the configuration, checked and opened; without a file the defaults.
+// --config FILE → the checked and opened configuration, or the defaults without a file.
 import { dirname, resolve } from 'node:path';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { configError, defaultConfig } from '../config/check-config.ts';

@@ -1,4 +1,4 @@
-// `dead-letters`: what was given up → a list, one whole, another try, or out with it.
+// `dead-letters`: dead letters → listed, shown, queued again or discarded.
 import { BridgeError } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import type { DeadLetter } from '../model/events.ts';

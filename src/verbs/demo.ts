@@ -1,4 +1,4 @@
-// `demo`: nothing → one maintenance, told in plain words on standard output.
+// `demo`: nothing → one maintenance in plain words on standard output.
 import packageJson from '../../package.json' with { type: 'json' };
 import { createLogger } from '../telemetry/logger.ts';
 import { playDemo } from './played-demo.ts';

@@ -1,4 +1,4 @@
-// `events`: the metadata service's document, as it gives it → JSON on standard output, once or each time that it is a new one.
+// `events`: the metadata service's document → JSON on standard output, once or at each change.
 import { messageOf } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { parseDocument } from '../metadata/document.ts';

@@ -1,4 +1,4 @@
-// --endpoint and --api-version → the bare metadata service, for the verbs that ask it themselves.
+// --endpoint and --api-version → a client of the metadata service, for `events` and `approve`.
 import { pino } from 'pino';
 import { BridgeError } from '../errors.ts';
 import { MetadataClient } from '../metadata/client.ts';
@@ -32,7 +32,7 @@ export function apiVersionOption(context: VerbContext): string {
   return version;
 }
 
-/** A client that says nothing by itself: the verb tells what happened. */
+/** A client that prints nothing: the verb reports. */
 export function metadataClient(context: VerbContext, endpoint: string): MetadataClient {
   const options = {
     endpoint,

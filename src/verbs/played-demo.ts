@@ -1,4 +1,4 @@
-// Nothing → one maintenance from scheduled to ended, for people to watch: a simulated metadata service, the bridge, and a subscriber that approves.
+// Nothing → a whole maintenance: a simulated service, a bridge and a subscriber that approves.
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// `policy test`: the configuration's approvals, and an event at a time → what the bridge would decide about it, by which rule, when and why.
+// `policy test`: approvals' configuration and an event → the decision, its rule, time and reason.
 import { compileExplanation, type PassedRule } from '../approvals/rules/explain.ts';
 import type { PolicyOptions, Required, ScopeOptions } from '../approvals/rules/options.ts';
 import { compilePolicy, type Ruling } from '../approvals/rules/policy.ts';
@@ -30,9 +30,9 @@ export interface Decision {
   readonly policy: string | null;
   /** Null where there is nothing to decide: it has started. */
   readonly then: Ruling['then'] | null;
-  /** Of a wait: whose yes is needed, as `approvals.required`; null otherwise. */
+  /** For a wait: the required approvers, as `approvals.required`; null otherwise. */
   readonly required: Required | null;
-  /** Of a wait: those whose yes counts. Empty: nobody may approve it. */
+  /** For a wait: the approvers who may approve. Empty: none may. */
   readonly waitingFor: readonly string[];
   /** Of a wait: whether those who may approve are enough; false: without a deadline Azure starts it at NotBefore. */
   readonly canBeApproved: boolean;
@@ -78,7 +78,7 @@ function factsOf(event: ScheduledEvent, nowMs: number) {
   return { at: toRfc3339Seconds(nowMs), eventId, eventType, eventStatus, eventSource, resources, notBefore, durationInSeconds };
 }
 
-/** One that lies behind when the bridge first hears of it leaves the event to Azure (behaviour 8.6). */
+/** A deadline that has passed when the bridge first sees the event leaves it to Azure (behaviour 8.6). */
 function deadlineOf({ deadline }: Ruling, { notBefore }: ScheduledEvent, nowMs: number, isUncovered: boolean): DecisionDeadline | null {
   if (deadline === null || notBefore === null) return null;
   const dueMs = Date.parse(notBefore) - deadline.beforeMs;

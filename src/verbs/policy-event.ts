@@ -1,4 +1,4 @@
-// `policy test --event`: the text of a file → the events in it: one in the metadata service's form, its document, or a CloudEvent of ours.
+// `policy test --event`: a file → its events: one event, a document or a CloudEvent.
 
 import { BridgeError } from '../errors.ts';
 import { carriedData, parseJson } from '../formats/cloud-event-json.ts';

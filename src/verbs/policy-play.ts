@@ -1,4 +1,4 @@
-// `policy test --scenario`: a scenario → the events of each moment of it, in virtual time, read as the bridge reads them.
+// `policy test --scenario`: a scenario → the events at each moment, in virtual time.
 
 import { parseDocument } from '../metadata/document.ts';
 import { contentJson } from '../model/content.ts';

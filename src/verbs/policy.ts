@@ -1,4 +1,4 @@
-// `policy test`: a configuration and events, of a file or of scenarios → for each which rule decides, when, and why. Nothing is posted.
+// `policy test`: a configuration and events → which rule decides each, when and why.
 import { open } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
 import { BridgeError, messageOf } from '../errors.ts';

@@ -1,4 +1,4 @@
-// `replay`: journalled CloudEvents of a span of time → queued once more for one sink, same bytes and ids.
+// `replay`: journalled CloudEvents of a time span → queued again for one sink, same bytes and ids.
 
 import { BridgeError } from '../errors.ts';
 import { parseInstant } from '../formats/dates.ts';

@@ -1,4 +1,4 @@
-// `resume`: a retired sink → delivers again, all that is queued for it.
+// `resume`: a retired sink → delivers its queue again.
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import { knownSink, withStore } from './store.ts';
 import { EXIT, needed, type Verb } from './verb.ts';

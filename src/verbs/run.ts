@@ -1,4 +1,4 @@
-// `run`: a configuration → the bridge at work, until it is told to end or has nothing left to do.
+// `run`: a configuration → the bridge at work, until it is stopped or has nothing to do.
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Bridge, startBridge } from '../bridge.ts';

@@ -1,4 +1,4 @@
-// `secret`: chance → a good webhook secret, or a key pair; a private key → the public key that its receivers need.
+// `secret`: chance → a webhook secret or key pair; a private key → its public key.
 import { lookUp } from '../config/secrets.ts';
 import { BridgeError } from '../errors.ts';
 import { readRegularFile } from '../secrets/regular-file.ts';

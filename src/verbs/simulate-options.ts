@@ -1,4 +1,4 @@
-// The options of `simulate` → what is to be played where, or recorded, each checked for itself and against the others.
+// The options of `simulate` → what to play or record and where, checked.
 import { isIP, isIPv6 } from 'node:net';
 import { BridgeError } from '../errors.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
@@ -122,7 +122,7 @@ function address(value: string, option: string): Address {
   return { host: (match[1] ?? match[2]) as string, port };
 }
 
-/** Nobody would be told of a free port. */
+/** A free port would not be printed. */
 function alsoAt(value: string): Address {
   const at = address(value, '--also');
   if (at.port === 0) throw new BridgeError('BRIDGE_USAGE', `--also takes a port of its own, such as ${at.host}:8080, not 0`);

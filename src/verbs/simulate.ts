@@ -1,4 +1,4 @@
-// `simulate`: the metadata service of one machine or several, simulated or recorded, on ports of this one, until it is told to end.
+// `simulate`: options → a simulated or replayed metadata service until it is stopped.
 import type { Logger } from 'pino';
 import { startRecordingProxy } from '../simulator/recording/recording-proxy.ts';
 import { replay } from '../simulator/recording/replay.ts';

@@ -1,4 +1,4 @@
-// --config → the durable store of that bridge, opened beside it for the verbs that look into it or queue something again.
+// --config → that bridge's store, opened beside it, for verbs that read or queue.
 import { BridgeError } from '../errors.ts';
 import { type Outbox, openOutbox } from '../outbox/outbox.ts';
 import { loadConfig } from './config.ts';

@@ -1,4 +1,4 @@
-// What a verb is: its words for --help, its options, and what it does with them.
+// A verb: its help text, its options and its action.
 import type { ParseArgsOptionsConfig } from 'node:util';
 import { BridgeError } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
@@ -23,9 +23,9 @@ export interface VerbContext {
    * reason. Control characters are shown escaped; line feeds are not: what others chose goes through `visibleLine`.
    */
   readonly print: (line: string) => Promise<void>;
-  /** The same on standard error, for people; waits for nobody. */
+  /** Readable lines on standard error; never waits. */
   readonly tell: (line: string) => void;
-  /** Aborts at SIGTERM and SIGINT, and when nobody reads what is printed any more. */
+  /** Aborts at SIGTERM and SIGINT, and when the reader of standard output is gone. */
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +39,7 @@ export interface Verb {
   readonly options: Readonly<Record<string, VerbOption>>;
   /** Command lines as a user types them, each with what it is for. */
   readonly examples: readonly (readonly [command: string, purpose: string])[];
-  /** How long it may take to end once it is told to; 2 s by default. */
+  /** How long it may take to end after the signal; 2 s by default. */
   readonly closeLimitMs?: number;
   /** The exit code. @throws BridgeError */
   run(context: VerbContext): Promise<number>;

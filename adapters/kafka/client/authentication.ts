@@ -1,4 +1,4 @@
-// Who the bridge is to the brokers → what kafkajs authenticates with. Import it lazily: it loads kafkajs.
+// `sasl` options → kafkajs's authentication. Loads kafkajs: import it lazily.
 import type { Mechanism, SASLOptions } from 'kafkajs';
 import type { AzureCredentialDeps } from '../../../src/azure/credential.ts';
 import { reveal } from '../../../src/secrets/secret.ts';

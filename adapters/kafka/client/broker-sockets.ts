@@ -1,4 +1,4 @@
-// A broker's host and port → a socket to it: TLS as configured, and only to places where the bridge may go.
+// A broker's host and port → a socket to it, with TLS as configured, to allowed addresses only.
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';

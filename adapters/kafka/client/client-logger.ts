@@ -1,4 +1,4 @@
-// What kafkajs logs → our log: few fields, all chosen, and what it says again and again at debug.
+// kafkajs's log lines → our log: few chosen fields; repeated lines at debug.
 import type { LogEntry, logCreator, logLevel } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { Deps } from '../../../src/time/clock.ts';
@@ -27,8 +27,8 @@ export function levelFor(logger: Logger): logLevel {
 }
 
 /**
- * Errors and warnings become warnings, once for each thing in ten minutes, since whoever asked hears of the failure besides; the rest of
- * them, answers, warnings of what is meant so and what is told for information go to debug, all else to trace.
+ * Errors and warnings become warnings, once for each thing in ten minutes, since the caller gets the failure anyway; the rest of
+ * them, answers, warnings about what we do on purpose and information go to debug, all else to trace.
  */
 export function clientLogger(logger: Logger, { elapsedMs }: Pick<Deps, 'elapsedMs'>): logCreator {
   const said = new Map<string, number>();

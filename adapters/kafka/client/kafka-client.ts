@@ -1,4 +1,4 @@
-// The connection keys of a sink or source → kafkajs's client with our settings, sockets, log and repairs. Connects to nothing.
+// Connection options → a kafkajs client with our settings, sockets, log and repairs; not connected.
 import type { ISocketFactory, Kafka, KafkaConfig } from 'kafkajs';
 import type { Logger } from 'pino';
 import { TlsFiles } from '../../../src/net/tls-files.ts';
@@ -8,9 +8,9 @@ import { sendsSecret } from '../options/sasl-options.ts';
 import { brokerSockets } from './broker-sockets.ts';
 import { clientLogger, levelFor } from './client-logger.ts';
 
-/** To reach a broker and speak TLS with it takes longer only where nobody is there. */
+/** Connecting with TLS takes longer only where the broker does not answer. */
 const LONGEST_CONNECT_MS = 10_000;
-/** For those who wait while somebody else connects to the same broker: time to get a token too. */
+/** For callers that wait while another one connects to the same broker; long enough to get a token too. */
 const LEAST_AUTHENTICATION_MS = 30_000;
 
 export interface KafkaClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 'after' | 'random'> {

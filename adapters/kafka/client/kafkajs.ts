@@ -1,4 +1,4 @@
-// kafkajs → its classes, for those who import this file lazily: 18 MB that nobody pays for without a sink or source of this type.
+// kafkajs → its classes. Import it lazily: it takes 18 MB.
 import kafkajs from 'kafkajs';
 
 // In the bundle a dynamic import of CommonJS has `default` alone; a static one is the same everywhere, and only so are its errors seen.

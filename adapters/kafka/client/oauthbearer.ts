@@ -1,4 +1,4 @@
-// A source of tokens → the OAUTHBEARER mechanism for kafkajs (RFC 7628, section 3). Its own takes a refusal for a success.
+// A token source → the OAUTHBEARER mechanism for kafkajs (RFC 7628), which notices a refusal.
 import type { Mechanism } from 'kafkajs';
 import errors from 'kafkajs/src/errors.js';
 import { messageOf } from '../../../src/errors.ts';

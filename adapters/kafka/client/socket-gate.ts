@@ -1,11 +1,11 @@
-// The sockets of one client → a gate that lets them be made until it is closed, and then ends them all at once.
+// A client's sockets → a gate that counts them, and when closed ends them all and refuses new ones.
 import type { Socket } from 'node:net';
 import type { ISocketFactory } from 'kafkajs';
 import { showBroker } from '../options/broker-address.ts';
 
 /**
- * kafkajs gives nothing up by itself: `disconnect` waits for every answer, however long that takes, and a `send` that was under way
- * connects anew afterwards and may go on. Behind a closed gate it can do neither.
+ * kafkajs never gives up: `disconnect` waits for every answer, however long that takes, and a `send` that was under way
+ * connects again afterwards and may go on. Behind a closed gate it can do neither.
  */
 export class SocketGate {
   readonly #open = new Map<Socket, string>();

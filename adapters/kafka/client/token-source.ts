@@ -1,4 +1,4 @@
-// `sasl` with mechanism oauthbearer → the token that a connection shows: of Microsoft Entra ID, or what a file or variable holds.
+// `sasl` with mechanism oauthbearer → the token: of Entra ID, a file or a variable.
 import { AzureCredential, type AzureCredentialDeps } from '../../../src/azure/credential.ts';
 import { azureAuthorityOf } from '../../../src/azure/options.ts';
 import { BridgeError } from '../../../src/errors.ts';

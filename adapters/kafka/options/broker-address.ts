@@ -1,4 +1,4 @@
-// The text of one broker (`host:port`) → its host and port, or what is wrong with it. Pure.
+// One broker's text (`host:port`) → its host and port, or what is wrong with it. Pure.
 import { isIP, isIPv6 } from 'node:net';
 import { addressJudge } from '../../../src/net/private-addresses.ts';
 
@@ -43,7 +43,7 @@ export function parseBroker(text: string): Broker {
   return split(text) ?? { host: text, port: null };
 }
 
-/** As people write it: `[::1]:9092`. */
+/** In the written form: `[::1]:9092`. */
 export function showBroker({ host, port }: Broker): string {
   const shown = isIPv6(host) ? `[${host}]` : host;
   return port === null ? shown : `${shown}:${port}`;

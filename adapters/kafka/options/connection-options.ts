@@ -1,4 +1,4 @@
-// What the configuration says of the way to a Kafka cluster → its keys, what is wrong with them, and the settings that follow from them.
+// Configuration of the connection to a cluster → checked keys and the settings that follow.
 import * as v from 'valibot';
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../../src/net/tls-options.ts';
@@ -159,7 +159,7 @@ export function connectionFaults(options: KafkaConnectionOptions): readonly Opti
   return faults;
 }
 
-/** Whether the rules of Azure Event Hubs hold: asked for, or told by a connection string or by Azure's host names. */
+/** Whether the rules of Azure Event Hubs hold: by `preset`, a connection string, or Azure's host names. */
 export function isEventHubs({ preset, connectionString, brokers = [] }: KafkaConnectionOptions): boolean {
   return preset === 'event-hubs' || connectionString !== undefined || brokers.some(({ host }) => isEventHubsHost(host));
 }

@@ -1,4 +1,4 @@
-// The connection string of an Event Hubs namespace → the host that it names, or what is wrong with it. Pure.
+// An Event Hubs connection string → the host that it names, or what is wrong with it. Pure.
 
 /** What SASL PLAIN sends as user name beside a connection string (Azure Event Hubs, Kafka: shared access signature). */
 export const CONNECTION_STRING_USER = '$ConnectionString';

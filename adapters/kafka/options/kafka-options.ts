@@ -1,4 +1,4 @@
-// What the configuration says of a Kafka sink → checked options.
+// Configuration of a Kafka sink → checked options.
 import * as v from 'valibot';
 import { connectionEntries, connectionRules, isEventHubs } from './connection-options.ts';
 

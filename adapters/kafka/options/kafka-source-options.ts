@@ -1,4 +1,4 @@
-// What the configuration says of a Kafka topic that approvals come from → checked options.
+// Configuration of a Kafka source of approvals → checked options.
 import * as v from 'valibot';
 import { connectionEntries, connectionRules } from './connection-options.ts';
 import { topicName } from './kafka-options.ts';

@@ -1,4 +1,4 @@
-// What the configuration says of who the bridge is to the brokers → the keys of `sasl`, by mechanism, and what is wrong with their values.
+// Configuration of `sasl` → checked keys for each mechanism.
 import * as v from 'valibot';
 import { azureCredentialEntries, azureCredentialFaults } from '../../../src/azure/options.ts';
 import { tlsFaults } from '../../../src/net/tls-options.ts';

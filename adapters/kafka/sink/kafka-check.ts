@@ -1,4 +1,4 @@
-// A sink's options → whether a delivery would be accepted, found out step by step without sending a record, and what is worth knowing.
+// A sink's options → whether a record would be accepted, step by step, without sending one.
 import type { Cluster, Kafka, PartitionMetadata } from 'kafkajs';
 import { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
@@ -136,7 +136,7 @@ class Check {
     ];
   }
 
-  /** Empty where it is not told: that takes a right of its own. */
+  /** Empty where the broker does not say: reading it takes a right of its own. */
   async #config(cluster: Cluster): Promise<ReadonlyMap<string, string>> {
     try {
       const broker = (await cluster.findControllerBroker()) as unknown as ConfigBroker;

@@ -1,4 +1,4 @@
-// A time limit that does not run while the other side has asked for a pause → a signal.
+// A time limit → a signal; time does not count while the broker has asked for a pause.
 import type { CancelTimer, Deps } from '../../../src/time/clock.ts';
 
 /** Below the five minutes after which a lane gives any adapter up. */

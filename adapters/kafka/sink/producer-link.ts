@@ -1,4 +1,4 @@
-// One kafkajs producer and its sockets → records sent to one partition at a time, each send ended by an answer, an abort or the end of the link.
+// One producer and its sockets → sends to one partition at a time, each ended by answer or abort.
 import type { Kafka, Producer, RecordMetadata } from 'kafkajs';
 import { BridgeError, type ErrorCode } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
@@ -14,7 +14,7 @@ import { TopicPartitions } from './topic-partitions.ts';
 
 /** The brokers answer before we stop waiting, so that what they did is known. */
 const BROKER_SHARE = 0.8;
-/** To end connections that nobody waits for. */
+/** For closing connections that are no longer used. */
 const GOODBYE_MS = 1000;
 /** Until an idempotent producer repeats what a broken connection left open. */
 const SOON_MS = 50;

@@ -1,4 +1,4 @@
-// Records for partitions → requests over one link, a single one under way for each partition; a new link where one was given up.
+// Records → requests over a link, one at a time for each partition; replaces a link that failed.
 import { BridgeError } from '../../../src/errors.ts';
 import { type CancelTimer, type Deps, orAbort } from '../../../src/time/clock.ts';
 import { timeoutFault } from '../kafka-fault.ts';

@@ -1,4 +1,4 @@
-// A kafkajs producer → the partitions of its topic, as the cluster told them last, and which of them a key belongs to.
+// A kafkajs producer → the topic's partitions, and the partition of a key.
 import type { ICustomPartitioner, PartitionMetadata, Producer } from 'kafkajs';
 
 /** No partition has it. */

@@ -1,4 +1,4 @@
-// A broker and a topic → what this user may do with the topic, as the broker itself reckons it (Kafka protocol, Metadata version 8, KIP-430).
+// A broker and a topic → the user's rights on the topic (Kafka Metadata version 8, KIP-430).
 import type { Broker } from 'kafkajs';
 
 const METADATA = 3;

@@ -1,4 +1,4 @@
-// What `createTopic` says → the topic, made in the cluster where it is not there yet.
+// `createTopic` → the topic, created in the cluster where it is missing.
 import type { Kafka } from 'kafkajs';
 
 export interface NewTopic {

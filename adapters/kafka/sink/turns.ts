@@ -1,4 +1,4 @@
-// Those who want the same thing → one after the other, in the order they came.
+// Callers that need the same resource → one after the other, in the order they came.
 
 interface Waiting {
   readonly go: () => void;

@@ -1,5 +1,5 @@
-// The members of a consumer group, each with its topic → who reads which partition. Sources of one bridge share a group and read different topics,
-// which kafkajs's own assigner does not see: it gives every member of all topics that the leader reads.
+// Members of a consumer group, each with its topic → who reads which partition.
+// Sources of one bridge share a group and read different topics; kafkajs's own assigner gives each member all topics that the leader reads.
 import type { Assigner, AssignerProtocol, Cluster, GroupMember, PartitionAssigner } from 'kafkajs';
 import { partitionsOf } from './group-coordinator.ts';
 

@@ -1,11 +1,11 @@
-// A Kafka client and a group → kafkajs's consumer with the settings of a source, and the cluster behind it, which its types hide.
+// A client and a group → kafkajs's consumer with our settings, and its cluster object.
 import type { Cluster, Consumer, Kafka } from 'kafkajs';
 import { groupAssigner } from './group-assigner.ts';
 
 /** The least that brokers allow by default (`group.min.session.timeout.ms`): so long the partitions of a bridge that died stay with it. */
 const SESSION_MS = 6_000;
 const HEARTBEAT_MS = 2_000;
-/** A member that lives hears of a rebalance within one long poll. */
+/** A live member learns of a rebalance within one long poll. */
 const REBALANCE_MS = 10_000;
 /** kafkajs sends heartbeats between its polls alone, and ends within one. */
 const POLL_MS = 2_000;
@@ -34,7 +34,7 @@ export async function groupConsumer(kafka: Kafka, groupId: string): Promise<Grou
     maxBytesPerPartition: PARTITION_BYTES,
     metadataMaxAge: METADATA_MS,
     allowAutoTopicCreation: false,
-    // Rebalances need a few tries of joining; what lasts longer ends the consumer, and the core begins anew.
+    // Rebalances need a few tries of joining; what lasts longer ends the consumer, and the source loop starts another one.
     retry: { retries: 5, initialRetryTime: 100, maxRetryTime: 1_000, restartOnFailure: async () => false },
     partitionAssigners: [groupAssigner(AssignerProtocol, (cluster) => clusters.push(cluster))],
   });

@@ -1,4 +1,4 @@
-// A connected cluster and a consumer group → the broker that coordinates it, with the requests that kafkajs has and does not name in its types.
+// A cluster and a consumer group → the group's coordinating broker, with its untyped requests.
 import type { Broker, Cluster, TopicOffsets } from 'kafkajs';
 import { type Deps, sleep } from '../../../src/time/clock.ts';
 

@@ -1,4 +1,4 @@
-// What fails while a topic is read by a consumer group → BridgeErrors that name the group; what has nothing to do with groups as for a sink.
+// Errors of a consumer group → BridgeErrors that name the group; all others as for a sink.
 import { BridgeError, type ErrorCode } from '../../../src/errors.ts';
 import { type FaultContext, kafkaFault } from '../kafka-fault.ts';
 import type { Group } from './group-start.ts';

@@ -1,4 +1,4 @@
-// A Kafka client, a group and a topic → each message to whoever takes it, one at a time for each partition, its offset committed behind it.
+// A client, group and topic → messages, one at a time for each partition; commits behind each.
 import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { Logger } from 'pino';
 import { BridgeError } from '../../../src/errors.ts';
@@ -176,7 +176,7 @@ export class GroupMember {
       return true;
     } catch (error) {
       this.#failure.reject(error);
-      // At once: kafkajs would read the message again by itself.
+      // At once: else kafkajs would read the message again.
       void this.leave();
       return false;
     } finally {
@@ -201,7 +201,7 @@ export class GroupMember {
   async #leave(): Promise<void> {
     this.#cancelWatch();
     const { gate, groupId } = this.#options;
-    // Cut off at once, since a consumer that is closed while it joins would join all the same, and nobody would know of it.
+    // Cut off at once, since a consumer that is closed while it joins would join all the same, and stay a member without a reader.
     if (this.#open === null) gate.close();
     await this.#opening?.catch(() => {});
     if (this.#open === null) return;

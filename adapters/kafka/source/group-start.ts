@@ -1,4 +1,4 @@
-// A consumer group and a topic → the position from which the group reads, committed before it reads anything.
+// A consumer group and a topic → its start position, committed before it reads anything.
 import type { Cluster, TopicOffsets } from 'kafkajs';
 import { type Coordinator, partitionsOf, typeOf } from './group-coordinator.ts';
 
@@ -42,7 +42,7 @@ export async function startGroupFromOutside(cluster: Cluster, coordinator: Coord
   const { groupId } = group;
   try {
     return await startGroup(cluster, coordinator, group, (ends) =>
-      // Without a member's id: the broker takes it for a group that nobody is in.
+      // Without a member's id: the broker accepts that only for a group without members.
       coordinator.offsetCommit({ groupId, memberId: '', groupGenerationId: -1, topics: [ends] }),
     );
   } catch (error) {

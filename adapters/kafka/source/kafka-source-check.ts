@@ -1,4 +1,4 @@
-// A Kafka client, a group and a topic → whether a bridge could read the topic in that group, found out without joining it.
+// A client, group and topic → whether the group could read the topic, without joining it.
 import type { Cluster, Kafka } from 'kafkajs';
 import type { Deps } from '../../../src/time/clock.ts';
 import { groupConsumer } from './group-consumer.ts';

@@ -1,9 +1,9 @@
-// Connections of ours → the shape of a WebSocket in which the SDK takes a transport from outside, and news of when they are lost.
+// Our connections → the WebSocket shape that the SDK accepts, and a report of each loss.
 import type { Duplex } from 'node:stream';
 import type { Connect } from './connector.ts';
 
 export interface SocketEvents {
-  /** A connection could not be opened, was given up, or is gone. May be told twice. */
+  /** A connection could not be opened, was given up, or is lost. May be called twice. */
   lost(error: Error): void;
 }
 
@@ -97,7 +97,7 @@ class AmqpSocket {
     this.#gone(this);
     this.#stream?.destroy();
     this.#events.lost(error);
-    // It ends rhea's timers; a tick later, as what rhea has still to write would start one anew.
+    // It ends rhea's timers; a tick later, since what rhea still has to write would start another one.
     process.nextTick(() => (this.#isClosing ? this.onclose?.(undefined) : this.onerror?.(error)));
   }
 }

@@ -1,4 +1,4 @@
-// One step of a check → what comes of it within its time, or a BridgeError that says why not.
+// One step of a check → its result within a time limit, or the BridgeError that says why not.
 
 import type { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';

@@ -16,7 +16,7 @@ export interface EntityDescription {
 const LARGEST_ANSWER_BYTES = 256 * 1024;
 const TOKEN_SECONDS = 300;
 
-/** Null where it is not told: not enough rights, mostly. @throws what node throws, a BridgeError, or the signal's reason. */
+/** Null where the service does not say, mostly for want of rights. @throws what node throws, a BridgeError, or the signal's reason. */
 export async function describeEntity(
   access: Access,
   target: Target,

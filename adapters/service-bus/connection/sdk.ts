@@ -1,2 +1,2 @@
-// The Service Bus SDK, loaded by whoever imports this file: always lazily, at the first use.
+// The Service Bus SDK → its classes. Import it lazily, at the first use.
 export { ServiceBusClient } from '@azure/service-bus';

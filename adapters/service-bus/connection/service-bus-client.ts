@@ -1,4 +1,4 @@
-// Where a namespace is and who we are → a client of the SDK with sockets of ours, one connection long.
+// A namespace and credentials → an SDK client on our sockets, for one connection.
 import type { ServiceBusClient, ServiceBusClientOptions } from '@azure/service-bus';
 import type { AzureToken } from '../../../src/azure/credential.ts';
 import { type Deps, sleep } from '../../../src/time/clock.ts';
@@ -9,7 +9,7 @@ import type { Connect } from './connector.ts';
 
 /** Our own time limit comes first: what the SDK makes of its own says less. */
 const SDK_SLACK_MS = 5000;
-/** For saying goodbye: a server that no longer answers keeps the SDK's `close` waiting for ever. */
+/** A bound for closing: a server that no longer answers keeps the SDK's `close` waiting for ever. */
 const CLOSE_MS = 2000;
 /** The SDK renews a token two minutes before its end, and at once, over and over, one that ends sooner; and a timer counts 24 days. */
 const LEAST_RENEWAL_MS = 150_000;

@@ -1,4 +1,4 @@
-// What the configuration says of the way to a Service Bus namespace → its keys, for sinks and sources, and what is wrong with them.
+// Configuration of the connection to a namespace → checked keys, for sinks and sources.
 import * as v from 'valibot';
 import { type AzureCredentialOptions, azureCredentialEntries, azureCredentialFaults } from '../../../src/azure/options.ts';
 import { proxyEntry, proxyFault } from '../../../src/net/proxy-url.ts';

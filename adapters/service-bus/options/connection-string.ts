@@ -1,4 +1,4 @@
-// The connection string of a Service Bus namespace → where to connect and with which key or signature, or what is wrong with it, without its values.
+// A connection string → host and key or signature, or what is wrong, without its values.
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 
 /** Where a namespace listens. */

@@ -1,4 +1,4 @@
-// What the configuration says of a Service Bus sink → checked options.
+// Configuration of a Service Bus sink → checked options.
 import * as v from 'valibot';
 import { duration } from '../../../src/schema/pieces.ts';
 import type { OptionFault } from '../../adapter.ts';

@@ -1,4 +1,4 @@
-// What the configuration says of a queue or subscription that approvals come from → checked options.
+// Configuration of a queue or subscription of approvals → checked options.
 import * as v from 'valibot';
 import type { OptionFault, Readers } from '../../adapter.ts';
 import { checkKeys, connectionEntries, connectionFaults, connectionSecretFaults } from './connection-options.ts';

@@ -1,4 +1,4 @@
-// A delivery → the Service Bus message that carries it (CloudEvents AMQP binding 1.0.2 and working draft), the same at every attempt but for its time to live.
+// A delivery → its Service Bus message, the same each time but for `ttl` (AMQP binding 1.0.2).
 import type { ServiceBusMessage } from '@azure/service-bus';
 import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
@@ -26,7 +26,7 @@ const LONGEST_ID = 128;
 /** Service Bus quotas: one application property, and all of them. */
 const LARGEST_PROPERTY_BYTES = 32 * 1024;
 const LARGEST_PROPERTIES_BYTES = 64 * 1024;
-/** A message whose time is over still goes out: who waits for it gets it, and the entity may keep it as a dead letter. */
+/** A message whose `ttl` has passed is still sent: a waiting receiver gets it, and the entity may dead-letter it. */
 const LEAST_TTL_MS = 1000;
 
 /** `sink` is the sink's name, for messages. */
@@ -84,7 +84,7 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** Ids of ours are shorter; one that is not stays itself in the CloudEvent, and is told apart by its hash. */
+/** Our ids are shorter; a longer one stays as it is in the CloudEvent, and the message id is its hash. */
 function shortened(id: string): string {
   return id.length <= LONGEST_ID ? id : `sha256:${sha256Hex(id)}`;
 }

@@ -1,4 +1,4 @@
-// Messages of one key, in order → sends on one link of one client, and what became of each; both are made anew only when they are of no use any more.
+// Messages of one key, in order → sends on one link of one client, and the result of each.
 import type { ServiceBusMessage, ServiceBusSender } from '@azure/service-bus';
 import { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
@@ -32,7 +32,7 @@ interface Line {
   isProven: boolean;
 }
 
-/** What one send took, from the front, and what became of all of it. */
+/** The messages that one send took, from the front, and the outcome of all of them. */
 interface Sent {
   readonly count: number;
   readonly outcome: Outcome;

@@ -1,4 +1,4 @@
-// A sink's connection, step by step → whether a message could be sent, and what is worth telling of the queue or topic; without sending one.
+// A sink's options → whether a message could be sent, step by step, without sending one.
 import { BridgeError } from '../../../src/errors.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import type { Access } from '../connection/access.ts';

@@ -1,4 +1,4 @@
-// The messages of one link → taken one by one or several at once, and settled as the verdicts say, one after the other.
+// One link's messages → received one or several at a time, settled by verdict, in order.
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';
 import type { Logger } from 'pino';
 import { type Deps, orAbort, sleep } from '../../../src/time/clock.ts';

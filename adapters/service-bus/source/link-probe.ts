@@ -1,4 +1,4 @@
-// A queue or subscription → whether a bridge may receive from it, by a link without credit, so that no message comes.
+// A queue or subscription → whether the bridge may receive, by a link that asks for no message.
 import type { ProcessErrorArgs } from '@azure/service-bus';
 import { BridgeError } from '../../../src/errors.ts';
 import { sleep } from '../../../src/time/clock.ts';

@@ -7,7 +7,7 @@ import { isIdle } from './source-fault.ts';
 /** So many may wait for their events without holding up those behind them; a bridge that is gone leaves as many locked. */
 const IN_FLIGHT = 8;
 
-/** Returns at once; what happens is told to `line`. */
+/** Returns at once; reports to `line`. */
 export function streamMessages(line: Line, deps: LineDeps): void {
   const { bus, entity, over, dead } = line;
   const receiver = bus.client.createReceiver(entity.path, RECEIVER);

@@ -1,4 +1,4 @@
-// A message as the SDK gives it → what the bridge is told of it: an id that stays, its place, its bytes, its time. Pure.
+// An SDK message → our message: a stable id, its place, bytes and time. Pure.
 import type { ServiceBusReceivedMessage } from '@azure/service-bus';
 import type { ApprovalMessage } from '../../adapter.ts';
 import type { SourceEntity } from '../options/service-bus-source-options.ts';
@@ -14,7 +14,7 @@ export function approvalMessage(message: ServiceBusReceivedMessage, { place }: S
   const sentMs = enqueuedTimeUtc?.getTime();
   const messageId = textOf(message.messageId).slice(0, LONGEST_ID);
   return {
-    // A queue that is made anew counts from 1 again, so the number alone does not do.
+    // A queue that is deleted and created again counts from 1, so the number alone is not unique.
     id: `${number}:${sentMs ?? ''}:${messageId}`,
     place: { ...place, sequenceNumber: number },
     body: bytesOf(message.body),

@@ -1,4 +1,4 @@
-// One call of `receive` → a client of its own, from its connection to its end, and what ends it.
+// One call of `receive` → a client of its own, from connecting to closing, and what ended it.
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { deadline, orAbort, sleep } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
@@ -24,7 +24,7 @@ export interface ReceptionOptions extends Probed {
   readonly timeout: number;
   readonly take: Take;
   readonly ready: () => void;
-  /** Ends it, by whoever asked for it. */
+  /** Ends the reception, at the caller's request. */
   readonly stop: AbortSignal;
 }
 
@@ -109,7 +109,7 @@ export class Reception {
     };
   }
 
-  /** Again after an idle link was attached anew. */
+  /** Called again after an idle link was reattached. */
   #attached(): void {
     const { stop, ready } = this.#options;
     this.#cancelLimit();

@@ -1,4 +1,4 @@
-// A source's connection, step by step → whether messages could be received; without receiving one.
+// A source's options → whether messages could be received, step by step, without one.
 import { orAbort } from '../../../src/time/clock.ts';
 import type { ApprovalSourceDeps } from '../../adapter.ts';
 import type { Access } from '../connection/access.ts';

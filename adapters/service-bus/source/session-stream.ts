@@ -1,4 +1,4 @@
-// A queue or subscription with sessions → the messages of several sessions at once, those of each one in order.
+// A queue or subscription with sessions → messages of several sessions, each in its order.
 import type { ServiceBusSessionReceiver } from '@azure/service-bus';
 import { orAbort, sleep } from '../../../src/time/clock.ts';
 import { keepLocked, type Line, type LineDeps, LinkMessages } from './link-messages.ts';

@@ -1,8 +1,8 @@
-// What fails while a queue or subscription is read → BridgeErrors in a reader's words; what has nothing to do with reading as for a sink.
+// Errors of receiving → BridgeErrors in a reader's words; all others as for a sink.
 import { BridgeError, codeOf, messageOf } from '../../../src/errors.ts';
 import { type FaultPlace, serviceBusFault } from '../service-bus-fault.ts';
 
-/** What a lock's end is called: the message comes again by itself. */
+/** The names of a lost lock: the broker delivers the message again. */
 const LOST = ['MessageLockLost', 'SessionLockLost'];
 const SETTLED = /already settled/;
 const IDLE = /\bIdleTimerExpired\b/;

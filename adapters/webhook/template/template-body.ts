@@ -1,4 +1,4 @@
-// `body` of the configuration → the template behind it; a CloudEvent → the text of a body, or why there is none.
+// `body` of the configuration → its template; a CloudEvent → the body's text, or why there is none.
 import { readFile } from 'node:fs/promises';
 import { codeOf } from '../../../src/errors.ts';
 import type { Rendered, Template } from './template-engine.ts';
@@ -10,7 +10,7 @@ const LONGEST_BODY = 256 * 1024;
 /** Beside this file in adapters/webhook/, and beside the bundle in dist/. */
 const FOLDER = new URL('./templates/', import.meta.url);
 
-/** Loads the engine at the first call. A fault is a clause for people, without a text of the template. */
+/** Loads the engine at the first call. A fault is a readable clause without any text of the template. */
 export async function loadTemplate(body: TemplateBody): Promise<Template | { readonly fault: string }> {
   const text = await textOf(body.template);
   if (typeof text !== 'string') return text;

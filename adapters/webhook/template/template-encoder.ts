@@ -1,4 +1,4 @@
-// A delivery → the request that a template makes of it.
+// A delivery → the request with the body that the template renders.
 import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import type { EncodedRequest } from '../encoder.ts';

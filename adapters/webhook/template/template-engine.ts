@@ -1,4 +1,4 @@
-// Liquid text → a template: the same text for the same event, and what it asks for. Brings liquidjs, which is heavy: import it lazily.
+// Liquid text → a template and the variables it uses. Loads liquidjs: import it lazily.
 import { CaptureTag, type Context, Liquid, type Template as Parsed } from 'liquidjs';
 import { FilterFault, formatDate, inJsonString, slackText, textOf, toJson, truncate } from './template-filters.ts';
 
@@ -9,7 +9,7 @@ export interface Template {
   readonly variables: readonly Variable[];
 }
 
-/** A fault is a clause for people that holds no value and no text of the template. */
+/** A fault is a readable clause that holds no value and no text of the template. */
 export type Rendered = { readonly text: string } | { readonly fault: string };
 
 export interface Variable {

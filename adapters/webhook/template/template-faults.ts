@@ -1,4 +1,4 @@
-// `body` of the configuration → what is wrong with its template, found by trying it on an event of every type.
+// `body` of the configuration → faults of its template, by rendering one event of each type.
 import type { OptionFault } from '../../adapter.ts';
 import { loadTemplate, renderBody, scopeOf } from './template-body.ts';
 import type { Template, Variable } from './template-engine.ts';
@@ -18,7 +18,7 @@ export async function templateFaults({ body }: { readonly body?: TemplateBody })
   return strangers.length > 0 ? strangers : trialFaults(template, body.contentType, samples, values);
 }
 
-/** What the template asks for and no event has, each once; a slip of the pen would else be an empty text for ever. */
+/** Variables that no event has, each once; else a misspelt one would silently render as nothing. */
 function variableFaults(template: Template, samples: readonly Sample[], values: Readonly<Record<string, string>>): OptionFault[] {
   const known = samples.map(({ event, change }) => scopeOf(event, change, {}));
   const unknown = new Map<string, OptionFault>();

@@ -1,6 +1,6 @@
-// Values of an event → text, as our own Liquid filters write it: dates, JSON, texts cut to length, Slack's escapes. Pure.
+// Our Liquid filters: values → text (dates, JSON, texts cut to length, Slack's escapes). Pure.
 
-/** What a filter says to whoever wrote the template; holds no value of an event. */
+/** A filter's error text for the template's author; holds no value of an event. */
 export class FilterFault extends Error {
   override readonly name = 'FilterFault';
 }

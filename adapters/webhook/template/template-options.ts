@@ -1,4 +1,4 @@
-// What the configuration says of `body` → which template, of what media type, and the values that it needs besides the event.
+// Configuration of `body` → the template, its media type and its extra values.
 import * as v from 'valibot';
 import { secret } from '../../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../../src/secrets/secret.ts';

@@ -1,4 +1,4 @@
-// CloudEvents of every type, in full dress and bare → what a template is tried on before there is an event.
+// Sample CloudEvents of each type, full and minimal, to try templates on.
 
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import type { EventApproval } from '../../../src/model/approvals.ts';

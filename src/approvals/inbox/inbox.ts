@@ -1,4 +1,4 @@
-// Messages of approval sources → recorded, refused, kept until their event is known, or given back; on disk before the broker is told.
+// Broker messages → recorded, refused, kept or given back; on disk before the broker is answered.
 
 import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../../adapters/adapter.ts';
@@ -26,7 +26,7 @@ const FULL_TOLD_EACH_MS = 60_000;
 /** What a message is kept for, or left to others. */
 const WHATEVER_MAY_COME: readonly MayCome[] = ['event', 'update'];
 
-/** What became of a message, as a metric counts it. One that is `parked` counts again when it is dealt with; `repeated` had been received before. */
+/** A message's outcome, as a metric counts it. A `parked` one counts again when it is settled; a `repeated` one had been received before. */
 export type MessageResult = 'settled' | 'refused' | 'parked' | 'given_back' | 'invalid' | 'repeated';
 
 /** Through whom a message comes. */
@@ -84,7 +84,7 @@ export class Intake implements Disposable {
     if (verdict !== null) return verdict;
     if (!canGiveBack) return await this.#parkOnceThereIsRoom(received, requests);
     await this.#pause();
-    // This bridge has caught up by now, and what it knows goes back to nobody.
+    // This bridge has caught up by now: a message for an event that it knows is not given back.
     return this.#handle(received, requests, ['event']) ?? this.#told(source, 'given_back', 'giveBack');
   }
 
@@ -107,7 +107,7 @@ export class Intake implements Disposable {
         const waitsFor = this.#parking.isExpired(message) ? [] : WHATEVER_MAY_COME;
         if (this.#decide(message, requestsIn(message.body), waitsFor) !== null) this.#parking.remove(message);
       } catch (error) {
-        // It fails for the others too, and whoever keeps the store tells it.
+        // It fails for the others too; the store reports it.
         if (isStoreFault(error)) return;
         const { source, place } = message;
         this.#parts.logger.error({ source, place, err: error }, 'an approval that waits could not be taken further; it is tried again');
@@ -160,7 +160,7 @@ export class Intake implements Disposable {
     return approvalChange('failed', { key, eventId, occurrence, event, approver, policy: null, reason, at: now(deps) }, context);
   }
 
-  /** Nothing is dropped for want of room: its source reads on once a message before it is dealt with, a minute after its receipt at the latest. */
+  /** Nothing is dropped for want of room: the source reads on once an earlier message is settled, which takes a minute at most. */
   async #parkOnceThereIsRoom(message: ReceivedMessage, requests: MessageRequests): Promise<MessageVerdict> {
     if (!this.#parking.hasRoom(message)) this.#tellFull(message.source);
     while (!this.#parking.hasRoom(message)) {

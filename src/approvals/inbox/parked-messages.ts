@@ -1,4 +1,4 @@
-// Messages for events that nobody has seen yet → kept until their event comes, or until they have waited long enough; so many of each source.
+// Messages for events not known yet → kept for a while, a bounded number of each source.
 import type { ReceivedMessage } from '../../model/approvals.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
 

@@ -1,4 +1,4 @@
-// What the metadata service answers to StartRequests without accepting them → lines of the record, so many that a long outage does not fill the disk.
+// Answers to StartRequests that were no yes → lines of the record, so many and no more.
 import { type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { Deps } from '../../time/clock.ts';
 import type { ApprovalStore } from '../store.ts';

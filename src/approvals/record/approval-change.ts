@@ -1,4 +1,4 @@
-// What became of an approval, and of what event → the change that tells it, with an id that was never used.
+// An approval's step and its event → the change that reports it, with an unused id.
 
 import type { ApprovalChange, ApprovalPhase } from '../../model/events.ts';
 import { approvalChangeId, unusedId } from '../../model/ids.ts';

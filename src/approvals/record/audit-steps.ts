@@ -1,4 +1,4 @@
-// The approvals of an occurrence before and after → the lines that its record gets (behaviour 8.18). Pure.
+// An occurrence's approvals before and after → the new lines of its record (behaviour 8.18). Pure.
 import type { ApprovalHold, ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 
 /** Beyond what the two tell. */
@@ -21,7 +21,7 @@ const OF_STATE: Partial<Record<EventApproval['state'], ApprovalStepName>> = {
   failed: 'failed',
 };
 
-/** One line, of nobody in particular unless `more` says so. */
+/** One line, without an approver unless `more` names one. */
 export function stepOf(step: ApprovalStepName, atMs: number, policy: string | null, more: Partial<ApprovalStep>): ApprovalStep {
   return { step, atMs, approver: null, via: null, policy, status: null, reason: null, ...more };
 }
@@ -51,7 +51,7 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
   const status = context.status ?? null;
   const isSeenFirst = name === 'confirmed' && before?.state !== 'submitted';
   if (isSeenFirst) steps.push(line('submitted', null, { status }));
-  // Where the way leads back from confirmed, nothing was submitted anew.
+  // Back from confirmed to submitted: nothing was submitted again.
   if (name !== undefined && before?.state !== 'confirmed') steps.push(line(name, null, { status: isSeenFirst ? null : status }));
   return steps;
 }
@@ -68,13 +68,13 @@ function lastReason(hold: ApprovalHold, policy: string | null): readonly Approva
   return [stepOf('held', at.wallMs, policy, { approver, via, reason, ...(times > 1 && { times }) })];
 }
 
-/** What a dry run takes along is never posted; of what was refused everybody was told already. */
+/** What a dry run takes along is never posted; what was refused has been reported already. */
 function takenAlong(before: EventApproval | null, after: EventApproval): readonly ApprovalVote[] {
   if (before === null || before.isDryRun || !after.isDryRun || before.state === 'failed') return [];
   return before.votes.filter((vote) => isIn(vote, after.votes));
 }
 
-/** A yes that was said anew, as after a dry run, has a moment of its own. */
+/** A repeated yes, as after a dry run, has its own time. */
 function isIn({ at }: ApprovalVote, votes: readonly ApprovalVote[]): boolean {
   return votes.some((vote) => vote.at === at);
 }

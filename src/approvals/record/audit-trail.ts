@@ -1,4 +1,4 @@
-// What one act made of the approvals of an event → its record, its CloudEvents and its log lines: written in a transaction, told once that is on disk.
+// What a command changed → record, CloudEvents and log lines; written in the caller's transaction.
 
 import type { Logger } from 'pino';
 import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, EventApproval } from '../../model/approvals.ts';
@@ -48,7 +48,7 @@ export class Chronicle {
     this.#parts = parts;
   }
 
-  /** Each new vote is told as `approval.recorded`. */
+  /** Each new vote gives an `approval.recorded`. */
   entry(known: Matter['known'], before: EventApproval | null, after: EventApproval, at: Instant, by?: ApprovalOrigin): Entry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, ...(by && { by }) });
     const recorded = steps.filter(({ step }) => step === 'recorded');
@@ -56,7 +56,7 @@ export class Chronicle {
     return { known, before, after, steps, changes };
   }
 
-  /** What a document or a start makes of approvals: each void vote is told as `approval.failed`. */
+  /** The effects of a document or a start: each void vote gives an `approval.failed`. */
   review(
     known: Matter['known'],
     before: EventApproval | null,
@@ -69,7 +69,7 @@ export class Chronicle {
     return { known, before, after, steps: stepsBetween(before, after, { atMs: at.wallMs }), changes };
   }
 
-  /** What the metadata service said to a StartRequest in the end: told, unless it came to nothing. */
+  /** The metadata service's final answer to a StartRequest: published, unless the approval was moot. */
   verdict({ known, posted, before, after, status, at }: VerdictFacts): Entry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, status });
     const hasFailed = after.state === 'failed';
@@ -94,7 +94,7 @@ export class Chronicle {
     for (const { step, approver, policy, status, reason } of steps) {
       onEvent?.(step);
       const approvers = approver === null ? (after?.votes ?? []).map((vote) => vote.approver) : [approver];
-      // A refused approval stands still until somebody approves again.
+      // A refused approval rests until an approver approves again.
       logger[step === 'failed' ? 'error' : 'info'](
         { eventId: event.eventId, occurrence, approvers, policy, status, reason },
         `approval ${step}`,

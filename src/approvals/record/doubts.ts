@@ -1,4 +1,4 @@
-// StartRequests whose answer was lost, or that a process that ended may have posted → what is said of their events' approvals where those start or go.
+// StartRequests without a known answer → `unknown`, not `moot`, when their events start or go.
 import { type EventApproval, LOST_ANSWER, type RecordPart } from '../../model/approvals.ts';
 import type { ApprovalStore } from '../store.ts';
 import { isPassedBy, isPosted, type PassedBy } from './transitions.ts';
@@ -32,7 +32,7 @@ export class Doubts {
     return this.#keys.has(key) ? 'unknown' : 'moot';
   }
 
-  /** These stand now: known to be accepted, or told what can be told, they are in doubt no more. */
+  /** These are settled: accepted, or reported as `unknown`; their doubt ends. */
   see({ key, state }: EventApproval): void {
     if (isPosted(state) || isPassedBy(state)) this.#keys.delete(key);
   }

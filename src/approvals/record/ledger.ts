@@ -1,4 +1,4 @@
-// Votes, holds, reviews, deadlines and verdicts → approvals, their record and their CloudEvents on disk, then the same in memory; says when one is decided.
+// Commands, reviews, deadlines and answers → approvals on disk, then in memory; reports decisions.
 
 import { type ApprovalOrigin, type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { EventChange, Instant, KnownEvent } from '../../model/events.ts';
@@ -169,7 +169,7 @@ export class Ledger {
     this.#answers.record(posted, status, mayHaveArrived);
     const known = this.#parts.ports.events().get(posted.key);
     if (before === null || known === undefined) return;
-    // Its approval was void, held or told to be moot while it was on its way.
+    // Its approval became void, held or moot while the request was in flight.
     const isMootNoMore = before.state === 'moot' && mayHaveArrived;
     if (!isMootNoMore && (before.state !== 'submitting' || known.event.eventStatus !== 'Started')) return;
     const at = now(this.#parts.deps);

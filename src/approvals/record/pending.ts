@@ -1,4 +1,4 @@
-// What is to be done to approvals, in two steps: written in a transaction that somebody else opens, and put in place once that is on disk.
+// A change to approvals in two steps: written in the caller's transaction, then applied in memory.
 import type { ApprovalTransaction } from '../store.ts';
 
 export interface Pending {

@@ -1,4 +1,4 @@
-// Events that changed, started or ended, or are judged anew at a start → what becomes of their approvals: to be written, then put in place.
+// Events that changed, started or ended, or a restart → changes to their approvals.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import type { Governed, Matter } from '../rules/governed-event.ts';

@@ -1,4 +1,4 @@
-// The approvals of one occurrence + a yes, a hold, a deadline or the event's new content → its approvals then, and the votes that became void. Pure.
+// An occurrence's approvals + a command, deadline or new content → its approvals then. Pure.
 
 import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
@@ -28,7 +28,7 @@ export function withVote(
 ): EventApproval {
   const standing = standingOf(rules, approval, matter.known, at);
   const earlier = standing.votes.find(({ approver }) => approver === said.approver);
-  // Heard by this bridge alone now, though every bridge heard it before.
+  // This time only this bridge received it, though every bridge received the one before.
   const isNearer = earlier?.isShared === true && !said.isShared;
   const isNewlySeen = earlier?.hasSeen === false && said.hasSeen;
   const hasFailed = standing.state === 'failed';
@@ -91,7 +91,7 @@ export function stands(approval: EventApproval | null): boolean {
 export interface Review {
   /** The same object where nothing changed. */
   readonly approval: EventApproval | null;
-  /** They bring no StartRequest any more, and nobody has been told so. */
+  /** Votes that no longer lead to a StartRequest, which has not been reported yet. */
   readonly voided: readonly VoidVote[];
 }
 
@@ -101,7 +101,7 @@ export interface VoidVote {
   readonly reason: 'changed' | 'dry-run';
 }
 
-/** Judges the approvals by the event's content and by the rules now: votes may become void, and what a rule decided is decided anew. */
+/** Checks the approvals against the event's content and the rules now: votes may become void, and rules decide again. */
 export function review(rules: Rules, approval: EventApproval | null, matter: Matter, at: Instant): Review {
   const { known, governed } = matter;
   if (approval?.state === 'confirmed') return { approval: moved(approval, 'submitted', at), voided: [] };
@@ -116,7 +116,7 @@ export function review(rules: Rules, approval: EventApproval | null, matter: Mat
     !worse(vote.event, known.event) && barOf(rules, governed.ruling, vote.approver, known.event) === null;
   const votes = approval.votes.filter(isStanding);
   const hasFailed = approval.state === 'failed';
-  // Whoever approved was told of the failure already; a rule decides anew.
+  // The failure has been reported to the approvers already; a rule decides again.
   const voided = hasFailed ? [] : voidIn(rules, approval, isStanding);
   const rest = votes.length === approval.votes.length ? approval : { ...approval, votes };
   if (hasFailed && votes.length > 0 && approval.decision?.by === 'quorum' && !isApproved) return { approval: rest, voided };
@@ -145,7 +145,7 @@ export function isOpen({ state }: EventApproval): boolean {
   return state === 'waiting' || state === 'held' || state === 'submitting';
 }
 
-/** What is left of approvals whose event starts or goes: `unknown` where a StartRequest may have been accepted and the answer was lost. */
+/** The approvals' last state when their event starts or goes: `unknown` where a StartRequest may have been accepted and its answer was lost. */
 export type PassedBy = 'moot' | 'unknown';
 
 export function isPassedBy(state: ApprovalState): state is PassedBy {
@@ -166,7 +166,7 @@ function isDecidedDryRun({ state }: EventApproval): boolean {
   return state === 'dry-run';
 }
 
-/** What moot approvals, and those of a dry run that is over, said counts no more: the next yes begins anew. */
+/** Votes of moot approvals, and of a dry run that is over, no longer count: the next yes starts from none. */
 function isAlive(rules: Rules, { state, isDryRun }: EventApproval): boolean {
   return !isPassedBy(state) && (!isDryRun || rules.dryRun);
 }

@@ -1,4 +1,4 @@
-// A hold or a release and what is known → whether it may be recorded, or why not (behaviour 6.6 and 8.8). Pure.
+// A hold or release and the state → allowed, or a refusal (behaviour 6.6 and 8.8). Pure.
 
 import type { ApprovalHold, EventApproval } from '../../model/approvals.ts';
 import { type Refusal, refusal } from './answer.ts';
@@ -24,8 +24,8 @@ export function checkHold(approver: string, request: HoldRequest, context: Check
 }
 
 /**
- * One's own hold; with `isAdmin` any: the one that `holder` names, else one's own, else all of the event. None that was set after `beforeMs` or,
- * where an admin names nobody, after the release was sent: of such a one it cannot have known.
+ * The caller's own hold; with `isAdmin` any: the one of `holder`, else the caller's own, else all of the event. None that was set after `beforeMs` or,
+ * where an admin names no holder, after the release was sent: the admin cannot have known of it.
  */
 export function checkRelease(
   approver: string,

@@ -1,4 +1,4 @@
-// StartRequests and what is known → whether they may be recorded, or why not (behaviour 6.6). Pure; the first refusal decides.
+// StartRequests and the state → allowed, or the first refusal (behaviour 6.6). Pure.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { isUpdateId } from '../../model/ids.ts';

@@ -1,4 +1,4 @@
-// JSON values of holds and releases → what they ask for, or what is wrong with them (behaviour 8.8). Pure.
+// JSON of holds and releases → requests, or what is wrong with them (behaviour 8.8). Pure.
 import { isObject } from '../../formats/json-object.ts';
 import { isLonger, lengthFault } from './lengths.ts';
 import { entryFault, keyOf } from './start-requests.ts';
@@ -18,7 +18,7 @@ export interface ReleaseRequest {
   readonly eventId: string;
   /** In lower case, as events are known. */
   readonly key: string;
-  /** Whose hold; null: one's own or, for an admin without one, all. */
+  /** The hold's owner; null: the caller's own hold or, for an admin without one, all. */
   readonly holder: string | null;
   /** None that was set later, in milliseconds since 1970. */
   readonly beforeMs?: number | null;
@@ -34,7 +34,7 @@ export function parseHold(entry: unknown): HoldRequest | string {
   return { eventId, key: keyOf(eventId), reason: reason?.toWellFormed() ?? null };
 }
 
-/** One `{ "EventId": "…" }`, perhaps with `approver`: whose hold it is. A text is what is wrong, to stand behind the name of the place. */
+/** One `{ "EventId": "…" }`, perhaps with `approver`, the hold's owner. A text is the fault, to follow the name of the place. */
 export function parseRelease(entry: unknown): ReleaseRequest | string {
   const fault = entryFault(entry, 'approver');
   if (fault !== null) return fault;

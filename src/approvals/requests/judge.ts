@@ -1,4 +1,4 @@
-// What an approver asks for and what is known → the acts to record, or the first refusal (behaviour 6.6 and 8.8).
+// An approver's request and the state → commands, or a refusal (behaviour 6.6 and 8.8).
 
 import type { ApprovalPorts } from '../ports.ts';
 import type { Rules } from '../rules/quorum.ts';

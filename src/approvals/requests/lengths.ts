@@ -1,4 +1,4 @@
-// Texts that a caller wrote → whether they are longer than any real one, and the refusal then. Pure.
+// Texts of a caller → a refusal where one is too long. Pure.
 import { type Refusal, refusal } from './answer.ts';
 
 /** Those of Azure have 36. */

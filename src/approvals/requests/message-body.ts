@@ -1,4 +1,4 @@
-// The bytes of a source's message → the JSON value of an approval's body, or why it is none (behaviour 8.11). Pure.
+// A message's bytes → the JSON of an approval's body, or what is wrong (behaviour 8.11). Pure.
 import { type BodyValue, carriedData, parseJson } from '../../formats/cloud-event-json.ts';
 import { isObject } from '../../formats/json-object.ts';
 import { LARGEST_APPROVAL_BYTES } from '../../model/approvals.ts';

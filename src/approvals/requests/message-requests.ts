@@ -1,4 +1,4 @@
-// The JSON value of a source's message → its StartRequests, holds and releases, or what is wrong with it (behaviour 8.11). Pure.
+// A message's JSON → StartRequests, holds and releases, or what is wrong (behaviour 8.11). Pure.
 
 import { isObject } from '../../formats/json-object.ts';
 import { type HoldRequest, parseEntries, parseHold, parseRelease, type ReleaseRequest } from './hold-requests.ts';

@@ -1,4 +1,4 @@
-// The JSON value of an approval's body → its StartRequests, or what is wrong with it (behaviour 6.4). Pure.
+// An approval's JSON body → its StartRequests, or what is wrong (behaviour 6.4). Pure.
 import { isObject, type JsonObject } from '../../formats/json-object.ts';
 import { nearMiss } from '../../schema/near-misses.ts';
 import { lengthFault } from './lengths.ts';

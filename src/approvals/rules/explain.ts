@@ -1,4 +1,4 @@
-// `approvals.policy` and an event → each rule up to the one that decides, and the conditions that it does not meet, in words. Pure.
+// A policy and an event → the rules up to the deciding one, and their unmet conditions. Pure.
 import type { ConditionName } from '../../conditions/options.ts';
 import { askedFor, foundIn } from '../../conditions/words.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
@@ -12,7 +12,7 @@ export interface Unmet {
   readonly because: string;
 }
 
-/** A rule that was passed over. */
+/** A rule that did not match. */
 export interface PassedRule {
   /** As `Ruling.policy` calls it. */
   readonly rule: string;

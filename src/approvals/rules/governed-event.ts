@@ -1,4 +1,4 @@
-// The policy, a Scheduled event and the moment → the ruling in force and when its deadline falls due, until the next change (behaviour 8.5 and 8.6). Pure.
+// Policy, Scheduled event and time → the decision in force and its deadline (behaviour 8.6). Pure.
 import type { Instant, KnownEvent, ScheduledEvent } from '../../model/events.ts';
 import type { Policy, Ruling } from './policy.ts';
 

@@ -1,4 +1,4 @@
-// The policy and the Scheduled events → what governs each of them, and when their deadlines fall due (behaviour 8.5).
+// Policy and Scheduled events → the decision for each, and when deadlines fall due (behaviour 8.5).
 import type { Instant } from '../../model/events.ts';
 import { type Governed, govern, type Matter } from './governed-event.ts';
 import type { Policy } from './policy.ts';

@@ -1,4 +1,4 @@
-// An event, the VM's own name and the group → which place in the order of submission this bridge has, and when its turn comes (behaviour 8.9; protocol 2.4 and 2.5). Pure.
+// Event, VM name and group → this bridge's rank and when its turn comes (behaviour 8.9). Pure.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
 import { ageMs } from '../../time/clock.ts';

@@ -1,4 +1,4 @@
-// `approvals.policy` of the configuration, an event and the time → which rule governs it and what that says (behaviour 8.4). Pure.
+// Policy, event and time → the rule that decides, and its decision (behaviour 8.4). Pure.
 import { compileGlobs, type EventMatcher, eventMatchers, type Reach } from '../../conditions/matchers.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
 import type { PolicyOptions, PolicyRule, Required } from './options.ts';

@@ -1,4 +1,4 @@
-// What is required, the approvers' scopes and who said yes → is the quorum full, and who is waited for (behaviour 8.3). Pure.
+// `required`, scopes and votes → is the quorum full, and who is missing (behaviour 8.3). Pure.
 
 import type { ScheduledEvent } from '../../model/events.ts';
 import type { Required } from './options.ts';

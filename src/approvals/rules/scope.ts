@@ -1,4 +1,4 @@
-// An approver's `scope` of the configuration → which events it touches and which it allows to approve (behaviour 8.2). Pure.
+// An approver's `scope` → the events that it touches, and that it covers (behaviour 8.2). Pure.
 import { compileGlobs, oneOf } from '../../conditions/matchers.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
 import type { ScopeOptions } from './options.ts';

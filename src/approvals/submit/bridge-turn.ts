@@ -1,4 +1,4 @@
-// The group, the clocks and what is known → when it is this bridge's turn to post an approval, and whether a process before it had its turn.
+// Group, clocks and known events → when it is this bridge's turn to post, and whether it was.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';

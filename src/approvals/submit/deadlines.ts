@@ -1,4 +1,4 @@
-// Wall times at which deadlines fall due → one call for each when its time has come, whatever the clocks do meanwhile.
+// Wall times of deadlines → one call for each when it is due, whatever the clocks do.
 import type { CancelTimer, Deps } from '../../time/clock.ts';
 
 /** Timers of any length are asked for in pieces, and a wall clock that was set back is noticed. */
@@ -27,7 +27,7 @@ export class Deadlines implements Disposable {
     if (dueMs !== null) this.#wait(key, dueMs);
   }
 
-  /** Calls for what has fallen due though its timer has not told, as where the wall clock was set. */
+  /** Calls for deadlines that are due though their timers have not fired, as after the wall clock was set. */
   lookAgain(): void {
     const nowMs = this.#deps.wallMs();
     for (const [key, { dueMs }] of [...this.#ahead]) if (dueMs <= nowMs) this.#onDue(key);

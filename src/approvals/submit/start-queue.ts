@@ -1,4 +1,4 @@
-// Approvals whose turn has come → StartRequests, as many as the metadata service takes: the most urgent first, several in one where more wait than there is room for.
+// Due approvals → StartRequests within 5 a second, the most urgent first (behaviour 8.19).
 import type { EventApproval, PostResult } from '../../model/approvals.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { impactRank } from '../../model/worsened.ts';
@@ -16,7 +16,7 @@ export interface StartQueueParts {
   readonly deps: Deps;
   /** The approvals that wait here, where it is still this bridge's turn to post them; else null. */
   readonly due: (request: Waiting) => EventApproval | null;
-  /** Whether the document is to be read anew before they are posted. */
+  /** Whether the document is to be read again before they are posted. */
   readonly isProtected: (approval: EventApproval) => boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Waiting {
   readonly occurrence: number;
   /** With how many it may stand in one request, itself included; where so many were refused together they are fewer. */
   readonly together: number;
-  /** The document is read anew first, whatever else. */
+  /** The document is read again first in any case. */
   readonly isReadFirst: boolean;
 }
 
@@ -148,7 +148,7 @@ export class StartQueue {
     for (const { settle } of batch) settle({ kind: 'unseen' });
   }
 
-  /** Whether a document was read anew, where one was to be. Its changes have been handled then. */
+  /** Whether the document was read again where that was required; its changes have then been handled. */
   async #look(reads: boolean): Promise<boolean> {
     if (!reads) return true;
     const { ports } = this.#parts;

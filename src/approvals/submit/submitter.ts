@@ -1,4 +1,4 @@
-// Decided approvals, already stored → a place in the queue of StartRequests when their turn comes, again and again, until the metadata service has answered.
+// Decided approvals → StartRequests in their turn, until the service answers (behaviour 8.15).
 
 import type { Logger } from 'pino';
 import { BridgeError, messageOf } from '../../errors.ts';
@@ -11,7 +11,7 @@ import { StartQueue, scheduledIn, type Waiting } from './start-queue.ts';
 /** Between two looks where the first gave no good document that lists the event, and between two tries to store what the service said. */
 const PAUSE_MS = 1000;
 
-/** A turn that moves by less is not told again: wall clocks are corrected all the time. */
+/** A turn that moves by less is not logged again: wall clocks are corrected all the time. */
 const SAME_TURN_MS = 1000;
 
 /** Statuses that may be for the sake of one EventId of several; the others are of the whole request. */
@@ -30,9 +30,9 @@ export interface SubmissionParts {
   readonly turnMs: (approval: EventApproval) => number | null;
   /** The metadata service answered a StartRequest with this status, or did not: an error's code, and it may have accepted it. The bridge asks again or looks. */
   readonly answered: (posted: EventApproval, status: number | string | null, mayHaveArrived: boolean) => void;
-  /** Stores what became of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
+  /** Stores the result of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
   readonly conclude: (posted: EventApproval, verdict: SubmissionVerdict, status: number) => void;
-  /** Whether the document is to be read anew before they are posted. */
+  /** Whether the document is to be read again before they are posted. */
   readonly isProtected: (approval: EventApproval) => boolean;
 }
 
@@ -76,7 +76,7 @@ export class Submissions implements AsyncDisposable {
     this.#queue = new StartQueue({ ports, deps, isProtected, due }, this.#abort.signal);
   }
 
-  /** Posts this approval, when its turn comes, until the metadata service has answered; where that is under way it looks again whose turn it is. */
+  /** Posts this approval in its turn until the metadata service answers; where it is queued already, its turn is computed again. */
   start(approval: EventApproval): void {
     const { key, occurrence } = approval;
     const earlier = this.#running.get(key);
@@ -205,7 +205,7 @@ export class Submissions implements AsyncDisposable {
     }
   }
 
-  /** Still Scheduled means failed; gone or Started means moot; without a good document since, nobody knows yet. */
+  /** Still Scheduled: failed; gone or Started: moot; without a good document since then: not known yet. */
   async #lookAfterRefusal(said: Said & { readonly verdict: 'refused' }): Promise<Said> {
     await this.#parts.ports.read(this.#stop.signal);
     const after = this.#parts.ports.lastReadAt();

@@ -1,4 +1,4 @@
-// All that is stored and known of an event's approvals → the answer of GET /v1/approvals/EVENT_ID (behaviour 8.18). Pure.
+// Stored and known approvals of an event → GET /v1/approvals/EVENT_ID (behaviour 8.18). Pure.
 
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, RecordPart } from '../../model/approvals.ts';

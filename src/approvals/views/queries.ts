@@ -1,4 +1,4 @@
-// What is known and stored of approvals → how it is told: the life of one event, its summary in GET /v1/events, all that are open for metrics.
+// Approvals → an event's record, its summary in GET /v1/events, and the open ones for metrics.
 import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
 import { ageMs, type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';

@@ -1,4 +1,4 @@
-// The approvals of an event as they stand → what the approver is answered, and what GET /v1/events shows (behaviour 6.5). Pure.
+// An event's approvals → the approver's answer and the summary in /v1/events (behaviour 6.5). Pure.
 
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';
@@ -50,7 +50,7 @@ function isBlank({ votes, holds, decision }: EventApproval): boolean {
 function waitingForOf(rules: Rules, approval: EventApproval, matter: Matter | null): readonly string[] {
   const { state, votes, decision } = approval;
   if (matter === null || (state !== 'waiting' && state !== 'held')) return [];
-  // Held, but decided: nobody's yes is missing.
+  // Held, but decided: no vote is missing.
   if (decision !== null && !isOnlySpent(decision, rules.dryRun)) return [];
   return quorumOver(rules, matter.governed.ruling, matter.known.event, votes).waitingFor;
 }

@@ -1,4 +1,4 @@
-// An approval, hold or release → the message that a source of the bridge reads, through a producer or sender that the caller has.
+// An approval, hold or release → a broker message, by the caller's producer or sender.
 
 import { ConsumerError } from '../consumer-error.ts';
 import type { ApprovalChannel, ApprovalOrder } from './approver.ts';

@@ -1,4 +1,4 @@
-// An approval, hold or release → requests to a bridge's HTTP interface, tried again while they may still succeed.
+// An approval, hold or release → HTTP requests to a bridge, repeated while they may succeed.
 
 import { codeOf, messageOf } from '../../errors.ts';
 import { toRfc3339 } from '../../formats/dates.ts';

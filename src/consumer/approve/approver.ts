@@ -1,4 +1,4 @@
-// A CloudEvent, or an EventId → an approval, a hold or a release, sent by HTTP, Kafka or Service Bus.
+// A CloudEvent or EventId → an approval, hold or release, by HTTP, Kafka or Service Bus.
 
 import { isObject } from '../../formats/json-object.ts';
 import type { ApprovalResultState } from '../../model/approvals.ts';

@@ -1,4 +1,4 @@
-// CloudEvents from anywhere → their handlers: each event once by source and id, and those of one scheduled event in order.
+// CloudEvents → their handlers: each once by source and id, in order for each scheduled event.
 import { ConsumerError } from '../consumer-error.ts';
 import { type CloudEvent, DEFAULT_TYPE_PREFIX } from '../event.ts';
 import type { WebAbortSignal } from '../web-types.ts';
@@ -14,7 +14,7 @@ export interface DispatcherOptions {
 }
 
 export interface HandleOptions {
-  /** False: nobody vouches for the source, as in a signed webhook in binary mode, so a repeat is whatever has the same id. True where absent. */
+  /** False: the source is not signed, as in binary mode, so repeats are found by id alone. True where absent. */
   readonly isSourceProved?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Dispatcher {
   handle(event: CloudEvent, options?: HandleOptions): Promise<Handled>;
   /**
    * As `handle` for each. After a failure, later events of the same scheduled event are left alone. Rejects with the first failure, once all have
-   * ended; `failed` is told each.
+   * ended; each failure goes to `failed`.
    */
   handleAll(events: readonly CloudEvent[], failed?: (error: unknown, event: CloudEvent) => void, options?: HandleOptions): Promise<void>;
   /**

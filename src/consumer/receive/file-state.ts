@@ -1,4 +1,4 @@
-// A path → what was prepared for, in a small JSON file that a restart of the process, or of the machine, finds again.
+// A path → the prepared events, in a JSON file that outlives a restart.
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from '../../errors.ts';
@@ -8,7 +8,7 @@ import type { Prepared, PreparedState } from './prepared-state.ts';
 import { Turns } from './turns.ts';
 
 export interface FileState extends PreparedState {
-  /** What is prepared at present, for a start: whoever was drained or stopped before the restart still is. */
+  /** What is prepared at present, for a start: what was drained or stopped before the restart still is. */
   all(): Promise<readonly Prepared[]>;
 }
 

@@ -1,4 +1,4 @@
-// CloudEvents by source and id → which of them were handled, so that repeats are dropped. The interface, and one in memory.
+// Source and id → whether a CloudEvent was handled. The interface, and one in memory.
 import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
 

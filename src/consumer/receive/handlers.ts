@@ -1,4 +1,4 @@
-// What a consumer says about each change → the handler of one CloudEvent.
+// A consumer's handlers by change → the handler of one CloudEvent.
 import type { ChangeName } from '../../model/change-names.ts';
 import { ConsumerError } from '../consumer-error.ts';
 import { type CloudEvent, changeOf, type EventOf } from '../event.ts';
@@ -13,7 +13,7 @@ export interface HandlerContext {
 /** The event counts as handled once what it gives has resolved; where it throws or rejects, the event comes again. */
 export type Handler<Event> = (event: Event, context: HandlerContext) => unknown;
 
-/** All may be left out: what nobody handles is acknowledged and forgotten. */
+/** All are optional: a change without a handler is acknowledged and forgotten. */
 export interface Handlers {
   readonly onScheduled?: Handler<EventOf<'scheduled'>>;
   readonly onUpdated?: Handler<EventOf<'updated'>>;
@@ -49,7 +49,7 @@ export function checkHandlers(handlers: Handlers): void {
   if (stray !== undefined) throw new ConsumerError('usage', `there is no handler ${stray}; there are ${known.join(', ')}`);
 }
 
-/** Undefined where nobody handles it. */
+/** Undefined where there is no handler. */
 export function handlerOf(handlers: Handlers, event: CloudEvent, typePrefix: string): Handler<CloudEvent> | undefined {
   const name = changeOf(event, typePrefix);
   // The door has checked that `data` is what the type promises.

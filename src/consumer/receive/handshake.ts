@@ -1,4 +1,4 @@
-// A bridge's OPTIONS request → consent, or none (CloudEvents webhook specification 1.0.2, section 4).
+// A bridge's OPTIONS request → consent or none (CloudEvents webhook spec 1.0.2, section 4).
 
 export interface HandshakeOptions {
   /** The origins that may deliver, as DNS names; `*` is any. None where absent: OPTIONS is answered 405 then. */

@@ -1,4 +1,4 @@
-// Headers and body of a webhook → the CloudEvents in it: structured, binary or batch mode (CloudEvents HTTP binding 1.0.2).
+// A webhook's headers and body → its CloudEvents, in any mode (CloudEvents HTTP binding 1.0.2).
 import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
 import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from '../read-event.ts';

@@ -1,4 +1,4 @@
-// A Kafka message as kafkajs hands it over → its CloudEvent (CloudEvents Kafka protocol binding 1.0.2, both modes).
+// A kafkajs message → its CloudEvent (CloudEvents Kafka protocol binding 1.0.2).
 import type { CloudEvent } from '../event.ts';
 import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from '../read-event.ts';
 

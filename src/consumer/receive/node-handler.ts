@@ -1,4 +1,4 @@
-// A receiver → a listener of node:http, which Express and Fastify call with the same two objects.
+// A receiver → a node:http listener, which Express and Fastify can call too.
 import { ConsumerError } from '../consumer-error.ts';
 import type { NodeRequest, NodeResponse } from '../web-types.ts';
 import { problemFor } from './problem.ts';
@@ -10,7 +10,7 @@ export function toNodeHandler(receiver: Receiver): (request: NodeRequest, respon
     answerOf(receiver, incoming)
       .catch(problemFor)
       .then((answer) => send(answer, outgoing))
-      // The connection is gone, and with it whoever wanted the answer.
+      // The connection is gone: there is no client to answer.
       .catch(() => outgoing.end());
   };
 }

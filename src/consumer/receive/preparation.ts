@@ -1,14 +1,14 @@
-// `prepare` and `recover` → handlers: prepare once when an event is scheduled, recover once when it is gone (protocol 5.0).
+// `prepare` and `recover` → handlers that call each once for an event (protocol 5.0).
 import { worse } from '../../model/worsened.ts';
 import type { EventOf } from '../event.ts';
 import type { HandlerContext, Handlers } from './handlers.ts';
 import { memoryState, type Prepared, type PreparedState } from './prepared-state.ts';
 
-/** What happens to be told: `scheduled`, `updated` or `started`. */
+/** The change that reported it: `scheduled`, `updated` or `started`. */
 export type NoticeEvent = EventOf<'scheduled' | 'updated' | 'started'>;
 
 export interface PrepareContext extends HandlerContext {
-  /** False where the first news of it is that it has begun: nothing can be prepared, only made safe, and nothing is left to approve. */
+  /** False where the event is first seen `Started`: it is too late to prepare or approve, only to make things safe. */
   readonly noticed: boolean;
   /** True where it was prepared before and has got worse since: an approval given then is void, approve again. */
   readonly again: boolean;

@@ -1,4 +1,4 @@
-// Which scheduled events were prepared for, so that `recover` undoes it: the interface, and one in memory.
+// Which events were prepared for, so that `recover` undoes it. Interface, and one in memory.
 import type { ChangeData } from '../schema-types.ts';
 
 /** What is kept of one event. */

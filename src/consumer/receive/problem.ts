@@ -1,4 +1,4 @@
-// What a receiver refuses or fails at → an answer in application/problem+json (RFC 9457); the bridge goes by its status.
+// A receiver's refusal or failure → application/problem+json (RFC 9457).
 import { ConsumerError, type ConsumerErrorCode } from '../consumer-error.ts';
 
 /** What each code answers; all else is a handler that failed. */

@@ -1,4 +1,4 @@
-// A web-standard Request from a bridge's webhook → handlers called, and the Response that tells the bridge whether to try again.
+// A web-standard Request of a webhook → handlers called, and the Response.
 import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
@@ -16,7 +16,7 @@ import { expectSigned } from './signed-binary.ts';
 interface Checks extends HandshakeOptions {
   /** `whsec_…` (and `whpk_…`) of the sink; several while one is being replaced. Needed, unless `unsigned` is true. */
   readonly secrets?: string | readonly string[];
-  /** True: whoever knows the URL may deliver. */
+  /** True: everybody who knows the URL may deliver. */
   readonly unsigned?: boolean;
   /**
    * Which are taken; all three where absent. In structured and batch mode all of an event is signed, in binary mode its data and id alone, and

@@ -1,4 +1,4 @@
-// A request → the bytes of its body as they came, up to a limit.
+// A request → its body's bytes, up to a limit.
 import { ConsumerError } from '../consumer-error.ts';
 
 /** @throws ConsumerError `too-large`, `body-read` where somebody has read it before */

@@ -1,4 +1,4 @@
-// A Service Bus message as Microsoft's SDK hands it over → its CloudEvent (CloudEvents AMQP binding 1.0.2 and working draft, both modes and prefixes).
+// A message of Microsoft's SDK → its CloudEvent (CloudEvents AMQP binding 1.0.2).
 import type { CloudEvent } from '../event.ts';
 import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from '../read-event.ts';
 

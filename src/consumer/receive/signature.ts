@@ -1,4 +1,4 @@
-// Headers and body of a delivery → verified by Standard Webhooks 1.0.0 (`v1`, `v1a`), or a ConsumerError that says why not.
+// A delivery → verified (Standard Webhooks 1.0.0: `v1`, `v1a`), or a ConsumerError.
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify as verifyDigest } from 'node:crypto';
 import { readWebhookSecret } from '../../secrets/webhook-secret.ts';
 import type { Clock } from '../clock.ts';
@@ -20,7 +20,7 @@ const SYMMETRIC = 'whsec_';
 const PUBLIC = 'whpk_';
 const PUBLIC_BYTES = 32;
 const ED25519_BYTES = 64;
-/** A sink signs with each of its secrets. So many are looked at, since each can cost a pass over the body before anybody has proved himself. */
+/** A sink signs with each of its secrets. Only so many signatures are checked, since each costs a pass over an unverified body. */
 const MOST_SIGNATURES = 32;
 
 /** @throws ConsumerError `usage` for a secret that is none */

@@ -1,4 +1,4 @@
-// A verified delivery in binary mode → refused where its headers, which nobody signed, do not fit the id and the body, which are.
+// A verified binary-mode delivery → refused where unsigned headers contradict the signed parts.
 
 import { isObject } from '../../formats/json-object.ts';
 import { CHANGE_NAMES, type ChangeName } from '../../model/change-names.ts';

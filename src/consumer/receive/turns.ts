@@ -1,4 +1,4 @@
-// Work under keys → done one after the other for each key, in the order given, and side by side for different keys.
+// Work by key → one after the other for each key, side by side for different keys.
 
 export class Turns {
   /** The last of each key that has work left. */

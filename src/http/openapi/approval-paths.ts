@@ -1,4 +1,4 @@
-// POST /v1/approvals and GET /v1/approvals/EVENT_ID → their paths in the OpenAPI document, and who may approve.
+// POST and GET of /v1/approvals → their paths in the OpenAPI document, and who may ask.
 import { BINARY_MODE, requestBody } from './bodies.ts';
 import { READING, READING_PROBLEMS } from './event-paths.ts';
 import { EVENT_ID_PARAMETER, EXAMPLE_ID, jsonResponse, type Node } from './node.ts';

@@ -1,4 +1,4 @@
-// What an approver says → the request body of its operation, in plain JSON and as a CloudEvent in structured or binary mode.
+// Approvers' request bodies → OpenAPI: plain JSON, or a structured or binary CloudEvent.
 import type { Node } from './node.ts';
 
 /** `name` is of a schema and, with `Event` behind it, of the CloudEvent that carries it. */

@@ -1,4 +1,4 @@
-// The JSON objects that an OpenAPI document is made of: a type, the examples that several parts show, and the shape of an answer in JSON.
+// Pieces of an OpenAPI document: the type of a node, shared examples, a JSON answer.
 
 /** An object of the document, as OpenAPI 3.1 names its members. */
 export interface Node {

@@ -1,4 +1,4 @@
-// The problem types that callers meet → response objects of the OpenAPI document, one for each status with the types that it can carry.
+// Problem types → OpenAPI response objects, one for each status.
 import { PROBLEMS, type ProblemType } from '../../model/problems.ts';
 import type { Node } from './node.ts';
 

@@ -1,4 +1,4 @@
-// The shapes of requests and answers → `components.schemas` of the OpenAPI document. Answers may get new members, so none is closed.
+// Requests and answers → `components.schemas`; answers may get new members, so none is closed.
 import { APPROVAL_RESULT_STATES, APPROVAL_STATES, APPROVAL_STEPS } from '../../model/approvals.ts';
 import { nearMissPattern } from '../../schema/near-misses.ts';
 import { EXAMPLE_ID, type Node } from './node.ts';

@@ -1,4 +1,4 @@
-// A TLS connection → the names in the client's certificate, where it proves somebody: signed by our authority, for a client, valid now.
+// A TLS connection → the names in a client certificate that is signed by our authority.
 import type { Socket } from 'node:net';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { ClientCertificate } from '../../auth/caller.ts';
@@ -13,7 +13,7 @@ interface Proof {
 /** One for each listener. What TLS found at the handshake counts as long as the same authorities are trusted. */
 export class ClientCertificates {
   readonly #deps: Pick<Deps, 'wallMs'>;
-  /** By connection; null: it proves nobody. Begun anew when other authorities are trusted. */
+  /** By connection; null: not valid. Emptied when the trusted authorities change. */
   #proofs = new WeakMap<Socket, Proof | null>();
 
   constructor(deps: Pick<Deps, 'wallMs'>) {
@@ -30,12 +30,12 @@ export class ClientCertificates {
     this.#proofs = new WeakMap();
   }
 
-  /** The connection is from before `forget`: it has to be made anew to prove anything. */
+  /** The connection is from before `forget`: the client has to connect again to prove anything. */
   isForgotten(socket: Socket): boolean {
     return !this.#proofs.has(socket);
   }
 
-  /** Null where it proves nobody, also once it is no longer valid. */
+  /** Null for a certificate that is not valid, or no longer. */
   of(socket: Socket): ClientCertificate | null {
     const proof = this.#proofs.get(socket) ?? null;
     const nowMs = this.#deps.wallMs();
@@ -54,7 +54,7 @@ function proofOf(socket: TLSSocket): Proof | null {
 function namesOf({ subject, subjectaltname }: PeerCertificate): ClientCertificate {
   const alternatives = alternativesOf(subjectaltname ?? '');
   const ofKind = (kind: string) => alternatives.flatMap(([prefix, value]) => (prefix === kind ? [value] : []));
-  // Several common names come as a list: which of them is meant nobody can say.
+  // Several common names come as a list, and there is no telling which one is meant.
   const commonName: unknown = subject.CN;
   return {
     exact: [...(typeof commonName === 'string' && commonName !== '' ? [commonName] : []), ...ofKind('URI'), ...ofKind('email')],

@@ -1,4 +1,4 @@
-// Connections that come → those that may stay: who waits makes room for who comes, so that silent ones shut nobody out.
+// Connections → those that may stay: the longest waiting ones make room for new ones.
 import type { Socket } from 'node:net';
 import type { Deps } from '../../time/clock.ts';
 import { networkOf } from '../network-of.ts';

@@ -1,4 +1,4 @@
-// Dropped connections → a line in the log, once a minute at most for each network, and for a few networks alone.
+// Dropped connections → log lines, one a minute for each of a few networks.
 import type { Logger } from 'pino';
 import type { Deps } from '../../time/clock.ts';
 import type { DropReason } from './connections.ts';
@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<DropReason, string>> = {
 export class DropLog {
   readonly #deps: Pick<Deps, 'elapsedMs'>;
   readonly #logger: Logger;
-  /** When each network was last told of. */
+  /** When each network was last logged. */
   readonly #told = new Map<string, number>();
 
   constructor(deps: Pick<Deps, 'elapsedMs'>, logger: Logger) {

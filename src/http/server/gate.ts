@@ -1,4 +1,4 @@
-// A socket → a stream that lets in one request at a time, and the next one when the answer before it was taken: what Node's HTTP server reads from.
+// A socket → a stream that lets one request at a time through to Node's HTTP server.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';

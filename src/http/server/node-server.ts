@@ -1,4 +1,4 @@
-// Routes and limits → Node's HTTP or HTTPS server, which reads through gates and lets in as many connections as there may be.
+// Routes and limits → Node's HTTP or HTTPS server behind gates and a bound on connections.
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -141,6 +141,6 @@ function serve(server: Server, parts: NodeServerParts, of: Pick<DispatchParts, '
     gate.ask({ request, response, begin });
   };
   server.on('request', hear);
-  // An expectation that nobody knows may be passed over (RFC 9110, 10.1.1); Node's own 417 would not go through the gate.
+  // An unknown expectation may be ignored (RFC 9110, 10.1.1); Node's own 417 would not go through the gate.
   server.on('checkExpectation', hear);
 }

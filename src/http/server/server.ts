@@ -1,4 +1,4 @@
-// An address, perhaps a certificate, and routes → an HTTP server with limits; closes without cutting an answer off.
+// Address, certificate and routes → a bounded HTTP server that closes without cutting answers off.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';

@@ -1,4 +1,4 @@
-// Answers that their callers have not read yet → a bound in memory and in time; beyond it a connection is dropped.
+// Unread answers → bounded in memory and time; beyond, the connection is dropped.
 import type { Deps } from '../../time/clock.ts';
 
 /** Of all connections of a listener together. */
@@ -22,7 +22,7 @@ export class UnreadAnswers {
     this.#deps = deps;
   }
 
-  /** `drop` is called when it is this one's turn to go; the result is to be called when the answer was read or its connection has ended. */
+  /** `drop` is called when this answer is to be given up; call the result when the answer was read or its connection has ended. */
   add(bytes: number, drop: () => void): () => void {
     const answer: Answer = { bytes, drop };
     this.#answers.add(answer);

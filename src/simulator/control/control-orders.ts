@@ -1,4 +1,4 @@
-// The body of a control request → the order that it holds, or each of its faults.
+// A control request's body → the order in it, or its faults.
 import * as v from 'valibot';
 import { type Fault, type FileKind, formatFault } from '../../schema/faults.ts';
 import { duration } from '../../schema/pieces.ts';

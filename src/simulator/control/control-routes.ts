@@ -1,4 +1,4 @@
-// A control request → what it does to the group, and its answer: the routes under /simulator.
+// A control request → its effect on the group, and the answer: the routes under /simulator.
 import createRouter from 'find-my-way';
 import { empty, json, pathAndQuery, problem, type Refusal, type SimAnswer, type SimRequest } from '../answer.ts';
 import type { WireEvent } from '../events/event.ts';

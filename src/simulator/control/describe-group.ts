@@ -1,4 +1,4 @@
-// A group at a moment → what `GET /simulator` says of it: clock, machines, script, faults, and its events with what the document does not show.
+// A group now → the answer of `GET /simulator`.
 import { formatDuration } from '../../formats/durations.ts';
 import { type Entry, notBeforeMoment } from '../events/entry.ts';
 import type { FaultOrder } from '../events/faults.ts';

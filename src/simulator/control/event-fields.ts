@@ -1,4 +1,4 @@
-// The keys of an event as control bodies and scenario files write them → EventFields.
+// The keys of an event in control bodies and scenarios → EventFields.
 import * as v from 'valibot';
 import { duration } from '../../schema/pieces.ts';
 import { type EventFields, readNotBefore } from '../events/event.ts';

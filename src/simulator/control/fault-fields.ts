@@ -1,4 +1,4 @@
-// The keys of a fault order as control bodies and scenario files write them → FaultOrder.
+// The keys of a fault order in control bodies and scenarios → FaultOrder.
 import * as v from 'valibot';
 import { duration } from '../../schema/pieces.ts';
 import { isMapping } from '../../schema/validate.ts';

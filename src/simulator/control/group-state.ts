@@ -1,4 +1,4 @@
-// What `GET /simulator` says of a group, as types: for its page, and for tests that import the simulator.
+// The answer of `GET /simulator` as types, for the page and for tests.
 import type { NotBeforeClock, WireEvent } from '../events/event.ts';
 
 /** Times are RFC 3339 in simulated time, null where there is none. */

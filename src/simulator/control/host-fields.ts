@@ -1,4 +1,4 @@
-// The keys that say which api-versions a simulated host knows, as scenario files and tests in Node write them.
+// The keys that say which api-versions a host knows, for scenarios and tests.
 import * as v from 'valibot';
 import { API_VERSIONS } from '../../model/api-versions.ts';
 

@@ -1,5 +1,5 @@
-// Requests and the passing of time → whether the service is on: off at first and after 24 h of silence, and slow to come back (protocol 1.4);
-// and when its document is made anew.
+// Requests and time → whether the service is on, as `--strict` plays it (protocol 1.4).
+// Off at first and after 24 h of silence, slow to come back; its document is made again once a minute.
 import type { View } from './view.ts';
 
 const MINUTE_MS = 60_000;
@@ -38,7 +38,7 @@ export class Activation {
     return this.#enabledAtMs === null ? 'on' : 'enabling';
   }
 
-  /** When events begin to show; null where they do, or where nobody has asked. */
+  /** When events begin to show; null where they do, or before the first request. */
   get eventsFromMs(): number | null {
     return this.#enabledAtMs === null ? null : this.#enabledAtMs + EVENTS_SHOW_MS;
   }

@@ -1,4 +1,4 @@
-// Entries that come, change and go → the list of them: in order, found by their EventIds without case, each change told to the view.
+// Entries that come, change and go → an ordered list by EventId; reports each change.
 import type { Entry, PastEntry } from './entry.ts';
 import type { WireEvent } from './event.ts';
 import type { Machine } from './machine.ts';

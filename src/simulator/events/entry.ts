@@ -1,4 +1,4 @@
-// An event that was scheduled, changed or recorded → what is known of it besides the document: who sees it, and when it starts and goes.
+// A scheduled event → what the document does not show: who sees it, when it starts and goes.
 import { startMoment, type WireEvent } from './event.ts';
 
 /** An event and what the document does not show of it. All times are simulated milliseconds. */

@@ -1,4 +1,4 @@
-// Orders and the passing of time → the events of a group of machines, from the first moment of each to its last.
+// Orders and time → a group's events, from first to last moment.
 import type { Deps } from '../../time/clock.ts';
 import type { Refusal } from '../answer.ts';
 import { changedEntry, type Entry, entryOf, isApprovable, lowerCased, type PastEntry } from './entry.ts';

@@ -1,4 +1,4 @@
-// What a user asks for → an event as the metadata service lists it, with all that was not asked for filled in.
+// What a user asks for → an event as the service lists it, with defaults filled in.
 import { parseNotBefore } from '../../formats/dates.ts';
 
 /** An event as documents list it (protocol 3). The last three are absent only where a recording of an older api-version lacks them. */

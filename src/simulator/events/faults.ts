@@ -1,4 +1,4 @@
-// The next so many answers of the metadata routes → answers that misbehave, as a user ordered it.
+// Fault orders → the next answers of the metadata routes misbehave.
 import { pathAndQuery, type SimAnswer } from '../answer.ts';
 
 /** What `PUT /simulator/faults` ordered. One of a list that spoils nothing lets so many answers be as they are. */

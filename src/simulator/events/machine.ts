@@ -1,4 +1,4 @@
-// Names → the machines of a group, spread over fault domains as a scale set spreads its members.
+// Names → the machines of a group, spread over fault domains.
 import { BridgeError } from '../../errors.ts';
 import type { ScriptGroup } from '../script/script.ts';
 

@@ -1,4 +1,4 @@
-// The entries of a group → what each machine sees of them, and the incarnation that counts the changes of what they see.
+// A group's entries → what each machine sees, and the incarnation.
 import type { Entry } from './entry.ts';
 import type { WireEvent } from './event.ts';
 import type { Machine } from './machine.ts';

@@ -1,4 +1,4 @@
-// The machine's clocks and a speed → the simulated time, which events, scenarios and the journal go by.
+// The machine's clocks and a speed → the simulated time.
 import type { Deps } from '../../time/clock.ts';
 
 /** Simulated seconds a second, at most. */

@@ -1,4 +1,4 @@
-// What a machine sees and an api-version → the bytes of its document, written once for each change and not for each request.
+// A machine's view and an api-version → its document's bytes, written once a change.
 import { toJsonBytes } from '../answer.ts';
 import type { View } from '../events/view.ts';
 import { toDocument } from './document.ts';

@@ -1,4 +1,4 @@
-// The events that a machine sees and an api-version → the document of the metadata service, as that version writes it.
+// A machine's events and an api-version → the document as that version writes it.
 import { lacksField, UNDERSCORE_VERSION } from '../../model/api-versions.ts';
 import type { EventField } from '../../model/events.ts';
 import type { WireEvent } from '../events/event.ts';

@@ -1,4 +1,4 @@
-// A machine → its instance metadata. The same name gives the same ids in every simulator, so that a bridge knows its VM again.
+// A machine → its instance metadata; the same name gives the same ids everywhere.
 import { sha256Hex } from '../../formats/canonical-json.ts';
 import type { Machine } from '../events/machine.ts';
 

@@ -1,4 +1,4 @@
-// A request of a machine to its metadata service → the answer of the simulated one: scheduled events, StartRequests, instance metadata.
+// A metadata request → the simulated answer: events, StartRequests, instance metadata.
 import { isMapping } from '../../schema/validate.ts';
 import {
   empty,

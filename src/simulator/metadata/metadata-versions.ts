@@ -1,4 +1,4 @@
-// An api-version of a request → whether a metadata route takes it; and what the service says, the newest ones among it, when it does not.
+// A requested api-version → whether a route takes it, and the refusal if not.
 import { API_VERSIONS } from '../../model/api-versions.ts';
 
 /** Which api-versions a route takes. */

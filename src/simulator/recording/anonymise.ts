@@ -1,4 +1,4 @@
-// A line of a recording → the same line with other names and EventIds, always the same ones for the same, so that it can be shown around.
+// A recording's line → the same line with other names and EventIds, always the same for the same.
 import type { Deps } from '../../time/clock.ts';
 import type { WireEvent } from '../events/event.ts';
 import { guid } from '../events/guid.ts';

@@ -1,4 +1,4 @@
-// A recording's file → what was seen and when, or every fault in it with its line. Captures that others made, a document a line, are read too.
+// A recording's or capture's file → what was seen and when, or faults by line.
 import { createReadStream } from 'node:fs';
 import * as v from 'valibot';
 import { BridgeError, messageOf } from '../../errors.ts';

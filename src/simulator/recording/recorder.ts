@@ -1,4 +1,4 @@
-// Requests to the metadata service and what was answered → the lines of a recording: each distinct document, odd answer and post.
+// Metadata requests and answers → lines of a recording: distinct documents, odd answers, posts.
 import * as v from 'valibot';
 import { canonicalJson } from '../../formats/canonical-json.ts';
 import { isMapping } from '../../schema/validate.ts';
@@ -59,7 +59,7 @@ export class Recorder {
 }
 
 function judgeGet(last: LastSeen, answer: UpstreamAnswer): Seen | null {
-  // Without a document known here, what it is that did not change cannot be told.
+  // Without a document known here, a 304 cannot be recorded.
   if (isWhole(answer) && answer.status === 304) return last.document === null ? null : unchanged(last);
   if (isWhole(answer) && answer.status === 200) {
     if (last.body && Buffer.compare(last.body, answer.body) === 0) return unchanged(last);

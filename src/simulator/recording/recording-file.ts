@@ -1,4 +1,4 @@
-// A path and lines → an NDJSON file on disk, each line flushed as soon as it is there; it never replaces what a file holds.
+// A path and lines → an NDJSON file, flushed line by line; never overwrites one.
 import type { FileHandle } from 'node:fs/promises';
 import { open, stat } from 'node:fs/promises';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
@@ -31,7 +31,7 @@ export class RecordingFile implements AsyncDisposable {
   /**
    * Makes the file, empty and readable by this user alone. The header is written with the first line, so that a start that fails for another
    * reason leaves nothing that the next one would have to refuse.
-   * @param failed told once, when recording ends by itself
+   * @param failed called once, when recording ends because of an error
    * @throws BridgeError BRIDGE_SIMULATOR_RECORDING where the file holds something already, or cannot be written
    */
   static async create(path: string, header: object, failed: (error: BridgeError) => void): Promise<RecordingFile> {

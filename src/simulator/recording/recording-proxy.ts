@@ -1,4 +1,4 @@
-// `--record` with `--upstream` → a port that stands between clients and the real metadata service and records what they are told.
+// `--record --upstream` → a proxy before the real metadata service that records its answers.
 import { BridgeError } from '../../errors.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
 import { Alarms } from '../alarms.ts';
@@ -64,7 +64,7 @@ function isSame(own: string, origin: string): boolean {
   return asked.port === listening.port && (isLocalhost || asked.hostname === listening.hostname);
 }
 
-/** Tokens of the machine's managed identity are for whoever is on the machine, and the recorder's port may be open to others. */
+/** Tokens of the managed identity are for programs on this machine, and the recorder's port may be open to others. */
 function isIdentityRoute(url: string): boolean {
   const [path = ''] = url.split('?');
   const plain = path.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -1,4 +1,4 @@
-// A JSON value → a header, a line or a document of a recording, with its time in milliseconds, or the issues that a schema has with it.
+// A JSON value → a header, line or document of a recording, or schema issues.
 import * as v from 'valibot';
 import { parseInstant } from '../../formats/dates.ts';
 import { RECORDING_VERSION, type RecordedAnswer, type RecordedDocument } from './recording.ts';

@@ -1,4 +1,4 @@
-// What a recording holds: the header and the lines of its file, as types: what the recorder writes and a replay plays.
+// A recording's header and lines as types, for recorder and replay.
 import type { WireEvent } from '../events/event.ts';
 
 /** The format's version, which the header names. */

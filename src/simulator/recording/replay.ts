@@ -1,4 +1,4 @@
-// A recording → the script that plays it: one machine's documents in one api-version, and the odd answers between them, at their times.
+// A recording → the script that plays its documents and odd answers at their times.
 import { basename } from 'node:path';
 import { toRfc3339Seconds } from '../../formats/dates.ts';
 import { UNDERSCORE_VERSION } from '../../model/api-versions.ts';
@@ -8,7 +8,7 @@ import type { Action, Script, Step } from '../script/script.ts';
 import { type ReadLine, type ReadRecording, readRecording } from './read-recording.ts';
 import type { RecordedAnswer, RecordedDocument } from './recording.ts';
 
-/** How long an odd answer lasts that nothing followed: until somebody clears it. */
+/** How long the last odd answer lasts: until it is cleared. */
 const FOR_EVER_MS = 100 * 365 * 86_400_000;
 
 /** Not empty: an empty 200 would say that nothing is listed. */

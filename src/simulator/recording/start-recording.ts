@@ -1,4 +1,4 @@
-// `--record` and `--anonymise` → a recording that goes on until it is disposed of, for the simulator and for the proxy alike.
+// `--record` and `--anonymise` → a running recording, for simulator and proxy.
 import type { Logger } from 'pino';
 import type { Deps } from '../../time/clock.ts';
 import { Anonymiser } from './anonymise.ts';

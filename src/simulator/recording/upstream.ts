@@ -1,4 +1,4 @@
-// A request to the metadata service → the answer of the real one: directly, never through a proxy, never after a redirect.
+// A metadata request → the real service's answer: direct, without proxy or redirect.
 import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
 import { type Deps, deadline } from '../../time/clock.ts';

@@ -1,4 +1,4 @@
-// A scenario file's text → Script, or every fault in it with its path. Reads YAML, which is heavy: import it lazily.
+// A scenario's text → Script, or every fault in it. Heavy (YAML): import it lazily.
 import type { Fault } from '../../schema/faults.ts';
 import { isMapping, validate } from '../../schema/validate.ts';
 import { parseYaml } from '../../schema/yaml.ts';

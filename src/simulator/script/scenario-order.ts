@@ -1,4 +1,4 @@
-// A scenario as its file writes it → the faults that no single key shows: the order of its steps, and what they call its events.
+// A scenario → faults between its steps: their order, and the names of their events.
 import { parseDuration } from '../../formats/durations.ts';
 import { type Fault, formatPath, nearest, type Path } from '../../schema/faults.ts';
 import { isMapping } from '../../schema/validate.ts';
@@ -7,7 +7,7 @@ import { ACTION_KEYS } from './scenario-schema.ts';
 /** A fault lists no more names than can be read: a file may have thousands, and as many faults. */
 const MOST_NAMES = 20;
 
-/** What the steps above a step have told. */
+/** What is known from the steps above a step. */
 interface Told {
   /** Of the last step that has a readable time. */
   after: { readonly text: string; readonly ms: number };
@@ -45,7 +45,7 @@ function actionFaults(step: Readonly<Record<string, unknown>>, at: Path): Fault[
   const keys = Object.keys(step).filter((key) => key !== 'after');
   const actions = keys.filter((key) => ACTION_KEYS.includes(key));
   if (actions.length > 1) return [fault(at, `does several things (${actions.join(', ')}): give each a step of its own`)];
-  // A key that nobody knows may be a misspelt action.
+  // An unknown key may be a misspelt action.
   return actions.length === 0 && keys.length === 0 ? [fault(at, 'does nothing', ACTION_KEYS)] : [];
 }
 

@@ -1,4 +1,4 @@
-// The keys of a scenario file → a Script's parts. What takes more than one step to judge is scenario-order.ts's.
+// The keys of a scenario file → the parts of a Script.
 import * as v from 'valibot';
 import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, span, toEventFields, wholeNumber } from '../control/event-fields.ts';
 import { faultOrder, faultOrders } from '../control/fault-fields.ts';

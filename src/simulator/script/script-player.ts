@@ -1,4 +1,4 @@
-// Scripts by name and the simulated time → their steps, taken one after the other on the group's events, faults and service.
+// Scripts and simulated time → their steps, played on the group.
 import { parseNotBefore } from '../../formats/dates.ts';
 import type { Activation } from '../events/activation.ts';
 import { type EventFields, rfc1123, type WireEvent } from '../events/event.ts';

@@ -1,4 +1,4 @@
-// What happens to a group and when, as data: what a scenario file or a recording says, and what the player plays.
+// Script: what happens to a group and when, as data of scenarios and recordings.
 import type { EventFields, WireEvent } from '../events/event.ts';
 import type { FaultOrder } from '../events/faults.ts';
 import type { HostVersionsWanted } from '../metadata/metadata-versions.ts';
@@ -50,7 +50,7 @@ export type Action =
   | { readonly kind: 'start' | 'end' | 'cancel'; readonly event: string }
   /** Played one after the other; none clears. */
   | { readonly kind: 'fault'; readonly orders: readonly FaultOrder[] }
-  /** The incarnation starts anew at 1, or grows by so many more without a change of what is seen. */
+  /** The incarnation starts again at 1, or grows by so many more without a change of what is seen. */
   | { readonly kind: 'incarnation'; readonly skip: number | 'restart' }
   /** As after 24 h without a request: the next one switches the service on again (protocol 1.4). */
   | { readonly kind: 'switchOff' }

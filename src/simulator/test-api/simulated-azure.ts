@@ -1,4 +1,4 @@
-// What a test in Node gets from `scheduled-events-bridge/simulator`: the simulated metadata service of a group of machines, to steer and to look at.
+// SimulatedAzure: what a test in Node gets to steer and look at the simulator.
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { GroupState, ListedEvent } from '../control/group-state.ts';

@@ -1,4 +1,4 @@
-// What a test orders and asks → the requests that the control routes take, in this process; and its waiting for what clients do.
+// A test's orders and questions → in-process control requests, and waiting for clients.
 import { BridgeError } from '../../errors.ts';
 import { type Deps, deadline } from '../../time/clock.ts';
 import type { GroupState, ListedEvent } from '../control/group-state.ts';

@@ -17,7 +17,7 @@ export class BrokerPauses {
     return this.#waiting.size > 0 ? this.#deps.elapsedMs() : this.#lastMs;
   }
 
-  /** Nothing else is ever queued: kafkajs bounds what is in flight only where it is told to. */
+  /** Nothing else is ever queued: kafkajs limits requests in flight only where it is configured to. */
   watch(producer: Producer): void {
     producer.on(producer.events.REQUEST_QUEUE_SIZE, ({ payload: { broker, queueSize } }) => {
       if (queueSize > 0) this.#waiting.add(broker);

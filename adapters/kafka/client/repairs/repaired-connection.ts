@@ -101,7 +101,7 @@ export class RepairedConnection extends Connection {
     return promise.finally(cancel);
   }
 
-  /** What a socket says that is no longer ours, or not yet again, concerns nobody. */
+  /** Events of a socket that was replaced, or is not connected yet, are ignored. */
   #listen(onConnect: () => void): Socket {
     const socket = this.socketFactory({ host: this.host, port: this.port, ssl: this.ssl as object, onConnect });
     this.socket = socket;

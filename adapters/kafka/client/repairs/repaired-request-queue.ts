@@ -11,7 +11,7 @@ export class RepairedRequestQueue extends RequestQueue {
   #throttledUntilMs = 0;
   #wake: CancelTimer | null = null;
 
-  /** `timedOut` is told after a request was given up: the answers behind it would not come either. */
+  /** `timedOut` is called after a request timed out: the answers behind it would not come either. */
   constructor(parts: RequestQueue.Parts, deps: Pick<Deps, 'elapsedMs' | 'after'>, timedOut: () => void) {
     super(parts);
     this.#deps = deps;

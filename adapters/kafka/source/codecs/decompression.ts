@@ -1,4 +1,4 @@
-// A batch of records as producers may have packed it (gzip, snappy, lz4, zstd) → its bytes; kafkajs brings gzip alone, and without a limit.
+// A packed batch (gzip, snappy, lz4, zstd) → its bytes, within a limit; kafkajs has gzip alone.
 import { promisify } from 'node:util';
 import { CompressionCodecs, CompressionTypes } from '../../client/kafkajs.ts';
 import { unpackLz4 } from './lz4.ts';

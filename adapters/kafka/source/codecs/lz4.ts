@@ -1,4 +1,4 @@
-// Bytes packed as LZ4 frames → what they were (lz4_Frame_format.md and lz4_Block_format.md of lz4/lz4). Checksums are passed over: Kafka has its own.
+// LZ4 frames → their bytes (lz4_Frame_format.md). Checksums are skipped: Kafka has its own.
 import { Unpacked } from './unpacked.ts';
 
 const MAGIC = 0x184d2204;

@@ -1,4 +1,4 @@
-// Bytes packed by snappy, bare or in the frames of its Java library → what they were (format_description.txt of google/snappy; xerial/snappy-java).
+// Snappy, bare or in xerial's frames → its bytes (format_description.txt of google/snappy).
 import { Unpacked } from './unpacked.ts';
 
 /** Of the Java library: a magic number, two versions, then blocks with their lengths. */

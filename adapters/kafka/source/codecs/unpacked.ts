@@ -1,4 +1,4 @@
-// Pieces of bytes, and copies of what is there already → all of them in a row, up to a limit; for formats that refer back.
+// Literal bytes and back-references → the unpacked bytes, up to a limit.
 
 const FIRST_BYTES = 64 * 1024;
 
