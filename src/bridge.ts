@@ -9,7 +9,7 @@ import { MetadataSource } from './bridge/metadata-source.ts';
 import { RunningFlow } from './bridge/running-flow.ts';
 import { createAdapter, Sinks } from './bridge/sinks.ts';
 import { Status } from './bridge/status.ts';
-import { startChores } from './bridge/store-upkeep.ts';
+import { startUpkeep } from './bridge/store-upkeep.ts';
 import type { Config } from './config/config.ts';
 import type { Transport } from './metadata/transport.ts';
 import type { Instant, JournalEntry, PollResult } from './model/events.ts';
@@ -127,7 +127,7 @@ class RunningBridge implements Bridge {
     const changedOutside = () => this.#sinks.wake();
     this.#cancels.push(
       () => polls.unsubscribe(),
-      startChores({ outbox: this.#outbox, retainMs: config.store.retainMs, deps, logger, changedOutside }),
+      startUpkeep({ outbox: this.#outbox, retainMs: config.store.retainMs, deps, logger, changedOutside }),
       deps.after(LANES_WAIT_MS, () => this.#again(() => this.#openLanes())),
     );
     void this.#identity.run(this.#stopping.signal).catch((error: unknown) => logger.fatal({ err: error }, 'the VM cannot be identified'));

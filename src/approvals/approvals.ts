@@ -3,7 +3,7 @@ import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts'
 import { BridgeError, messageOf } from '../errors.ts';
 import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../model/approvals.ts';
 import type { EventChange } from '../model/events.ts';
-import { Intake, type MessageOrigin, type MessageResult } from './inbox/inbox.ts';
+import { Inbox, type MessageOrigin, type MessageResult } from './inbox/inbox.ts';
 import { Ledger, type LedgerParts } from './record/ledger.ts';
 import {
   type ApprovalAnswer,
@@ -26,9 +26,9 @@ import { compileScope } from './rules/scope.ts';
 import type { ApprovalTransaction } from './store.ts';
 import { BridgeTurn } from './submit/bridge-turn.ts';
 import { Deadlines } from './submit/deadlines.ts';
-import { Submissions } from './submit/submitter.ts';
-import type { Life } from './views/event-record.ts';
-import { FIRST_PART, type Overview, Views } from './views/queries.ts';
+import { Submitter } from './submit/submitter.ts';
+import type { EventRecord } from './views/event-record.ts';
+import { FIRST_PART, type Overview, Queries } from './views/queries.ts';
 import { heldAnswer, resultOf, type Summary } from './views/result.ts';
 
 /** How long an answer waits for the metadata service. */
@@ -64,9 +64,9 @@ export class Approvals implements AsyncDisposable {
   readonly #ledger: Ledger;
   readonly #judge: Judge;
   readonly #deadlines: Deadlines;
-  readonly #submissions: Submissions;
-  readonly #intake: Intake;
-  readonly #views: Views;
+  readonly #submissions: Submitter;
+  readonly #intake: Inbox;
+  readonly #views: Queries;
   readonly #turn: BridgeTurn;
   readonly #ready = Promise.withResolvers<void>();
   #isClosed = false;
@@ -86,7 +86,7 @@ export class Approvals implements AsyncDisposable {
     this.#judge = new Judge({ ...parts, rules: this.#rules, ledger: this.#ledger });
     this.#deadlines = new Deadlines(parts.deps, (key) => this.#fallDue(key));
     const turnMs = (approval: EventApproval) => this.#turn.ms(approval);
-    this.#submissions = new Submissions({
+    this.#submissions = new Submitter({
       ports: parts.ports,
       deps: parts.deps,
       logger: parts.logger,
@@ -96,14 +96,14 @@ export class Approvals implements AsyncDisposable {
       conclude: (posted, verdict, status) => this.#ledger.conclude(posted, verdict, status),
       isProtected: (approval) => isProtected(approval, parts.approvers),
     });
-    this.#intake = new Intake({
+    this.#intake = new Inbox({
       ...parts,
       check: ({ approver }, requests, sentMs) => this.#judge.message(approver, requests, sentMs),
       record: (origin, acts, also) => this.#ledger.act(origin, acts, also),
       denied: (approver, refused, from) => this.#denied(approver, refused, from),
       onMessage: (source, result) => parts.onMessage?.(source, result),
     });
-    this.#views = new Views({ ...parts, rules: this.#rules, ledger: this.#ledger, turnMs });
+    this.#views = new Queries({ ...parts, rules: this.#rules, ledger: this.#ledger, turnMs });
   }
 
   /** Resumes what was open when the last process ended, applies the rules again, and posts what is decided. @throws BridgeError BRIDGE_STORE_* */
@@ -168,7 +168,7 @@ export class Approvals implements AsyncDisposable {
   }
 
   /** All that became of the approvals of an event, also of one that has ended; of its record this part. @throws BridgeError BRIDGE_STORE_* */
-  life(eventId: string, range: RecordRange = FIRST_PART): Life | Refusal {
+  life(eventId: string, range: RecordRange = FIRST_PART): EventRecord | Refusal {
     return tooLong(eventId) ?? this.#views.life(eventId, range);
   }
 

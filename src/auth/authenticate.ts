@@ -2,9 +2,9 @@
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import type { Authentication, ClientCertificate, Credentials } from './caller.ts';
-import { type JwtDeps, JwtJudge, looksLikeJwt } from './jwt.ts';
+import { type JwtDeps, JwtVerifier, looksLikeJwt } from './jwt.ts';
 import type { ApproverProofs, JwtOptions } from './options.ts';
-import { TokenBook, type TokenOwners } from './token-store.ts';
+import { type TokenOwners, TokenStore } from './token-store.ts';
 
 export interface AuthenticatorParts {
   readonly approvers: Readonly<Record<string, ApproverProofs>>;
@@ -20,8 +20,8 @@ const RETRY_AFTER_SECONDS = 5;
 /** Configured tokens come first, so that their owners do not depend on an identity provider. */
 export function createAuthenticator(parts: AuthenticatorParts): (credentials: Credentials) => Promise<Authentication> {
   const { approvers, jwt, deps, logger } = parts;
-  const tokens = new TokenBook(parts, deps, logger);
-  const judge = jwt && new JwtJudge(jwt, subjectsOf(approvers), deps, logger);
+  const tokens = new TokenStore(parts, deps, logger);
+  const judge = jwt && new JwtVerifier(jwt, subjectsOf(approvers), deps, logger);
   return async ({ token, certificate, network }) => {
     if (token === null) return certificate === null ? nobody('Send Authorization: Bearer TOKEN.') : byCertificate(certificate, approvers);
     const owner = tokens.ownerOf(token);
@@ -41,7 +41,7 @@ function byCertificate({ exact, dns }: ClientCertificate, approvers: Authenticat
   return { outcome: 'known', caller: { kind: 'approver', name, via: 'certificate' } };
 }
 
-async function byJwt(judge: JwtJudge, token: string, network: string): Promise<Authentication> {
+async function byJwt(judge: JwtVerifier, token: string, network: string): Promise<Authentication> {
   try {
     const verdict = await judge.judge(token, network);
     if (verdict.kind === 'approver') return { outcome: 'known', caller: { kind: 'approver', name: verdict.name, via: 'jwt' } };

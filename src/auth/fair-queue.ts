@@ -1,6 +1,6 @@
 // Work by caller network → one piece at a time, round-robin: a flood delays only its sender.
 
-export class Turns {
+export class FairQueue {
   /** By side, in the order in which their next turn comes. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isBusy = false;

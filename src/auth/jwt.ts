@@ -4,7 +4,7 @@ import type { CryptoKey, JWSHeaderParameters, JWTPayload } from 'jose';
 import type { Logger } from 'pino';
 import { codeOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
-import { Turns } from './fair-queue.ts';
+import { FairQueue } from './fair-queue.ts';
 import { FRESH_MS, type KeySet, openKeySet } from './key-set.ts';
 import type { JwtOptions } from './options.ts';
 
@@ -37,13 +37,13 @@ export function looksLikeJwt(token: string): boolean {
 }
 
 /** Loads the library and the keys at the first token. */
-export class JwtJudge {
+export class JwtVerifier {
   readonly #options: JwtOptions;
   readonly #subjects: ReadonlyMap<string, string>;
   readonly #keys: KeySet;
   readonly #deps: JwtDeps;
   readonly #logger: Logger;
-  readonly #turns = new Turns();
+  readonly #turns = new FairQueue();
   /** By hash of the token, the oldest first. */
   readonly #proved = new Map<string, Proved>();
 

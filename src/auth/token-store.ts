@@ -24,7 +24,7 @@ interface Entry {
 }
 
 /** Reveals the tokens once and keeps their hashes alone. Files are looked at when a token comes, once a second at most, whatever token it is. */
-export class TokenBook {
+export class TokenStore {
   readonly #entries: readonly Entry[];
   readonly #inFiles: readonly Entry[];
   /** Of each entry: a file with a fault must not keep those of others from being taken. */

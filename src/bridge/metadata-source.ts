@@ -7,7 +7,7 @@ import { isAwake, MetadataClient } from '../metadata/client.ts';
 import { discoverEndpoint, probeBy, readOptionAddress } from '../metadata/discovery.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
 import { createPoller, type Poller } from '../metadata/poll.ts';
-import { Rhythm } from '../metadata/poll-schedule.ts';
+import { PollSchedule } from '../metadata/poll-schedule.ts';
 import { RequestRate } from '../metadata/request-rate.ts';
 import type { Transport } from '../metadata/transport.ts';
 import type { PostResult } from '../model/approvals.ts';
@@ -51,7 +51,7 @@ export class MetadataSource {
       { ...options, endpoint: where, lastGoodAt: () => this.#lastGoodAt },
       { ...deps, logger: logger.child({ area: 'metadata' }), transport, onGet: () => this.rate.left('GET') },
     );
-    const rhythm = new Rhythm({ intervalMs: options.pollIntervalMs, random: deps.random });
+    const rhythm = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
     this.#poller = createPoller({ poll: (signal) => this.client.poll(signal), rhythm, deps });
     this.#close = () => http?.close();
   }

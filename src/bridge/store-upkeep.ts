@@ -18,7 +18,7 @@ const [EARLY_ROWS, EARLY_STEPS] = [5, 40];
 const WARN_SHARES = [EARLY_SHARE, 0.95];
 const CALM_SHARE = 0.7;
 
-export interface ChoresParts {
+export interface UpkeepParts {
   readonly outbox: Outbox;
   readonly retainMs: number;
   readonly deps: Deps;
@@ -28,7 +28,7 @@ export interface ChoresParts {
 }
 
 /** Goes on until the returned function is called. */
-export function startChores({ outbox, retainMs, deps, logger, changedOutside }: ChoresParts): CancelTimer {
+export function startUpkeep({ outbox, retainMs, deps, logger, changedOutside }: UpkeepParts): CancelTimer {
   const look = () => {
     if (outbox.changedOutside()) changedOutside();
   };
@@ -47,7 +47,7 @@ export function startChores({ outbox, retainMs, deps, logger, changedOutside }: 
 }
 
 /** Drops what was delivered before its time, the oldest first and no more than needed, while the store is nearly as large as it may be. */
-function startEarlyPruning({ outbox, deps, logger }: Pick<ChoresParts, 'outbox' | 'deps' | 'logger'>): CancelTimer {
+function startEarlyPruning({ outbox, deps, logger }: Pick<UpkeepParts, 'outbox' | 'deps' | 'logger'>): CancelTimer {
   const warn = fillWarnings(logger);
   let pauseMs = LOOK_AT_SIZE_MS;
   const prune = () => {

@@ -35,7 +35,7 @@ interface Sickness {
   withinMs: number | undefined;
 }
 
-export class SinkHealth {
+export class CircuitBreaker {
   readonly #streak = new Set<string>();
   #sick: Sickness | null = null;
   #heldUntilMs = 0;

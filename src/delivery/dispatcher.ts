@@ -5,23 +5,23 @@ import type { Deps } from '../time/clock.ts';
 import { attempt, prepare } from './attempt.ts';
 import { LongEnded, type Moment } from './backoff.ts';
 import { halves } from './batch.ts';
-import { SinkHealth } from './circuit-breaker.ts';
-import { LaneKeys, MOST_TROUBLED_KEYS } from './key-backoff.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import { KeyBackoff, MOST_TROUBLED_KEYS } from './key-backoff.ts';
 import type { LaneReport } from './lane-report.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
-import type { Settlements } from './outcome-writer.ts';
-import type { Rate } from './rate-limiter.ts';
+import type { OutcomeWriter } from './outcome-writer.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import { isFailure, judge, type Verdict } from './verdict.ts';
 
-export interface CourierOptions {
+export interface DispatcherOptions {
   /** The sink's name. */
   readonly name: string;
   readonly adapter: ManagedAdapter;
   readonly maxAgeMs: number;
   readonly deps: Deps;
-  readonly settlements: Settlements;
+  readonly settlements: OutcomeWriter;
   readonly report: LaneReport;
-  readonly rate: Rate;
+  readonly rate: RateLimiter;
   /** Aborts what is running. */
   readonly signal: AbortSignal;
   /** Whether calls may still begin. */
@@ -29,16 +29,16 @@ export interface CourierOptions {
 }
 
 /** Knows what the lane learnt from its calls: which keys back off, and how the sink is. */
-export class Courier {
-  readonly keys = new LaneKeys();
-  readonly health = new SinkHealth();
+export class Dispatcher {
+  readonly keys = new KeyBackoff();
+  readonly health = new CircuitBreaker();
   readonly longEnded = new LongEnded();
-  readonly #options: CourierOptions;
+  readonly #options: DispatcherOptions;
   #largestBatch = Number.POSITIVE_INFINITY;
   /** The last preparation failed, so that its success is what the sink was waiting for. */
   #isUnprepared = false;
 
-  constructor(options: CourierOptions) {
+  constructor(options: DispatcherOptions) {
     this.#options = options;
   }
 

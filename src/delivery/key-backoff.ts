@@ -21,7 +21,7 @@ interface KeyState {
 }
 
 /** Only keys that are busy or failed are remembered; a key that does well costs nothing. */
-export class LaneKeys {
+export class KeyBackoff {
   readonly #keys = new Map<string, KeyState>();
 
   isBusy(key: string): boolean {

@@ -8,12 +8,12 @@ import { disposeInTime } from '../time/dispose.ts';
 import { backoffMs, type Moment } from './backoff.ts';
 import { planBatches } from './batch.ts';
 import type { Hold } from './circuit-breaker.ts';
-import { Courier } from './dispatcher.ts';
+import { Dispatcher } from './dispatcher.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
-import { Settlements } from './outcome-writer.ts';
+import { OutcomeWriter } from './outcome-writer.ts';
 import { nextProbe } from './probe.ts';
-import { Supply } from './queue-reader.ts';
+import { QueueReader } from './queue-reader.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_FETCHED = 256;
@@ -54,9 +54,9 @@ export class Lane implements AsyncDisposable {
   readonly #options: LaneOptions;
   readonly #maxAgeMs: number;
   readonly #report: LaneReport;
-  readonly #settlements: Settlements;
-  readonly #supply: Supply;
-  readonly #courier: Courier;
+  readonly #settlements: OutcomeWriter;
+  readonly #supply: QueueReader;
+  readonly #dispatcher: Dispatcher;
   readonly #calls = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   #started = false;
@@ -73,11 +73,11 @@ export class Lane implements AsyncDisposable {
     this.#options = options;
     this.#maxAgeMs = options.retry?.maxAgeMs ?? DAY_MS;
     this.#report = new LaneReport({ logger, onAttempt, onState });
-    this.#settlements = new Settlements({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
-    this.#supply = new Supply({ name, adapter, store, deps, logger });
+    this.#settlements = new OutcomeWriter({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
+    this.#supply = new QueueReader({ name, adapter, store, deps, logger });
     const { signal } = this.#abort;
     const own = { maxAgeMs: this.#maxAgeMs, settlements: this.#settlements, report: this.#report, signal, isOpen: () => !this.#closing };
-    this.#courier = new Courier({ name, adapter, deps, rate: this.#supply.rate, ...own });
+    this.#dispatcher = new Dispatcher({ name, adapter, deps, rate: this.#supply.rate, ...own });
   }
 
   /** Begins to deliver, unless the store says that the sink is retired. */
@@ -93,7 +93,7 @@ export class Lane implements AsyncDisposable {
     queueMicrotask(() => {
       this.#woken = false;
       this.#supply.forget();
-      this.#courier.health.hasten(this.#courier.now());
+      this.#dispatcher.health.hasten(this.#dispatcher.now());
       this.#pump();
     });
   }
@@ -123,10 +123,10 @@ export class Lane implements AsyncDisposable {
     if (this.#closing) return;
     this.#cancelTimer?.();
     this.#cancelTimer = null;
-    const now = this.#courier.now();
+    const now = this.#dispatcher.now();
     const nextMs = this.#step(now);
     if (nextMs !== null) this.#cancelTimer = this.#options.deps.after(nextMs - now.elapsedMs, () => this.#pump());
-    const state = this.#courier.health.state(now.elapsedMs, this.#courier.keys.troubled, this.#hold);
+    const state = this.#dispatcher.health.state(now.elapsedMs, this.#dispatcher.keys.troubled, this.#hold);
     this.#report.update(state, now, this.#calls.size);
   }
 
@@ -146,30 +146,30 @@ export class Lane implements AsyncDisposable {
 
   #deliverOrWait(now: Moment): number | null {
     this.#hold = null;
-    if (this.#courier.health.isRetired) return this.#expire(now);
-    if (now.elapsedMs < this.#courier.health.closedUntilMs) return this.#courier.health.closedUntilMs;
+    if (this.#dispatcher.health.isRetired) return this.#expire(now);
+    if (now.elapsedMs < this.#dispatcher.health.closedUntilMs) return this.#dispatcher.health.closedUntilMs;
     if (this.#settlements.isFull) return null;
-    if (!this.#courier.health.isSick) return this.#fill(now);
+    if (!this.#dispatcher.health.isSick) return this.#fill(now);
     this.#hold = this.#supply.shortage([]);
     return this.#hold ? this.#hold.untilMs : this.#probe(now);
   }
 
   /** At the start the store says whether the sink is retired; later, whether it still is: another process may have lifted it. */
   #readRetirement(): void {
-    const { health } = this.#courier;
+    const { health } = this.#dispatcher;
     if (this.#knowsRetirement && (!health.canResume || this.#settlements.isRetiring)) return;
     const retirement = this.#options.store.retirement(this.#options.name);
     if (!this.#knowsRetirement && retirement) {
       health.retire(retirement.reason, false);
       this.#report.foundRetired(retirement);
     }
-    if (this.#knowsRetirement && !retirement) this.#courier.resume();
+    if (this.#knowsRetirement && !retirement) this.#dispatcher.resume();
     this.#knowsRetirement = true;
   }
 
   #fill(now: Moment): number | null {
     const { limits } = this.#options.adapter;
-    const { keys, largestBatch } = this.#courier;
+    const { keys, largestBatch } = this.#dispatcher;
     const batch = Math.min(limits.batch, largestBatch);
     for (;;) {
       const slots = this.#supply.slots(this.#calls.size);
@@ -181,7 +181,7 @@ export class Lane implements AsyncDisposable {
       if (rows.length >= limit) continue;
       // With a slot to spare, all that was read is on its way.
       if (this.#supply.slots(this.#calls.size) > 0) keys.forgetAbsent(now.elapsedMs);
-      this.#courier.drained();
+      this.#dispatcher.drained();
       break;
     }
     this.#hold = this.#supply.shortage(keys.blocked(now.elapsedMs));
@@ -192,7 +192,7 @@ export class Lane implements AsyncDisposable {
 
   /** One delivery at a time, whose end comes back here. */
   #probe(now: Moment): number | null {
-    const row = this.#calls.size > 0 ? null : nextProbe(this.#courier, this.#supply, now);
+    const row = this.#calls.size > 0 ? null : nextProbe(this.#dispatcher, this.#supply, now);
     if (row) this.#begin([row], true);
     return null;
   }
@@ -203,18 +203,18 @@ export class Lane implements AsyncDisposable {
     this.#supply.forget();
     const old = store
       .queuedBefore(name, now.wallMs - this.#maxAgeMs, EXPIRED_AT_ONCE)
-      .filter((row) => !this.#courier.keys.isBusy(row.partitionKey));
+      .filter((row) => !this.#dispatcher.keys.isBusy(row.partitionKey));
     if (old.length === 0) {
       const [first] = store.queued(name, [], 1);
       if (!first) return null;
       const leftMs = first.queuedAtMs + this.#maxAgeMs - now.wallMs;
       return now.elapsedMs + Math.min(Math.max(leftMs, EXPIRY_CHECK_MS.least), EXPIRY_CHECK_MS.most);
     }
-    this.#courier.keys.occupy(old);
+    this.#dispatcher.keys.occupy(old);
     this.#settlements.add(
       old.map(({ seq }) => ({ seq, result: 'dead', reason: 'expired', status: null })),
       () => {
-        this.#courier.keys.release(old);
+        this.#dispatcher.keys.release(old);
         this.#report.expired(old.length);
       },
     );
@@ -222,10 +222,10 @@ export class Lane implements AsyncDisposable {
   }
 
   #begin(batch: readonly Delivery[], probe: boolean): void {
-    this.#courier.keys.occupy(batch);
-    const call = this.#courier.carry(batch, probe).then(() => {
+    this.#dispatcher.keys.occupy(batch);
+    const call = this.#dispatcher.carry(batch, probe).then(() => {
       this.#calls.delete(call);
-      this.#settlements.add([], () => this.#courier.keys.release(batch));
+      this.#settlements.add([], () => this.#dispatcher.keys.release(batch));
       if (this.#supply.rate.perMinute === null) this.#pump();
       else this.#pumpSoon();
     });

@@ -19,7 +19,7 @@ export interface SettlementsOptions {
 }
 
 /** Keeps outcomes in memory until the store has them, so that what was accepted is not sent again while a disk is full. */
-export class Settlements {
+export class OutcomeWriter {
   readonly #options: SettlementsOptions;
   #settlements: Settlement[] = [];
   #retirement: Retirement | null = null;

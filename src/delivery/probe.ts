@@ -1,9 +1,9 @@
 // A sick sink's rows → the one delivery that tests whether it works again.
 import type { Delivery } from '../model/events.ts';
 import type { Moment } from './backoff.ts';
-import type { Courier } from './dispatcher.ts';
-import type { LaneKeys } from './key-backoff.ts';
-import type { Supply } from './queue-reader.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import type { KeyBackoff } from './key-backoff.ts';
+import type { QueueReader } from './queue-reader.ts';
 
 /** So many queued rows are looked at to tell how urgent the next probe is. */
 const SAMPLE = 100;
@@ -12,7 +12,7 @@ const SAMPLE = 100;
  * Of each key in turn, so that one that the sink refuses to take does not hide that it takes others; those that failed least come
  * first, so that they do not wait behind keys that fail. Null where nothing is queued.
  */
-export function nextProbe({ keys, health, longEnded }: Courier, supply: Supply, now: Moment): Delivery | null {
+export function nextProbe({ keys, health, longEnded }: Dispatcher, supply: QueueReader, now: Moment): Delivery | null {
   if (keys.isFull) keys.forget();
   let rows = supply.rows(keys.notToProbe(), SAMPLE);
   if (rows.length === 0 && keys.newRound()) rows = supply.rows(keys.notToProbe(), SAMPLE);
@@ -28,7 +28,7 @@ export function nextProbe({ keys, health, longEnded }: Courier, supply: Supply, 
 }
 
 /** The first row of the key that failed least often in a row: among these rows, or one of a key that never failed behind them. */
-function leastTroubled(rows: readonly Delivery[], keys: LaneKeys, supply: Supply): Delivery | undefined {
+function leastTroubled(rows: readonly Delivery[], keys: KeyBackoff, supply: QueueReader): Delivery | undefined {
   const least = Math.min(...rows.map(({ partitionKey }) => keys.failuresOf(partitionKey)));
   const behind = least > 0 && rows.length === SAMPLE ? supply.rows(keys.notToProbeFirst(), 1)[0] : undefined;
   return behind ?? rows.find(({ partitionKey }) => keys.failuresOf(partitionKey) === least);

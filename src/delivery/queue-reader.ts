@@ -5,13 +5,13 @@ import type { Queue } from '../outbox/queue.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Hold } from './circuit-breaker.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
-import { Rate } from './rate-limiter.ts';
+import { RateLimiter } from './rate-limiter.ts';
 import { ReadAhead } from './read-ahead.ts';
 
 /** With so many requests to spend there is no need to choose. */
 const PLENTY = 256;
 
-export interface SupplyOptions {
+export interface QueueReaderOptions {
   /** The sink's name. */
   readonly name: string;
   readonly adapter: ManagedAdapter;
@@ -20,17 +20,17 @@ export interface SupplyOptions {
   readonly logger: Logger;
 }
 
-export class Supply {
-  readonly rate: Rate;
-  readonly #options: SupplyOptions;
+export class QueueReader {
+  readonly rate: RateLimiter;
+  readonly #options: QueueReaderOptions;
   readonly #readAhead: ReadAhead;
 
-  constructor(options: SupplyOptions) {
+  constructor(options: QueueReaderOptions) {
     const { name, adapter, store, deps, logger } = options;
     this.#options = options;
     this.#readAhead = new ReadAhead((except, limit) => store.queued(name, except, limit));
     const [load, save] = [() => store.requests(name), (text: string) => store.saveRequests(name, text)];
-    this.rate = new Rate({ perMinute: () => adapter.limits.perMinute, load, save, deps, logger });
+    this.rate = new RateLimiter({ perMinute: () => adapter.limits.perMinute, load, save, deps, logger });
   }
 
   /** How many calls may begin beside `running` ones. What has to be prepared is prepared by one, and the others see what came of it. */

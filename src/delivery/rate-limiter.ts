@@ -7,7 +7,7 @@ const WINDOW_MS = 60_000;
 /** Ends of requests are rounded up to this, so that a minute is at most 241 counts however many requests it holds. */
 const GRAIN_MS = 250;
 
-export interface RateOptions {
+export interface RateLimiterOptions {
   /** Requests in any 60 s; null: no limit now, though one may come; undefined: never one, so that nothing is counted. May change at any time. */
   readonly perMinute: () => number | null | undefined;
   /** What `save` was given last, by this process or one before; null where nothing was. */
@@ -30,15 +30,15 @@ interface Stored {
  * beginning until 60 s after its end, since the other side may have taken it at any moment between; a failed one counts like any other.
  * Each beginning is written down before it happens, each end after it. What a killed process had running counts as ended when the next one starts.
  */
-export class Rate {
-  readonly #options: RateOptions;
+export class RateLimiter {
+  readonly #options: RateLimiterOptions;
   /** By the end of each grain, in elapsed time, rising. */
   readonly #ended = new Map<number, number>();
   #running = 0;
   #isLoaded = false;
   #isUnsaved = false;
 
-  constructor(options: RateOptions) {
+  constructor(options: RateLimiterOptions) {
     this.#options = options;
   }
 

@@ -9,7 +9,7 @@ import { MISCONFIGURED, mayHaveArrived, networkError, notTheService, resultLabel
 import { createHttpTransport } from './http-transport.ts';
 import { INSTANCE_API_VERSION, type InstanceAnswer, parseInstance } from './instance.ts';
 import type { MetadataOptions } from './options.ts';
-import { Rhythm } from './poll-schedule.ts';
+import { PollSchedule } from './poll-schedule.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
 import { VersionChoice } from './version-choice.ts';
 
@@ -39,7 +39,7 @@ export class MetadataClient {
   readonly #send: Transport;
   readonly #closeTransport: () => void;
   readonly #versions: VersionChoice;
-  readonly #postRhythm: Rhythm;
+  readonly #postRhythm: PollSchedule;
   #base: string | undefined;
   #last: { readonly body: Uint8Array; readonly document: ScheduledEventsDocument } | undefined;
   #lastGoodAt: Instant | null = null;
@@ -52,7 +52,7 @@ export class MetadataClient {
     this.#send = own.send;
     this.#closeTransport = own.close;
     this.#versions = new VersionChoice(options.apiVersion);
-    this.#postRhythm = new Rhythm({ intervalMs: options.pollIntervalMs, random: deps.random });
+    this.#postRhythm = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
   }
 
   /** Reads the document once. Rejects only when `signal` aborts. While the body's bytes stay the same, so does the document object. */

@@ -10,7 +10,7 @@ const SLOW_MS = 10_000;
 const UPDATING_TRIES = 7;
 
 /** The rhythm of one kind of request. It remembers which failures there were since the last success. */
-export class Rhythm {
+export class PollSchedule {
   readonly #intervalMs: number;
   readonly #random: () => number;
   #failures = 0;

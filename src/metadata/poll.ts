@@ -2,12 +2,12 @@
 import { BehaviorSubject, defer, expand, filter, merge, Observable, share, switchMap, take, timer } from 'rxjs';
 import type { PollResult } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
-import type { Rhythm } from './poll-schedule.ts';
+import type { PollSchedule } from './poll-schedule.ts';
 
 export interface PollerOptions {
   /** Rejects only when the signal aborts. */
   readonly poll: (signal: AbortSignal) => Promise<PollResult>;
-  readonly rhythm: Rhythm;
+  readonly rhythm: PollSchedule;
   readonly deps: Pick<Deps, 'elapsedMs' | 'scheduler'>;
 }
 

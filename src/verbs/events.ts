@@ -4,7 +4,7 @@ import { visibleLine } from '../formats/visible-text.ts';
 import { parseDocument } from '../metadata/document.ts';
 import { statusError } from '../metadata/faults.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
-import { Rhythm } from '../metadata/poll-schedule.ts';
+import { PollSchedule } from '../metadata/poll-schedule.ts';
 import type { Transport } from '../metadata/transport.ts';
 import { sleep } from '../time/clock.ts';
 import { apiVersionOption, ENDPOINT_OPTION, endpointOption, FIRST_TIMEOUT_MS } from './metadata-service.ts';
@@ -51,7 +51,7 @@ async function read(send: Transport, url: string, signal: AbortSignal): Promise<
 }
 
 async function watch(context: VerbContext, readOnce: () => Promise<unknown>): Promise<void> {
-  const rhythm = new Rhythm({ intervalMs: POLL_INTERVAL_MS, random: context.deps.random });
+  const rhythm = new PollSchedule({ intervalMs: POLL_INTERVAL_MS, random: context.deps.random });
   const count = wholeNumber(context, 'count', 1) ?? Number.POSITIVE_INFINITY;
   let last = '';
   for (let printed = 0; printed < count; ) {

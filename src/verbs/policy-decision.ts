@@ -1,7 +1,7 @@
 // `policy test`: approvals' configuration and an event → the decision, its rule, time and reason.
 import { compileExplanation, type PassedRule } from '../approvals/rules/explain.ts';
 import type { PolicyOptions, Required, ScopeOptions } from '../approvals/rules/options.ts';
-import { compilePolicy, type Ruling } from '../approvals/rules/policy.ts';
+import { compilePolicy, type PolicyDecision } from '../approvals/rules/policy.ts';
 import { quorumOf } from '../approvals/rules/quorum.ts';
 import { compileScope } from '../approvals/rules/scope.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
@@ -29,7 +29,7 @@ export interface Decision {
   /** The rule that decides: `documentation`, `policy[N]`; null where none does. */
   readonly policy: string | null;
   /** Null where there is nothing to decide: it has started. */
-  readonly then: Ruling['then'] | null;
+  readonly then: PolicyDecision['then'] | null;
   /** For a wait: the required approvers, as `approvals.required`; null otherwise. */
   readonly required: Required | null;
   /** For a wait: the approvers who may approve. Empty: none may. */
@@ -79,7 +79,12 @@ function factsOf(event: ScheduledEvent, nowMs: number) {
 }
 
 /** A deadline that has passed when the bridge first sees the event leaves it to Azure (behaviour 8.6). */
-function deadlineOf({ deadline }: Ruling, { notBefore }: ScheduledEvent, nowMs: number, isUncovered: boolean): DecisionDeadline | null {
+function deadlineOf(
+  { deadline }: PolicyDecision,
+  { notBefore }: ScheduledEvent,
+  nowMs: number,
+  isUncovered: boolean,
+): DecisionDeadline | null {
   if (deadline === null || notBefore === null) return null;
   const dueMs = Date.parse(notBefore) - deadline.beforeMs;
   const at = toRfc3339Seconds(dueMs);

@@ -4,7 +4,7 @@ import https from 'node:https';
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import type { ApprovalAnswer, HoldAnswer, Refusal, ReleaseAnswer } from '../../src/approvals/requests/answer.ts';
-import type { Life } from '../../src/approvals/views/event-record.ts';
+import type { EventRecord } from '../../src/approvals/views/event-record.ts';
 import type { Authentication, Caller, Credentials } from '../../src/auth/caller.ts';
 import { Access } from '../../src/http/access.ts';
 import type { ServedApprovals } from '../../src/http/approver.ts';
@@ -42,7 +42,7 @@ export interface SendOptions {
 }
 
 /** An event that nobody has approved. */
-const LIFE: Life = {
+const LIFE: EventRecord = {
   ...{ eventId: 'A', state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [], decidedBy: null, deadline: null },
   ...{ rank: null, submitsAt: null, submittedAt: null, notStartedForSeconds: null, steps: [], next: null, unwritten: [] },
 };
@@ -59,7 +59,7 @@ export class HttpBench {
   });
   held: () => HoldAnswer = () => ({ kind: 'held', status: 201, hold: { eventId: 'A', holds: [] } });
   released: () => ReleaseAnswer = () => ({ kind: 'released' });
-  life: () => Life | Refusal = () => LIFE;
+  life: () => EventRecord | Refusal = () => LIFE;
   configured = true;
   /** Whether it is known which VM this is. */
   isIdentified = true;

@@ -65,17 +65,17 @@ export function atPost(bridge: VirtualBridge, run: () => void): void {
   });
 }
 
-export interface Life {
+export interface EventRecord {
   readonly state: string;
   readonly approvedBy: readonly string[];
   readonly notStartedForSeconds: number | null;
   readonly steps: readonly { readonly step: string; readonly status: number | string | null }[];
 }
 
-export async function life(bridge: VirtualBridge, eventId: string): Promise<Life> {
+export async function life(bridge: VirtualBridge, eventId: string): Promise<EventRecord> {
   const { status, body } = await bridge.request('GET', `/v1/approvals/${eventId}`);
   assert.equal(status, 200);
-  return body as Life;
+  return body as EventRecord;
 }
 
 export async function record(bridge: VirtualBridge, eventId: string): Promise<readonly (readonly [string, number | string | null])[]> {

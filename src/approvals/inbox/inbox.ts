@@ -15,7 +15,7 @@ import { parseMessageBody } from '../requests/message-body.ts';
 import { type MessageRequests, parseMessageRequests } from '../requests/message-requests.ts';
 import { keyOf } from '../requests/start-requests.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
-import { Parking } from './parked-messages.ts';
+import { ParkedMessages } from './parked-messages.ts';
 
 /** Before a message goes back to the other readers, so that the broker's count of deliveries lasts (behaviour 8.12). */
 const LEAST_PAUSE_MS = 1000;
@@ -39,7 +39,7 @@ export interface MessageOrigin {
   readonly canGiveBack: boolean;
 }
 
-export interface IntakeParts {
+export interface InboxParts {
   readonly store: ApprovalStore;
   readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'observerId'>;
   readonly deps: Deps;
@@ -56,16 +56,16 @@ export interface IntakeParts {
 }
 
 /** Each message has one effect, however often it comes. */
-export class Intake implements Disposable {
-  readonly #parts: IntakeParts;
-  readonly #parking: Parking;
+export class Inbox implements Disposable {
+  readonly #parts: InboxParts;
+  readonly #parking: ParkedMessages;
   readonly #stop = new AbortController();
   /** By source. */
   readonly #toldFullMs = new Map<string, number>();
 
-  constructor(parts: IntakeParts) {
+  constructor(parts: InboxParts) {
     this.#parts = parts;
-    this.#parking = new Parking(parts.deps, (message) => this.#tryAgain([message]));
+    this.#parking = new ParkedMessages(parts.deps, (message) => this.#tryAgain([message]));
   }
 
   /** Takes up what waited when the last process ended. @throws BridgeError BRIDGE_STORE_* */

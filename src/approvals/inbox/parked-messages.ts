@@ -16,7 +16,7 @@ interface Parked {
 }
 
 /** In memory what the store holds of them. */
-export class Parking implements Disposable {
+export class ParkedMessages implements Disposable {
   readonly #deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'>;
   readonly #onExpired: (message: ReceivedMessage) => void;
   readonly #parked = new Map<string, Parked>();

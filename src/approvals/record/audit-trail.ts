@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { ApprovalOrigin, ApprovalStep, ApprovalStepName, EventApproval } from '../../model/approvals.ts';
 import type { ApprovalChange, ApprovalPhase, Instant } from '../../model/events.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import type { Matter } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-event.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { approvalChange } from './approval-change.ts';
 import { stepsBetween } from './audit-steps.ts';
@@ -13,7 +13,7 @@ import { isPassedBy, type VoidVote } from './transitions.ts';
 /** What happens to approvals, as a metric counts it; `denied`: a request was answered with a refusal. */
 export type ApprovalEventName = ApprovalStepName | 'denied';
 
-export interface ChronicleParts {
+export interface AuditTrailParts {
   readonly store: Pick<ApprovalStore, 'journal'>;
   readonly ports: Pick<ApprovalPorts, 'observerId'>;
   readonly logger: Logger;
@@ -23,7 +23,7 @@ export interface ChronicleParts {
 
 /** What one act made of the approvals of one event. */
 export interface Entry {
-  readonly known: Matter['known'];
+  readonly known: GovernedEvent['known'];
   readonly before: EventApproval | null;
   readonly after: EventApproval | null;
   readonly steps: readonly ApprovalStep[];
@@ -31,7 +31,7 @@ export interface Entry {
 }
 
 export interface VerdictFacts {
-  readonly known: Matter['known'];
+  readonly known: GovernedEvent['known'];
   /** The approvals as they were posted. */
   readonly posted: EventApproval;
   readonly before: EventApproval;
@@ -41,15 +41,15 @@ export interface VerdictFacts {
   readonly at: Instant;
 }
 
-export class Chronicle {
-  readonly #parts: ChronicleParts;
+export class AuditTrail {
+  readonly #parts: AuditTrailParts;
 
-  constructor(parts: ChronicleParts) {
+  constructor(parts: AuditTrailParts) {
     this.#parts = parts;
   }
 
   /** Each new vote gives an `approval.recorded`. */
-  entry(known: Matter['known'], before: EventApproval | null, after: EventApproval, at: Instant, by?: ApprovalOrigin): Entry {
+  entry(known: GovernedEvent['known'], before: EventApproval | null, after: EventApproval, at: Instant, by?: ApprovalOrigin): Entry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, ...(by && { by }) });
     const recorded = steps.filter(({ step }) => step === 'recorded');
     const changes = recorded.map(({ approver }) => this.#change('recorded', known, after, { approver, reason: null, at }));
@@ -58,7 +58,7 @@ export class Chronicle {
 
   /** The effects of a document or a start: each void vote gives an `approval.failed`. */
   review(
-    known: Matter['known'],
+    known: GovernedEvent['known'],
     before: EventApproval | null,
     after: EventApproval | null,
     voided: readonly VoidVote[],
@@ -104,7 +104,7 @@ export class Chronicle {
 
   #change(
     phase: ApprovalPhase,
-    { key, occurrence, event }: Matter['known'],
+    { key, occurrence, event }: GovernedEvent['known'],
     { policy, decision }: EventApproval,
     told: Pick<ApprovalChange, 'approver' | 'reason' | 'at'>,
   ): ApprovalChange {

@@ -5,19 +5,19 @@ import type { EventChange, Instant, KnownEvent } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
-import { isPast, type Matter } from '../rules/governed-event.ts';
-import { Rulings } from '../rules/governed-events.ts';
+import { type GovernedEvent, isPast } from '../rules/governed-event.ts';
+import { GovernedEvents } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { AnswerRecord } from './answer-record.ts';
 import { stepOf } from './audit-steps.ts';
-import { Chronicle, type ChronicleParts, type Entry } from './audit-trail.ts';
+import { AuditTrail, type AuditTrailParts, type Entry } from './audit-trail.ts';
 import { Doubts, isInDoubt } from './doubts.ts';
 import { type Pending, together } from './pending.ts';
 import { Reviews } from './reviews.ts';
 import { begun, isOpen, moved, stands, withDeadline, withHold, withoutHolds, withVote } from './transitions.ts';
 
-export interface LedgerParts extends ChronicleParts {
+export interface LedgerParts extends AuditTrailParts {
   readonly store: ApprovalStore;
   readonly ports: ApprovalPorts;
   readonly deps: Deps;
@@ -39,8 +39,8 @@ export class Ledger {
   readonly #rules: Rules;
   readonly #parts: LedgerParts;
   readonly #hooks: LedgerHooks;
-  readonly #chronicle: Chronicle;
-  readonly #rulings: Rulings;
+  readonly #chronicle: AuditTrail;
+  readonly #rulings: GovernedEvents;
   /** By key. */
   readonly #open = new Map<string, EventApproval>();
   readonly #answers: AnswerRecord;
@@ -51,9 +51,9 @@ export class Ledger {
     this.#rules = rules;
     this.#parts = parts;
     this.#hooks = hooks;
-    this.#chronicle = new Chronicle(parts);
+    this.#chronicle = new AuditTrail(parts);
     this.#answers = new AnswerRecord(parts);
-    this.#rulings = new Rulings(rules.policy, hooks.onDeadline);
+    this.#rulings = new GovernedEvents(rules.policy, hooks.onDeadline);
     this.#reviews = new Reviews({
       ...{ rules, rulings: this.#rulings, chronicle: this.#chronicle, doubts: this.#doubts, isOnItsWay: hooks.isOnItsWay },
       isInPlace: (approval) => this.#open.get(approval.key) === approval,
@@ -83,7 +83,7 @@ export class Ledger {
   }
 
   /** The event with what governs it; null where it is not Scheduled. */
-  matterOf(known: Matter['known']): Matter | null {
+  matterOf(known: GovernedEvent['known']): GovernedEvent | null {
     return this.#rulings.matterOf(known);
   }
 
@@ -216,7 +216,13 @@ export class Ledger {
     return { isNews, write: (transaction) => isNews && transaction.addSteps(occurrence, steps), apply: () => {} };
   }
 
-  #acted(origin: ApprovalOrigin, act: ApprovalCommand, before: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {
+  #acted(
+    origin: ApprovalOrigin,
+    act: ApprovalCommand,
+    before: EventApproval | null,
+    matter: GovernedEvent,
+    at: Instant,
+  ): EventApproval | null {
     if (act.kind === 'vote') return withVote(this.#rules, before, matter, { ...origin, hasSeen: act.hasSeen }, at);
     if (act.kind === 'hold') {
       return withHold(this.#rules, before, matter, { ...origin, reason: act.reason, at, sentMs: act.sentMs, replaced: null });
@@ -236,7 +242,7 @@ export class Ledger {
     if (approval.state === 'submitting') this.#hooks.onDecided(approval);
   }
 
-  #forget(known: Matter['known']): void {
+  #forget(known: GovernedEvent['known']): void {
     this.#open.delete(known.key);
     this.#answers.forget(known.key);
     this.#doubts.forget(known.key);

@@ -1,20 +1,20 @@
 // Events that changed, started or ended, or a restart → changes to their approvals.
 import type { EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
-import type { Governed, Matter } from '../rules/governed-event.ts';
-import type { Rulings } from '../rules/governed-events.ts';
+import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
+import type { GovernedEvents } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
-import type { Chronicle } from './audit-trail.ts';
+import type { AuditTrail } from './audit-trail.ts';
 import type { Doubts } from './doubts.ts';
 import type { Pending } from './pending.ts';
 import { begun, closed, moved, review, type VoidVote } from './transitions.ts';
 
-type Known = Matter['known'];
+type Known = GovernedEvent['known'];
 
 export interface ReviewsParts {
   readonly rules: Rules;
-  readonly rulings: Rulings;
-  readonly chronicle: Chronicle;
+  readonly rulings: GovernedEvents;
+  readonly chronicle: AuditTrail;
   readonly doubts: Doubts;
   /** Whether a StartRequest for it is under way, and not answered yet. */
   readonly isOnItsWay: (approval: EventApproval) => boolean;

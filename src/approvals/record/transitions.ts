@@ -3,13 +3,13 @@
 import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
 import { worse } from '../../model/worsened.ts';
-import type { Matter } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-event.ts';
 import { isPast } from '../rules/governed-event.ts';
-import type { Ruling } from '../rules/policy.ts';
+import type { PolicyDecision } from '../rules/policy.ts';
 import { barOf, type Quorum, quorumOf, type Rules } from '../rules/quorum.ts';
 
 /** The quorum over `votes` for the event as it is. */
-export function quorumOver(rules: Rules, ruling: Ruling, event: ScheduledEvent, votes: readonly ApprovalVote[]): Quorum {
+export function quorumOver(rules: Rules, ruling: PolicyDecision, event: ScheduledEvent, votes: readonly ApprovalVote[]): Quorum {
   return quorumOf(
     rules,
     ruling,
@@ -22,7 +22,7 @@ export function quorumOver(rules: Rules, ruling: Ruling, event: ScheduledEvent, 
 export function withVote(
   rules: Rules,
   approval: EventApproval | null,
-  matter: Matter,
+  matter: GovernedEvent,
   said: Omit<ApprovalVote, 'at' | 'event'>,
   at: Instant,
 ): EventApproval {
@@ -44,7 +44,7 @@ export function withVote(
 }
 
 /** Sets a hold, or replaces the reason of the one that this approver has; the same object where it says the same again. */
-export function withHold(rules: Rules, approval: EventApproval | null, matter: Matter, hold: ApprovalHold): EventApproval {
+export function withHold(rules: Rules, approval: EventApproval | null, matter: GovernedEvent, hold: ApprovalHold): EventApproval {
   const standing = standingOf(rules, approval, matter.known, hold.at);
   const earlier = standing.holds.find(({ approver }) => approver === hold.approver);
   if (standing === approval && earlier?.reason === hold.reason && earlier.via === hold.via) return approval;
@@ -60,7 +60,7 @@ function inPlaceOf({ replaced, at }: ApprovalHold, hold: ApprovalHold): Approval
 export function withoutHolds(
   rules: Rules,
   approval: EventApproval,
-  matter: Matter,
+  matter: GovernedEvent,
   holders: readonly string[],
   at: Instant,
 ): EventApproval {
@@ -71,12 +71,12 @@ export function withoutHolds(
 }
 
 /** What the metadata service has refused comes up again by a yes or a rule alone, not by the release of a hold. */
-function withHolds(rules: Rules, approval: EventApproval, matter: Matter, at: Instant): EventApproval {
+function withHolds(rules: Rules, approval: EventApproval, matter: GovernedEvent, at: Instant): EventApproval {
   return approval.state === 'failed' ? approval : settled(rules, approval, matter, at);
 }
 
 /** The deadline fell due and says to approve; the same object, or null, where it decides nothing: no rule decides twice what a dry run has decided. */
-export function withDeadline(rules: Rules, approval: EventApproval | null, matter: Matter, at: Instant): EventApproval | null {
+export function withDeadline(rules: Rules, approval: EventApproval | null, matter: GovernedEvent, at: Instant): EventApproval | null {
   const standing = standingOf(rules, approval, matter.known, at);
   if (standing.decision !== null || (standing.state !== 'waiting' && standing.state !== 'held')) return approval;
   return settled(rules, standing, matter, at, matter.governed.dueMs);
@@ -102,7 +102,7 @@ export interface VoidVote {
 }
 
 /** Checks the approvals against the event's content and the rules now: votes may become void, and rules decide again. */
-export function review(rules: Rules, approval: EventApproval | null, matter: Matter, at: Instant): Review {
+export function review(rules: Rules, approval: EventApproval | null, matter: GovernedEvent, at: Instant): Review {
   const { known, governed } = matter;
   if (approval?.state === 'confirmed') return { approval: moved(approval, 'submitted', at), voided: [] };
   if (approval?.state === 'submitted') return { approval, voided: [] };
@@ -172,7 +172,7 @@ function isAlive(rules: Rules, { state, isDryRun }: EventApproval): boolean {
 }
 
 /** The approvals to add to; new ones keep the holds, and what a dry run decided. */
-function standingOf(rules: Rules, approval: EventApproval | null, { key, occurrence }: Matter['known'], at: Instant): EventApproval {
+function standingOf(rules: Rules, approval: EventApproval | null, { key, occurrence }: GovernedEvent['known'], at: Instant): EventApproval {
   if (approval !== null && isAlive(rules, approval)) return approval;
   const { holds = [], decision = null } = approval ?? {};
   const spent = decision?.isSpent ? { ...decision, by: 'policy' as const } : null;
@@ -180,7 +180,7 @@ function standingOf(rules: Rules, approval: EventApproval | null, { key, occurre
 }
 
 /** Decides by what stands now; the same object where nothing changed. `fellDueMs`: the deadline that falls due at this moment. */
-function settled(rules: Rules, before: EventApproval, matter: Matter, at: Instant, fellDueMs: number | null = null): EventApproval {
+function settled(rules: Rules, before: EventApproval, matter: GovernedEvent, at: Instant, fellDueMs: number | null = null): EventApproval {
   const decision = decisionOf(rules, before, matter, at, fellDueMs);
   const { policy } = matter.governed.ruling;
   const state = isPosted(before.state) ? before.state : stateOf(rules, before.holds, decision);
@@ -197,7 +197,7 @@ function stateOf({ dryRun }: Rules, holds: readonly ApprovalHold[], decision: Ap
 function decisionOf(
   rules: Rules,
   { votes, decision: earlier, policy }: EventApproval,
-  { known: { event }, governed: { ruling, dueMs } }: Matter,
+  { known: { event }, governed: { ruling, dueMs } }: GovernedEvent,
   at: Instant,
   fellDueMs: number | null,
 ): ApprovalDecision | null {
@@ -216,7 +216,7 @@ export function isOnlySpent({ by, isSpent }: ApprovalDecision, dryRun: boolean):
   return isSpent && !dryRun && by !== 'quorum';
 }
 
-function decider({ then }: Ruling, isFull: boolean, isDue: boolean): ApprovalDecision['by'] | null {
+function decider({ then }: PolicyDecision, isFull: boolean, isDue: boolean): ApprovalDecision['by'] | null {
   if (isFull) return 'quorum';
   if (then === 'approve') return 'policy';
   return isDue ? 'deadline' : null;

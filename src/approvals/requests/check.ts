@@ -3,7 +3,7 @@ import type { EventApproval } from '../../model/approvals.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { isUpdateId } from '../../model/ids.ts';
 import { worse } from '../../model/worsened.ts';
-import type { Governed, Matter } from '../rules/governed-event.ts';
+import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
 import { barOf, type Rules } from '../rules/quorum.ts';
 import type { ApprovalStore } from '../store.ts';
 import { type Refusal, refusal } from './answer.ts';
@@ -16,7 +16,7 @@ export interface CheckContext {
   /** The approvals of this occurrence, null without any. */
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
   /** What governs an event that is Scheduled. */
-  readonly matterOf: (known: KnownEvent) => Matter | null;
+  readonly matterOf: (known: KnownEvent) => GovernedEvent | null;
   /** When the approval was sent, in milliseconds since 1970; null for one that is asked for now. */
   readonly sentMs: number | null;
 }

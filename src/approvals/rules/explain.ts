@@ -14,7 +14,7 @@ export interface Unmet {
 
 /** A rule that did not match. */
 export interface PassedRule {
-  /** As `Ruling.policy` calls it. */
+  /** As `PolicyDecision.policy` calls it. */
   readonly rule: string;
   /** Its place, counted from 0: the rules of `documentation` all have the same name. */
   readonly index: number;

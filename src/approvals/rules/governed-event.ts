@@ -1,10 +1,10 @@
 // Policy, Scheduled event and time → the decision in force and its deadline (behaviour 8.6). Pure.
 import type { Instant, KnownEvent, ScheduledEvent } from '../../model/events.ts';
-import type { Policy, Ruling } from './policy.ts';
+import type { Policy, PolicyDecision } from './policy.ts';
 
 /** What governs one Scheduled event from a change of it, or a start, to the next. */
 export interface Governed {
-  readonly ruling: Ruling;
+  readonly ruling: PolicyDecision;
   readonly since: Instant;
   /** When the deadline falls due, in milliseconds since 1970; null without one. */
   readonly dueMs: number | null;
@@ -13,7 +13,7 @@ export interface Governed {
 }
 
 /** The event as it is known, and what governs it: while it is Scheduled. */
-export interface Matter {
+export interface GovernedEvent {
   readonly known: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>;
   readonly governed: Governed;
 }

@@ -4,7 +4,7 @@ import type { ScheduledEvent } from '../../model/events.ts';
 import type { PolicyOptions, PolicyRule, Required } from './options.ts';
 
 /** What the first rule that matches says. */
-export interface Ruling {
+export interface PolicyDecision {
   /** `documentation`, `policy[N]` counted from 0; null where none matches, and then it is to wait. */
   readonly policy: string | null;
   readonly then: PolicyRule['then'];
@@ -14,11 +14,11 @@ export interface Ruling {
 }
 
 /** Judges one event at a wall time in milliseconds; a SpotRebalanceRecommendation is never approved. */
-export type Policy = (event: ScheduledEvent, nowMs: number) => Ruling;
+export type Policy = (event: ScheduledEvent, nowMs: number) => PolicyDecision;
 
 /** A rule made ready. */
 export interface CompiledRule {
-  /** As `Ruling.policy` calls it. */
+  /** As `PolicyDecision.policy` calls it. */
   readonly policy: string;
   readonly rule: PolicyRule;
   /** It matches where all of them do. */
@@ -70,7 +70,7 @@ export function reachOf({ then }: PolicyRule): Reach {
   return then === 'approve' ? 'every' : 'any';
 }
 
-function rulingOf({ policy, rule, coversAll }: CompiledRule, event: ScheduledEvent, required: Required): Ruling {
+function rulingOf({ policy, rule, coversAll }: CompiledRule, event: ScheduledEvent, required: Required): PolicyDecision {
   const { then, deadline } = rule;
   if (then !== 'wait') return { policy, then, required, deadline: null };
   const atDeadline = deadline && (coversAll(event) ? deadline : { ...deadline, then: 'leave' as const });

@@ -2,7 +2,7 @@
 
 import type { ScheduledEvent } from '../../model/events.ts';
 import type { Required } from './options.ts';
-import type { Policy, Ruling } from './policy.ts';
+import type { Policy, PolicyDecision } from './policy.ts';
 import type { Scope } from './scope.ts';
 
 export interface Quorum {
@@ -26,14 +26,14 @@ export interface Rules {
 type Scopes = Pick<Rules, 'scopes'>;
 
 /** Null where `approver` may approve `event`. */
-export function barOf({ scopes }: Scopes, { then, required }: Ruling, approver: string, event: ScheduledEvent): Bar | null {
+export function barOf({ scopes }: Scopes, { then, required }: PolicyDecision, approver: string, event: ScheduledEvent): Bar | null {
   if (then === 'never') return 'never';
   if (typeof required === 'object' && !required.includes(approver)) return 'unlisted';
   return scopes.get(approver)?.allows(event) ? null : 'scope';
 }
 
 /** `approvers`: who said yes; the yes of one who may not approve this event as it is does not count. */
-export function quorumOf(rules: Scopes, ruling: Ruling, event: ScheduledEvent, approvers: readonly string[]): Quorum {
+export function quorumOf(rules: Scopes, ruling: PolicyDecision, event: ScheduledEvent, approvers: readonly string[]): Quorum {
   const { required } = ruling;
   const yes = new Set(approvers.filter((name) => barOf(rules, ruling, name, event) === null));
   const missing = candidatesOf(rules, ruling, event).filter((name) => !yes.has(name));
@@ -41,7 +41,7 @@ export function quorumOf(rules: Scopes, ruling: Ruling, event: ScheduledEvent, a
   return { isFull, waitingFor: isFull ? [] : missing };
 }
 
-function candidatesOf(rules: Scopes, ruling: Ruling, event: ScheduledEvent): readonly string[] {
+function candidatesOf(rules: Scopes, ruling: PolicyDecision, event: ScheduledEvent): readonly string[] {
   const { required } = ruling;
   if (ruling.then === 'never') return [];
   if (typeof required === 'object') return required;

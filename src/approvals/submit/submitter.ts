@@ -56,7 +56,7 @@ interface Running {
 }
 
 /** One loop for each approval in the state `submitting`. */
-export class Submissions implements AsyncDisposable {
+export class Submitter implements AsyncDisposable {
   readonly #parts: SubmissionParts;
   readonly #running = new Map<string, Running>();
   readonly #loops = new Set<Promise<void>>();

@@ -4,12 +4,12 @@ import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, RecordPart } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { ageMs } from '../../time/clock.ts';
-import type { Matter } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 import { type Summary, summaryOf } from './result.ts';
 
 /** Times are RFC 3339. */
-export interface Life extends Omit<Summary, 'state' | 'at'> {
+export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
   /** In the service's own letter case where it is known, else as it was asked for. */
   readonly eventId: string;
   /** `none`: nothing was recorded or decided, and no rule says for whom to wait. */
@@ -50,7 +50,7 @@ export interface LifeParts {
   readonly isOver: boolean;
   readonly approval: EventApproval | null;
   /** Null where the event is not Scheduled. */
-  readonly matter: Matter | null;
+  readonly matter: GovernedEvent | null;
   readonly record: RecordPart;
   readonly rank: number | null;
   /** Milliseconds until this bridge posts; null where it never does. */
@@ -60,7 +60,7 @@ export interface LifeParts {
 
 const NOTHING = { state: 'none', approvedBy: [], at: null, waitingFor: [], holds: [] } as const;
 
-export function lifeOf(parts: LifeParts): Life {
+export function lifeOf(parts: LifeParts): EventRecord {
   const { rules, eventId, isOver, approval, matter, record, rank, turnMs, at } = parts;
   const isWaitedFor = approval?.state === 'submitted' && !isOver;
   const { steps, next, submittedMs, unwritten } = record;
@@ -80,7 +80,7 @@ export function lifeOf(parts: LifeParts): Life {
 }
 
 /** One that is over without having approved leaves the event to Azure, whatever its rule says. */
-function deadlineOf(matter: Matter | null, approval: EventApproval | null): Life['deadline'] {
+function deadlineOf(matter: GovernedEvent | null, approval: EventApproval | null): EventRecord['deadline'] {
   if (matter === null) return null;
   const { dueMs, ruling, isDone } = matter.governed;
   if (dueMs === null || ruling.deadline === null) return null;

@@ -9,7 +9,7 @@ import { rankOf } from '../rules/group-order.ts';
 import type { GroupOptions } from '../rules/options.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { ApprovalStore } from '../store.ts';
-import { type Life, lifeOf } from './event-record.ts';
+import { type EventRecord, lifeOf } from './event-record.ts';
 import { type Summary, summaryOf } from './result.ts';
 
 /** Of a record, where nothing else is asked for. */
@@ -35,7 +35,7 @@ export interface Overview {
 }
 
 /** Changes nothing. */
-export class Views {
+export class Queries {
   readonly #parts: ViewsParts;
 
   constructor(parts: ViewsParts) {
@@ -43,7 +43,7 @@ export class Views {
   }
 
   /** All that became of the approvals of an event, also of one that has ended. @throws BridgeError BRIDGE_STORE_* */
-  life(eventId: string, range: RecordRange): Life | Refusal {
+  life(eventId: string, range: RecordRange): EventRecord | Refusal {
     const { rules, ledger, store, ports, deps, group } = this.#parts;
     const key = keyOf(eventId);
     const last = store.known.lastOccurrence(key);

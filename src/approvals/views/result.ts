@@ -5,7 +5,7 @@ import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/app
 import { isOnlySpent, quorumOver } from '../record/transitions.ts';
 import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
-import type { Matter } from '../rules/governed-event.ts';
+import type { GovernedEvent } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 
 /** One event's approvals, as `GET /v1/events` shows them. */
@@ -21,7 +21,7 @@ export interface Summary {
 }
 
 /** Null where there is nothing to tell: nobody approved or held, no rule governs it, or one says never. `matter` is null once it has started. */
-export function summaryOf(rules: Rules, approval: EventApproval | null, matter: Matter | null): Summary | null {
+export function summaryOf(rules: Rules, approval: EventApproval | null, matter: GovernedEvent | null): Summary | null {
   if (approval === null || isBlank(approval)) return ruledSummary(rules, matter);
   const { state, votes, policy, holds, at } = approval;
   return {
@@ -34,7 +34,7 @@ export function summaryOf(rules: Rules, approval: EventApproval | null, matter: 
   };
 }
 
-function ruledSummary(rules: Rules, matter: Matter | null): Summary | null {
+function ruledSummary(rules: Rules, matter: GovernedEvent | null): Summary | null {
   if (matter === null) return null;
   const { ruling, since } = matter.governed;
   if (ruling.policy === null || ruling.then === 'never') return null;
@@ -47,7 +47,7 @@ function isBlank({ votes, holds, decision }: EventApproval): boolean {
   return votes.length === 0 && holds.length === 0 && decision === null;
 }
 
-function waitingForOf(rules: Rules, approval: EventApproval, matter: Matter | null): readonly string[] {
+function waitingForOf(rules: Rules, approval: EventApproval, matter: GovernedEvent | null): readonly string[] {
   const { state, votes, decision } = approval;
   if (matter === null || (state !== 'waiting' && state !== 'held')) return [];
   // Held, but decided: no vote is missing.
@@ -73,7 +73,7 @@ export function resultOf(
   approver: string,
   { kind, request: { eventId: asWritten }, known }: Checked,
   approval: EventApproval | null,
-  matter: Matter | null,
+  matter: GovernedEvent | null,
 ): ApprovalResult | Refusal {
   const { eventId } = known.event;
   const approvedBy = approval?.votes.map((vote) => vote.approver) ?? [approver];

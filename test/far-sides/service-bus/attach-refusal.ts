@@ -1,7 +1,7 @@
 // An attach, by role and address → why it is refused: a fault, no such entity, no right to it, disabled.
 import type { Sender } from 'rhea';
 import { type Broker, spelledOut } from './broker.ts';
-import type { TokenBook } from './cbs.ts';
+import type { TokenStore } from './cbs.ts';
 import type { AttachFault } from './fault-script.ts';
 import { isManagement, type ReceiveNode } from './namespace.ts';
 import type { AmqpFault } from './rhea-link.ts';
@@ -14,7 +14,7 @@ export type Role = 'sender' | 'receiver';
 /** Null where it may attach. `fault` is the script's, and comes before all else. */
 export function refusalOf(
   broker: Broker,
-  tokens: TokenBook,
+  tokens: TokenStore,
   fault: AttachFault | null,
   role: Role,
   address: string,

@@ -2,7 +2,7 @@
 import type { Connection, Receiver, Sender } from 'rhea';
 import { type Role, refusalOf, sessionRefusal } from './attach-refusal.ts';
 import { type Broker, spelledOut } from './broker.ts';
-import { TokenBook } from './cbs.ts';
+import { TokenStore } from './cbs.ts';
 import type { Refusal } from './fault-script.ts';
 import { IdleWatch } from './idle-watch.ts';
 import { IncomingLink } from './incoming-link.ts';
@@ -27,7 +27,7 @@ export class BrokerConnection {
   readonly #broker: Broker;
   readonly #connection: Connection;
   readonly #drop: () => void;
-  readonly #tokens: TokenBook;
+  readonly #tokens: TokenStore;
   readonly #links = new Set<EntityLink>();
   readonly #ending = new Set<EntityLink>();
   #linkless: IdleWatch;
@@ -37,7 +37,7 @@ export class BrokerConnection {
     this.#broker = broker;
     this.#connection = connection;
     this.#drop = drop;
-    this.#tokens = new TokenBook(broker, (path) => this.#tokenExpired(path), drop);
+    this.#tokens = new TokenStore(broker, (path) => this.#tokenExpired(path), drop);
     this.#linkless = this.#watchLinkless(FIRST_LINK_MS);
     takeRawPayloads(connection);
     for (const event of [...QUIET, ...QUIET_LINKS]) connection.on(event, () => {});

@@ -10,7 +10,7 @@ interface Held {
   readonly cancel: () => void;
 }
 
-export class TokenBook {
+export class TokenStore {
   readonly #broker: Broker;
   readonly #expired: (path: string) => void;
   readonly #drop: () => void;

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { type AuthenticatorParts, createAuthenticator } from '../../../src/auth/authenticate.ts';
 import type { Credentials } from '../../../src/auth/caller.ts';
 import type { ApproverProofs } from '../../../src/auth/options.ts';
-import { TokenBook } from '../../../src/auth/token-store.ts';
+import { TokenStore } from '../../../src/auth/token-store.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
@@ -184,7 +184,7 @@ test('two approvers may exchange their tokens, and two who get the same new one 
 test('every token is compared as a hash with every other, whether one fits or not', () => {
   const approvers = { orders: who({ tokens: [token('orders-token-0001'), token('orders-token-0002')] }) };
   const readers = { grafana: { tokens: [token('grafana-token-001')] } };
-  const book = new TokenBook({ approvers, readers }, new VirtualTime(), pino({ level: 'silent' }));
+  const book = new TokenStore({ approvers, readers }, new VirtualTime(), pino({ level: 'silent' }));
   for (const text of ['orders-token-0001', 'grafana-token-001', 'x', 'a-longer-token-that-nobody-has']) {
     const lengths: number[] = [];
     const isEqual = (one: Buffer, other: Buffer) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Turns } from '../../../src/auth/fair-queue.ts';
+import { FairQueue } from '../../../src/auth/fair-queue.ts';
 import { settle } from '../../virtual/virtual-time.ts';
 
 /** Work that ends when the test says so; `begun` is the order in which it began. */
 function bench() {
-  const turns = new Turns();
+  const turns = new FairQueue();
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const take = (side: string, name: string) =>

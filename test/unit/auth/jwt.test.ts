@@ -3,7 +3,7 @@ import test, { type TestContext } from 'node:test';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { pino } from 'pino';
 import { createAuthenticator } from '../../../src/auth/authenticate.ts';
-import { JwtJudge } from '../../../src/auth/jwt.ts';
+import { JwtVerifier } from '../../../src/auth/jwt.ts';
 import type { JwtOptions } from '../../../src/auth/options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { AUDIENCE, ISSUER, Issuer } from '../../far-sides/token-issuer.ts';
@@ -52,7 +52,7 @@ async function judging(t: TestContext, change = (keySet: string) => keySet) {
   issuer.misbehave = (response) => response.end(change(issuer.keySet()));
   const time = new VirtualTime();
   const options = { ...OPTIONS, jwks: issuer.url };
-  const judge = new JwtJudge(options, new Map([['orders', 'orders']]), time, pino({ level: 'silent' }));
+  const judge = new JwtVerifier(options, new Map([['orders', 'orders']]), time, pino({ level: 'silent' }));
   return { issuer, time, judge: (token: string, network: string) => judge.judge(token, network) };
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { JwtJudge } from '../../../src/auth/jwt.ts';
+import { JwtVerifier } from '../../../src/auth/jwt.ts';
 import type { JwtOptions } from '../../../src/auth/options.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
@@ -31,7 +31,7 @@ async function bench(t: TestContext, options: Partial<JwtOptions> = {}) {
     clockToleranceMs: 0,
     maxLifetimeMs: 2_592_000_000,
   };
-  const judge = new JwtJudge(
+  const judge = new JwtVerifier(
     { ...usual, allowPrivate: ['127.0.0.1'], tls: null, ...options },
     new Map([['orders', 'orders']]),
     time,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import { Rhythm } from '../../../src/metadata/poll-schedule.ts';
+import { PollSchedule } from '../../../src/metadata/poll-schedule.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 function status(code: number, retryAfterMs?: number): BridgeError {
@@ -17,11 +17,11 @@ const reset = new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'cut', { status: 'E
 const invalid = new BridgeError('BRIDGE_METADATA_INVALID', 'no document');
 
 /** Chance that shortens nothing. */
-function plain(intervalMs = 1000): Rhythm {
-  return new Rhythm({ intervalMs, random: () => 0 });
+function plain(intervalMs = 1000): PollSchedule {
+  return new PollSchedule({ intervalMs, random: () => 0 });
 }
 
-function waits(rhythm: Rhythm, error: Error | null, times: number, tookMs = 0): number[] {
+function waits(rhythm: PollSchedule, error: Error | null, times: number, tookMs = 0): number[] {
   return Array.from({ length: times }, () => rhythm.next(error, tookMs));
 }
 
@@ -59,7 +59,7 @@ describe('back-off', () => {
     const { random } = new VirtualTime({ seed: 7 });
     const seen = new Set<number>();
     for (let n = 0; n < 200; n++) {
-      const [first = 0, second = 0, third = 0] = waits(new Rhythm({ intervalMs: 1000, random }), status(500), 3);
+      const [first = 0, second = 0, third = 0] = waits(new PollSchedule({ intervalMs: 1000, random }), status(500), 3);
       assert.ok(first > 500 && first <= 1000 && second > 1000 && second <= 2000 && third > 2000 && third <= 4000);
       seen.add(first);
     }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import { createPoller } from '../../../src/metadata/poll.ts';
-import { Rhythm } from '../../../src/metadata/poll-schedule.ts';
+import { PollSchedule } from '../../../src/metadata/poll-schedule.ts';
 import type { PollResult } from '../../../src/model/events.ts';
 import { now, sleep } from '../../../src/time/clock.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
@@ -28,7 +28,7 @@ function start(options: { tookMs?: () => number; fails?: () => boolean; onResult
       return { kind: 'failure', ...at, error: new BridgeError('BRIDGE_METADATA_TIMEOUT', 'no answer'), result: 'timeout' };
     return { kind: 'document', ...at, document: { apiVersion: '2020-07-01', incarnation: 1, events: [], statusless: [], complete: true } };
   };
-  const rhythm = new Rhythm({ intervalMs: 1000, random: () => 0 });
+  const rhythm = new PollSchedule({ intervalMs: 1000, random: () => 0 });
   const poller = createPoller({ poll, rhythm, deps: time });
   const results: PollResult[] = [];
   const errors: unknown[] = [];

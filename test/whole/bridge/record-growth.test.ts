@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { Approvals } from '../../../src/approvals/approvals.ts';
-import type { Life } from '../../../src/approvals/views/event-record.ts';
+import type { EventRecord } from '../../../src/approvals/views/event-record.ts';
 import { approvalStore } from '../../../src/bridge/running-flow.ts';
 import { Committer } from '../../../src/outbox/committer.ts';
 import { context } from '../../unit/cloudevents/changes.ts';
@@ -18,7 +18,7 @@ interface World {
   readonly approvals: Approvals;
   readonly hold: (reason: string) => void;
   readonly release: () => void;
-  readonly life: (after?: number) => Life;
+  readonly life: (after?: number) => EventRecord;
   /** Of the store and its journal file. */
   readonly storeBytes: () => number;
 }
@@ -68,7 +68,7 @@ function reason(count: number): string {
   return String(count).padEnd(1000, '€');
 }
 
-function bytesOf(life: Life): number {
+function bytesOf(life: EventRecord): number {
   return Buffer.byteLength(JSON.stringify(life));
 }
 

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { compileExplanation } from '../../../../src/approvals/rules/explain.ts';
 import type { PolicyOptions, PolicyRule } from '../../../../src/approvals/rules/options.ts';
-import { compilePolicy, type Ruling } from '../../../../src/approvals/rules/policy.ts';
+import { compilePolicy, type PolicyDecision } from '../../../../src/approvals/rules/policy.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { START_MS, scheduledEvent } from '../../../support/events.ts';
 
-function judge(options: PolicyOptions | null, fields: Partial<ScheduledEvent> = {}): Ruling {
+function judge(options: PolicyOptions | null, fields: Partial<ScheduledEvent> = {}): PolicyDecision {
   return compilePolicy(options, 'any')(scheduledEvent(fields), START_MS);
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
-import { type Life, lifeOf } from '../../../../src/approvals/views/event-record.ts';
+import { type EventRecord, lifeOf } from '../../../../src/approvals/views/event-record.ts';
 import { BridgeError } from '../../../../src/errors.ts';
 import type { PostResult } from '../../../../src/model/approvals.ts';
 import { EVENT_ID, momentAt, scheduledEvent } from '../../../support/events.ts';
@@ -13,7 +13,7 @@ import { settle } from '../../../virtual/virtual-time.ts';
 const EMPTY = { steps: [], next: null, unwritten: [] };
 const FIRST = '2026-01-01T00:00:00.000Z';
 
-function lifeIn(approvals: Approvals, eventId = EVENT_ID): Life {
+function lifeIn(approvals: Approvals, eventId = EVENT_ID): EventRecord {
   const life = approvals.life(eventId, { after: 0, limit: 200 });
   assert.ok('steps' in life);
   return life;
@@ -68,7 +68,7 @@ test('recorded, decided, submitted, confirmed: who, when, how, and what the meta
   await bench.time.advance(61_500);
   const nobody = { approver: null, via: null, policy: null, status: null, reason: null };
   const at = '2026-01-01T00:00:01.000Z';
-  const submitted: Life = {
+  const submitted: EventRecord = {
     ...{ eventId: EVENT_ID, state: 'submitted', approvedBy: ['orders'], policy: null, at, waitingFor: [], holds: [] },
     ...{ decidedBy: 'quorum', deadline: null, rank: null, submitsAt: null },
     ...{ submittedAt: at, notStartedForSeconds: 61, ...EMPTY },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 
-const MODULE = new URL('../../src/cli.ts', import.meta.url).href;
+const MODULE = new URL('../../../src/cli.ts', import.meta.url).href;
 
 /** How large V8's nursery gets, in MB, while as much is kept as makes it grow. */
 function nurseryMb(before: string): number {
