@@ -1,6 +1,5 @@
 // argv → a verb → its exit code; the only place that reads argv, prints and exits.
 import { parseArgs } from 'node:util';
-import { setFlagsFromString } from 'node:v8';
 import packageJson from '../package.json' with { type: 'json' };
 import { BridgeError, codeOf, type ErrorCode, isAbort, messageOf } from './errors.ts';
 import { visible } from './formats/visible-text.ts';
@@ -14,13 +13,7 @@ const CLOSE_LIMIT_MS = 2000;
 
 /** What can be asked for, by name; each is read when it is asked for. */
 export const VERBS: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>> = {
-  run: {
-    summary: 'the bridge: poll, compare, publish, serve approvals',
-    load: async () => {
-      makeLean(process.execArgv, process.env['NODE_OPTIONS']);
-      return (await import('./verbs/run.ts')).run;
-    },
-  },
+  run: { summary: 'the bridge: poll, compare, publish, serve approvals', load: async () => (await import('./verbs/run.ts')).run },
   demo: {
     summary: 'one maintenance from scheduled to ended, in one process, told in plain words',
     load: async () => (await import('./verbs/demo.ts')).demo,
@@ -47,18 +40,6 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
   resume: { summary: 'lets a retired sink deliver again', load: async () => (await import('./verbs/resume.ts')).resume },
   secret: { summary: 'a good secret or key pair for a webhook', load: async () => (await import('./verbs/secret.ts')).secret },
 };
-
-/**
- * What the unit in deploy/ gives as --no-opt --no-maglev --max-semi-space-size=1: a process that polls and sleeps repays no optimizing compiler, and
- * what it drops between polls needs no roomy nursery. The size of the nursery is fixed at the start; that it does not grow can still be said.
- */
-const LEAN = ['--no-opt', '--no-maglev', '--semi-space-growth-factor=1'];
-
-/** To be called before much is loaded. Flags of the user's own stand. */
-export function makeLean(execArgv: readonly string[], nodeOptions: string | undefined): void {
-  if (execArgv.length > 0 || nodeOptions) return;
-  for (const flag of LEAN) setFlagsFromString(flag);
-}
 
 /** Runs what the command line asks for and exits with its code. @param told aborts at SIGTERM and SIGINT */
 export async function main(told: AbortController): Promise<void> {
