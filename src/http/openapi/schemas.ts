@@ -121,7 +121,7 @@ const ANSWERS: Node = {
     },
     ['replaced'],
   ),
-  EventRecord: object({
+  Life: object({
     eventId: id,
     ...SUMMARY,
     state: { enum: ['none', ...APPROVAL_STATES], description: '`none`: nobody approved or held, and no rule says for whom to wait.' },
