@@ -13,7 +13,7 @@ test('the package holds the program, scenarios, page, templates, types and docum
     ...['dist/consumer.js', 'dist/types/consumer.d.ts', 'docs/receive/consumer.md'],
     ...names('src/simulator/scenarios', 'dist/scenarios'),
     ...names('src/simulator/page', 'dist/page'),
-    ...names('adapters/webhook/templates', 'dist/templates'),
+    ...names('adapters/webhook/template/templates', 'dist/templates'),
     'docs/simulate/testing-with-the-simulator.md',
   ];
   assert.deepEqual(
