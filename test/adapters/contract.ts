@@ -62,7 +62,7 @@ export interface AdapterUnderTest<Options> {
   readonly skip?: Partial<Record<Clause, string>>;
 }
 
-interface Scene {
+interface ClauseContext {
   readonly adapter: ManagedAdapter;
   readonly far: FarSide;
   readonly deps: TestDeps;
@@ -237,7 +237,7 @@ const CLAUSES = {
     assert.ok(errors.length >= 3);
     for (const word of [mark, ...Object.values(far.secrets)]) assert.ok(!text.includes(word), `${word} leaked into:\n${text}`);
   },
-} as const satisfies Record<string, (scene: Scene) => Promise<void>>;
+} as const satisfies Record<string, (context: ClauseContext) => Promise<void>>;
 
 export type Clause = keyof typeof CLAUSES;
 
@@ -245,7 +245,7 @@ export type Clause = keyof typeof CLAUSES;
 export function testAdapter<Options>(under: AdapterUnderTest<Options>): void {
   const { definition, variant, start, awayIs, onTheWire = ({ bytes }) => bytes, skip = {} } = under;
   const name = variant === undefined ? definition.type : `${definition.type}, ${variant}`;
-  for (const [clause, run] of Object.entries(CLAUSES) as [Clause, (scene: Scene) => Promise<void>][]) {
+  for (const [clause, run] of Object.entries(CLAUSES) as [Clause, (context: ClauseContext) => Promise<void>][]) {
     test(`${name}: ${clause}`, async (t) => {
       const reason = skip[clause];
       if (reason !== undefined) return t.skip(reason);
@@ -255,7 +255,7 @@ export function testAdapter<Options>(under: AdapterUnderTest<Options>): void {
       openSecrets(options, far.secrets);
       const adapter = manageAdapter(definition.create(options, deps), deps.name);
       t.after(() => adapter[Symbol.asyncDispose]());
-      const deliver: Scene['deliver'] = async (sample) => {
+      const deliver: ClauseContext['deliver'] = async (sample) => {
         const outcomes = await adapter.deliver([sampleDelivery(sample)], never);
         assert.equal(outcomes.length, 1);
         return outcomes[0] as Outcome;

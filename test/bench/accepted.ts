@@ -1,11 +1,11 @@
 // Bridges that tell their deliveries (timed.ts), one for each round, and a document with 1,000 new events → how long until all of them are accepted.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sections } from '../support/running-bridge.ts';
+import { BridgeBetween } from './bridge-between.ts';
 import { sharedMs } from './clock.ts';
 import { callsOf } from './deliveries.ts';
 import { median, type Row } from './figures.ts';
 import { manyEvents } from './many-events.ts';
-import { Rig } from './rig.ts';
 
 export const EVENTS = 1000;
 /** What the start leaves behind has been dealt with by then. */
@@ -20,12 +20,12 @@ export async function allAccepted(what: string, timed: string, rounds: readonly 
 
 /** Milliseconds from the answer to the poll that listed them. */
 async function untilAccepted(timed: string, sections: Sections): Promise<number> {
-  await using rig = await Rig.start();
-  const bridge = rig.spawnBridge('1s', sections, timed);
+  await using surroundings = await BridgeBetween.start();
+  const bridge = surroundings.spawnBridge('1s', sections, timed);
   const calls = callsOf(bridge);
   await bridge.logs('"watching"');
   await pause(SETTLE_MS);
-  const answeredMs = sharedMs(await rig.metadata.list(manyEvents(EVENTS)));
+  const answeredMs = sharedMs(await surroundings.metadata.list(manyEvents(EVENTS)));
   let lastMs = answeredMs;
   for (let accepted = 0; accepted < EVENTS; ) {
     const call = await calls.next();

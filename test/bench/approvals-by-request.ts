@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { startSimulator } from '../../src/simulator.ts';
 import { Program } from '../support/program.ts';
 import { TOKEN, urlOf } from '../support/running-bridge.ts';
+import { BridgeBetween } from './bridge-between.ts';
 import { exchange, type Sent } from './exchange.ts';
 import { percentile, type Row } from './figures.ts';
-import { Rig } from './rig.ts';
 import { Traffic } from './traffic.ts';
 
 const EVENTS = 200;
@@ -19,9 +19,9 @@ const TAKEN = /"state":"(submitted|started)"/;
 const AUTHORIZED = { Authorization: `Bearer ${TOKEN}` };
 
 export async function byRequest(): Promise<readonly Row[]> {
-  await using rig = await Rig.start();
-  const [own, bare] = [await simulator(rig), await simulator(rig)];
-  const bridge = await startBridge(rig, own);
+  await using surroundings = await BridgeBetween.start();
+  const [own, bare] = [await simulator(surroundings), await simulator(surroundings)];
+  const bridge = await startBridge(surroundings, own);
   const samples: Record<'bridge' | 'bare', number[]> = { bridge: [], bare: [] };
   for (let event = 0; event < WARM_UP + EVENTS; event++) {
     const [first, second] = [await schedule(own), await schedule(bare)];
@@ -36,10 +36,10 @@ export async function byRequest(): Promise<readonly Row[]> {
 }
 
 export async function released(): Promise<readonly Row[]> {
-  await using rig = await Rig.start();
+  await using surroundings = await BridgeBetween.start();
   await using azure = await startSimulator({ speed: 1 });
   using traffic = new Traffic(azure.url);
-  const bridge = await startBridge(rig, azure.url);
+  const bridge = await startBridge(surroundings, azure.url);
   const samples: Record<'arrived' | 'answered', number[]> = { arrived: [], answered: [] };
   for (let event = 0; event < WARM_UP + EVENTS; event++) {
     const { EventId } = azure.schedule({ EventType: 'Reboot' });
@@ -59,15 +59,15 @@ export async function released(): Promise<readonly Row[]> {
 }
 
 /** In a process of its own; its URL. */
-async function simulator(rig: Rig): Promise<string> {
-  const program = rig.spawn(new Program(['simulate', '--listen', '127.0.0.1:0']));
+async function simulator(surroundings: BridgeBetween): Promise<string> {
+  const program = surroundings.spawn(new Program(['simulate', '--listen', '127.0.0.1:0']));
   return (JSON.parse((await program.lines(1))[0] ?? '') as { endpoint: string }).endpoint;
 }
 
 /** With one approver; its URL. */
-async function startBridge(rig: Rig, endpoint: string): Promise<string> {
-  const approvals = { approvers: { orders: { token: { file: rig.secret(TOKEN) } } } };
-  return urlOf(await rig.startBridge(POLL_INTERVAL, { metadata: { endpoint, pollInterval: POLL_INTERVAL }, approvals }));
+async function startBridge(surroundings: BridgeBetween, endpoint: string): Promise<string> {
+  const approvals = { approvers: { orders: { token: { file: surroundings.secret(TOKEN) } } } };
+  return urlOf(await surroundings.startBridge(POLL_INTERVAL, { metadata: { endpoint, pollInterval: POLL_INTERVAL }, approvals }));
 }
 
 async function schedule(url: string): Promise<string> {

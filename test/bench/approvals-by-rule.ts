@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type SimulatedAzure, startSimulator } from '../../src/simulator.ts';
+import { BridgeBetween, withFlags } from './bridge-between.ts';
 import { median, percentile, type Row } from './figures.ts';
-import { Rig, withFlags } from './rig.ts';
 import { Traffic } from './traffic.ts';
 import { TWENTY_RULES } from './twenty-rules.ts';
 
@@ -17,19 +17,21 @@ const LOOK_MS = 50;
 const BARE = join(import.meta.dirname, 'bare-approver.ts');
 
 /** Starts what approves the events of this simulator. */
-type Approver = (rig: Rig, azure: SimulatedAzure, pollInterval: string) => Promise<unknown>;
+type Approver = (surroundings: BridgeBetween, azure: SimulatedAzure, pollInterval: string) => Promise<unknown>;
 
-const bridge: Approver = (rig, { url: endpoint }, pollInterval) =>
-  rig.startBridge(pollInterval, { metadata: { endpoint, pollInterval }, approvals: { policy: TWENTY_RULES } });
+const bridge: Approver = (surroundings, { url: endpoint }, pollInterval) =>
+  surroundings.startBridge(pollInterval, { metadata: { endpoint, pollInterval }, approvals: { policy: TWENTY_RULES } });
 
-const bareLoop: Approver = async (rig, { url }, pollInterval) => {
-  rig.spawn(withFlags([BARE, url, join(rig.folder, 'written'), String(Number.parseInt(pollInterval, 10))], ['ignore', 'ignore', 'pipe']));
+const bareLoop: Approver = async (surroundings, { url }, pollInterval) => {
+  surroundings.spawn(
+    withFlags([BARE, url, join(surroundings.folder, 'written'), String(Number.parseInt(pollInterval, 10))], ['ignore', 'ignore', 'pipe']),
+  );
 };
 
 export async function byRule(): Promise<readonly Row[]> {
-  await using own = await Scene.start(bridge, '50ms');
-  await using other = await Scene.start(bareLoop, '50ms');
-  for (let event = 0; event < WARM_UP + EVENTS; event++) for (const scene of [own, other]) await scene.step(event);
+  await using own = await Contender.start(bridge, '50ms');
+  await using other = await Contender.start(bareLoop, '50ms');
+  for (let event = 0; event < WARM_UP + EVENTS; event++) for (const contender of [own, other]) await contender.step(event);
   return (['p50', 'p99'] as const).map((label) => {
     const share = Number(label.slice(1)) / 100;
     const [ownMs, otherMs] = [own, other].map(({ samples }) => percentile(samples.slice(WARM_UP), share)) as [number, number];
@@ -52,30 +54,30 @@ export async function manyByRule(): Promise<readonly Row[]> {
 
 /** Milliseconds from the answer to the poll that listed them. */
 async function untilAllPosted(approver: Approver): Promise<number> {
-  await using scene = await Scene.start(approver, '1s');
+  await using contender = await Contender.start(approver, '1s');
   await pause(SETTLE_MS);
-  return await scene.approved(MANY);
+  return await contender.approved(MANY);
 }
 
 /** A simulator, and what approves its events. */
-class Scene implements AsyncDisposable {
+class Contender implements AsyncDisposable {
   readonly samples: number[] = [];
-  readonly #rig: Rig;
+  readonly #surroundings: BridgeBetween;
   readonly #azure: SimulatedAzure;
   readonly #traffic: Traffic;
 
-  private constructor(rig: Rig, azure: SimulatedAzure) {
-    this.#rig = rig;
+  private constructor(surroundings: BridgeBetween, azure: SimulatedAzure) {
+    this.#surroundings = surroundings;
     this.#azure = azure;
     this.#traffic = new Traffic(azure.url);
   }
 
-  static async start(approver: Approver, pollInterval: string): Promise<Scene> {
-    const scene = new Scene(await Rig.start(), await startSimulator({ speed: 1 }));
-    const polled = scene.#traffic.polled();
-    await approver(scene.#rig, scene.#azure, pollInterval);
+  static async start(approver: Approver, pollInterval: string): Promise<Contender> {
+    const contender = new Contender(await BridgeBetween.start(), await startSimulator({ speed: 1 }));
+    const polled = contender.#traffic.polled();
+    await approver(contender.#surroundings, contender.#azure, pollInterval);
     await polled;
-    return scene;
+    return contender;
   }
 
   /** One event from its beginning to its end. */
@@ -104,7 +106,7 @@ class Scene implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#rig[Symbol.asyncDispose]();
+    await this.#surroundings[Symbol.asyncDispose]();
     this.#traffic[Symbol.dispose]();
     await this.#azure.close();
   }

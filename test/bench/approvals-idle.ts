@@ -3,13 +3,13 @@
 import { AUDIENCE, ISSUER, Issuer } from '../far-sides/token-issuer.ts';
 import type { Program } from '../support/program.ts';
 import { urlOf } from '../support/running-bridge.ts';
+import { BridgeBetween } from './bridge-between.ts';
 import type { Row } from './figures.ts';
 import { idleBeside } from './idle-beside.ts';
-import { Rig } from './rig.ts';
 import { TWENTY_RULES } from './twenty-rules.ts';
 
 export async function approvalsIdle(): Promise<readonly Row[]> {
-  await using folder = await Rig.start();
+  await using folder = await BridgeBetween.start();
   const issuer = new Issuer();
   await issuer.addKey('one', 'RS256');
   const jwt = { issuer: ISSUER, audience: AUDIENCE, jwks: { file: folder.secret(issuer.keySet()) } };

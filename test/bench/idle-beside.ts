@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
 import type { Program } from '../support/program.ts';
 import type { Sections } from '../support/running-bridge.ts';
+import { BridgeBetween, pidOf } from './bridge-between.ts';
 import { cpuMs, type Row, rssMb } from './figures.ts';
-import { pidOf, Rig } from './rig.ts';
 
 /** That many were delivered to each sink of each bridge. */
 export const CHANGES = 10;
@@ -25,15 +25,16 @@ export async function idleBeside(cases: readonly IdleCase[]): Promise<readonly R
 }
 
 async function measure({ name, sections, prepare, goals = {} }: IdleCase): Promise<readonly Row[]> {
-  await using rig = await Rig.start();
-  const bridge = await rig.startBridge('1s', sections);
-  for (let change = 1; change <= CHANGES; change++) await rig.metadata.list([{ ...EXAMPLE_EVENT, Description: `change ${change}` }]);
+  await using surroundings = await BridgeBetween.start();
+  const bridge = await surroundings.startBridge('1s', sections);
+  for (let change = 1; change <= CHANGES; change++)
+    await surroundings.metadata.list([{ ...EXAMPLE_EVENT, Description: `change ${change}` }]);
   await prepare?.(bridge);
   await pause(SETTLE_MS);
   const pid = pidOf(bridge);
-  const before = { cpu: cpuMs(pid), polls: rig.metadata.polls };
+  const before = { cpu: cpuMs(pid), polls: surroundings.metadata.polls };
   await pause(MEASURE_MS);
-  const cpu = (cpuMs(pid) - before.cpu) / (rig.metadata.polls - before.polls);
+  const cpu = (cpuMs(pid) - before.cpu) / (surroundings.metadata.polls - before.polls);
   const what = `idle, 1s polls, ${name}`;
   return [
     { what: `${what}: CPU a poll`, figure: `${cpu.toFixed(2)} ms`, goal: goals.cpu ?? '' },

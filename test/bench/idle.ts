@@ -2,9 +2,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { BridgeBetween, pidOf } from './bridge-between.ts';
 import { cpuMs, type Row, rssMb } from './figures.ts';
 import { MetadataService } from './metadata-service.ts';
-import { pidOf, Rig } from './rig.ts';
 
 /** What the start leaves behind has been dealt with by then. */
 const SETTLE_MS = 20_000;
@@ -16,13 +16,13 @@ const CASES = [
 export async function idle(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const { interval, intervalMs, measureMs } of CASES) {
-    await using rig = await Rig.start();
+    await using surroundings = await BridgeBetween.start();
     await using otherService = await MetadataService.start();
-    const bridge = await rig.startBridge(interval);
+    const bridge = await surroundings.startBridge(interval);
     using python = startPython(otherService.url, intervalMs);
     await pause(SETTLE_MS);
     const [own, other] = await Promise.all([
-      watch(pidOf(bridge), rig.metadata, measureMs),
+      watch(pidOf(bridge), surroundings.metadata, measureMs),
       python.pid === null ? null : watch(python.pid, otherService, measureMs),
     ]);
     const beside = (figure: (usage: Usage) => string) => `${figure(own)}, Python ${other === null ? 'not measured' : figure(other)}`;

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
 import { Program } from '../support/program.ts';
+import { BridgeBetween } from './bridge-between.ts';
 import { percentile, type Row } from './figures.ts';
-import { Rig } from './rig.ts';
 
 const CHANGES = 200;
 const WARM_UP = 20;
 const POLL_INTERVAL_MS = 50;
 
 export async function latency(): Promise<readonly Row[]> {
-  const bare = await measure((rig) => {
-    rig.spawn(bareLoop(rig));
-    return rig.metadata.answered();
+  const bare = await measure((surroundings) => {
+    surroundings.spawn(bareLoop(surroundings));
+    return surroundings.metadata.answered();
   });
-  const bridge = await measure((rig) => rig.startBridge(`${POLL_INTERVAL_MS}ms`));
+  const bridge = await measure((surroundings) => surroundings.startBridge(`${POLL_INTERVAL_MS}ms`));
   return [
     ['p50', 0.5, '≤ 2 ×, hope ≤ 4 ms'],
     ['p95', 0.95, ''],
@@ -27,13 +27,13 @@ export async function latency(): Promise<readonly Row[]> {
   });
 }
 
-async function measure(begin: (rig: Rig) => Promise<unknown>): Promise<readonly number[]> {
-  await using rig = await Rig.start();
-  await begin(rig);
+async function measure(begin: (surroundings: BridgeBetween) => Promise<unknown>): Promise<readonly number[]> {
+  await using surroundings = await BridgeBetween.start();
+  await begin(surroundings);
   const samples: number[] = [];
   for (let change = 0; change < WARM_UP + CHANGES; change++) {
-    const received = rig.received();
-    const answered = rig.metadata.list([{ ...EXAMPLE_EVENT, Description: `change ${change}` }]);
+    const received = surroundings.received();
+    const answered = surroundings.metadata.list([{ ...EXAMPLE_EVENT, Description: `change ${change}` }]);
     samples.push((await received) - (await answered));
     // Past the acceptance, and at another place in the poll's rhythm.
     await pause(10 + (change % 7) * 5);
@@ -41,7 +41,7 @@ async function measure(begin: (rig: Rig) => Promise<unknown>): Promise<readonly 
   return samples.slice(WARM_UP);
 }
 
-function bareLoop({ metadata, receiver, folder }: Rig): Program {
+function bareLoop({ metadata, receiver, folder }: BridgeBetween): Program {
   const main = join(import.meta.dirname, 'bare-loop.ts');
   return new Program([metadata.url, receiver.url, join(folder, 'written'), String(POLL_INTERVAL_MS)], { main });
 }

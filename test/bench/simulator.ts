@@ -4,8 +4,8 @@ import { Group } from '../../src/simulator/group.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
 import { systemDeps } from '../../src/time/system.ts';
 import { Program } from '../support/program.ts';
+import { pidOf } from './bridge-between.ts';
 import { cpuMs, type Row, rssMb } from './figures.ts';
-import { pidOf } from './rig.ts';
 
 const EVENTS = 1000;
 const REQUESTS = 10_000;

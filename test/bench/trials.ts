@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
 import type { Program } from '../support/program.ts';
 import type { Sections } from '../support/running-bridge.ts';
+import { BridgeBetween, withFlags } from './bridge-between.ts';
 import { sharedMs } from './clock.ts';
 import { callsOf } from './deliveries.ts';
 import { percentile, type Row } from './figures.ts';
-import { Rig, withFlags } from './rig.ts';
 
 const CHANGES = 300;
 const WARM_UP = 100;
@@ -28,12 +28,12 @@ export async function besideBare(
   own: { readonly timed: string; readonly sections: Sections },
   bare: { readonly script: string; readonly words: readonly string[] },
 ): Promise<readonly Row[]> {
-  await using rig = await Rig.start();
-  await using bareRig = await Rig.start();
+  await using surroundings = await BridgeBetween.start();
+  await using bareRig = await BridgeBetween.start();
   const words = [bareRig.metadata.url, join(bareRig.folder, 'written'), String(POLL_INTERVAL_MS), ...bare.words];
-  const bridge = trial(rig, rig.spawnBridge(`${POLL_INTERVAL_MS}ms`, own.sections, own.timed));
+  const bridge = trial(surroundings, surroundings.spawnBridge(`${POLL_INTERVAL_MS}ms`, own.sections, own.timed));
   const loop = trial(bareRig, bareRig.spawn(withFlags([bare.script, ...words], ['ignore', 'ignore', 'pipe'])));
-  await Promise.all([rig, bareRig].map(({ metadata }) => metadata.answered()));
+  await Promise.all([surroundings, bareRig].map(({ metadata }) => metadata.answered()));
   for (let change = 0; change < WARM_UP + CHANGES; change++) for (const { step } of [bridge, loop]) await step(change);
   const send = ['bare send', loop.samples.delivery] as const;
   return [
@@ -61,7 +61,7 @@ function compared(
   });
 }
 
-function trial({ metadata }: Rig, program: Program): { readonly samples: Samples; step(change: number): Promise<void> } {
+function trial({ metadata }: BridgeBetween, program: Program): { readonly samples: Samples; step(change: number): Promise<void> } {
   const samples = { change: [] as number[], delivery: [] as number[] };
   const calls = callsOf(program);
   return {

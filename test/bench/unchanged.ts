@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DATABASE_FILE } from '../../src/outbox/folder.ts';
 import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
+import { BridgeBetween, pidOf } from './bridge-between.ts';
 import { cpuMs, type Row } from './figures.ts';
-import { pidOf, Rig } from './rig.ts';
 
 const JOURNALS = [100, 1_000_000];
 const LISTED = [200, 0];
@@ -27,17 +27,17 @@ export async function unchanged(): Promise<readonly Row[]> {
 
 /** Microseconds of processor time a poll. */
 async function measure(journalled: number, listed: number): Promise<number> {
-  await using rig = await Rig.start();
-  await (await rig.startBridge('100ms')).end('SIGTERM');
-  fill(join(rig.store, DATABASE_FILE), journalled);
+  await using surroundings = await BridgeBetween.start();
+  await (await surroundings.startBridge('100ms')).end('SIGTERM');
+  fill(join(surroundings.store, DATABASE_FILE), journalled);
   const events = Array.from({ length: listed }, (_, place) => ({ ...EXAMPLE_EVENT, EventId: `listed-${place}` }));
-  const bridge = await rig.startBridge('50ms');
-  await rig.metadata.list(events);
-  await rig.receiver.waitFor(listed);
+  const bridge = await surroundings.startBridge('50ms');
+  await surroundings.metadata.list(events);
+  await surroundings.receiver.waitFor(listed);
   await pause(SETTLE_MS);
-  const before = { cpu: cpuMs(pidOf(bridge)), polls: rig.metadata.polls };
+  const before = { cpu: cpuMs(pidOf(bridge)), polls: surroundings.metadata.polls };
   await pause(MEASURE_MS);
-  return ((cpuMs(pidOf(bridge)) - before.cpu) * 1000) / (rig.metadata.polls - before.polls);
+  return ((cpuMs(pidOf(bridge)) - before.cpu) * 1000) / (surroundings.metadata.polls - before.polls);
 }
 
 /** Events of the last day that were delivered, as the bridge would have left them. */

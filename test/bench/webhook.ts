@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { WebhookReceiver } from '../far-sides/webhook-receiver.ts';
 import { Program } from '../support/program.ts';
 import { hook } from '../support/running-bridge.ts';
+import { BridgeBetween, pidOf } from './bridge-between.ts';
 import { median, type Row, rssMb } from './figures.ts';
 import { manyEvents } from './many-events.ts';
-import { pidOf, Rig } from './rig.ts';
 import { webhookCosts } from './webhook-costs.ts';
 
 const EVENTS = 1000;
@@ -67,14 +67,14 @@ interface Sample {
 }
 
 async function burst(options: Readonly<Record<string, unknown>>, inFlight: 1 | 16): Promise<Sample> {
-  await using rig = await Rig.start();
-  const sections = { sinks: { hooks: hook(rig.receiver.url, options) } };
-  const bridge = rig.spawnBridge('1s', sections, inFlight === 1 ? ONE_AT_A_TIME : undefined);
+  await using surroundings = await BridgeBetween.start();
+  const sections = { sinks: { hooks: hook(surroundings.receiver.url, options) } };
+  const bridge = surroundings.spawnBridge('1s', sections, inFlight === 1 ? ONE_AT_A_TIME : undefined);
   await bridge.logs('"watching"');
   await pause(SETTLE_MS);
   const memory = watchMemory(pidOf(bridge));
-  const accepted = acceptedBy(rig.receiver);
-  const answeredMs = await rig.metadata.list(manyEvents(EVENTS));
+  const accepted = acceptedBy(surroundings.receiver);
+  const answeredMs = await surroundings.metadata.list(manyEvents(EVENTS));
   const { firstMs, lastMs } = await accepted;
   await pause(SETTLE_MS / 5);
   return { allMs: lastMs - answeredMs, sendingMs: lastMs - firstMs, grownMb: memory() };

@@ -33,7 +33,7 @@ interface Asked {
 }
 
 /** A namespace with an empty simulator in it, and the page's Python files. */
-class Bench {
+class Fixture {
   readonly namespace: NetworkNamespace;
   readonly folder: string;
 
@@ -49,10 +49,10 @@ class Bench {
     }
   }
 
-  static async start(t: TestContext): Promise<Bench> {
-    const bench = new Bench(t);
-    await bench.namespace.startBridge(['simulate', '--listen', '169.254.169.254:80']).lines(1);
-    return bench;
+  static async start(t: TestContext): Promise<Fixture> {
+    const fixture = new Fixture(t);
+    await fixture.namespace.startBridge(['simulate', '--listen', '169.254.169.254:80']).lines(1);
+    return fixture;
   }
 
   /** As typed in a folder, where a proxy is configured. */
@@ -138,70 +138,70 @@ describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
 
   for (const heading of ['Query in Bash', 'Query in Python', 'With the tool'] as const) {
     test(`${heading}: prints the document`, async (t) => {
-      const bench = await Bench.start(t);
-      await bench.schedule(EVENT_ID, { EventType: 'Freeze', DurationInSeconds: 5 });
+      const fixture = await Fixture.start(t);
+      await fixture.schedule(EVENT_ID, { EventType: 'Freeze', DurationInSeconds: 5 });
       const sample = heading === 'Query in Python' ? block(heading, 1) : block(heading);
-      const { code, stdout, stderr } = await bench.type(sample, heading === 'With the tool' ? ROOT : undefined);
+      const { code, stdout, stderr } = await fixture.type(sample, heading === 'With the tool' ? ROOT : undefined);
       assert.equal(code, 0, stderr);
       const document = JSON.parse(stdout);
       assert.deepEqual(
         [document.DocumentIncarnation, document.Events.length, document.Events[0].EventId, document.Events[0].DurationInSeconds],
         [2, 1, EVENT_ID, 5],
       );
-      assert.equal((await bench.asked('GET')).length, 1);
+      assert.equal((await fixture.asked('GET')).length, 1);
     });
   }
 
   for (const heading of ['Approve in Bash', 'Approve in Python', 'With the tool'] as const) {
     test(`${heading}: starts the event by one POST`, async (t) => {
-      const bench = await Bench.start(t);
-      await bench.schedule(EVENT_ID, { EventType: 'Reboot' });
+      const fixture = await Fixture.start(t);
+      await fixture.schedule(EVENT_ID, { EventType: 'Reboot' });
       const sample = heading === 'Approve in Bash' ? block(heading) : block(heading, 1);
-      const { code, stdout, stderr } = await bench.type(sample, heading === 'With the tool' ? ROOT : undefined);
+      const { code, stdout, stderr } = await fixture.type(sample, heading === 'With the tool' ? ROOT : undefined);
       assert.equal(code, 0, stderr);
       assert.equal(stdout, heading === 'With the tool' ? `${JSON.stringify({ eventId: EVENT_ID, status: 200 })}\n` : '200\n');
-      assert.deepEqual(await bench.approvals(), [[EVENT_ID, 200]]);
-      assert.equal(await bench.statusOf(EVENT_ID), 'Started');
+      assert.deepEqual(await fixture.approvals(), [[EVENT_ID, 200]]);
+      assert.equal(await fixture.statusOf(EVENT_ID), 'Started');
     });
   }
 
   test('approve.py prints the status of a refusal, and exits with 1', async (t) => {
-    const bench = await Bench.start(t);
-    assert.deepEqual(await bench.type(block('Approve in Python', 1)), { code: 1, signal: null, stdout: '400\n', stderr: '' });
+    const fixture = await Fixture.start(t);
+    assert.deepEqual(await fixture.type(block('Approve in Python', 1)), { code: 1, signal: null, stdout: '400\n', stderr: '' });
   });
 
   test('query.py takes an empty body for no events, and follows no redirect', async (t) => {
-    const bench = await Bench.start(t);
-    await bench.order('PUT', '/faults', { body: '' });
-    assert.deepEqual(JSON.parse((await bench.type(block('Query in Python', 1))).stdout), { Events: [] });
-    await bench.order('PUT', '/faults', { status: 302, headers: { Location: '/metadata/instance?api-version=2021-02-01' } });
-    const redirected = await bench.type(block('Query in Python', 1));
+    const fixture = await Fixture.start(t);
+    await fixture.order('PUT', '/faults', { body: '' });
+    assert.deepEqual(JSON.parse((await fixture.type(block('Query in Python', 1))).stdout), { Events: [] });
+    await fixture.order('PUT', '/faults', { status: 302, headers: { Location: '/metadata/instance?api-version=2021-02-01' } });
+    const redirected = await fixture.type(block('Query in Python', 1));
     assert.deepEqual([redirected.code, redirected.stdout], [1, '']);
     assert.match(redirected.stderr, /HTTP Error 302/);
-    assert.equal((await bench.asked('GET')).length, 2);
+    assert.equal((await fixture.asked('GET')).length, 2);
   });
 
   test('With the tool: watching prints each new document', async (t) => {
-    const bench = await Bench.start(t);
-    const watching = bench.namespace.startLine(block('With the tool', 2).text, { folder: ROOT, env: PROXIES });
+    const fixture = await Fixture.start(t);
+    const watching = fixture.namespace.startLine(block('With the tool', 2).text, { folder: ROOT, env: PROXIES });
     await watching.lines(1);
-    await bench.schedule(EVENT_ID);
+    await fixture.schedule(EVENT_ID);
     const printed = (await watching.lines(2)).map((line) => JSON.parse(line).Events.length);
     assert.deepEqual(printed, [0, 1]);
   });
 
   describe('watch.py', { concurrency: 5 }, () => {
     async function watch(t: TestContext, events: Readonly<Record<string, object>>) {
-      const bench = await Bench.start(t);
-      for (const [id, fields] of Object.entries(events)) await bench.schedule(id, fields);
+      const fixture = await Fixture.start(t);
+      for (const [id, fields] of Object.entries(events)) await fixture.schedule(id, fields);
       const line = block('Watch and decide in Python', 1).text;
-      const watching = bench.namespace.startLine(line, { folder: bench.folder, env: PROXIES });
+      const watching = fixture.namespace.startLine(line, { folder: fixture.folder, env: PROXIES });
       const times = (words: string) => watching.stderr.split(words).length - 1;
-      return { bench, watching, times };
+      return { fixture, watching, times };
     }
 
     test('approves by the policy, event by event, one POST each, and logs what has started', async (t) => {
-      const { bench, watching, times } = await watch(t, {
+      const { fixture, watching, times } = await watch(t, {
         SHORT: { EventType: 'Freeze', DurationInSeconds: 5 },
         NINE: { EventType: 'Freeze', DurationInSeconds: 9 },
         UNKNOWN: { EventType: 'Freeze', DurationInSeconds: -1 },
@@ -216,7 +216,7 @@ describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
       // The approved ones come again in the next document, as Started.
       for (const id of ['SHORT', 'NONE', 'EIGHT']) await watching.logs(`${id}: Freeze of ['sim_0'] has started`);
       await watching.logs("USER: Redeploy of ['sim_0'] has started");
-      assert.deepEqual(await bench.approvals(), [
+      assert.deepEqual(await fixture.approvals(), [
         ['SHORT', 200],
         ['NONE', 200],
         ['EIGHT', 200],
@@ -231,9 +231,9 @@ describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
     });
 
     test('takes the new events of a document first, then those that vanished, whether it ended or was cancelled', async (t) => {
-      const { bench, watching } = await watch(t, { OLD: { EventType: 'Reboot' }, RUNNING: { EventStatus: 'Started' } });
+      const { fixture, watching } = await watch(t, { OLD: { EventType: 'Reboot' }, RUNNING: { EventStatus: 'Started' } });
       await watching.logs('OLD: left to the application');
-      await bench.order('PUT', '/faults', {
+      await fixture.order('PUT', '/faults', {
         body: { DocumentIncarnation: 9, Events: [{ EventId: 'NEW', EventType: 'Reboot', EventStatus: 'Scheduled' }] },
       });
       await watching.logs('NEW: left to the application');
@@ -244,31 +244,31 @@ describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
     });
 
     test('takes a document of a lower incarnation for a new one', async (t) => {
-      const { bench, watching } = await watch(t, { FIRST: {}, SECOND: {} });
+      const { fixture, watching } = await watch(t, { FIRST: {}, SECOND: {} });
       await watching.logs('SECOND: left to the application');
       const again = { EventId: 'SECOND', EventType: 'Freeze', EventStatus: 'Scheduled', EventSource: 'User' };
-      await bench.order('PUT', '/faults', { body: { DocumentIncarnation: 1, Events: [again] } });
+      await fixture.order('PUT', '/faults', { body: { DocumentIncarnation: 1, Events: [again] } });
       await watching.logs('SECOND: approved');
       await watching.logs('FIRST: over, or cancelled');
-      assert.deepEqual(await bench.approvals(), [['SECOND', 200]]);
+      assert.deepEqual(await fixture.approvals(), [['SECOND', 200]]);
     });
 
     test('posts again what got no good answer, and not what was refused for good', async (t) => {
-      const { bench, watching, times } = await watch(t, {});
-      await bench.order('PUT', '/faults', { method: 'POST', status: 500 });
-      await bench.schedule('LATE', { EventSource: 'User' });
+      const { fixture, watching, times } = await watch(t, {});
+      await fixture.order('PUT', '/faults', { method: 'POST', status: 500 });
+      await fixture.schedule('LATE', { EventSource: 'User' });
       await watching.logs('LATE: not approved, status 500');
       await watching.logs('LATE: approved');
-      await bench.order('PUT', '/faults', { method: 'POST', reset: true });
-      await bench.schedule('RESET', { EventSource: 'User' });
+      await fixture.order('PUT', '/faults', { method: 'POST', reset: true });
+      await fixture.schedule('RESET', { EventSource: 'User' });
       await watching.logs('RESET: not approved yet');
       await watching.logs('RESET: approved');
-      await bench.order('PUT', '/faults', { method: 'POST', status: 400 });
-      await bench.schedule('REFUSED', { EventSource: 'User' });
+      await fixture.order('PUT', '/faults', { method: 'POST', status: 400 });
+      await fixture.schedule('REFUSED', { EventSource: 'User' });
       await watching.logs('REFUSED: not approved, status 400');
-      await bench.schedule('NEXT', { EventSource: 'User' });
+      await fixture.schedule('NEXT', { EventSource: 'User' });
       await watching.logs('NEXT: approved');
-      assert.deepEqual(await bench.approvals(), [
+      assert.deepEqual(await fixture.approvals(), [
         ['LATE', 500],
         ['LATE', 200],
         ['RESET', null],
@@ -280,7 +280,7 @@ describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
     });
 
     test('outlives every broken answer, and ends no event for one', async (t) => {
-      const { bench, watching, times } = await watch(t, { KEPT: { EventType: 'Reboot' } });
+      const { fixture, watching, times } = await watch(t, { KEPT: { EventType: 'Reboot' } });
       await watching.logs('KEPT: left to the application');
       for (const fault of [
         { status: 503 },
@@ -293,15 +293,15 @@ describe('docs/simulate/samples.md', { skip, concurrency: 3 }, () => {
         { status: 302, headers: { Location: '/metadata/instance?api-version=2021-02-01' } },
       ]) {
         const before = times('no document: ');
-        await bench.order('PUT', '/faults', { method: 'GET', ...fault });
+        await fixture.order('PUT', '/faults', { method: 'GET', ...fault });
         await poll(() => times('no document: ') > before, `a line about ${JSON.stringify(fault)}`);
       }
-      await bench.order('PUT', '/faults', { method: 'GET', body: '' });
-      await bench.schedule('AFTER', { EventType: 'Reboot' });
+      await fixture.order('PUT', '/faults', { method: 'GET', body: '' });
+      await fixture.schedule('AFTER', { EventType: 'Reboot' });
       await watching.logs('AFTER: left to the application');
       assert.equal(times('over, or cancelled'), 0);
       assert.equal(times('KEPT: '), 2);
-      const elsewhere = (await bench.asked('GET')).filter(({ path }) => path.includes('/instance'));
+      const elsewhere = (await fixture.asked('GET')).filter(({ path }) => path.includes('/instance'));
       assert.deepEqual(elsewhere, []);
     });
   });

@@ -93,9 +93,9 @@ for (const receiver of RECEIVERS) {
       assert.equal(failed((await sinkFor(t, url, [OTHER]).deliver([first], never))[0]).status, 401);
       assert.equal(failed((await createWebhook(t, { options: { url } }).adapter.deliver([first], never))[0]).status, 401, 'unsigned');
 
-      await using witness = await WebhookReceiver.start();
-      await sinkFor(t, witness.url, [SECRET]).deliver([sampleDelivery({ seq: 4 })], never);
-      const [signed] = witness.requests;
+      await using other = await WebhookReceiver.start();
+      await sinkFor(t, other.url, [SECRET]).deliver([sampleDelivery({ seq: 4 })], never);
+      const [signed] = other.requests;
       assert.ok(signed);
       const signature: Record<string, string> = Object.fromEntries(
         Object.entries(signed.headers).flatMap(([name, value]) => (name.startsWith('webhook-') ? [[name, String(value)]] : [])),

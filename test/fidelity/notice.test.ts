@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** A clock that stands at the wall time of its start but for orders, and what its NotBefores are by both clocks. */
-function scene(notBefore?: 'simulated' | 'wall', scenarios: readonly Script[] = []) {
+function fixture(notBefore?: 'simulated' | 'wall', scenarios: readonly Script[] = []) {
   const { time, first } = simulatedGroup({ speed: 0, scenarios, ...(notBefore ? { notBefore } : {}) });
   const simulatedMs = () => Date.parse(jsonOf<{ now: string }>(first.order('GET', '/clock')).now);
   const minutesAhead = ({ NotBefore }: WireEvent, nowMs: number) => (Date.parse(NotBefore) - nowMs) / MINUTE_MS;
@@ -27,14 +27,14 @@ function scene(notBefore?: 'simulated' | 'wall', scenarios: readonly Script[] = 
 }
 
 test('by default NotBefore is simulated: to a client on real time an event has as much more notice as the clock was put forward by (F-102)', () => {
-  const { first, byWall, bySimulated } = scene();
+  const { first, byWall, bySimulated } = fixture();
   first.advance('1h');
   const event = first.schedule({ EventType: 'Terminate' });
   assert.deepEqual([bySimulated(event), byWall(event)], [5, 65]);
 });
 
 test('by the wall clock NotBefore is as far ahead of a client on real time as is meant, and the event starts after its notice of simulated time (F-102)', async () => {
-  const { first, byWall, listed, time } = scene('wall');
+  const { first, byWall, listed, time } = fixture('wall');
   first.advance('1h');
   const { EventId } = first.schedule({ EventType: 'Terminate' });
   assert.equal(byWall(listed()), 5);
@@ -50,7 +50,7 @@ test('by the wall clock NotBefore is as far ahead of a client on real time as is
 
 test('what a scenario schedules on the way has the notice that is left when it is first seen (F-102)', () => {
   const script = scriptOf({ afterMs: 30 * MINUTE_MS, action: { kind: 'schedule', fields: { EventType: 'Reboot' } } });
-  const { first, byWall, listed } = scene('wall', [script]);
+  const { first, byWall, listed } = fixture('wall', [script]);
   first.order('POST', '/scenarios/test');
   first.advance('40m');
   assert.equal(byWall(listed()), 5);
@@ -59,7 +59,7 @@ test('what a scenario schedules on the way has the notice that is left when it i
 });
 
 test('a NotBefore that is given counts by the clock that it is listed by (F-102)', () => {
-  const { first, byWall, time, state } = scene('wall');
+  const { first, byWall, time, state } = fixture('wall');
   first.advance('1h');
   const event = first.schedule({ NotBefore: new Date(time.wallMs() + 7 * MINUTE_MS).toISOString() });
   assert.equal(byWall(event), 7);
@@ -72,7 +72,7 @@ test('a NotBefore that is given counts by the clock that it is listed by (F-102)
 });
 
 test('a change moves NotBefore where it speaks of it, and leaves it and the start alone where it does not (F-102)', () => {
-  const { first, byWall, listed } = scene('wall');
+  const { first, byWall, listed } = fixture('wall');
   const { EventId, NotBefore } = first.schedule({ EventType: 'Reboot' });
   first.advance('5m');
   first.order('PATCH', `/events/${EventId}`, { DurationInSeconds: 9, otherTenants: '1m' });
@@ -86,7 +86,7 @@ test('a change moves NotBefore where it speaks of it, and leaves it and the star
 });
 
 test('the clock of NotBefore can be chosen while it runs, for what comes then, and a reset keeps it (F-102)', () => {
-  const { first, byWall, state } = scene();
+  const { first, byWall, state } = fixture();
   first.advance('1h');
   const before = first.schedule();
   assert.deepEqual(Object.keys(jsonOf(first.order('PUT', '/clock', { notBefore: 'wall' }))), ['now', 'speed']);
@@ -108,7 +108,7 @@ test('a recording is as far ahead of a client on real time as it was, in each of
   const show = (afterMs: number, incarnation: number, Description: string) =>
     ({ afterMs, action: { kind: 'document', incarnation, events: [{ ...EXAMPLE_EVENT, Description }] } }) as const;
   const steps = [show(0, 2, 'a'), show(5 * MINUTE_MS, 3, 'b')];
-  const { first, byWall, listed } = scene('wall', [{ ...scriptOf(...steps), recordedAtMs }]);
+  const { first, byWall, listed } = fixture('wall', [{ ...scriptOf(...steps), recordedAtMs }]);
   first.advance('1d');
   first.order('POST', '/scenarios/test');
   assert.equal(byWall(listed()), 15);

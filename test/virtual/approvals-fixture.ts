@@ -46,7 +46,7 @@ export function caller(approver: string): ApprovalOrigin {
   return { approver, via: 'token', isShared: false };
 }
 
-export class ApprovalBench {
+export class ApprovalsFixture {
   readonly time = new VirtualTime();
   readonly store = new MemoryApprovalStore();
   /** What the service lists, by EventId in lower case. */
@@ -202,17 +202,17 @@ export function startRequests(...eventIds: readonly string[]): object {
   return { StartRequests: eventIds.map((EventId) => ({ EventId })) };
 }
 
-/** Approvals in a world with one Scheduled event, EVENT_ID, that was just read. */
+/** Approvals beside a metadata service with one Scheduled event, EVENT_ID, that was just read. */
 export function approvalsOverOneEvent(
   t: TestContext,
   settings: ApprovalSettings = {},
-): { readonly bench: ApprovalBench; readonly approvals: Approvals } {
-  const bench = new ApprovalBench();
-  const approvals = bench.open(settings);
-  t.after(() => bench.close(approvals));
-  bench.list(EVENT_ID);
-  bench.poll();
-  return { bench, approvals };
+): { readonly fixture: ApprovalsFixture; readonly approvals: Approvals } {
+  const fixture = new ApprovalsFixture();
+  const approvals = fixture.open(settings);
+  t.after(() => fixture.close(approvals));
+  fixture.list(EVENT_ID);
+  fixture.poll();
+  return { fixture, approvals };
 }
 
 /** How the one event of `approvalsOverOneEvent` is known. */
@@ -234,14 +234,14 @@ export function said(answered: ApprovalAnswer | HoldAnswer | ReleaseAnswer): str
 }
 
 /** EVENT_ID changes, in a document that is read at once. */
-export function change(bench: ApprovalBench, fields: Partial<ScheduledEvent>): void {
-  bench.list(EVENT_ID, fields);
-  bench.poll();
+export function change(fixture: ApprovalsFixture, fields: Partial<ScheduledEvent>): void {
+  fixture.list(EVENT_ID, fields);
+  fixture.poll();
 }
 
 /** kill -9 and a start, in which no document has been read yet. */
-export function reopened(bench: ApprovalBench, settings: ApprovalSettings = {}): Approvals {
-  const approvals = bench.open(settings);
-  bench.forgetReading();
+export function reopened(fixture: ApprovalsFixture, settings: ApprovalSettings = {}): Approvals {
+  const approvals = fixture.open(settings);
+  fixture.forgetReading();
   return approvals;
 }

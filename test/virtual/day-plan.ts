@@ -1,7 +1,7 @@
-// A seed → what happens on one day around a bridge: events and what becomes of them, bad weather, sinks in trouble, restarts and kills.
+// A seed → what happens around a bridge on one day: events, faults, sinks in trouble, restarts, kills.
 
 import { sleep } from '../../src/time/clock.ts';
-import type { Weather } from './faulty-metadata-service.ts';
+import type { FaultyMetadataService } from './faulty-metadata-service.ts';
 import { ANSWER_LOST } from './memory-sinks.ts';
 import type { Answer } from './scripted-adapter.ts';
 import { failure } from './scripted-adapter.ts';
@@ -27,21 +27,21 @@ export class DayPlan {
   restarts = 0;
   kills = 0;
   readonly #bridge: VirtualBridge;
-  readonly #weather: Weather;
+  readonly #metadata: FaultyMetadataService;
   readonly #random: () => number;
 
-  constructor(bridge: VirtualBridge, weather: Weather, random: () => number) {
+  constructor(bridge: VirtualBridge, metadata: FaultyMetadataService, random: () => number) {
     this.#bridge = bridge;
-    this.#weather = weather;
+    this.#metadata = metadata;
     this.#random = random;
     this.#often(80, () => this.#burst());
-    this.#often(110, () => weather.squall());
-    this.#often(60, () => weather.stale());
+    this.#often(110, () => metadata.misbehave());
+    this.#often(60, () => metadata.stale());
     this.#often(10, (atMs) => this.#outage(atMs));
-    this.#often(6, () => weather.restart(this.#below(4 * MINUTE)));
+    this.#often(6, () => metadata.restart(this.#below(4 * MINUTE)));
     this.#often(2, () => this.#restart());
     this.#often(2, () => this.#kill());
-    this.#at(LAST_MS, () => weather.clear());
+    this.#at(LAST_MS, () => metadata.clear());
     // What got a NotBefore in the past waits for ever.
     this.#at(LAST_MS + HOUR, () => bridge.simulation.simulator.group.events.withdraw(bridge.time.wallMs()));
     this.happenings.sort((one, other) => one.atMs - other.atMs);
@@ -83,17 +83,17 @@ export class DayPlan {
     ]);
   }
 
-  /** Only in fair weather, so that the answer needs no time. */
+  /** Only while the service is well, so that the answer needs no time. */
   async #approve(eventId: string): Promise<void> {
-    if (!this.#weather.isFair) return;
+    if (!this.#metadata.isWell) return;
     const body = { StartRequests: [{ EventId: eventId }] };
     await this.#bridge.request('POST', '/v1/approvals', { as: 'orders', body, patienceMs: 10_000 });
   }
 
   #outage(atMs: number): void {
     const lastsMs = this.#below(this.#random() < 0.5 ? 2 * MINUTE : 20 * MINUTE);
-    this.#weather.outage(lastsMs);
-    this.#insert(atMs + lastsMs, () => this.#weather.clear());
+    this.#metadata.outage(lastsMs);
+    this.#insert(atMs + lastsMs, () => this.#metadata.clear());
     const fate = this.#random();
     if (fate < 0.6) this.#insert(atMs + this.#below(lastsMs), () => (fate < 0.3 ? this.#restart() : this.#kill()));
   }

@@ -18,7 +18,7 @@ interface Span {
 }
 
 /** Stands between a bridge and its metadata service and remembers each good document. */
-export class Witness {
+export class ExpectedEvents {
   /** By EventId in lower case: its contents in the order in which good documents showed them, each once in a row. */
   readonly sights = new Map<string, Sight[]>();
   /** Between two good answers, where they lie more than a minute apart. */
@@ -42,7 +42,7 @@ export class Witness {
     this.#wallMs = wallMs;
   }
 
-  /** `service` with the witness before it. */
+  /** `service` with this before it. */
   before(service: Transport): Transport {
     return async (request, signal) => {
       const isDocument = request.method === 'GET' && request.url.includes('scheduledevents');

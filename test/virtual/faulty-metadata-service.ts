@@ -1,4 +1,4 @@
-// Chance → bad weather between a bridge and a simulated metadata service: odd answers, outages, stale documents, a service that restarts.
+// Chance → faults of a metadata service on its way to a bridge: odd answers, outages, stale documents.
 import type { Transport, TransportAnswer } from '../../src/metadata/transport.ts';
 import { Simulator } from '../../src/simulator/simulator.ts';
 import type { Simulation } from './simulation.ts';
@@ -30,7 +30,7 @@ const BROKEN = [
 ] as const;
 
 /** With the answers' own documents, whose incarnations are counted anew when the service restarts. */
-export class Weather {
+export class FaultyMetadataService {
   readonly #simulation: Simulation;
   readonly #random: () => number;
   readonly #send: Transport;
@@ -53,7 +53,7 @@ export class Weather {
     this.#instance = simulatorTransport(Simulator.alone({ deps: time, vmName: simulator.vmName }), time);
   }
 
-  get isFair(): boolean {
+  get isWell(): boolean {
     return this.#simulation.time.elapsedMs() > this.#clearAtMs + 30_000;
   }
 
@@ -64,7 +64,7 @@ export class Weather {
   };
 
   /** One to four answers are broken, all in one way, or one or two are empty. */
-  squall(): void {
+  misbehave(): void {
     const pick = Math.floor(this.#random() * (BROKEN.length + 2));
     const few = 1 + Math.floor(this.#random() * 2);
     this.#order(BROKEN[pick] ? { ...BROKEN[pick], times: 2 * few } : { status: 200, body: '', times: few }, 30_000);

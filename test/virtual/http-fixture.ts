@@ -47,7 +47,7 @@ const LIFE: EventRecord = {
   ...{ rank: null, submitsAt: null, submittedAt: null, notStartedForSeconds: null, steps: [], next: null, unwritten: [] },
 };
 
-export class HttpBench {
+export class HttpFixture {
   readonly time = new VirtualTime();
   readonly asked: { readonly approver: string; readonly body: unknown }[] = [];
   /** Calls of the other ports, as `name argument…`. */
@@ -168,9 +168,9 @@ export class HttpBench {
   }
 }
 
-/** A bench that serves plain HTTP. */
-export async function serve(t: TestContext, settings: { requireToken?: boolean } = {}): Promise<HttpBench> {
-  const bench = new HttpBench();
-  await bench.start(t, bench.parts(settings));
-  return bench;
+/** A fixture that serves plain HTTP. */
+export async function serve(t: TestContext, settings: { requireToken?: boolean } = {}): Promise<HttpFixture> {
+  const fixture = new HttpFixture();
+  await fixture.start(t, fixture.parts(settings));
+  return fixture;
 }

@@ -31,7 +31,7 @@ export function answer(status: number, body: unknown = '', rest: Partial<Upstrea
 }
 
 /** A recorder that keeps its lines, each a second after the one before it. */
-export class RecorderBench {
+export class RecorderFixture {
   readonly lines: RecordingLine[] = [];
   readonly recorder = new Recorder((line) => this.lines.push(line), START_MS);
   #seconds = 0;

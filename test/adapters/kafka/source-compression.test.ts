@@ -11,7 +11,7 @@ import type { BridgeError } from '../../../src/errors.ts';
 import { javaArguments } from '../../far-sides/kafka/distribution.ts';
 import { sharedKafka, withoutKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { Reading } from '../source-reading.ts';
-import { openSource } from './source-bench.ts';
+import { openSource } from './source-fixture.ts';
 
 /** So many that a batch has several blocks of 64 KiB, with much to refer back to and something that is always new. */
 const LINES = Array.from({ length: 3_000 }, (_, index) =>

@@ -11,7 +11,7 @@ import { USERS } from '../../far-sides/kafka/security.ts';
 import { sharedKafka, withoutKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
 import { Reading } from '../source-reading.ts';
-import { FarEnd, openSource, SteadyReading } from './source-bench.ts';
+import { FarEnd, openSource, SteadyReading } from './source-fixture.ts';
 
 const SECRETS = { READER: USERS.reader };
 

@@ -17,7 +17,7 @@ import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts
 import { poll } from '../../support/poll.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { Reading } from '../source-reading.ts';
-import { FarEnd, openSource } from './source-bench.ts';
+import { FarEnd, openSource } from './source-fixture.ts';
 
 async function setUp(t: TestContext, partitions = 1) {
   const kafka = await sharedKafka(t);

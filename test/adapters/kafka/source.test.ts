@@ -5,7 +5,7 @@ import { BridgeError } from '../../../src/errors.ts';
 import { sharedKafka, withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { poll } from '../../support/poll.ts';
 import { Reading } from '../source-reading.ts';
-import { FarEnd, openSource } from './source-bench.ts';
+import { FarEnd, openSource } from './source-fixture.ts';
 
 /** A topic with a far end, and the options of a source that reads it in a group of the test's own. */
 async function setUp(t: TestContext, partitions = 1, config: Readonly<Record<string, string>> = {}) {

@@ -9,14 +9,14 @@ async function serviceBusLane(t: TestContext) {
   const time = new VirtualTime();
   const { server, adapter, deps } = await startServiceBus(t, { time, options: { queue: 'lane' } });
   const held = server.queue('lane', { duplicateDetection: '10m' });
-  const bench = adapterLane({ adapter, deps, time, atEnd: (close) => server.closeFirst(close) });
+  const fixture = adapterLane({ adapter, deps, time, atEnd: (close) => server.closeFirst(close) });
   return {
-    ...bench,
+    ...fixture,
     server,
     heldIds: () => held.messages().map(({ messageId }) => messageId),
     pass: async (ms: number) => {
       server.clock.advance(ms);
-      await bench.pass(ms);
+      await fixture.pass(ms);
     },
   };
 }

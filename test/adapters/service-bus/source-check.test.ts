@@ -5,7 +5,7 @@ import { BridgeError } from '../../../src/errors.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { type ServiceBusServer, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { poll } from '../../support/poll.ts';
-import { openServer, openSource, QUEUE, type SourceSetup, send } from './source-bench.ts';
+import { openServer, openSource, QUEUE, type SourceSetup, send } from './source-fixture.ts';
 
 const never = new AbortController().signal;
 

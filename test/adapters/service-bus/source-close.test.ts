@@ -6,7 +6,7 @@ import type { BridgeError } from '../../../src/errors.ts';
 import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { Reading } from '../source-reading.ts';
-import { openServer, openSource, QUEUE, send } from './source-bench.ts';
+import { openServer, openSource, QUEUE, send } from './source-fixture.ts';
 
 const never = new AbortController().signal;
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import type { ServiceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { type OpenedSource, Reading } from '../source-reading.ts';
-import { openServer, openSource, QUEUE, type SourceSetup, send } from './source-bench.ts';
+import { openServer, openSource, QUEUE, type SourceSetup, send } from './source-fixture.ts';
 
 interface Told {
   readonly code: string;

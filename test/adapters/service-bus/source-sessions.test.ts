@@ -6,7 +6,7 @@ import { BridgeError } from '../../../src/errors.ts';
 import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
 import { type ServiceBusServer, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { Reading, textOf } from '../source-reading.ts';
-import { openSource, type SourceSetup, send } from './source-bench.ts';
+import { openSource, type SourceSetup, send } from './source-fixture.ts';
 
 const ORDERED = 'ordered';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import { Reading } from '../source-reading.ts';
-import { openServer, openSource, QUEUE, send } from './source-bench.ts';
+import { openServer, openSource, QUEUE, send } from './source-fixture.ts';
 
 test('a settlement without an answer ends the call in time, and the message comes again by the same id', async (t) => {
   const server = await openServer(t);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { Reading } from '../source-reading.ts';
-import { openServer, openSource } from './source-bench.ts';
+import { openServer, openSource } from './source-fixture.ts';
 
 test('a token that cannot be had ends the call with its own error; one that can is shown', async (t) => {
   const authority = await CertificateAuthority.create(t);

@@ -5,7 +5,7 @@ import type { MessageVerdict } from '../../../adapters/adapter.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';
 import { Reading, textOf } from '../source-reading.ts';
-import { openServer, openSource, QUEUE, send } from './source-bench.ts';
+import { openServer, openSource, QUEUE, send } from './source-fixture.ts';
 
 test('a message arrives as it is, with its id, place and time, and is gone once it is settled', async (t) => {
   const server = await openServer(t);

@@ -34,7 +34,7 @@ function json(status: number, body: unknown, headers: Readonly<Record<string, st
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
-interface Scene {
+interface Fixture {
   readonly adapter: ManagedAdapter;
   readonly deps: TestDeps;
   /** The token endpoint. */
@@ -50,7 +50,7 @@ interface Setup extends Pick<WebhookSetup, 'time' | 'resolve'> {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-async function scene(t: TestContext, { oauth2 = {}, options = {}, ...rest }: Setup = {}): Promise<Scene> {
+async function fixture(t: TestContext, { oauth2 = {}, options = {}, ...rest }: Setup = {}): Promise<Fixture> {
   const [issuer, receiver] = await Promise.all([WebhookReceiver.start(), WebhookReceiver.start()]);
   t.after(() => Promise.all([issuer.stop(), receiver.stop()]));
   issuer.default = granting('a-token');
@@ -60,12 +60,12 @@ async function scene(t: TestContext, { oauth2 = {}, options = {}, ...rest }: Set
     options: { url: receiver.url, oauth2: client, ...options },
     secrets: { SECRET, ID: 'id' },
   });
-  const deliver: Scene['deliver'] = async (signal = never) => (await adapter.deliver([sampleDelivery()], signal))[0];
+  const deliver: Fixture['deliver'] = async (signal = never) => (await adapter.deliver([sampleDelivery()], signal))[0];
   return { adapter, deps, issuer, receiver, deliver, sent: () => receiver.requests.map(({ headers }) => headers.authorization) };
 }
 
 test('the client asks by Basic, each part encoded as in a form, and the deliveries carry the token', async (t) => {
-  const { issuer, deliver, sent } = await scene(t, { oauth2: { scope: 'https://api.example/.default other', audience: 'https://api' } });
+  const { issuer, deliver, sent } = await fixture(t, { oauth2: { scope: 'https://api.example/.default other', audience: 'https://api' } });
   assert.equal(await deliver(), 'accepted');
   const [asked] = issuer.requests;
   assert.equal(asked?.method, 'POST');
@@ -82,7 +82,7 @@ test('the client asks by Basic, each part encoded as in a form, and the deliveri
 });
 
 test('with clientAuth post the credentials stand in the body, and nowhere else', async (t) => {
-  const { issuer, deliver } = await scene(t, { oauth2: { clientAuth: 'post', clientId: { env: 'ID' } } });
+  const { issuer, deliver } = await fixture(t, { oauth2: { clientAuth: 'post', clientId: { env: 'ID' } } });
   assert.equal(await deliver(), 'accepted');
   const [asked] = issuer.requests;
   assert.equal(asked?.headers.authorization, undefined);
@@ -94,7 +94,7 @@ test('with clientAuth post the credentials stand in the body, and nowhere else',
 });
 
 test('many deliveries that wait for a token make one request', async (t) => {
-  const { adapter, issuer, sent } = await scene(t);
+  const { adapter, issuer, sent } = await fixture(t);
   const deliveries = Array.from({ length: 10 }, (_, index) => adapter.deliver([sampleDelivery({ seq: index + 1 })], never));
   assert.deepEqual((await Promise.all(deliveries)).flat(), Array(10).fill('accepted'));
   assert.equal(issuer.requests.length, 1);
@@ -116,7 +116,7 @@ const LIVES: readonly (readonly [members: Readonly<Record<string, unknown>>, use
 for (const [members, usedMs] of LIVES) {
   test(`a token with ${inspect(members)} is used for ${usedMs / 1000} s, and renewed then`, async (t) => {
     const time = new VirtualTime();
-    const { issuer, deliver, sent } = await scene(t, { time });
+    const { issuer, deliver, sent } = await fixture(t, { time });
     issuer.next(granting('first', members), granting('second'));
     assert.equal(await deliver(), 'accepted');
     await time.advance(usedMs - 1);
@@ -128,7 +128,7 @@ for (const [members, usedMs] of LIVES) {
 }
 
 test('a token that ends at once is used once', async (t) => {
-  const { issuer, deliver } = await scene(t);
+  const { issuer, deliver } = await fixture(t);
   issuer.default = granting('a-token', { expires_in: 0 });
   assert.equal(await deliver(), 'accepted');
   assert.equal(await deliver(), 'accepted');
@@ -137,7 +137,7 @@ test('a token that ends at once is used once', async (t) => {
 
 test('a wall clock that jumps ahead, as after a freeze, renews the token', async (t) => {
   const time = new VirtualTime();
-  const { issuer, deliver } = await scene(t, { time });
+  const { issuer, deliver } = await fixture(t, { time });
   await deliver();
   time.jumpWall(3_600_000);
   await deliver();
@@ -146,7 +146,7 @@ test('a wall clock that jumps ahead, as after a freeze, renews the token', async
 
 test('a 401 of the receiver drops the token, once a minute at most', async (t) => {
   const time = new VirtualTime();
-  const { issuer, receiver, deliver, sent } = await scene(t, { time });
+  const { issuer, receiver, deliver, sent } = await fixture(t, { time });
   issuer.next(granting('one'), granting('two'), granting('three'));
   receiver.next({ status: 401 }, { status: 401 }, { status: 401 });
   const refusal = failed(await deliver());
@@ -165,7 +165,7 @@ test('a 401 of the receiver drops the token, once a minute at most', async (t) =
 });
 
 test('deliveries that are refused with the same token drop no later one', async (t) => {
-  const { adapter, issuer, receiver, deliver } = await scene(t);
+  const { adapter, issuer, receiver, deliver } = await fixture(t);
   issuer.next(granting('one'), granting('two'));
   receiver.default = { status: 401 };
   await Promise.all([1, 2, 3].map((seq) => adapter.deliver([sampleDelivery({ seq })], never)));
@@ -200,7 +200,7 @@ const REFUSALS: readonly (readonly [answer: Answer, says: RegExp])[] = [
 
 for (const [answer, says] of REFUSALS) {
   test(`an endpoint that answers ${inspect(answer, { maxStringLength: 60, breakLength: 200 })} is a wrong configuration of the sink`, async (t) => {
-    const { issuer, receiver, deliver, deps } = await scene(t);
+    const { issuer, receiver, deliver, deps } = await fixture(t);
     issuer.default = answer;
     const failure = failed(await deliver());
     assert.equal(failure.code, 'BRIDGE_WEBHOOK_TOKEN_REFUSED');
@@ -223,7 +223,7 @@ const PASSING: readonly (readonly [answer: Answer, status: number, retryAfterMs:
 
 for (const [answer, status, retryAfterMs] of PASSING) {
   test(`an endpoint that answers ${inspect(answer)} is asked again`, async (t) => {
-    const { issuer, deliver } = await scene(t);
+    const { issuer, deliver } = await fixture(t);
     issuer.next(answer);
     const failure = failed(await deliver());
     assert.equal(failure.code, 'BRIDGE_WEBHOOK_TOKEN_UNAVAILABLE');
@@ -236,7 +236,7 @@ for (const [answer, status, retryAfterMs] of PASSING) {
 
 test('an endpoint that does not answer costs one time limit, and the message does not blame the receiver', async (t) => {
   const time = new VirtualTime();
-  const { adapter, issuer, receiver } = await scene(t, { time, options: { timeout: '5s' } });
+  const { adapter, issuer, receiver } = await fixture(t, { time, options: { timeout: '5s' } });
   issuer.default = 'hang';
   const outcomes = [1, 2].map((seq) => adapter.deliver([sampleDelivery({ seq })], never));
   await issuer.waitFor(1);
@@ -254,7 +254,7 @@ test('an endpoint that does not answer costs one time limit, and the message doe
 
 test('an answer that does not end is cut at the time limit', async (t) => {
   const time = new VirtualTime();
-  const { issuer, deliver } = await scene(t, { time });
+  const { issuer, deliver } = await fixture(t, { time });
   issuer.default = (response) => void response.writeHead(200).write('{"access_token":');
   const outcome = deliver();
   await issuer.waitFor(1);
@@ -264,7 +264,7 @@ test('an answer that does not end is cut at the time limit', async (t) => {
 });
 
 test('an endless answer is cut off', async (t) => {
-  const { issuer, deliver } = await scene(t);
+  const { issuer, deliver } = await fixture(t);
   issuer.default = (response, socket) => {
     const more = () => {
       while (!socket.destroyed && response.write('x'.repeat(16_384)));
@@ -277,7 +277,7 @@ test('an endless answer is cut off', async (t) => {
 });
 
 test('an endpoint that is away, cuts off or upgrades is a fault of the whole sink, to be tried again', async (t) => {
-  const { issuer, deliver } = await scene(t);
+  const { issuer, deliver } = await fixture(t);
   const upgrade: Answer = (_, socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n');
   for (const answer of ['reset', upgrade] as const) {
     issuer.next(answer);
@@ -298,7 +298,7 @@ test('an endpoint that is away, cuts off or upgrades is a fault of the whole sin
 });
 
 test('an abort ends the wait at once with its own reason, and leaves those who still wait alone', async (t) => {
-  const { adapter, issuer } = await scene(t);
+  const { adapter, issuer } = await fixture(t);
   let answer: (() => void) | undefined;
   issuer.next((response) => {
     answer = () => void response.end(JSON.stringify({ access_token: 'late', token_type: 'bearer' }));
@@ -316,7 +316,7 @@ test('an abort ends the wait at once with its own reason, and leaves those who s
 });
 
 test('when nobody waits for a token any more its request is ended', async (t) => {
-  const { issuer, deliver } = await scene(t);
+  const { issuer, deliver } = await fixture(t);
   issuer.next('hang');
   const controller = new AbortController();
   const stopped = assert.rejects(deliver(controller.signal));
@@ -335,7 +335,7 @@ test('the token endpoint may be no address that the url may not be', async (t) =
     ['name.test', /allowPrivate/],
   ] as const) {
     const resolve: WebhookSetup['resolve'] = (_, __, done) => done(null, [{ address: '192.168.0.1', family: 4 }]);
-    const { deliver, receiver } = await scene(t, { oauth2: { tokenUrl: `http://${host}/token` }, resolve });
+    const { deliver, receiver } = await fixture(t, { oauth2: { tokenUrl: `http://${host}/token` }, resolve });
     const failure = failed(await deliver());
     assert.equal(failure.code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS', host);
     assert.equal(failure.disposition, 'misconfigured');
@@ -364,7 +364,7 @@ test('the token endpoint is trusted by the tls.ca of the sink', async (t) => {
 
 test("tokens are asked for through the sink's own proxy", async (t) => {
   const proxy = await ConnectProxy.start(t);
-  const { issuer, receiver, deliver } = await scene(t, { options: { proxy: proxy.url } });
+  const { issuer, receiver, deliver } = await fixture(t, { options: { proxy: proxy.url } });
   assert.equal(await deliver(), 'accepted');
   assert.deepEqual(
     proxy.requests.map(({ authority }) => authority),
@@ -374,7 +374,7 @@ test("tokens are asked for through the sink's own proxy", async (t) => {
 
 test('a proxy of the environment is not asked for tokens', async (t) => {
   const trap = await trapProxy(t);
-  const { issuer, receiver } = await scene(t);
+  const { issuer, receiver } = await fixture(t);
   const oauth2 = { tokenUrl: issuer.url, clientId: 'a', clientSecret: { env: 'SECRET' } };
   const program = join(import.meta.dirname, 'deliver-once.ts');
   const { stdout } = await run(process.execPath, [program, receiver.url, JSON.stringify({ oauth2 })], { env: trap.env });
@@ -384,27 +384,27 @@ test('a proxy of the environment is not asked for tokens', async (t) => {
 });
 
 test('a check asks for a token and sends nothing', async (t) => {
-  const { adapter, issuer, receiver } = await scene(t);
+  const { adapter, issuer, receiver } = await fixture(t);
   await adapter.check(never);
   assert.equal(issuer.requests.length, 1);
   assert.equal(receiver.requests.length, 0);
   issuer.default = json(401, { error: 'invalid_client' });
-  const other = await scene(t, { oauth2: { tokenUrl: issuer.url } });
+  const other = await fixture(t, { oauth2: { tokenUrl: issuer.url } });
   await assert.rejects(other.adapter.check(never), { code: 'BRIDGE_WEBHOOK_TOKEN_REFUSED' });
 });
 
 test('closed, it leaves no connection; made and closed unused, it opens none', async (t) => {
-  const used = await scene(t);
+  const used = await fixture(t);
   await used.deliver();
   await used.adapter[Symbol.asyncDispose]();
   await poll(() => used.issuer.open === 0, 'the connections to close');
-  const unused = await scene(t);
+  const unused = await fixture(t);
   await unused.adapter[Symbol.asyncDispose]();
   assert.equal(unused.issuer.connections, 0);
 });
 
 test('neither the secret nor a token shows in logs, errors or the adapter', async (t) => {
-  const { adapter, deps, issuer, receiver, deliver } = await scene(t);
+  const { adapter, deps, issuer, receiver, deliver } = await fixture(t);
   issuer.default = granting('a-token-nobody-may-see');
   receiver.next({ status: 401 }, 'reset');
   const shown = [adapter, await deliver(), await deliver(), deps.logged()];

@@ -27,7 +27,7 @@ const keyOf = (seq: number) => 'abc'[seq % 3] ?? 'a';
 const idOf = (seq: number) => sampleDelivery({ seq, partitionKey: keyOf(seq) }).id;
 
 async function laneWith(t: Parameters<typeof webhookLane>[0], count: number, options: Readonly<Record<string, unknown>> = {}) {
-  const bench = await webhookLane(t, { options: { mode: 'batch', ...options } });
+  const fixture = await webhookLane(t, { options: { mode: 'batch', ...options } });
   const taken: string[] = [];
   const record = (answer: Answer): Answer => {
     return (response, socket, request) => {
@@ -37,8 +37,8 @@ async function laneWith(t: Parameters<typeof webhookLane>[0], count: number, opt
       if (typeof answer === 'function') answer(response, socket, request);
     };
   };
-  for (let seq = 0; seq < count; seq++) bench.queue({ seq, partitionKey: keyOf(seq) });
-  return { ...bench, taken, record };
+  for (let seq = 0; seq < count; seq++) fixture.queue({ seq, partitionKey: keyOf(seq) });
+  return { ...fixture, taken, record };
 }
 
 /** Every id is that of what is in the body, so that a half is another request than the whole. */

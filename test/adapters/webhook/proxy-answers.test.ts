@@ -9,7 +9,7 @@ import { sampleDelivery } from '../sample-deliveries.ts';
 import { startWebhook, type WebhookSetup } from './start-webhook.ts';
 
 /** A receiver behind a proxy, and a sink that knows both. */
-async function scene(t: TestContext, setup: WebhookSetup = {}) {
+async function fixture(t: TestContext, setup: WebhookSetup = {}) {
   const proxy = await ConnectProxy.start(t);
   const webhook = await startWebhook(t, { ...setup, options: { proxy: proxy.url, ...setup.options } });
   return { proxy, ...webhook };
@@ -42,7 +42,7 @@ const ANSWERS: Readonly<Record<string, readonly [answer: ProxyAnswer, dispositio
 
 for (const [name, [answer, disposition, says]] of Object.entries(ANSWERS)) {
   test(`a proxy that answers CONNECT with ${name} is told as such by delivery and check, and leaves no connection`, async (t) => {
-    const { proxy, receiver, adapter, deliver } = await scene(t);
+    const { proxy, receiver, adapter, deliver } = await fixture(t);
     proxy.next(answer, answer);
     const failure = failed(await deliver());
     assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_PROXY', disposition, 'sink']);
@@ -59,7 +59,7 @@ for (const [name, [answer, disposition, says]] of Object.entries(ANSWERS)) {
 }
 
 test('a proxy that is away is told as such', async (t) => {
-  const { proxy, deliver } = await scene(t);
+  const { proxy, deliver } = await fixture(t);
   const { url } = proxy;
   proxy.stop();
   const failure = failed(await deliver());
@@ -69,7 +69,7 @@ test('a proxy that is away is told as such', async (t) => {
 
 test('a proxy that never answers CONNECT is given up at the time limit, and its connection with it', async (t) => {
   const time = new VirtualTime();
-  const { proxy, deliver } = await scene(t, { time, options: { timeout: '3s' } });
+  const { proxy, deliver } = await fixture(t, { time, options: { timeout: '3s' } });
   proxy.next(() => undefined);
   const outcome = deliver();
   await poll(() => proxy.requests.length === 1, 'the CONNECT');
@@ -81,7 +81,7 @@ test('a proxy that never answers CONNECT is given up at the time limit, and its 
 });
 
 test('an abort ends a delivery and a check that wait for the proxy', async (t) => {
-  const { proxy, adapter } = await scene(t);
+  const { proxy, adapter } = await fixture(t);
   proxy.default = () => undefined;
   const controller = new AbortController();
   const reason = new Error('the bridge is stopping');
@@ -96,7 +96,7 @@ test('an abort ends a delivery and a check that wait for the proxy', async (t) =
 
 test('a receiver that never answers through the proxy is given up at the time limit, with the whole tunnel', async (t) => {
   const time = new VirtualTime();
-  const { proxy, receiver, deliver } = await scene(t, { time, options: { timeout: '3s' } });
+  const { proxy, receiver, deliver } = await fixture(t, { time, options: { timeout: '3s' } });
   receiver.next('hang');
   const outcome = deliver();
   await receiver.waitFor(1);

@@ -18,7 +18,7 @@ import { createWebhook, startWebhook, type WebhookSetup } from './start-webhook.
 const never = new AbortController().signal;
 
 /** A receiver behind a proxy, and a sink that knows both. */
-async function scene(t: TestContext, setup: WebhookSetup = {}) {
+async function fixture(t: TestContext, setup: WebhookSetup = {}) {
   const proxy = await ConnectProxy.start(t);
   const webhook = await startWebhook(t, { ...setup, options: { proxy: proxy.url, ...setup.options } });
   return { proxy, ...webhook };
@@ -38,7 +38,7 @@ function names(...answers: readonly (readonly string[])[]): Resolve {
 }
 
 test('an http:// url too is reached by CONNECT, on a connection that is kept', async (t) => {
-  const { proxy, receiver, deliver } = await scene(t);
+  const { proxy, receiver, deliver } = await fixture(t);
   assert.equal(await deliver(), 'accepted');
   assert.equal(await deliver(), 'accepted');
   const authority = `127.0.0.1:${receiver.port}`;
@@ -115,7 +115,7 @@ test('what the proxy is told to connect to was checked: a name that changes its 
 
 for (const url of ['http://10.0.0.5/hook', 'http://169.254.169.254/', 'http://[::ffff:a9fe:a9fe]/', 'http://0xa83f8110/']) {
   test(`${url} is refused before the proxy hears of it`, async (t) => {
-    const { proxy, adapter } = await scene(t, { options: { url } });
+    const { proxy, adapter } = await fixture(t, { options: { url } });
     const [outcome] = await adapter.deliver([sampleDelivery()], never);
     assert.equal(failed(outcome).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
     await assert.rejects(adapter.check(never), { code: 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS' });
@@ -167,7 +167,7 @@ test('user and password of a secret reach the proxy, and nothing that is shown',
 });
 
 test('the headers of a sink go to its receiver alone', async (t) => {
-  const { proxy, receiver, deliver } = await scene(t, { options: { headers: { authorization: 'Bearer of-the-receiver' } } });
+  const { proxy, receiver, deliver } = await fixture(t, { options: { headers: { authorization: 'Bearer of-the-receiver' } } });
   assert.equal(await deliver(), 'accepted');
   assert.equal(proxy.requests[0]?.headers.authorization, undefined);
   assert.equal(receiver.requests[0]?.headers.authorization, 'Bearer of-the-receiver');

@@ -17,17 +17,17 @@ import { sampleDelivery } from '../sample-deliveries.ts';
 const never = new AbortController().signal;
 const SIGNING = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-interface Scene {
+interface Fixture {
   readonly adapter: ManagedAdapter;
   readonly receiver: WebhookReceiver;
 }
 
 /** `template` is a shipped one's name or the text of a file; `values` are secrets by name. */
-async function scene(
+async function fixture(
   t: TestContext,
   template: string,
   body: { contentType?: string; values?: Readonly<Record<string, string>> } = {},
-): Promise<Scene> {
+): Promise<Fixture> {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
   const { values = {}, ...more } = body;
@@ -53,7 +53,7 @@ async function deliver(adapter: ManagedAdapter, delivery: Delivery = sampleDeliv
 }
 
 test('the body is what the template gives, under the media type, the id and a signature over its bytes', async (t) => {
-  const { adapter, receiver } = await scene(t, '{"text":"{{ change }}: {{ data.description }}","key":"{{ values.key }}"}', {
+  const { adapter, receiver } = await fixture(t, '{"text":"{{ change }}: {{ data.description }}","key":"{{ values.key }}"}', {
     values: { key: 'a "secret"' },
   });
   assert.equal(await deliver(adapter), 'accepted');
@@ -68,7 +68,7 @@ test('the body is what the template gives, under the media type, the id and a si
 });
 
 test('every attempt sends the same bytes', async (t) => {
-  const { adapter, receiver } = await scene(t, 'slack');
+  const { adapter, receiver } = await fixture(t, 'slack');
   receiver.next({ status: 503 }, 'reset');
   for (let attempt = 0; attempt < 3; attempt++) await deliver(adapter);
   const [first, ...others] = receiver.requests.map(({ body }) => body.toString());
@@ -76,14 +76,14 @@ test('every attempt sends the same bytes', async (t) => {
 });
 
 test('another media type is sent as it is written, and its text may be anything', async (t) => {
-  const { adapter, receiver } = await scene(t, 'New: {{ data.description }}', { contentType: 'text/plain; charset=utf-8' });
+  const { adapter, receiver } = await fixture(t, 'New: {{ data.description }}', { contentType: 'text/plain; charset=utf-8' });
   assert.equal(await deliver(adapter), 'accepted');
   assert.equal(receiver.requests[0]?.headers['content-type'], 'text/plain; charset=utf-8');
   assert.equal(receiver.requests[0]?.body.toString(), 'New: Wartung für „WestNO“ ');
 });
 
 test('an event for which the template fails is refused alone and never sent; the next one is delivered', async (t) => {
-  const { adapter, receiver } = await scene(t, '{"text":"{{ data.description | raw }}"}');
+  const { adapter, receiver } = await fixture(t, '{"text":"{{ data.description | raw }}"}');
   const failure = failed(await deliver(adapter, sampleDelivery({ mark: 'a "payload" nobody may log' })));
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TEMPLATE', 'refused', 'delivery']);
   assert.match(
@@ -96,7 +96,7 @@ test('an event for which the template fails is refused alone and never sent; the
 });
 
 test('a template that cannot be used at all is a wrong configuration of the sink, and loses no event', async (t) => {
-  const { adapter, receiver } = await scene(t, '{{ id | nope }}');
+  const { adapter, receiver } = await fixture(t, '{{ id | nope }}');
   const failure = failed(await deliver(adapter));
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TEMPLATE', 'misconfigured', 'sink']);
   assert.match(failure.message, /^sink under-test: the template is no valid Liquid: there is no filter nope/);
@@ -118,7 +118,7 @@ const ANSWERS: readonly (readonly [template: string, status: number, body: strin
 
 for (const [template, status, body, expected] of ANSWERS) {
   test(`the answer ${status} ${body.slice(0, 20)} of ${template} is ${expected}`, async (t) => {
-    const { adapter, receiver } = await scene(t, template, { values: { routingKey: 'x'.repeat(32) } });
+    const { adapter, receiver } = await fixture(t, template, { values: { routingKey: 'x'.repeat(32) } });
     receiver.default = { status, body };
     const outcome = await deliver(adapter);
     assert.equal(outcome === 'accepted' ? outcome : failed(outcome).disposition, expected);
@@ -128,7 +128,7 @@ for (const [template, status, body, expected] of ANSWERS) {
 }
 
 test('values that are secrets show neither in errors nor in the adapter', async (t) => {
-  const { adapter, receiver } = await scene(t, '{"a":"{{ values.key | raw }}"}', { values: { key: 'a-secret-"' } });
+  const { adapter, receiver } = await fixture(t, '{"a":"{{ values.key | raw }}"}', { values: { key: 'a-secret-"' } });
   receiver.default = { status: 400 };
   const shown = inspect([adapter, await deliver(adapter)], { depth: 20, showHidden: true });
   assert.doesNotMatch(shown, /a-secret/);

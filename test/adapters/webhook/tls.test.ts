@@ -24,7 +24,7 @@ async function startTls(t: TestContext, tls: ReceiverOptions['tls']): Promise<We
 }
 
 /** An authority, a receiver with one of its certificates, and what a delivery with these options comes to; the same for a check. */
-async function scene(t: TestContext, { name = LOOPBACK, expired = false } = {}) {
+async function fixture(t: TestContext, { name = LOOPBACK, expired = false } = {}) {
   const authority = await CertificateAuthority.create(t);
   const receiver = await startTls(t, await authority.issue(name, { expired }));
   const deliver = async (options: Record<string, unknown>, setup: WebhookSetup = {}) => {
@@ -43,19 +43,19 @@ async function deliverIn(url: string, env: Readonly<Record<string, string>>): Pr
 }
 
 test('a receiver with a certificate that the machine trusts is delivered to', async (t) => {
-  const { receiver, authority } = await scene(t);
+  const { receiver, authority } = await fixture(t);
   assert.equal(await deliverIn(receiver.url, { NODE_EXTRA_CA_CERTS: authority.file }), 'accepted');
   assert.equal(receiver.requests.length, 1);
 });
 
 test('an environment that switches verification off is not heard', async (t) => {
-  const { receiver } = await scene(t);
+  const { receiver } = await fixture(t);
   assert.equal(await deliverIn(receiver.url, { NODE_TLS_REJECT_UNAUTHORIZED: '0' }), 'BRIDGE_WEBHOOK_TLS');
   assert.equal(receiver.requests.length, 0);
 });
 
 test('tls.ca is trusted, and nobody else', async (t) => {
-  const { receiver, deliver, authority } = await scene(t);
+  const { receiver, deliver, authority } = await fixture(t);
   const { outcome, check } = await deliver({ tls: { ca: authority.file } });
   assert.deepEqual([outcome, check instanceof Error], ['accepted', false]);
   const other = await CertificateAuthority.create(t);
@@ -72,7 +72,7 @@ const UNPROVEN = {
 
 for (const [what, [certificate, isTrusted, status, cure]] of Object.entries(UNPROVEN)) {
   test(`a certificate ${what} is refused by delivery and check, with what to do`, async (t) => {
-    const { receiver, deliver, authority } = await scene(t, certificate);
+    const { receiver, deliver, authority } = await fixture(t, certificate);
     const { outcome, check } = await deliver(isTrusted ? { tls: { ca: authority.file } } : {});
     const failure = failed(outcome);
     assert.deepEqual([failure.code, failure.disposition, failure.scope, failure.status], ['BRIDGE_WEBHOOK_TLS', 'retry', 'sink', status]);
@@ -83,7 +83,7 @@ for (const [what, [certificate, isTrusted, status, cure]] of Object.entries(UNPR
 }
 
 test('the name in tls.serverName is asked for and verified in place of the host', async (t) => {
-  const { receiver, deliver, authority } = await scene(t, { name: 'DNS:inside.test' });
+  const { receiver, deliver, authority } = await fixture(t, { name: 'DNS:inside.test' });
   const asked: unknown[] = [];
   receiver.default = (response, socket) => {
     asked.push((socket as TLSSocket).servername);
@@ -96,7 +96,7 @@ test('the name in tls.serverName is asked for and verified in place of the host'
 });
 
 test('a host with a dot at its end is asked for and verified without it', async (t) => {
-  const { receiver, deliver, authority } = await scene(t, { name: 'DNS:named.test' });
+  const { receiver, deliver, authority } = await fixture(t, { name: 'DNS:named.test' });
   const resolve: WebhookSetup['resolve'] = (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]);
   const options = { url: `https://named.test.:${receiver.port}/hook`, tls: { ca: authority.file } };
   assert.equal((await deliver(options, { resolve })).outcome, 'accepted');
@@ -151,7 +151,7 @@ test('https to a receiver that speaks plain http is a TLS fault that says so', a
 });
 
 test('plain http to a receiver that speaks https is a broken one', async (t) => {
-  const { receiver } = await scene(t);
+  const { receiver } = await fixture(t);
   const { adapter } = createWebhook(t, { options: { url: receiver.url.replace('https:', 'http:') } });
   const [outcome] = await adapter.deliver([sampleDelivery()], never);
   assert.equal(failed(outcome).disposition, 'retry');

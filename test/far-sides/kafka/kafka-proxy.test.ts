@@ -10,7 +10,7 @@ import { readMetadata } from './requests.ts';
 import { type Kafka, sharedKafka, withoutKafka } from './shared-kafka.ts';
 import { API, int16, int32, string } from './wire.ts';
 
-interface Rig {
+interface Fixture {
   readonly kafka: Kafka;
   readonly proxy: KafkaProxy;
   readonly topic: string;
@@ -23,7 +23,7 @@ interface Rig {
 }
 
 /** `requestTimeout`: short, for who waits for it in vain. */
-async function rigged(t: TestContext, requestTimeout = 400): Promise<Rig> {
+async function fixture(t: TestContext, requestTimeout = 400): Promise<Fixture> {
   const kafka = await sharedKafka(t);
   const topic = await kafka.createTopic();
   const proxy = await KafkaProxy.start(t, kafka.brokers);
@@ -43,7 +43,7 @@ async function rigged(t: TestContext, requestTimeout = 400): Promise<Rig> {
 }
 
 test('without a fault it passes all on, and a client finds every broker through it', { skip: withoutKafka }, async (t) => {
-  const { kafka, proxy, topic, client, send, stored } = await rigged(t);
+  const { kafka, proxy, topic, client, send, stored } = await fixture(t);
   await send('a');
   assert.deepEqual(await stored(), ['a']);
   const admin = client.admin();
@@ -61,7 +61,7 @@ test('without a fault it passes all on, and a client finds every broker through 
 });
 
 test('a consumer group works through it', { skip: withoutKafka }, async (t) => {
-  const { kafka, proxy, topic, send } = await rigged(t);
+  const { kafka, proxy, topic, send } = await fixture(t);
   await send('a');
   const client = new Client({ brokers: [...proxy.brokers], logLevel: logLevel.NOTHING });
   const consumer = client.consumer({ groupId: kafka.uniqueName('group'), maxWaitTimeInMs: 50 });
@@ -75,7 +75,7 @@ test('a consumer group works through it', { skip: withoutKafka }, async (t) => {
 });
 
 test('cut before: the client sees its connection go, the broker has nothing', { skip: withoutKafka }, async (t) => {
-  const { proxy, send, stored } = await rigged(t);
+  const { proxy, send, stored } = await fixture(t);
   proxy.next('produce', 'cut before');
   await assert.rejects(send('a'), /Closed connection/);
   assert.deepEqual(await stored(), []);
@@ -84,14 +84,14 @@ test('cut before: the client sees its connection go, the broker has nothing', { 
 });
 
 test('cut after: the client sees the same, but the broker has the record', { skip: withoutKafka }, async (t) => {
-  const { proxy, send, stored } = await rigged(t);
+  const { proxy, send, stored } = await fixture(t);
   proxy.next('produce', 'cut after');
   await assert.rejects(send('a'), /Closed connection/);
   assert.deepEqual(await stored(), ['a']);
 });
 
 test('drop and swallow: no answer comes, and the broker has the record only of the one', { skip: withoutKafka }, async (t) => {
-  const { proxy, send, stored } = await rigged(t);
+  const { proxy, send, stored } = await fixture(t);
   proxy.next('produce', 'drop', 'swallow');
   await assert.rejects(send('dropped'), /timed out/);
   assert.deepEqual(await stored(), []);
@@ -100,7 +100,7 @@ test('drop and swallow: no answer comes, and the broker has the record only of t
 });
 
 test('a hold keeps the answer until it is released', { skip: withoutKafka }, async (t) => {
-  const { proxy, send, stored } = await rigged(t, 30_000);
+  const { proxy, send, stored } = await fixture(t, 30_000);
   const hold = new Hold();
   proxy.next('produce', hold);
   let answered = false;
@@ -114,7 +114,7 @@ test('a hold keeps the answer until it is released', { skip: withoutKafka }, asy
 });
 
 test('an error is answered in the stead of the broker, which has nothing', { skip: withoutKafka }, async (t) => {
-  const { proxy, send, stored } = await rigged(t);
+  const { proxy, send, stored } = await fixture(t);
   const storageError = 56;
   proxy.next('produce', { error: storageError });
   await assert.rejects(send('a'), /Disk error/);
@@ -123,7 +123,7 @@ test('an error is answered in the stead of the broker, which has nothing', { ski
 });
 
 test('throttling stands in an answer of the broker', { skip: withoutKafka }, async (t) => {
-  const { proxy, send, stored } = await rigged(t);
+  const { proxy, send, stored } = await fixture(t);
   const throttleMs = 300;
   proxy.next('produce', { throttleMs });
   assert.equal((await send('a'))[0]?.baseOffset, '0');
@@ -135,7 +135,7 @@ test('throttling stands in an answer of the broker', { skip: withoutKafka }, asy
 });
 
 test('a rule decides about every request that no fault was queued for', { skip: withoutKafka }, async (t) => {
-  const { proxy, send, stored } = await rigged(t);
+  const { proxy, send, stored } = await fixture(t);
   const notEnoughReplicas = 19;
   proxy.rule = ({ partitions }) => (partitions.length > 0 ? { error: notEnoughReplicas } : undefined);
   await assert.rejects(send('a'), /fewer in-sync replicas/);
@@ -146,7 +146,7 @@ test('a rule decides about every request that no fault was queued for', { skip: 
 });
 
 test('refused connections are taken again at the same address', { skip: withoutKafka }, async (t) => {
-  const { proxy, send, stored } = await rigged(t);
+  const { proxy, send, stored } = await fixture(t);
   proxy.refuse();
   await assert.rejects(send('a'), /ECONNREFUSED|Closed connection/);
   await proxy.accept();

@@ -73,7 +73,7 @@ const fields = fc.record({
 });
 
 /** What may happen next. */
-export const act = fc.oneof(
+export const command = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('list' as const), id, fields }) },
   {
     weight: 6,
@@ -138,4 +138,4 @@ export const act = fc.oneof(
     }),
   },
 );
-export type Act = typeof act extends fc.Arbitrary<infer Value> ? Value : never;
+export type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never;

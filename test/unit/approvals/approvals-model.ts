@@ -1,4 +1,4 @@
-// Acts of a metadata service, approvers, a disk and a supervisor → one bridge's Approvals in virtual time, with the oracle told of all of it.
+// Commands of a service, approvers, a disk → Approvals in virtual time, and the oracle beside them.
 import assert from 'node:assert/strict';
 import type { ApprovalTransaction } from '../../../src/approvals/store.ts';
 import { BridgeError } from '../../../src/errors.ts';
@@ -9,17 +9,17 @@ import { now } from '../../../src/time/clock.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { MemoryApprovalStore } from '../../virtual/memory-approval-store.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
-import { Oracle, type OracleAct } from './approvals-oracle.ts';
+import { Oracle, type OracleCommand } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';
 import { type Answer, answerOf, ask, type Channel, killed, type Process, processOf, send } from './approvals-process.ts';
 
-/** Where the next transaction that the world begins kills the process: before it is on disk, or right after. */
+/** Where the next transaction that the model begins kills the process: before it is on disk, or right after. */
 export type Kill = 'before' | 'after';
 
-/** No deadline, a whole second, ever falls due at the moment of another act. */
+/** No deadline, a whole second, ever falls due at the moment of another command. */
 const START_MS = Date.UTC(2026, 0, 1) + 500;
 
-export class ApprovalsWorld {
+export class ApprovalsModel {
   readonly time = new VirtualTime({ startMs: START_MS });
   readonly store = new MemoryApprovalStore();
   readonly oracle = new Oracle();
@@ -50,7 +50,7 @@ export class ApprovalsWorld {
   /** Documents that a process read beside its polls, and how many they were when an event was last posted. */
   #reads = 0;
   readonly #readsAt = new Map<string, number>();
-  #phase: 'acts' | 'judges' | null = null;
+  #phase: 'commands' | 'judges' | null = null;
   #process: Process;
 
   constructor(config: OracleConfig) {
@@ -136,20 +136,20 @@ export class ApprovalsWorld {
   }
 
   /** A yes, a hold or a release, by somebody whose name is proven; the answer is the one that the oracle gives. */
-  async act(channel: Channel, act: OracleAct, seen: string | undefined): Promise<void> {
+  async perform(channel: Channel, command: OracleCommand, seen: string | undefined): Promise<void> {
     const { oracle } = this;
     this.tick();
-    const verdict = oracle.verdictOf(act);
+    const verdict = oracle.verdictOf(command);
     // What a queue's reader does not know goes back after a pause; other tests look at that.
     if (channel === 'queue' && (!oracle.hasRead || verdict === 'unknown' || verdict === 'ended')) return;
     const said: string[] = [];
-    const isStored = this.#during('acts', () => {
-      if (channel === 'http') ask(this.#process, act, seen, said);
-      else send(this.#process, act, { source: channel, id: `message ${this.#messages++}`, seen });
+    const isStored = this.#during('commands', () => {
+      if (channel === 'http') ask(this.#process, command, seen, said);
+      else send(this.#process, command, { source: channel, id: `message ${this.#messages++}`, seen });
     });
     if (isStored) {
-      if (channel !== 'http') oracle.message(act, this.time.wallMs());
-      else if (verdict === null) oracle.apply(act, this.time.wallMs());
+      if (channel !== 'http') oracle.message(command, this.time.wallMs());
+      else if (verdict === null) oracle.apply(command, this.time.wallMs());
     }
     this.#reopened();
     await this.time.advance(0);
@@ -246,7 +246,7 @@ export class ApprovalsWorld {
   }
 
   /** Whether what is begun here is on disk, or needed no disk. */
-  #during(phase: 'acts' | 'judges', work: () => void): boolean {
+  #during(phase: 'commands' | 'judges', work: () => void): boolean {
     this.#phase = phase;
     const kill = this.kill;
     try {

@@ -50,7 +50,7 @@ export interface OracleRequest {
   readonly seen?: { readonly key: string; readonly occurrence: number; readonly event: ScheduledEvent } | 'nonsense' | undefined;
 }
 
-export interface OracleAct {
+export interface OracleCommand {
   readonly approver: string;
   readonly isShared: boolean;
   /** When it was sent, for a message. */
@@ -64,7 +64,7 @@ export interface OracleAct {
 export type OracleVerdict = string | null;
 
 interface Parked {
-  readonly act: OracleAct;
+  readonly command: OracleCommand;
   readonly untilMs: number;
   /** Its time was over while nothing could be stored: the next document decides. */
   isLate: boolean;
@@ -128,9 +128,9 @@ export class Oracle {
     const waiting = this.#parked;
     this.#parked = [];
     for (const parked of waiting) {
-      const verdict = this.verdictOf(parked.act);
-      if (verdict === null) this.apply(parked.act, nowMs);
-      else if (this.#mayCome(parked.act, verdict) && parked.untilMs > nowMs) this.#parked.push(parked);
+      const verdict = this.verdictOf(parked.command);
+      if (verdict === null) this.apply(parked.command, nowMs);
+      else if (this.#mayCome(parked.command, verdict) && parked.untilMs > nowMs) this.#parked.push(parked);
     }
     for (const entry of this.entries.values()) if (entry.isDueLate) this.#due(entry, nowMs);
   }
@@ -144,10 +144,10 @@ export class Oracle {
   }
 
   /** A message: kept where its event may still come. */
-  message(act: OracleAct, nowMs: number): void {
-    const verdict = this.#hasRead ? this.verdictOf(act) : 'unknown';
-    if (verdict === null) this.apply(act, nowMs);
-    else if (!this.#hasRead || this.#mayCome(act, verdict)) this.#parked.push({ act, untilMs: nowMs + 60_000, isLate: false });
+  message(command: OracleCommand, nowMs: number): void {
+    const verdict = this.#hasRead ? this.verdictOf(command) : 'unknown';
+    if (verdict === null) this.apply(command, nowMs);
+    else if (!this.#hasRead || this.#mayCome(command, verdict)) this.#parked.push({ command, untilMs: nowMs + 60_000, isLate: false });
   }
 
   get hasRead(): boolean {
@@ -155,17 +155,17 @@ export class Oracle {
   }
 
   /** Of all that is asked for, the first refusal; a yes of one who said it before the start says `told`. */
-  verdictOf(act: OracleAct): OracleVerdict {
+  verdictOf(command: OracleCommand): OracleVerdict {
     const verdicts = [
-      ...act.starts.map((request) => this.#voteVerdict(act, request)),
-      ...act.holds.map((key) => this.#holdVerdict(act, key)),
-      ...act.releases.map((key) => this.#releaseVerdict(act, key)),
+      ...command.starts.map((request) => this.#voteVerdict(command, request)),
+      ...command.holds.map((key) => this.#holdVerdict(command, key)),
+      ...command.releases.map((key) => this.#releaseVerdict(command, key)),
     ];
     return verdicts.find((verdict) => verdict !== null) ?? null;
   }
 
   /** What was asked for and not refused. */
-  apply({ approver, isShared, holds, releases, starts }: OracleAct, nowMs: number): void {
+  apply({ approver, isShared, holds, releases, starts }: OracleCommand, nowMs: number): void {
     for (const key of holds) this.#change(key, nowMs, (entry) => entry.holds.add(approver));
     for (const key of releases) this.#release(key, approver, nowMs);
     for (const { key, seen } of starts) this.#vote(key, approver, { isShared, hasSeen: seen !== undefined }, nowMs);
@@ -339,7 +339,7 @@ export class Oracle {
     );
   }
 
-  #voteVerdict({ approver, sentMs }: OracleAct, { key, seen }: OracleRequest): OracleVerdict {
+  #voteVerdict({ approver, sentMs }: OracleCommand, { key, seen }: OracleRequest): OracleVerdict {
     const found = this.#find(key, sentMs);
     if (typeof found === 'string') {
       const entry = this.entries.get(key);
@@ -352,7 +352,7 @@ export class Oracle {
     return seen.occurrence !== occurrence || hasGotWorse(seen.event, event) ? 'changed' : null;
   }
 
-  #holdVerdict({ approver, sentMs }: OracleAct, key: string): OracleVerdict {
+  #holdVerdict({ approver, sentMs }: OracleCommand, key: string): OracleVerdict {
     const found = this.#find(key, sentMs);
     if (typeof found === 'string') return found;
     if (found.outcome === 'submitted') return 'submitted';
@@ -361,7 +361,7 @@ export class Oracle {
   }
 
   /** One's own, else for an admin all there are. */
-  #releaseVerdict({ approver, sentMs }: OracleAct, key: string): OracleVerdict {
+  #releaseVerdict({ approver, sentMs }: OracleCommand, key: string): OracleVerdict {
     const found = this.#find(key, sentMs);
     if (typeof found === 'string') return found;
     if (found.holds.has(approver)) return null;
@@ -378,7 +378,7 @@ export class Oracle {
   }
 
   /** Whether a message refused so may be right later. */
-  #mayCome({ sentMs, starts, holds, releases }: OracleAct, verdict: OracleVerdict): boolean {
+  #mayCome({ sentMs, starts, holds, releases }: OracleCommand, verdict: OracleVerdict): boolean {
     if (verdict !== 'unknown' && verdict !== 'ended') return false;
     const first = [...starts.map(({ key }) => key), ...holds, ...releases].find((key) => !this.entries.has(key)) ?? '';
     return (sentMs ?? 0) >= (this.#endedMs.get(first) ?? Number.NEGATIVE_INFINITY);

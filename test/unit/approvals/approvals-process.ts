@@ -1,4 +1,4 @@
-// A configuration, a store and a world → one process of the bridge, which nothing reaches any more once it is dead, and the ways to speak to it.
+// A configuration, a store, a model → one process of the bridge, and ways to speak to it while it lives.
 import { pino } from 'pino';
 import { Approvals } from '../../../src/approvals/approvals.ts';
 import type { ApprovalPorts } from '../../../src/approvals/ports.ts';
@@ -6,7 +6,7 @@ import type { ApprovalStore } from '../../../src/approvals/store.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { ApprovalOrigin, PostResult } from '../../../src/model/approvals.ts';
 import type { Deps } from '../../../src/time/clock.ts';
-import type { OracleAct } from './approvals-oracle.ts';
+import type { OracleCommand } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';
 
 /** What the metadata service says to the next StartRequest. `starts`: accepted, and the event is Started before the answer is there, or lost (`never`). */
@@ -81,10 +81,10 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
   return process;
 }
 
-/** What it answers at once to an act over HTTP is in `said`, as far as it is a refusal; a yes that is recorded is answered later. */
+/** What it answers at once to a command over HTTP is in `said`, as far as it is a refusal; a yes that is recorded is answered later. */
 export function ask(
   { approvals }: Process,
-  { approver, holds, releases, starts }: OracleAct,
+  { approver, holds, releases, starts }: OracleCommand,
   seen: string | undefined,
   said: string[],
 ): void {
@@ -100,7 +100,7 @@ export function ask(
 /** As one message of a source. */
 export function send(
   { approvals }: Process,
-  { approver, holds, releases, starts, sentMs }: OracleAct,
+  { approver, holds, releases, starts, sentMs }: OracleCommand,
   { source, id, seen }: { readonly source: Channel; readonly id: string; readonly seen: string | undefined },
 ): void {
   const entries = (keys: readonly string[]) => keys.map((EventId) => ({ EventId }));
@@ -129,7 +129,7 @@ export function killed(): BridgeError {
   return new BridgeError('BRIDGE_STORE_FULL', 'the process was killed');
 }
 
-function bodyOf(starts: OracleAct['starts'], seen: string | undefined): object {
+function bodyOf(starts: OracleCommand['starts'], seen: string | undefined): object {
   return { StartRequests: starts.map(({ key }) => ({ EventId: key.toUpperCase(), ...(seen !== undefined && { Seen: seen }) })) };
 }
 

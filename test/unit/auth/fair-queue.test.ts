@@ -4,7 +4,7 @@ import { FairQueue } from '../../../src/auth/fair-queue.ts';
 import { settle } from '../../virtual/virtual-time.ts';
 
 /** Work that ends when the test says so; `begun` is the order in which it began. */
-function bench() {
+function fixture() {
   const turns = new FairQueue();
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -22,7 +22,7 @@ function bench() {
 }
 
 test('one piece of work runs at a time', async () => {
-  const { begun, take, endOne } = bench();
+  const { begun, take, endOne } = fixture();
   const all = [take('a', 'a1'), take('a', 'a2')];
   await settle();
   assert.deepEqual(begun, ['a1']);
@@ -33,7 +33,7 @@ test('one piece of work runs at a time', async () => {
 });
 
 test('whoever brings much waits behind himself: each side has its turn', async () => {
-  const { begun, take, endOne } = bench();
+  const { begun, take, endOne } = fixture();
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => take('a', name));
   all.push(take('b', 'b1'), take('c', 'c1'), take('b', 'b2'));
   for (let turn = 0; turn < 7; turn++) await endOne();
@@ -42,7 +42,7 @@ test('whoever brings much waits behind himself: each side has its turn', async (
 });
 
 test('work that fails gives its turn on, and nobody passes those who wait', async () => {
-  const { turns, begun, take, endOne } = bench();
+  const { turns, begun, take, endOne } = fixture();
   const failing = turns.take('a', () => Promise.reject(new Error('no')));
   const next = take('b', 'b1');
   await assert.rejects(failing, /no/);

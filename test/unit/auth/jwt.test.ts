@@ -24,7 +24,7 @@ const OPTIONS: Omit<JwtOptions, 'jwks'> = {
 const SUBJECTS = { orders: 'orders', billing: 'Billing.Approve', ops: 'Ops.Approve', silent: null };
 
 /** An issuer and an authenticator that trusts it. */
-async function bench(t: TestContext, options: Partial<JwtOptions> = {}) {
+async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
   const issuer = await Issuer.start(t);
   const time = new VirtualTime();
   const log: string[] = [];
@@ -63,14 +63,14 @@ async function assertRefused(answer: unknown, detail: RegExp): Promise<void> {
 }
 
 test('a token that the issuer signed proves the approver whose subject its claim has', async (t) => {
-  const { ask, sign, issuer } = await bench(t);
+  const { ask, sign, issuer } = await fixture(t);
   assert.equal(await ask(await sign()), 'approver orders by jwt');
   assert.equal(await ask(await sign({ aud: ['x', AUDIENCE] })), 'approver orders by jwt');
   assert.equal(issuer.requests, 1);
 });
 
 test('each of the usual algorithms is taken', async (t) => {
-  const { ask, sign, issuer } = await bench(t);
+  const { ask, sign, issuer } = await fixture(t);
   for (const alg of ['PS256', 'ES256', 'EdDSA', 'Ed25519']) {
     await issuer.addKey(alg, alg);
   }
@@ -79,7 +79,7 @@ test('each of the usual algorithms is taken', async (t) => {
 });
 
 test('a claim with a list, such as roles, counts by any of its members', async (t) => {
-  const { ask, sign } = await bench(t, { claim: 'roles' });
+  const { ask, sign } = await fixture(t, { claim: 'roles' });
   assert.equal(await ask(await sign({ roles: ['Reader', 'Billing.Approve'] })), 'approver billing by jwt');
   assert.equal(await ask(await sign({ roles: 'Ops.Approve' })), 'approver ops by jwt');
   for (const roles of [
@@ -99,19 +99,19 @@ test('a claim with a list, such as roles, counts by any of its members', async (
 });
 
 test('a token of two approvers proves neither', async (t) => {
-  const { ask, sign } = await bench(t, { claim: 'roles' });
+  const { ask, sign } = await fixture(t, { claim: 'roles' });
   await assertRefused(await ask(await sign({ roles: ['Ops.Approve', 'Billing.Approve'] })), /what it says of its owner/);
 });
 
 test('the name of an approver without a subject proves nothing, nor does what every object has', async (t) => {
-  const { ask, sign } = await bench(t);
+  const { ask, sign } = await fixture(t);
   await assertRefused(await ask(await sign({ sub: 'silent' })), /what it says of its owner/);
-  const inherited = await bench(t, { claim: 'constructor' });
+  const inherited = await fixture(t, { claim: 'constructor' });
   await assertRefused(await inherited.ask(await inherited.sign()), /what it says of its owner/);
 });
 
 test('issuer, audience and times are judged, with the tolerance for clocks', async (t) => {
-  const { ask, sign, time, issuer } = await bench(t);
+  const { ask, sign, time, issuer } = await fixture(t);
   const now = time.wallMs() / 1000;
   await assertRefused(await ask(await sign({ iss: `${ISSUER}/` })), /issuer/);
   await assertRefused(await ask(await sign({ iss: undefined })), /issuer/);
@@ -126,7 +126,7 @@ test('issuer, audience and times are judged, with the tolerance for clocks', asy
 });
 
 test('a token whose exp lies too far ahead is refused, before any key is fetched', async (t) => {
-  const { ask, sign, time, issuer } = await bench(t);
+  const { ask, sign, time, issuer } = await fixture(t);
   const now = time.wallMs() / 1000;
   const year9999 = Date.UTC(9999, 11, 31) / 1000;
   for (const exp of [now + 86_400 + 31, year9999, Number.MAX_VALUE])
@@ -136,7 +136,7 @@ test('a token whose exp lies too far ahead is refused, before any key is fetched
 });
 
 test('where types are named, typ of the header must be one of them, without case and with application/ or without', async (t) => {
-  const { ask, sign, issuer } = await bench(t, { types: ['AT+JWT', 'application/jwt'] });
+  const { ask, sign, issuer } = await fixture(t, { types: ['AT+JWT', 'application/jwt'] });
   for (const typ of ['at+jwt', 'AT+JWT', 'application/at+jwt', 'Application/JWT', 'JWT'])
     assert.equal(await ask(await sign({}, { typ })), 'approver orders by jwt', typ);
   const { requests } = issuer;
@@ -147,12 +147,12 @@ test('where types are named, typ of the header must be one of them, without case
 });
 
 test('without types, any typ or none is taken', async (t) => {
-  const { ask, sign } = await bench(t);
+  const { ask, sign } = await fixture(t);
   for (const header of [{}, { typ: 'JWT' }, { typ: 'id+jwt' }]) assert.equal(await ask(await sign({}, header)), 'approver orders by jwt');
 });
 
 test('a token that was proved before still expires', async (t) => {
-  const { ask, sign, time } = await bench(t);
+  const { ask, sign, time } = await fixture(t);
   const token = await sign({ exp: time.wallMs() / 1000 + 60 });
   assert.equal(await ask(token), 'approver orders by jwt');
   await time.advance(89_999);
@@ -163,7 +163,7 @@ test('a token that was proved before still expires', async (t) => {
 
 test('of the tokens that were proved 256 are known again without their proof; the oldest needs it anew', async (t) => {
   const algorithms = [...OPTIONS.algorithms];
-  const { ask, sign } = await bench(t, { algorithms });
+  const { ask, sign } = await fixture(t, { algorithms });
   const tokens: string[] = [];
   for (let number = 0; number < 257; number++) {
     const token = await sign({ jti: String(number) });
@@ -177,7 +177,7 @@ test('of the tokens that were proved 256 are known again without their proof; th
 });
 
 test('no algorithm without a signature, or with a secret that both know, is taken', async (t) => {
-  const { ask, issuer, time, sign } = await bench(t, { algorithms: [...OPTIONS.algorithms, 'HS256', 'none'] });
+  const { ask, issuer, time, sign } = await fixture(t, { algorithms: [...OPTIONS.algorithms, 'HS256', 'none'] });
   const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'orders', exp: time.wallMs() / 1000 + 60 };
   await assertRefused(await ask(new UnsecuredJWT(claims).encode()), /Nobody has this token/);
   const [head = '', body = ''] = (await sign()).split('.');
@@ -190,13 +190,13 @@ test('no algorithm without a signature, or with a secret that both know, is take
 });
 
 test('an algorithm that is not listed is refused, before any key is fetched', async (t) => {
-  const { ask, sign, issuer } = await bench(t, { algorithms: ['ES256'] });
+  const { ask, sign, issuer } = await fixture(t, { algorithms: ['ES256'] });
   await assertRefused(await ask(await sign()), /algorithm/);
   assert.equal(issuer.requests, 0);
 });
 
 test('a token whose text was changed, or that another signed, is refused', async (t) => {
-  const { ask, sign, issuer, time } = await bench(t);
+  const { ask, sign, issuer, time } = await fixture(t);
   const [head = '', , signature = ''] = (await sign({ sub: 'other' })).split('.');
   const [, body = ''] = (await sign()).split('.');
   await assertRefused(await ask(`${head}.${body}.${signature}`), /signature/);
@@ -207,14 +207,14 @@ test('a token whose text was changed, or that another signed, is refused', async
 });
 
 test('who cannot sign does not learn which subjects there are', async (t) => {
-  const { ask, time } = await bench(t);
+  const { ask, time } = await fixture(t);
   const stranger = await Issuer.start(t);
   const [known, unknown] = [await stranger.token(time.wallMs()), await stranger.token(time.wallMs(), { sub: 'nobody' })];
   assert.deepEqual(await ask(known), await ask(unknown));
 });
 
 test('what is no JWT at all is refused without a mistake of ours', async (t) => {
-  const { ask, issuer, log } = await bench(t);
+  const { ask, issuer, log } = await fixture(t);
   const b64 = (text: string) => Buffer.from(text).toString('base64url');
   const texts = ['a.b.c', 'a.b', '...', 'a.b.c.d.e', `${b64('{"alg":"RS256"}')}.${b64('[]')}.AA`, `${b64('null')}.${b64('null')}.AA`];
   texts.push(`${b64('{"alg":7}')}.${b64('{}')}.AA`, `${b64('{"alg":"RS256","crit":["x"]}')}.${b64('{}')}.AA`);
@@ -225,14 +225,14 @@ test('what is no JWT at all is refused without a mistake of ours', async (t) => 
 });
 
 test('a token of the configuration comes first and asks nobody, even if it has three parts', async (t) => {
-  const { ask, issuer } = await bench(t);
+  const { ask, issuer } = await fixture(t);
   issuer.misbehave = (response) => response.destroy();
   assert.equal(await ask('billing.token.00000001'), 'approver billing by token');
   assert.equal(issuer.requests, 0);
 });
 
 test('neither a token nor what it says is ever logged', async (t) => {
-  const { ask, sign, log } = await bench(t);
+  const { ask, sign, log } = await fixture(t);
   const tokens = [await sign(), await sign({ sub: 'a-secret-person' }), await sign({ aud: 'a-secret-audience' })];
   for (const token of tokens) await ask(token);
   for (const secret of [...tokens, 'a-secret']) assert.ok(!log.join().includes(secret));

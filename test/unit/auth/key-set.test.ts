@@ -16,7 +16,7 @@ import { VirtualTime } from '../../virtual/virtual-time.ts';
 const MINUTE = 60_000;
 
 /** A judge of tokens whose keys are where `options` say, by default at the issuer. */
-async function bench(t: TestContext, options: Partial<JwtOptions> = {}) {
+async function fixture(t: TestContext, options: Partial<JwtOptions> = {}) {
   const issuer = await Issuer.start(t);
   const time = new VirtualTime();
   const log: { readonly level: number; readonly msg: string; readonly err?: { readonly message: string } }[] = [];
@@ -51,7 +51,7 @@ async function bench(t: TestContext, options: Partial<JwtOptions> = {}) {
 const unavailable = { code: 'BRIDGE_JWT_KEYS' };
 
 test('keys are fetched at the first token, kept for ten minutes, and then fetched before they are used', async (t) => {
-  const { issuer, time, ask } = await bench(t);
+  const { issuer, time, ask } = await fixture(t);
   assert.equal(issuer.requests, 0);
   await Promise.all([ask(), ask(), ask()]);
   await time.advance(10 * MINUTE - 1);
@@ -63,7 +63,7 @@ test('keys are fetched at the first token, kept for ten minutes, and then fetche
 });
 
 test('a key that was withdrawn no longer proves anything once the keys are fetched anew, also for a token proved before', async (t) => {
-  const { issuer, time, judge, ask } = await bench(t);
+  const { issuer, time, judge, ask } = await fixture(t);
   await ask();
   await time.advance(9 * MINUTE);
   const token = await issuer.token(time.wallMs());
@@ -78,7 +78,7 @@ test('a key that was withdrawn no longer proves anything once the keys are fetch
 });
 
 test('a new key is fetched when a token names it, at most every 30 s', async (t) => {
-  const { issuer, time, ask } = await bench(t);
+  const { issuer, time, ask } = await fixture(t);
   await ask();
   await issuer.addKey('two', 'RS256');
   await issuer.addKey('three', 'RS256');
@@ -95,7 +95,7 @@ test('a new key is fetched when a token names it, at most every 30 s', async (t)
 });
 
 test('while the issuer is away known keys serve on for a day, unknown ones cannot be judged, and few requests are made', async (t) => {
-  const { issuer, time, ask, errors, log } = await bench(t);
+  const { issuer, time, ask, errors, log } = await fixture(t);
   await ask();
   await issuer.addKey('two', 'RS256');
   issuer.misbehave = (response) => response.destroy();
@@ -118,7 +118,7 @@ test('while the issuer is away known keys serve on for a day, unknown ones canno
 });
 
 test('without any keys a token cannot be judged, until the issuer is back', async (t) => {
-  const { issuer, time, ask } = await bench(t);
+  const { issuer, time, ask } = await fixture(t);
   issuer.misbehave = (response) => response.destroy();
   await assert.rejects(ask(), unavailable);
   issuer.misbehave = null;
@@ -129,7 +129,7 @@ test('without any keys a token cannot be judged, until the issuer is back', asyn
 });
 
 test('an issuer that does not answer is waited for 5 s, and nothing hangs longer', async (t) => {
-  const { issuer, time, ask, errors } = await bench(t);
+  const { issuer, time, ask, errors } = await fixture(t);
   const asked = Promise.withResolvers<void>();
   issuer.misbehave = () => asked.resolve();
   const answer = ask();
@@ -141,7 +141,7 @@ test('an issuer that does not answer is waited for 5 s, and nothing hangs longer
 });
 
 test('one that begins an answer and does not end it is cut off, too', async (t) => {
-  const { issuer, time, ask } = await bench(t);
+  const { issuer, time, ask } = await fixture(t);
   const begun = Promise.withResolvers<void>();
   issuer.misbehave = (response) => response.write('{', () => begun.resolve());
   const answer = ask();
@@ -161,7 +161,7 @@ for (const [what, status, headers, body, message] of [
   ['more than 1 MiB', 200, {}, `{"keys":[],"x":"${'x'.repeat(1_048_576)}"}`, /longer than 1 MiB/],
 ] as const) {
   test(`${what} in the place of a key set is told, and the good keys serve on`, async (t) => {
-    const { issuer, time, ask, errors } = await bench(t);
+    const { issuer, time, ask, errors } = await fixture(t);
     await ask();
     issuer.misbehave = (response) => response.writeHead(status, headers).end(body);
     await time.advance(10 * MINUTE);
@@ -174,13 +174,13 @@ for (const [what, status, headers, body, message] of [
 
 test('keys are not fetched from private addresses that are not allowed, by address or by name, nor ever from the metadata service', async (t) => {
   for (const host of ['127.0.0.1', 'localhost', '[::1]', '10.0.0.1']) {
-    const { ask, issuer, errors } = await bench(t, { allowPrivate: [], jwks: `http://${host}:1/keys` });
+    const { ask, issuer, errors } = await fixture(t, { allowPrivate: [], jwks: `http://${host}:1/keys` });
     await assert.rejects(ask(), { code: 'BRIDGE_JWT_FORBIDDEN_ADDRESS' });
     assert.match(errors().join(), /allowPrivate/);
     assert.equal(issuer.requests, 0);
   }
   for (const host of ['169.254.169.254', '168.63.129.16', '[::ffff:169.254.169.254]']) {
-    const { ask, errors } = await bench(t, { allowPrivate: ['0.0.0.0/0', '::/0'], jwks: `http://${host}/keys` });
+    const { ask, errors } = await fixture(t, { allowPrivate: ['0.0.0.0/0', '::/0'], jwks: `http://${host}/keys` });
     await assert.rejects(ask(), { code: 'BRIDGE_JWT_FORBIDDEN_ADDRESS' });
     assert.match(errors().join(), /metadata service/);
   }
@@ -195,16 +195,16 @@ test('over TLS the server must prove its name to the authorities that are truste
   const jwks = `https://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
   const ca = new Secret({ file: 'ca.pem' });
   ca.open(CERTIFICATE, 'ca.pem');
-  const trusting = await bench(t, { jwks, tls: { ca } });
+  const trusting = await fixture(t, { jwks, tls: { ca } });
   await trusting.judge.check();
-  const strange = await bench(t, { jwks });
+  const strange = await fixture(t, { jwks });
   await assert.rejects(strange.judge.check(), /does not trust.*approvals\.jwt\.tls\.ca/);
-  const misnamed = await bench(t, { jwks, tls: { ca, serverName: 'keys.test' } });
+  const misnamed = await fixture(t, { jwks, tls: { ca, serverName: 'keys.test' } });
   await assert.rejects(misnamed.judge.check(), /certificate for another name/);
 });
 
 test('a server that is not there is told with what to look at', async (t) => {
-  const { judge } = await bench(t, { jwks: 'http://127.0.0.1:1/keys' });
+  const { judge } = await fixture(t, { jwks: 'http://127.0.0.1:1/keys' });
   await assert.rejects(judge.check(), /cannot be reached \(ECONNREFUSED\)/);
 });
 
@@ -218,7 +218,7 @@ test('a key set in a file is read again when it changes, and a bad one leaves th
   const jwks = new Secret({ file: 'keys.json' });
   jwks.open(first.keySet(), path);
   writeFileSync(path, first.keySet());
-  const { time, judge, errors } = await bench(t, { jwks });
+  const { time, judge, errors } = await fixture(t, { jwks });
   const ask = async (kid: string) => (await judge.judge(await first.token(time.wallMs(), {}, { kid }), 'here')).kind;
   assert.equal(await ask('one'), 'approver');
   assert.equal(await ask('two'), 'refused');
@@ -244,6 +244,6 @@ test('a file whose key set could not be used is read again at the first token, a
   // As it was when the bridge started; node:test fails where a rejection is left unhandled.
   jwks.open('{"keys":[1]}', path);
   writeFileSync(path, issuer.keySet());
-  const { time, judge } = await bench(t, { jwks });
+  const { time, judge } = await fixture(t, { jwks });
   assert.equal((await judge.judge(await issuer.token(time.wallMs()), 'here')).kind, 'approver');
 });

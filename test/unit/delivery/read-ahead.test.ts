@@ -8,7 +8,7 @@ import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
 
 const SINK = 'hooks';
 
-function bench(keys: string) {
+function fixture(keys: string) {
   const store = new MemoryLaneStore(() => 0);
   for (const key of keys) store.queue(SINK, key);
   const ahead = new ReadAhead((except, limit) => store.queued(SINK, except, limit));
@@ -23,7 +23,7 @@ function bench(keys: string) {
 const ids = (rows: readonly Delivery[]) => rows.map(({ id }) => id);
 
 test('rows come in queue order, and the store is read once for many of them', () => {
-  const { store, ahead, accept } = bench('abcdefghij');
+  const { store, ahead, accept } = fixture('abcdefghij');
   const taken: string[] = [];
   for (let rows = ahead.take([], 1); rows.length > 0; rows = ahead.take([], 1)) {
     taken.push(...ids(rows));
@@ -34,13 +34,13 @@ test('rows come in queue order, and the store is read once for many of them', ()
 });
 
 test('less than asked for comes only where the store has no more', () => {
-  const { ahead } = bench('ab');
+  const { ahead } = fixture('ab');
   assert.deepEqual(ids(ahead.take([], 3)), ['a:1', 'b:2']);
   assert.deepEqual(ids(ahead.take(['a'], 3)), ['b:2']);
 });
 
 test('the next row of a key that a row was taken of is read again: by then it may not go any more', () => {
-  const { ahead, accept } = bench('aba');
+  const { ahead, accept } = fixture('aba');
   const [first, second] = [ahead.take([], 1), ahead.take([], 1)];
   assert.deepEqual([...ids(first), ...ids(second)], ['a:1', 'b:2']);
   accept(second);
@@ -48,7 +48,7 @@ test('the next row of a key that a row was taken of is read again: by then it ma
 });
 
 test('what is forgotten is read again', () => {
-  const { store, ahead, accept } = bench('abc');
+  const { store, ahead, accept } = fixture('abc');
   ahead.take([], 1);
   accept(store.open.slice(0, 2));
   ahead.forget();
@@ -63,7 +63,7 @@ test('whatever is taken, and whatever becomes of it, each key stays in order and
   });
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...'abcdef'), { maxLength: 120 }), fc.array(step, { maxLength: 60 }), (keys, steps) => {
-      const { store, ahead, accept } = bench(keys.join(''));
+      const { store, ahead, accept } = fixture(keys.join(''));
       const accepted: Delivery[] = [];
       let blocked = new Set<string>();
       const take = (limit: number, fails: readonly boolean[]) => {

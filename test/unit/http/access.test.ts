@@ -8,7 +8,7 @@ const CERTIFICATE: ClientCertificate = { exact: ['orders'], dns: [] };
 const ORDERS = { kind: 'approver', name: 'orders', via: 'certificate' } as const;
 
 /** An access that knows a certificate and one token, and tells what it was asked. */
-function bench(answer?: Authentication) {
+function fixture(answer?: Authentication) {
   const time = new VirtualTime();
   const asked: Credentials[] = [];
   const authenticate = async (credentials: Credentials): Promise<Authentication> => {
@@ -28,20 +28,20 @@ function bench(answer?: Authentication) {
 }
 
 test('without an Authorization header the certificate tells who calls', async () => {
-  const { identify, access } = bench();
+  const { identify, access } = fixture();
   assert.deepEqual(await identify({}, CERTIFICATE), ORDERS);
   assert.deepEqual(await identify({ authorization: '' }, CERTIFICATE), ORDERS);
   assert.equal(await access.refuseReading({ headers: {}, certificate: CERTIFICATE, address: '' }), null);
 });
 
 test('a certificate mends no Authorization header that is wrong', async () => {
-  const { statusOf } = bench();
+  const { statusOf } = fixture();
   for (const authorization of ['Bearer wrong', 'Basic Zm9v', 'good', 'Bearer'])
     assert.equal(await statusOf({ authorization }, CERTIFICATE), 401);
 });
 
 test('X-Forwarded-For, Forwarded and forwarded certificates tell nothing: failures are those of the connection', async () => {
-  const { statusOf, asked } = bench();
+  const { statusOf, asked } = fixture();
   const headers = (address: number) => ({
     'x-forwarded-for': `198.51.100.${address}`,
     forwarded: `for=198.51.100.${address}`,
@@ -55,7 +55,7 @@ test('X-Forwarded-For, Forwarded and forwarded certificates tell nothing: failur
 });
 
 test('however many fail from an address, a valid token or certificate from it is taken, and other addresses get their 401', async () => {
-  const { statusOf } = bench();
+  const { statusOf } = fixture();
   for (let failure = 0; failure < 500; failure++) await statusOf({ authorization: 'Bearer wrong' });
   assert.equal(await statusOf({ authorization: 'Bearer wrong' }), 429);
   assert.equal(await statusOf({ authorization: 'Bearer good' }), 200);
@@ -64,7 +64,7 @@ test('however many fail from an address, a valid token or certificate from it is
 });
 
 test('the limit is reached by the 20th failure within a minute, and not by valid requests between them', async () => {
-  const { statusOf, time } = bench();
+  const { statusOf, time } = fixture();
   for (let failure = 1; failure < 20; failure++) {
     assert.equal(await statusOf({}), 401);
     assert.equal(await statusOf({ authorization: 'Bearer good' }), 200);
@@ -77,7 +77,7 @@ test('the limit is reached by the 20th failure within a minute, and not by valid
 });
 
 test('what cannot be judged now is 503 with Retry-After, and no failure of the caller', async () => {
-  const { identify, statusOf } = bench({ outcome: 'unavailable', detail: 'Ask again.', retryAfterSeconds: 5 });
+  const { identify, statusOf } = fixture({ outcome: 'unavailable', detail: 'Ask again.', retryAfterSeconds: 5 });
   const reply = await identify({ authorization: 'Bearer a.b.c' });
   assert.ok(!('kind' in reply));
   assert.equal(reply.headers['retry-after'], '5');

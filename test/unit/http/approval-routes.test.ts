@@ -16,25 +16,25 @@ function assertProblem(answer: Answer, status: number, type: string): void {
 }
 
 test('an approver’s request is handed on with its name, and the results come back', async (t) => {
-  const bench = await serve(t);
-  const answer = await bench.approve();
+  const fixture = await serve(t);
+  const answer = await fixture.approve();
   assert.equal(answer.status, 200);
   assert.equal(answer.headers['content-type'], 'application/json');
   assert.deepEqual(answer.json, { results: [{ eventId: 'A', state: 'submitted', approvedBy: ['orders'] }] });
-  assert.deepEqual(bench.asked, [{ approver: 'orders', body: { StartRequests: [{ EventId: 'A' }] } }]);
+  assert.deepEqual(fixture.asked, [{ approver: 'orders', body: { StartRequests: [{ EventId: 'A' }] } }]);
 });
 
 test('202 where the approvals say so', async (t) => {
-  const bench = await serve(t);
-  bench.answer = async () => ({ kind: 'results', status: 202, results: [WAITING] });
-  const answer = await bench.approve();
+  const fixture = await serve(t);
+  fixture.answer = async () => ({ kind: 'results', status: 202, results: [WAITING] });
+  const answer = await fixture.approve();
   assert.equal(answer.status, 202);
   assert.deepEqual(answer.json['results'], [WAITING]);
 });
 
 test('the refusal of an id is a problem that names it', async (t) => {
-  const bench = await serve(t);
-  bench.answer = async () => ({
+  const fixture = await serve(t);
+  fixture.answer = async () => ({
     kind: 'refusal',
     status: 409,
     type: 'changed',
@@ -42,85 +42,85 @@ test('the refusal of an id is a problem that names it', async (t) => {
     detail: 'Look again.',
     eventId: 'A',
   });
-  const answer = await bench.approve();
+  const answer = await fixture.approve();
   assertProblem(answer, 409, 'changed');
   assert.equal(answer.json['eventId'], 'A');
   assert.equal('kind' in answer.json, false);
 });
 
 test('403 before everything else where no approvers are configured', async (t) => {
-  const bench = await serve(t);
-  bench.configured = false;
-  assertProblem(await bench.send('POST', '/v1/approvals', { body: 'x' }), 403, 'no-approvers');
+  const fixture = await serve(t);
+  fixture.configured = false;
+  assertProblem(await fixture.send('POST', '/v1/approvals', { body: 'x' }), 403, 'no-approvers');
 });
 
 test('401 without a token and with a wrong one, before the body is looked at', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   for (const authorization of ['', 'Bearer', 'Bearer wrong-token-0001', `Basic ${APPROVER}`, APPROVER, `Bearer ${APPROVER} x`]) {
-    const answer = await bench.send('POST', '/v1/approvals', { headers: { authorization }, body: 'x' });
+    const answer = await fixture.send('POST', '/v1/approvals', { headers: { authorization }, body: 'x' });
     assertProblem(answer, 401, 'unauthorized');
     assert.equal(answer.headers['www-authenticate'], 'Bearer');
   }
-  assert.equal(bench.asked.length, 0);
+  assert.equal(fixture.asked.length, 0);
 });
 
 test('the letter case of the scheme does not count', async (t) => {
-  const bench = await serve(t);
-  assert.equal((await bench.approve(undefined, { authorization: `bEARER ${APPROVER}` })).status, 200);
+  const fixture = await serve(t);
+  assert.equal((await fixture.approve(undefined, { authorization: `bEARER ${APPROVER}` })).status, 200);
 });
 
 test('a reader may not approve: 403, before the body is looked at', async (t) => {
-  const bench = await serve(t);
-  assertProblem(await bench.approve('x', { authorization: `Bearer ${READER}`, 'content-type': 'text/plain' }), 403, 'reader');
+  const fixture = await serve(t);
+  assertProblem(await fixture.approve('x', { authorization: `Bearer ${READER}`, 'content-type': 'text/plain' }), 403, 'reader');
 });
 
 test('415 where the body is not said to be JSON, or is compressed', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   for (const contentType of ['text/plain', '', 'application/jsonp', 'application/x-www-form-urlencoded']) {
-    assertProblem(await bench.approve(undefined, { 'content-type': contentType }), 415, 'not-json');
+    assertProblem(await fixture.approve(undefined, { 'content-type': contentType }), 415, 'not-json');
   }
-  assertProblem(await bench.approve(undefined, { 'content-encoding': 'gzip' }), 415, 'not-json');
-  assertProblem(await bench.send('POST', '/v1/approvals', { headers: { authorization: `Bearer ${APPROVER}` } }), 415, 'not-json');
-  assert.equal((await bench.approve(undefined, { 'content-type': 'Application/JSON; charset=utf-8' })).status, 200);
+  assertProblem(await fixture.approve(undefined, { 'content-encoding': 'gzip' }), 415, 'not-json');
+  assertProblem(await fixture.send('POST', '/v1/approvals', { headers: { authorization: `Bearer ${APPROVER}` } }), 415, 'not-json');
+  assert.equal((await fixture.approve(undefined, { 'content-type': 'Application/JSON; charset=utf-8' })).status, 200);
 });
 
 test('413 over 64 KiB, announced or not, and 64 KiB are taken', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   const body = (bytes: number) => `{"StartRequests":[],"x":"${'x'.repeat(bytes - 27)}"}`;
   assert.equal(body(65_536).length, 65_536);
-  assert.equal((await bench.approve(body(65_536))).status, 200);
-  assertProblem(await bench.approve(body(65_537)), 413, 'too-large');
-  assertProblem(await bench.approve(body(65_537), { 'transfer-encoding': 'chunked' }), 413, 'too-large');
-  assertProblem(await bench.approve('x'.repeat(5_000_000)), 413, 'too-large');
-  assert.equal(bench.asked.length, 1);
+  assert.equal((await fixture.approve(body(65_536))).status, 200);
+  assertProblem(await fixture.approve(body(65_537)), 413, 'too-large');
+  assertProblem(await fixture.approve(body(65_537), { 'transfer-encoding': 'chunked' }), 413, 'too-large');
+  assertProblem(await fixture.approve('x'.repeat(5_000_000)), 413, 'too-large');
+  assert.equal(fixture.asked.length, 1);
 });
 
 test('400 for what is no JSON or no UTF-8, without repeating it', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   for (const body of ['', '{', 'secret words', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])]) {
-    const answer = await bench.approve(body);
+    const answer = await fixture.approve(body);
     assertProblem(answer, 400, 'bad-request');
     assert.doesNotMatch(answer.text, /secret words/);
   }
-  assert.equal(bench.asked.length, 0);
+  assert.equal(fixture.asked.length, 0);
 });
 
 test('before it is known which VM this is, what is wrong with a body is told, and all else may be asked again', async (t) => {
-  const bench = await serve(t);
-  bench.isIdentified = false;
+  const fixture = await serve(t);
+  fixture.isIdentified = false;
   const headers = { authorization: `Bearer ${APPROVER}` };
-  assert.deepEqual((await bench.approve('{}')).json['type'], 'bad-request');
-  assert.equal((await bench.approve()).status, 503);
-  assert.equal((await bench.send('GET', '/v1/approvals/A', { headers })).status, 503);
-  assert.equal((await bench.send('DELETE', '/v1/holds/A', { headers })).status, 503);
-  assert.deepEqual([bench.asked, bench.told], [[], []]);
+  assert.deepEqual((await fixture.approve('{}')).json['type'], 'bad-request');
+  assert.equal((await fixture.approve()).status, 503);
+  assert.equal((await fixture.send('GET', '/v1/approvals/A', { headers })).status, 503);
+  assert.equal((await fixture.send('DELETE', '/v1/holds/A', { headers })).status, 503);
+  assert.deepEqual([fixture.asked, fixture.told], [[], []]);
 });
 
 test('503 with Retry-After while nothing can be stored, and while the bridge starts or stops', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   for (const code of ['BRIDGE_STORE_FULL', 'BRIDGE_APPROVALS_CLOSED', 'BRIDGE_APPROVALS_NOT_READY'] as ErrorCode[]) {
-    bench.answer = () => Promise.reject(new BridgeError(code, 'no room in /var/lib/bridge'));
-    const answer = await bench.approve();
+    fixture.answer = () => Promise.reject(new BridgeError(code, 'no room in /var/lib/bridge'));
+    const answer = await fixture.approve();
     assertProblem(answer, 503, 'unavailable');
     assert.equal(answer.headers['retry-after'], '5');
     assert.doesNotMatch(answer.text, /var.lib/);
@@ -128,38 +128,38 @@ test('503 with Retry-After while nothing can be stored, and while the bridge sta
 });
 
 test('500 where the bridge itself fails, which goes to the log and not to the caller', async (t) => {
-  const bench = await serve(t);
-  bench.answer = () => Promise.reject(new TypeError('inner words'));
-  const answer = await bench.approve();
+  const fixture = await serve(t);
+  fixture.answer = () => Promise.reject(new TypeError('inner words'));
+  const answer = await fixture.approve();
   assertProblem(answer, 500, 'internal');
   assert.doesNotMatch(answer.text, /inner words/);
-  assert.match(bench.log.join(''), /inner words/);
+  assert.match(fixture.log.join(''), /inner words/);
 });
 
 test('the 20th failure of an address within a minute is told to wait, and a valid token is taken all the same', async (t) => {
-  const bench = await serve(t);
-  const fail = () => bench.approve(undefined, { authorization: 'Bearer wrong-token-0001' });
+  const fixture = await serve(t);
+  const fail = () => fixture.approve(undefined, { authorization: 'Bearer wrong-token-0001' });
   for (let failure = 1; failure < 20; failure++) assertProblem(await fail(), 401, 'unauthorized');
-  await bench.time.advance(12_000);
+  await fixture.time.advance(12_000);
   const refused = await fail();
   assertProblem(refused, 429, 'too-many-requests');
   assert.equal(refused.headers['retry-after'], '48');
-  assert.equal((await bench.approve()).status, 200);
-  await bench.time.advance(48_000);
+  assert.equal((await fixture.approve()).status, 200);
+  await fixture.time.advance(48_000);
   assertProblem(await fail(), 401, 'unauthorized');
 });
 
 test('no token is ever logged or answered', async (t) => {
-  const bench = await serve(t, { requireToken: true });
+  const fixture = await serve(t, { requireToken: true });
   const wrong = 'wrong-token-00001';
   const texts: string[] = [];
   for (const token of [APPROVER, READER, wrong]) {
     for (const path of ['/v1/approvals', '/v1/events', '/nowhere']) {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const answer = await bench.send(path === '/v1/approvals' ? 'POST' : 'GET', path, { headers, body: '{}' });
+      const answer = await fixture.send(path === '/v1/approvals' ? 'POST' : 'GET', path, { headers, body: '{}' });
       texts.push(answer.text, JSON.stringify(answer.headers));
     }
   }
-  const everything = [...texts, ...bench.log].join('\n');
+  const everything = [...texts, ...fixture.log].join('\n');
   for (const token of [APPROVER, READER, wrong]) assert.ok(!everything.includes(token));
 });

@@ -8,7 +8,7 @@ const HOLD = { EventId: 'A', reason: 'backup' };
 const EVENT = { specversion: '1.0', id: '7', source: '/workflow', type: 'com.example.answer', datacontenttype: 'application/json' };
 const STRUCTURED = 'application/cloudevents+json; charset=utf-8';
 
-async function bench(t: Parameters<typeof serve>[0]) {
+async function fixture(t: Parameters<typeof serve>[0]) {
   const served = await serve(t);
   const post = (path: string, contentType: string, value: unknown, headers: OutgoingHttpHeaders = {}) =>
     served.send('POST', path, {
@@ -23,7 +23,7 @@ function base64(value: unknown): string {
 }
 
 test('a CloudEvent in structured mode carries an approval or a hold, in data or data_base64', async (t) => {
-  const { served, post } = await bench(t);
+  const { served, post } = await fixture(t);
   await post('/v1/approvals', STRUCTURED, { ...EVENT, data: APPROVAL });
   await post('/v1/approvals', 'Application/CloudEvents+JSON', { ...EVENT, data_base64: base64(APPROVAL) });
   await post('/v1/holds', STRUCTURED, { ...EVENT, data: HOLD });
@@ -35,7 +35,7 @@ test('a CloudEvent in structured mode carries an approval or a hold, in data or 
 });
 
 test('in binary mode the body is the approval, and the attributes are its headers', async (t) => {
-  const { served, post } = await bench(t);
+  const { served, post } = await fixture(t);
   const headers = { 'ce-specversion': '1.0', 'ce-id': '7', 'ce-source': '/workflow', 'ce-type': 'com.example.answer' };
   assert.equal((await post('/v1/approvals', 'application/json', APPROVAL, headers)).status, 200);
   assert.equal((await post('/v1/holds', 'application/json', HOLD, headers)).status, 201);
@@ -43,13 +43,13 @@ test('in binary mode the body is the approval, and the attributes are its header
 });
 
 test('who approves is told by the token, whatever the event claims', async (t) => {
-  const { served, post } = await bench(t);
+  const { served, post } = await fixture(t);
   await post('/v1/approvals', STRUCTURED, { ...EVENT, source: 'billing', approver: 'billing', data: { ...APPROVAL, approver: 'billing' } });
   assert.equal(served.asked[0]?.approver, 'orders');
 });
 
 test('an envelope that cannot be opened is 400 and says why, without repeating it', async (t) => {
-  const { served, post } = await bench(t);
+  const { served, post } = await fixture(t);
   const faults: readonly (readonly [unknown, RegExp])[] = [
     ['{"secret words"', /not valid JSON/],
     ['"secret words"', /no CloudEvent/],
@@ -72,7 +72,7 @@ test('an envelope that cannot be opened is 400 and says why, without repeating i
 });
 
 test('a ce-specversion other than 1.0 is 400, also beside structured mode', async (t) => {
-  const { served, post } = await bench(t);
+  const { served, post } = await fixture(t);
   for (const [type, body] of [
     ['application/json', APPROVAL],
     [STRUCTURED, { ...EVENT, data: APPROVAL }],
@@ -85,7 +85,7 @@ test('a ce-specversion other than 1.0 is 400, also beside structured mode', asyn
 });
 
 test('a batch of CloudEvents, and one in another format, is 415', async (t) => {
-  const { post } = await bench(t);
+  const { post } = await fixture(t);
   for (const type of ['application/cloudevents-batch+json', 'application/cloudevents+avro', 'application/cloudevents']) {
     const answer = await post('/v1/approvals', type, [{ ...EVENT, data: APPROVAL }]);
     assert.deepEqual([answer.status, answer.json['type']], [415, 'not-json'], type);
@@ -93,7 +93,7 @@ test('a batch of CloudEvents, and one in another format, is 415', async (t) => {
 });
 
 test('an approval that also holds or releases is 400 and says where to, so that no hold is overheard', async (t) => {
-  const { served, post } = await bench(t);
+  const { served, post } = await fixture(t);
   for (const more of [{ Holds: [HOLD] }, { Releases: [] }, { Holds: null }]) {
     for (const answer of [
       await post('/v1/approvals', 'application/json', { ...APPROVAL, ...more }),
@@ -107,7 +107,7 @@ test('an approval that also holds or releases is 400 and says where to, so that 
 });
 
 test('a CloudEvent that is called plain JSON is told its media type', async (t) => {
-  const { served, post } = await bench(t);
+  const { served, post } = await fixture(t);
   const answer = await post('/v1/approvals', 'application/json', { ...EVENT, data: APPROVAL });
   assert.deepEqual([answer.status, answer.json['type']], [400, 'bad-request']);
   assert.match(String(answer.json['detail']), /application\/cloudevents\+json/);

@@ -16,102 +16,102 @@ const REFUSED = {
 } as const;
 
 test('a hold is handed on with who asks and how it was known, and comes back: 201', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   const hold = { eventId: 'A', holds: [{ approver: 'orders', reason: 'backup', at: '2026-01-01T00:00:00.000Z' }] };
-  bench.held = () => ({ kind: 'held', status: 201, hold });
-  const answer = await bench.send('POST', '/v1/holds', { headers: JSON_BODY, body: '{"EventId":"A","reason":"backup"}' });
+  fixture.held = () => ({ kind: 'held', status: 201, hold });
+  const answer = await fixture.send('POST', '/v1/holds', { headers: JSON_BODY, body: '{"EventId":"A","reason":"backup"}' });
   assert.equal(answer.status, 201);
   assert.deepEqual(answer.json, hold);
-  assert.deepEqual(bench.told, ['hold orders token {"EventId":"A","reason":"backup"}']);
+  assert.deepEqual(fixture.told, ['hold orders token {"EventId":"A","reason":"backup"}']);
 });
 
 test('a released hold is 204 without a body, type or length', async (t) => {
-  const bench = await serve(t);
-  const answer = await bench.send('DELETE', '/v1/holds/A', { headers: AUTHORIZATION });
+  const fixture = await serve(t);
+  const answer = await fixture.send('DELETE', '/v1/holds/A', { headers: AUTHORIZATION });
   assert.deepEqual(
     [answer.status, answer.text, answer.headers['content-length'], answer.headers['content-type'], answer.headers['transfer-encoding']],
     [204, '', undefined, undefined, undefined],
   );
-  assert.deepEqual(bench.told, ['release orders A null']);
+  assert.deepEqual(fixture.told, ['release orders A null']);
 });
 
 test('the EventId of the path and the approver of the query are decoded', async (t) => {
-  const bench = await serve(t);
-  await bench.send('DELETE', '/v1/holds/a%2Fb%20%C3%A9%2541?approver=bil%6Cing+2&x=1', { headers: AUTHORIZATION });
-  await bench.send('DELETE', `/v1/holds/${'x'.repeat(5000)}`, { headers: AUTHORIZATION });
-  assert.deepEqual(bench.told, ['release orders a/b é%41 billing 2', `release orders ${'x'.repeat(5000)} null`]);
+  const fixture = await serve(t);
+  await fixture.send('DELETE', '/v1/holds/a%2Fb%20%C3%A9%2541?approver=bil%6Cing+2&x=1', { headers: AUTHORIZATION });
+  await fixture.send('DELETE', `/v1/holds/${'x'.repeat(5000)}`, { headers: AUTHORIZATION });
+  assert.deepEqual(fixture.told, ['release orders a/b é%41 billing 2', `release orders ${'x'.repeat(5000)} null`]);
 });
 
 test('400 where ?approver= names nobody, or several', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   for (const query of ['approver=', 'approver', 'approver=a&approver=b']) {
-    const answer = await bench.send('DELETE', `/v1/holds/A?${query}`, { headers: AUTHORIZATION });
+    const answer = await fixture.send('DELETE', `/v1/holds/A?${query}`, { headers: AUTHORIZATION });
     assert.deepEqual([answer.status, answer.json['type']], [400, 'bad-request'], query);
   }
-  assert.deepEqual(bench.told, []);
+  assert.deepEqual(fixture.told, []);
 });
 
 test('?before= is a time of RFC 3339, and 400 where it is none', async (t) => {
-  const bench = await serve(t);
-  await bench.send('DELETE', '/v1/holds/A?before=2026-01-01T00:00:00.250Z', { headers: AUTHORIZATION });
-  assert.deepEqual(bench.told, ['release orders A null 1767225600250']);
+  const fixture = await serve(t);
+  await fixture.send('DELETE', '/v1/holds/A?before=2026-01-01T00:00:00.250Z', { headers: AUTHORIZATION });
+  assert.deepEqual(fixture.told, ['release orders A null 1767225600250']);
   for (const query of ['before=', 'before=yesterday', 'before=2026-01-01', 'before=2026-01-01T00:00:00Z&before=2026-01-01T00:00:00Z']) {
-    const answer = await bench.send('DELETE', `/v1/holds/A?${query}`, { headers: AUTHORIZATION });
+    const answer = await fixture.send('DELETE', `/v1/holds/A?${query}`, { headers: AUTHORIZATION });
     assert.deepEqual([answer.status, answer.json['type']], [400, 'bad-request'], query);
   }
-  assert.equal(bench.told.length, 1);
+  assert.equal(fixture.told.length, 1);
 });
 
 test('a refusal of either is a problem', async (t) => {
-  const bench = await serve(t);
-  bench.released = () => REFUSED;
-  bench.held = () => ({ ...REFUSED, status: 409, type: 'submitted' });
-  const released = await bench.send('DELETE', '/v1/holds/A', { headers: AUTHORIZATION });
+  const fixture = await serve(t);
+  fixture.released = () => REFUSED;
+  fixture.held = () => ({ ...REFUSED, status: 409, type: 'submitted' });
+  const released = await fixture.send('DELETE', '/v1/holds/A', { headers: AUTHORIZATION });
   assert.deepEqual([released.status, released.json['type'], released.json['eventId']], [404, 'not-held', 'A']);
-  const held = await bench.send('POST', '/v1/holds', { headers: JSON_BODY, body: '{}' });
+  const held = await fixture.send('POST', '/v1/holds', { headers: JSON_BODY, body: '{}' });
   assert.deepEqual([held.status, held.json['type'], 'kind' in held.json], [409, 'submitted', false]);
 });
 
 test('nobody holds or releases who may not approve, and the body is looked at after that', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   const both = async (headers: http.OutgoingHttpHeaders, status: number, type: string) => {
     for (const [method, path] of [
       ['POST', '/v1/holds'],
       ['DELETE', '/v1/holds/A'],
     ] as const) {
-      const answer = await bench.send(method, path, { headers, body: 'x' });
+      const answer = await fixture.send(method, path, { headers, body: 'x' });
       assert.deepEqual([answer.status, answer.json['type']], [status, type], method);
     }
   };
   await both({}, 401, 'unauthorized');
   await both({ authorization: `Bearer ${READER}` }, 403, 'reader');
-  bench.configured = false;
+  fixture.configured = false;
   await both(AUTHORIZATION, 403, 'no-approvers');
-  assert.deepEqual(bench.told, []);
+  assert.deepEqual(fixture.told, []);
 });
 
 test('415, 413 and 400 of a hold are as those of an approval', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   const hold = async (headers: http.OutgoingHttpHeaders, body: string) =>
-    (await bench.send('POST', '/v1/holds', { headers: { ...AUTHORIZATION, ...headers }, body })).status;
+    (await fixture.send('POST', '/v1/holds', { headers: { ...AUTHORIZATION, ...headers }, body })).status;
   assert.equal(await hold({ 'content-type': 'text/plain' }, '{}'), 415);
   assert.equal(await hold({ 'content-type': 'application/json' }, 'x'.repeat(70_000)), 413);
   assert.equal(await hold({ 'content-type': 'application/json' }, '{'), 400);
-  assert.deepEqual(bench.told, []);
+  assert.deepEqual(fixture.told, []);
 });
 
 test('503 with Retry-After while nothing can be stored', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   const fail = () => {
     throw new BridgeError('BRIDGE_STORE_FULL', 'no room in /var/lib/bridge');
   };
-  [bench.held, bench.released, bench.life] = [fail, fail, fail];
+  [fixture.held, fixture.released, fixture.life] = [fail, fail, fail];
   for (const [method, path, words] of [
     ['POST', '/v1/holds', /nothing was recorded/],
     ['DELETE', '/v1/holds/A', /nothing was recorded/],
     ['GET', '/v1/approvals/A', /cannot be told/],
   ] as const) {
-    const answer = await bench.send(method, path, { headers: JSON_BODY, ...(method === 'POST' && { body: '{}' }) });
+    const answer = await fixture.send(method, path, { headers: JSON_BODY, ...(method === 'POST' && { body: '{}' }) });
     assert.equal(answer.status, 503);
     assert.equal(answer.headers['retry-after'], '5');
     assert.match(String(answer.json['detail']), words);
@@ -120,20 +120,20 @@ test('503 with Retry-After while nothing can be stored', async (t) => {
 });
 
 test('a body of a DELETE is not read, and the connection is kept for the next request', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
   const body = 'x'.repeat(300_000);
-  assert.equal((await bench.send('DELETE', '/v1/holds/A', { headers: AUTHORIZATION, body, agent })).status, 204);
-  assert.equal((await bench.send('GET', '/healthz', { agent })).status, 200);
+  assert.equal((await fixture.send('DELETE', '/v1/holds/A', { headers: AUTHORIZATION, body, agent })).status, 204);
+  assert.equal((await fixture.send('GET', '/healthz', { agent })).status, 200);
 });
 
 test('the record is asked for in parts, by numbers alone', async (t) => {
-  const bench = await serve(t);
-  const status = async (query: string) => (await bench.send('GET', `/v1/approvals/A?${query}`)).status;
+  const fixture = await serve(t);
+  const status = async (query: string) => (await fixture.send('GET', `/v1/approvals/A?${query}`)).status;
   assert.equal(await status('limit=200&after=17'), 200);
   assert.equal(await status('limit=1&other=x'), 200);
-  assert.deepEqual(bench.told, ['life A 17 200', 'life A 0 1']);
+  assert.deepEqual(fixture.told, ['life A 17 200', 'life A 0 1']);
   for (const query of [
     'limit=0',
     'limit=201',
@@ -146,7 +146,7 @@ test('the record is asked for in parts, by numbers alone', async (t) => {
     `after=${'9'.repeat(16)}`,
   ])
     assert.equal(await status(query), 400, query);
-  assert.equal(bench.told.length, 2);
+  assert.equal(fixture.told.length, 2);
 });
 
 test('what became of an approval is told to whoever may read events', async (t) => {

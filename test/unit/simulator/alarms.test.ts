@@ -7,7 +7,7 @@ import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 const HOUR_MS = 3_600_000;
 
-function bench(speed: number) {
+function fixture(speed: number) {
   const time = new VirtualTime();
   const clock = new VirtualClock(time, speed);
   const alarms = new Alarms(clock, time);
@@ -19,7 +19,7 @@ function bench(speed: number) {
 }
 
 test('an alarm rings when the simulated clock is there, at the speed of the clock', async () => {
-  const { time, ringAfter, rung } = bench(60);
+  const { time, ringAfter, rung } = fixture(60);
   ringAfter(60_000);
   await time.advance(999);
   assert.deepEqual(rung, []);
@@ -28,14 +28,14 @@ test('an alarm rings when the simulated clock is there, at the speed of the cloc
 });
 
 test('a moment that has passed rings at once, within the call', () => {
-  const { time, ringAfter, rung } = bench(1);
+  const { time, ringAfter, rung } = fixture(1);
   ringAfter(0);
   ringAfter(-1);
   assert.deepEqual([rung, time.pending], [[0, 0], 0]);
 });
 
 test('a change of the speed moves what is left, and a faster clock never rings too early', async () => {
-  const { time, clock, ringAfter, rung } = bench(1);
+  const { time, clock, ringAfter, rung } = fixture(1);
   ringAfter(100_000);
   await time.advance(40_000);
   clock.setSpeed(7);
@@ -46,7 +46,7 @@ test('a change of the speed moves what is left, and a faster clock never rings t
 });
 
 test('while the clock stands there is no timer, and the alarm rings once it runs again', async () => {
-  const { time, clock, ringAfter, rung } = bench(1);
+  const { time, clock, ringAfter, rung } = fixture(1);
   ringAfter(10_000);
   await time.advance(4000);
   clock.setSpeed(0);
@@ -61,7 +61,7 @@ test('while the clock stands there is no timer, and the alarm rings once it runs
 });
 
 test('a clock that is put forward rings what it passes, and only that', () => {
-  const { time, clock, ringAfter, rung } = bench(0);
+  const { time, clock, ringAfter, rung } = fixture(0);
   for (const ms of [1000, 2000, 3001]) ringAfter(ms);
   clock.advance(3000);
   assert.deepEqual([rung, time.pending], [[3000, 3000], 0]);
@@ -70,7 +70,7 @@ test('a clock that is put forward rings what it passes, and only that', () => {
 });
 
 test('an alarm that was cancelled never rings, neither by the clock nor by an order to it', async () => {
-  const { time, clock, ringAfter, rung } = bench(1);
+  const { time, clock, ringAfter, rung } = fixture(1);
   const cancel = ringAfter(1000);
   cancel();
   assert.equal(time.pending, 0);

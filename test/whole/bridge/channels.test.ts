@@ -34,7 +34,7 @@ interface Life {
 }
 
 /** A channel, and what can be seen from outside. */
-class Scene {
+class Fixture {
   readonly azure: SimulatedAzure;
   readonly bridge: ChannelBridge;
   readonly channel: Channel;
@@ -102,141 +102,141 @@ const body = (...EventIds: readonly string[]): string => JSON.stringify({ StartR
 const swapCase = (text: string): string =>
   text.replace(/[a-z]/gi, (one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()));
 
-type Promised = (scene: Scene) => Promise<void>;
+type Promised = (fixture: Fixture) => Promise<void>;
 
 const PROMISES: Readonly<Record<string, Promised>> = {
-  'a yes starts the event, and record and CloudEvents name who gave it and how': async (scene) => {
-    const { channel } = scene;
-    const id = await scene.event();
+  'a yes starts the event, and record and CloudEvents name who gave it and how': async (fixture) => {
+    const { channel } = fixture;
+    const id = await fixture.event();
     assert.equal(await channel.approve('narrow', body(id)), 'taken');
-    await scene.isPosted(id);
-    await poll(() => scene.told(id).includes('started'), 'the start');
-    const { state, approvedBy, steps } = await scene.life(id);
+    await fixture.isPosted(id);
+    await poll(() => fixture.told(id).includes('started'), 'the start');
+    const { state, approvedBy, steps } = await fixture.life(id);
     assert.deepEqual([state, approvedBy], ['confirmed', ['narrow']]);
     const [recorded] = steps;
     assert.deepEqual([recorded?.step, recorded?.approver, recorded?.via], ['recorded', 'narrow', channel.via('narrow')]);
-    assert.deepEqual(scene.told(id).slice().sort(), ['approval.recorded', 'approval.submitted', 'scheduled', 'started']);
+    assert.deepEqual(fixture.told(id).slice().sort(), ['approval.recorded', 'approval.submitted', 'scheduled', 'started']);
   },
 
-  'the same yes again, before and after the start, is taken and does nothing': async (scene) => {
-    const id = await scene.event();
-    const said = [await scene.channel.approve('ops', body(id)), await scene.channel.approve('ops', body(id))];
-    await poll(() => scene.told(id).includes('started'), 'the start');
-    said.push(await scene.channel.approve('ops', body(id)));
-    await polled(scene.azure);
+  'the same yes again, before and after the start, is taken and does nothing': async (fixture) => {
+    const id = await fixture.event();
+    const said = [await fixture.channel.approve('ops', body(id)), await fixture.channel.approve('ops', body(id))];
+    await poll(() => fixture.told(id).includes('started'), 'the start');
+    said.push(await fixture.channel.approve('ops', body(id)));
+    await polled(fixture.azure);
     assert.deepEqual(said, ['taken', 'taken', 'taken']);
-    assert.deepEqual(scene.posted(id), [id]);
-    assert.equal((await scene.life(id)).steps.filter(({ step }) => step === 'recorded').length, 1);
+    assert.deepEqual(fixture.posted(id), [id]);
+    assert.equal((await fixture.life(id)).steps.filter(({ step }) => step === 'recorded').length, 1);
   },
 
-  'EventIds count without case, and the StartRequest carries the service’s own': async (scene) => {
-    const id = await scene.event();
-    assert.equal(await scene.channel.approve('ops', body(swapCase(id))), 'taken');
-    await scene.isPosted(id);
-    assert.deepEqual(scene.posted(id), [id]);
+  'EventIds count without case, and the StartRequest carries the service’s own': async (fixture) => {
+    const id = await fixture.event();
+    assert.equal(await fixture.channel.approve('ops', body(swapCase(id))), 'taken');
+    await fixture.isPosted(id);
+    assert.deepEqual(fixture.posted(id), [id]);
   },
 
-  'a yes for an event that nobody lists records nothing; once it is listed, a yes counts': async (scene) => {
+  'a yes for an event that nobody lists records nothing; once it is listed, a yes counts': async (fixture) => {
     const EventId = crypto.randomUUID();
-    assert.equal(await scene.channel.approve('ops', body(EventId)), scene.words.unknown);
-    await scene.isNotPosted(EventId);
-    scene.azure.schedule({ EventId, notice: '1h' });
-    await poll(() => scene.told(EventId).includes('scheduled'), 'the event');
+    assert.equal(await fixture.channel.approve('ops', body(EventId)), fixture.words.unknown);
+    await fixture.isNotPosted(EventId);
+    fixture.azure.schedule({ EventId, notice: '1h' });
+    await poll(() => fixture.told(EventId).includes('scheduled'), 'the event');
     // A message that waits is this yes already.
-    if (scene.words.unknown !== 'waits') await scene.channel.approve('ops', body(EventId));
-    await scene.isPosted(EventId);
-    assert.deepEqual((await scene.life(EventId)).approvedBy, ['ops']);
+    if (fixture.words.unknown !== 'waits') await fixture.channel.approve('ops', body(EventId));
+    await fixture.isPosted(EventId);
+    assert.deepEqual((await fixture.life(EventId)).approvedBy, ['ops']);
   },
 
-  'a yes for what has started is refused': async (scene) => {
-    const id = await scene.event();
-    scene.azure.start(id);
-    await poll(() => scene.told(id).includes('started'), 'the start');
-    assert.equal(await scene.channel.approve('ops', body(id)), 'started');
-    await scene.isRefused(id, 'started');
+  'a yes for what has started is refused': async (fixture) => {
+    const id = await fixture.event();
+    fixture.azure.start(id);
+    await poll(() => fixture.told(id).includes('started'), 'the start');
+    assert.equal(await fixture.channel.approve('ops', body(id)), 'started');
+    await fixture.isRefused(id, 'started');
   },
 
-  'a yes outside the scope of its approver is refused': async (scene) => {
-    const id = await scene.event('Reboot');
-    assert.equal(await scene.channel.approve('narrow', body(id)), 'scope');
-    await scene.isRefused(id, 'scope');
-    assert.deepEqual((await scene.life(id)).approvedBy, []);
+  'a yes outside the scope of its approver is refused': async (fixture) => {
+    const id = await fixture.event('Reboot');
+    assert.equal(await fixture.channel.approve('narrow', body(id)), 'scope');
+    await fixture.isRefused(id, 'scope');
+    assert.deepEqual((await fixture.life(id)).approvedBy, []);
   },
 
-  'a yes for what the policy never approves is refused': async (scene) => {
-    const id = await scene.event('Terminate');
-    assert.equal(await scene.channel.approve('ops', body(id)), 'forbidden');
-    await scene.isRefused(id, 'forbidden');
+  'a yes for what the policy never approves is refused': async (fixture) => {
+    const id = await fixture.event('Terminate');
+    assert.equal(await fixture.channel.approve('ops', body(id)), 'forbidden');
+    await fixture.isRefused(id, 'forbidden');
   },
 
-  'a yes that names the CloudEvent that it saw counts, unless the event has got worse since': async (scene) => {
-    const [same, worse] = [await scene.event('Freeze'), await scene.event('Freeze')];
-    const seen = (id: string) => JSON.stringify({ StartRequests: [{ EventId: id, Seen: scene.idOf(id, 'scheduled') }] });
+  'a yes that names the CloudEvent that it saw counts, unless the event has got worse since': async (fixture) => {
+    const [same, worse] = [await fixture.event('Freeze'), await fixture.event('Freeze')];
+    const seen = (id: string) => JSON.stringify({ StartRequests: [{ EventId: id, Seen: fixture.idOf(id, 'scheduled') }] });
     const [saidOfSame, saidOfWorse] = [seen(same), seen(worse)];
-    scene.azure.change(worse, { EventType: 'Reboot' });
-    await poll(() => scene.told(worse).includes('updated'), 'the change');
-    assert.equal(await scene.channel.approve('ops', saidOfWorse), 'changed');
-    assert.equal(await scene.channel.approve('ops', saidOfSame), 'taken');
-    await scene.isPosted(same);
-    await scene.isRefused(worse, 'changed');
+    fixture.azure.change(worse, { EventType: 'Reboot' });
+    await poll(() => fixture.told(worse).includes('updated'), 'the change');
+    assert.equal(await fixture.channel.approve('ops', saidOfWorse), 'changed');
+    assert.equal(await fixture.channel.approve('ops', saidOfSame), 'taken');
+    await fixture.isPosted(same);
+    await fixture.isRefused(worse, 'changed');
   },
 
-  'a yes that names a CloudEvent that is none of this event is refused': async (scene) => {
-    const [id, other] = [await scene.event(), await scene.event()];
-    for (const Seen of ['nothing', scene.idOf(other, 'scheduled')])
-      assert.equal(await scene.channel.approve('ops', JSON.stringify({ StartRequests: [{ EventId: id, Seen }] })), 'seen-unknown');
-    await scene.isRefused(id, 'seen-unknown');
+  'a yes that names a CloudEvent that is none of this event is refused': async (fixture) => {
+    const [id, other] = [await fixture.event(), await fixture.event()];
+    for (const Seen of ['nothing', fixture.idOf(other, 'scheduled')])
+      assert.equal(await fixture.channel.approve('ops', JSON.stringify({ StartRequests: [{ EventId: id, Seen }] })), 'seen-unknown');
+    await fixture.isRefused(id, 'seen-unknown');
   },
 
-  'where all must agree, one yes waits for the other': async (scene) => {
-    const id = await scene.event('Redeploy');
-    assert.equal(await scene.channel.approve('ops', body(id)), 'taken');
-    await scene.isNotPosted(id);
-    const { state, waitingFor } = await scene.life(id);
+  'where all must agree, one yes waits for the other': async (fixture) => {
+    const id = await fixture.event('Redeploy');
+    assert.equal(await fixture.channel.approve('ops', body(id)), 'taken');
+    await fixture.isNotPosted(id);
+    const { state, waitingFor } = await fixture.life(id);
     assert.deepEqual([state, waitingFor], ['waiting', ['second']]);
-    assert.equal(await scene.channel.approve('second', body(id)), 'taken');
-    await scene.isPosted(id);
-    assert.deepEqual((await scene.life(id)).approvedBy, ['ops', 'second']);
+    assert.equal(await fixture.channel.approve('second', body(id)), 'taken');
+    await fixture.isPosted(id);
+    assert.deepEqual((await fixture.life(id)).approvedBy, ['ops', 'second']);
   },
 
-  'under a hold a yes is recorded and nothing is posted, until the hold is released': async (scene) => {
-    const { channel } = scene;
-    const id = await scene.event();
+  'under a hold a yes is recorded and nothing is posted, until the hold is released': async (fixture) => {
+    const { channel } = fixture;
+    const id = await fixture.event();
     assert.equal(await channel.hold('second', id, 'the primary is here'), 'taken');
     assert.equal(await channel.approve('ops', body(id)), 'taken');
-    await scene.isNotPosted(id);
-    const { state, holds } = await scene.life(id);
+    await fixture.isNotPosted(id);
+    const { state, holds } = await fixture.life(id);
     assert.deepEqual([state, holds.map(({ approver, reason }) => [approver, reason])], ['held', [['second', 'the primary is here']]]);
     assert.equal(await channel.release('ops', id), 'forbidden');
     assert.equal(await channel.release('second', id), 'taken');
-    await scene.isPosted(id);
+    await fixture.isPosted(id);
   },
 
-  'of several ids all count, or where one is refused none does': async (scene) => {
-    const ids = [await scene.event(), await scene.event()];
-    const running = await scene.event();
-    scene.azure.start(running);
-    await poll(() => scene.told(running).includes('started'), 'the start');
-    assert.equal(await scene.channel.approve('ops', body(...ids, running)), 'started');
-    await scene.isNotPosted(...ids);
-    for (const id of ids) assert.deepEqual((await scene.life(id)).steps, []);
-    assert.equal(await scene.channel.approve('ops', body(...ids)), 'taken');
-    await scene.isPosted(...ids);
+  'of several ids all count, or where one is refused none does': async (fixture) => {
+    const ids = [await fixture.event(), await fixture.event()];
+    const running = await fixture.event();
+    fixture.azure.start(running);
+    await poll(() => fixture.told(running).includes('started'), 'the start');
+    assert.equal(await fixture.channel.approve('ops', body(...ids, running)), 'started');
+    await fixture.isNotPosted(...ids);
+    for (const id of ids) assert.deepEqual((await fixture.life(id)).steps, []);
+    assert.equal(await fixture.channel.approve('ops', body(...ids)), 'taken');
+    await fixture.isPosted(...ids);
   },
 
-  'a thousand ids, most of them repeats in odd letter case, start each event once': async (scene) => {
+  'a thousand ids, most of them repeats in odd letter case, start each event once': async (fixture) => {
     const ids: string[] = [];
-    for (let count = 0; count < 5; count++) ids.push(await scene.event());
+    for (let count = 0; count < 5; count++) ids.push(await fixture.event());
     const thousand = Array.from({ length: 1000 }, (_, index) => {
       const id = ids[index % ids.length] ?? '';
       return index % 3 === 0 ? swapCase(id) : id;
     });
-    assert.equal(await scene.channel.approve('ops', body(...thousand)), 'taken');
-    await scene.isPosted(...ids);
-    for (const id of ids) assert.deepEqual(scene.posted(id), [id]);
+    assert.equal(await fixture.channel.approve('ops', body(...thousand)), 'taken');
+    await fixture.isPosted(...ids);
+    for (const id of ids) assert.deepEqual(fixture.posted(id), [id]);
   },
 
-  'a CloudEvent carries a yes as data, as data_base64 and in binary mode': async (scene) => {
+  'a CloudEvent carries a yes as data, as data_base64 and in binary mode': async (fixture) => {
     const cloudEvent = (more: object) =>
       JSON.stringify({ specversion: '1.0', id: '1', source: '/pipeline', type: 'com.example.drained', ...more });
     const ways: readonly (readonly [Mode, (id: string) => string])[] = [
@@ -245,68 +245,68 @@ const PROMISES: Readonly<Record<string, Promised>> = {
       ['binary', body],
     ];
     for (const [mode, bodyOf] of ways) {
-      const id = await scene.event();
-      assert.equal(await scene.channel.approve('ops', bodyOf(id), mode), 'taken');
-      await scene.isPosted(id);
+      const id = await fixture.event();
+      assert.equal(await fixture.channel.approve('ops', bodyOf(id), mode), 'taken');
+      await fixture.isPosted(id);
     }
   },
 
-  'what is no approval is refused, and what comes after it counts': async (scene) => {
-    const id = await scene.event();
+  'what is no approval is refused, and what comes after it counts': async (fixture) => {
+    const id = await fixture.event();
     const bodies = ['yes, please', '{}', body(), '{"StartRequests":[{"EventId":""}]}', JSON.stringify([{ EventId: id }])];
-    for (const one of bodies) assert.equal(await scene.channel.approve('ops', one), 'bad-request', one);
+    for (const one of bodies) assert.equal(await fixture.channel.approve('ops', one), 'bad-request', one);
     const empty = JSON.stringify({ specversion: '1.0', id: '1', source: '/pipeline', type: 'com.example.drained' });
-    assert.equal(await scene.channel.approve('ops', empty, 'structured'), 'bad-request');
+    assert.equal(await fixture.channel.approve('ops', empty, 'structured'), 'bad-request');
     assert.equal(
-      await scene.channel.approve('ops', JSON.stringify({ StartRequests: [{ EventId: id }], filler: 'x'.repeat(65_536) })),
-      scene.words.large,
+      await fixture.channel.approve('ops', JSON.stringify({ StartRequests: [{ EventId: id }], filler: 'x'.repeat(65_536) })),
+      fixture.words.large,
     );
-    await scene.isNotPosted(id);
-    assert.equal(await scene.channel.approve('ops', body(id)), 'taken');
-    await scene.isPosted(id);
+    await fixture.isNotPosted(id);
+    assert.equal(await fixture.channel.approve('ops', body(id)), 'taken');
+    await fixture.isPosted(id);
   },
 
-  'the same yes over this and over HTTP at once is recorded and posted once': async (scene) => {
-    const id = await scene.event();
-    const http = new HttpChannel(scene.bridge);
-    const said = await Promise.all([scene.channel.approve('ops', body(id)), http.approve('ops', body(id))]);
+  'the same yes over this and over HTTP at once is recorded and posted once': async (fixture) => {
+    const id = await fixture.event();
+    const http = new HttpChannel(fixture.bridge);
+    const said = await Promise.all([fixture.channel.approve('ops', body(id)), http.approve('ops', body(id))]);
     assert.deepEqual(said, ['taken', 'taken']);
-    await scene.isPosted(id);
-    await polled(scene.azure);
-    assert.deepEqual(scene.posted(id), [id]);
-    assert.equal((await scene.life(id)).steps.filter(({ step }) => step === 'recorded').length, 1);
+    await fixture.isPosted(id);
+    await polled(fixture.azure);
+    assert.deepEqual(fixture.posted(id), [id]);
+    assert.equal((await fixture.life(id)).steps.filter(({ step }) => step === 'recorded').length, 1);
   },
 
   // The last one: a message that waits does so for a while.
-  'a yes for what has ended starts nothing': async (scene) => {
-    const id = await scene.event();
-    scene.azure.cancel(id);
-    await poll(() => scene.told(id).includes('ended'), 'the end');
-    assert.equal(await scene.channel.approve('ops', body(id)), scene.words.ended);
-    await scene.isNotPosted(id);
+  'a yes for what has ended starts nothing': async (fixture) => {
+    const id = await fixture.event();
+    fixture.azure.cancel(id);
+    await poll(() => fixture.told(id).includes('ended'), 'the end');
+    assert.equal(await fixture.channel.approve('ops', body(id)), fixture.words.ended);
+    await fixture.isNotPosted(id);
   },
 };
 
-async function keeps(t: TestContext, scene: Scene): Promise<void> {
-  for (const [promise, check] of Object.entries(PROMISES)) await t.test(promise, () => check(scene));
+async function keeps(t: TestContext, fixture: Fixture): Promise<void> {
+  for (const [promise, check] of Object.entries(PROMISES)) await t.test(promise, () => check(fixture));
   // Before its brokers go, as hooks run in the order in which they were made.
-  await scene.bridge.bridge[Symbol.asyncDispose]();
+  await fixture.bridge.bridge[Symbol.asyncDispose]();
 }
 
 test('over HTTP', async (t) => {
   const azure = await localSimulator(t);
   const bridge = await ChannelBridge.start(t, azure);
-  await keeps(t, new Scene(azure, { bridge, channel: new HttpChannel(bridge) }, OVER_HTTP));
+  await keeps(t, new Fixture(azure, { bridge, channel: new HttpChannel(bridge) }, OVER_HTTP));
 });
 
 test('over a Kafka topic', { skip: withoutKafka }, async (t) => {
   const kafka = await sharedKafka(t);
   const azure = await localSimulator(t);
-  await keeps(t, new Scene(azure, await KafkaChannel.open(t, kafka, azure), OVER_BROKER));
+  await keeps(t, new Fixture(azure, await KafkaChannel.open(t, kafka, azure), OVER_BROKER));
 });
 
 test('over a Service Bus queue', async (t) => {
   const server = await serviceBusServer(t);
   const azure = await localSimulator(t);
-  await keeps(t, new Scene(azure, await ServiceBusChannel.open(t, server, azure), OVER_BROKER));
+  await keeps(t, new Fixture(azure, await ServiceBusChannel.open(t, server, azure), OVER_BROKER));
 });

@@ -6,8 +6,8 @@ import test from 'node:test';
 import { DATABASE_FILE } from '../../../src/outbox/folder.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { DayPlan, TROUBLES } from '../../virtual/day-plan.ts';
-import { Witness } from '../../virtual/expected-events-oracle.ts';
-import { Weather } from '../../virtual/faulty-metadata-service.ts';
+import { ExpectedEvents } from '../../virtual/expected-events-oracle.ts';
+import { FaultyMetadataService } from '../../virtual/faulty-metadata-service.ts';
 import type { CloudEvent, FarSide } from '../../virtual/memory-sinks.ts';
 import { HOUR, MINUTE, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
@@ -35,13 +35,13 @@ for (const seed of [1, 20_260_101]) {
   test(`a day from the seed ${seed}: every change reaches every sink, in order, with the same bytes, and none is invented`, async (t) => {
     const { random } = new VirtualTime({ seed });
     const bridge = new VirtualBridge(t, SETTINGS, { seed });
-    const weather = new Weather(bridge.simulation, random);
-    const witness = new Witness(bridge.simulation.simulator, bridge.time.wallMs);
-    bridge.service = witness.before(weather.service);
+    const metadata = new FaultyMetadataService(bridge.simulation, random);
+    const expected = new ExpectedEvents(bridge.simulation.simulator, bridge.time.wallMs);
+    bridge.service = expected.before(metadata.service);
     for (const [name, trouble] of Object.entries(TROUBLES)) bridge.sink(name).answer = trouble(bridge.time, random);
 
     await bridge.start();
-    const plan = new DayPlan(bridge, weather, random);
+    const plan = new DayPlan(bridge, metadata, random);
     for (let next = plan.happenings.shift(); next; next = plan.happenings.shift()) {
       await bridge.advance(Math.max(0, next.atMs - bridge.time.elapsedMs()));
       await next.run();
@@ -52,12 +52,12 @@ for (const seed of [1, 20_260_101]) {
     await bridge.advance(MINUTE);
     await bridge.stop();
 
-    assert.ok(witness.nothingIsListed);
+    assert.ok(expected.nothingIsListed);
     const rows = readDeliveries(bridge.folder);
     const journal = rows.filter(({ sink }) => sink === 'audit');
-    checkChanges(witness, journal);
-    checkSight(witness, bridge, journal);
-    checkApprovals(witness, journal);
+    checkChanges(expected, journal);
+    checkSight(expected, bridge, journal);
+    checkApprovals(expected, journal);
     for (const name of Object.keys(SETTINGS.sinks)) {
       checkArrivals(
         bridge.sink(name),
@@ -66,8 +66,8 @@ for (const seed of [1, 20_260_101]) {
       );
     }
     t.diagnostic(
-      `${witness.polls} polls, ${witness.good} good; ${plan.scheduled.length} events, ${witness.sights.size} seen; ${journal.length} CloudEvents; ` +
-        `${witness.gaps.length} gaps; ${plan.restarts} restarts, ${plan.kills} kills; ${buried.size} dead letters`,
+      `${expected.polls} polls, ${expected.good} good; ${plan.scheduled.length} events, ${expected.sights.size} seen; ${journal.length} CloudEvents; ` +
+        `${expected.gaps.length} gaps; ${plan.restarts} restarts, ${plan.kills} kills; ${buried.size} dead letters`,
     );
   });
 }
@@ -95,14 +95,14 @@ function readDeliveries(folder: string): Queued[] {
 }
 
 /** The CloudEvents of each event are what its documents told, and there are none of others. */
-function checkChanges(witness: Witness, journal: readonly Queued[]): void {
+function checkChanges(expected: ExpectedEvents, journal: readonly Queued[]): void {
   const byKey = Map.groupBy(
     journal.filter(({ key }) => key !== null),
     ({ key }) => key as string,
   );
-  assert.deepEqual([...byKey.keys()].sort(), [...witness.sights.keys()].sort());
+  assert.deepEqual([...byKey.keys()].sort(), [...expected.sights.keys()].sort());
   for (const [key, rows] of byKey) {
-    witness.checkEvent(
+    expected.checkEvent(
       key,
       rows.map(({ text }) => JSON.parse(text) as CloudEvent),
     );
@@ -111,7 +111,7 @@ function checkChanges(witness: Witness, journal: readonly Queued[]): void {
 }
 
 /** `blind` once for each gap that a process saw for a minute, `restored` after it, and no others. */
-function checkSight({ gaps }: Witness, { runs }: VirtualBridge, journal: readonly Queued[]): void {
+function checkSight({ gaps }: ExpectedEvents, { runs }: VirtualBridge, journal: readonly Queued[]): void {
   const seen = gaps.filter((gap) => runs.some((run) => Math.min(gap.toMs, run.toMs) - Math.max(gap.fromMs, run.fromMs) >= MINUTE));
   const expected = seen.flatMap(({ fromMs }) => {
     const since = `${new Date(fromMs).toISOString().slice(0, 19)}Z`;
@@ -125,7 +125,7 @@ function checkSight({ gaps }: Witness, { runs }: VirtualBridge, journal: readonl
 }
 
 /** One `approval.submitted` for each StartRequest that the service accepted. */
-function checkApprovals({ accepted }: Witness, journal: readonly Queued[]): void {
+function checkApprovals({ accepted }: ExpectedEvents, journal: readonly Queued[]): void {
   const submitted = journal.filter(({ text }) => text.includes('.approval.submitted.v1')).map(({ key }) => key);
   assert.deepEqual(
     submitted,

@@ -1,20 +1,20 @@
 // A metadata service that restarts, forgets and answers with nothing → events end when that is proven, not before (behaviour 4.4).
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import { Weather } from '../../virtual/faulty-metadata-service.ts';
+import { FaultyMetadataService } from '../../virtual/faulty-metadata-service.ts';
 import { HOUR, MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
 /** A bridge that knows one event scheduled far ahead; its service can restart. */
 async function watching(t: TestContext) {
   const bridge = new VirtualBridge(t);
-  const weather = new Weather(bridge.simulation, bridge.time.random);
-  bridge.service = weather.service;
+  const metadata = new FaultyMetadataService(bridge.simulation, bridge.time.random);
+  bridge.service = metadata.service;
   const { EventId } = bridge.simulation.schedule({ NotBefore: new Date(bridge.time.wallMs() + 6 * HOUR).toUTCString() });
   bridge.simulation.schedule({ NotBefore: '', EventType: 'Reboot' });
   await bridge.startFor(10 * SECOND);
   return {
     bridge,
-    weather,
+    metadata,
     cancel: () => bridge.simulation.send('POST', `/simulator/events/${EventId}/cancel`),
     audit: bridge.sink('audit'),
   };
@@ -23,15 +23,15 @@ async function watching(t: TestContext) {
 const KNOWN = ['scheduled', 'scheduled'];
 
 test('a service that restarts and finds its events again within settle ends none of them', async (t) => {
-  const { bridge, weather, audit } = await watching(t);
-  weather.restart(4 * MINUTE);
+  const { bridge, metadata, audit } = await watching(t);
+  metadata.restart(4 * MINUTE);
   await bridge.advance(HOUR);
   assert.deepEqual(audit.changes, KNOWN);
 });
 
 test('an event that a restarted service no longer lists ends after settle, with outcome unknown', async (t) => {
-  const { bridge, weather, cancel, audit } = await watching(t);
-  weather.restart(MINUTE);
+  const { bridge, metadata, cancel, audit } = await watching(t);
+  metadata.restart(MINUTE);
   cancel();
   await bridge.advance(5 * MINUTE - SECOND);
   assert.deepEqual(audit.changes, KNOWN);
@@ -50,8 +50,8 @@ test('without a restart of the service a cancelled event ends at the next poll, 
 
 for (const end of ['stop', 'kill'] as const) {
   test(`after a ${end} settle goes on where it was, neither shorter nor longer`, async (t) => {
-    const { bridge, weather, cancel, audit } = await watching(t);
-    weather.restart(MINUTE);
+    const { bridge, metadata, cancel, audit } = await watching(t);
+    metadata.restart(MINUTE);
     cancel();
     await bridge.advance(2 * MINUTE);
     const startedMs = bridge.time.elapsedMs();
@@ -67,8 +67,8 @@ for (const end of ['stop', 'kill'] as const) {
 
 for (const jumpMs of [HOUR, -HOUR]) {
   test(`a wall clock set ${jumpMs > 0 ? 'forward' : 'back'} by an hour neither shortens nor prolongs settle`, async (t) => {
-    const { bridge, weather, cancel, audit } = await watching(t);
-    weather.restart(MINUTE);
+    const { bridge, metadata, cancel, audit } = await watching(t);
+    metadata.restart(MINUTE);
     cancel();
     await bridge.advance(2 * MINUTE);
     bridge.time.jumpWall(jumpMs);

@@ -65,7 +65,7 @@ function trouble(machine: GroupMachine, fate: Fate, chance: Chance): Happening[]
   return [];
 }
 
-interface World {
+interface PlayedGroup {
   readonly group: VirtualGroup;
   /** By machine. */
   readonly fates: readonly Fate[];
@@ -77,8 +77,8 @@ interface World {
   readonly startsInTime: boolean;
 }
 
-/** Plays one world to its end. */
-async function play(t: TestContext, seed: number): Promise<World> {
+/** Plays one group to its end. */
+async function play(t: TestContext, seed: number): Promise<PlayedGroup> {
   const chance = new Chance(seed);
   const names = ['sim_0', 'sim_1', 'sim_2', 'sim_3', 'sim_4'];
   const resources = chance.some(names);

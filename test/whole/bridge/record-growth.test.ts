@@ -14,7 +14,7 @@ import { knownEvent, knownState, testStore } from '../../virtual/outbox-fixture.
 
 const ANSWER_BYTES = 160 * 1024;
 
-interface World {
+interface Fixture {
   readonly approvals: Approvals;
   readonly hold: (reason: string) => void;
   readonly release: () => void;
@@ -24,7 +24,7 @@ interface World {
 }
 
 /** The event A is Scheduled, and everything is on disk. */
-function world(t: TestContext): World {
+function fixture(t: TestContext): Fixture {
   const { outbox, time, folder } = testStore(t);
   const event = knownEvent('a', 1);
   outbox.transact((transaction) => transaction.saveState(knownState([event])));
@@ -73,7 +73,7 @@ function bytesOf(life: EventRecord): number {
 }
 
 test('twelve thousand reasons of one hold: a store and an answer as small as after a hundred, the newest reason, and all of them counted', (t) => {
-  const { hold, life, storeBytes, release } = world(t);
+  const { hold, life, storeBytes, release } = fixture(t);
   for (let count = 0; count < 100; count++) hold(reason(count));
   const small = { answer: bytesOf(life()), store: storeBytes() };
   for (let count = 100; count < 12_000; count++) hold(reason(count));
@@ -93,7 +93,7 @@ test('twelve thousand reasons of one hold: a store and an answer as small as aft
 });
 
 test('holds and releases in turn, thousands of times: each has its effect, and the answers stay within their bound', (t) => {
-  const { approvals, hold, release, life } = world(t);
+  const { approvals, hold, release, life } = fixture(t);
   for (let count = 0; count < 3000; count++) {
     hold(reason(count));
     release();

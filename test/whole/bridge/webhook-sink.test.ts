@@ -12,7 +12,7 @@ import { HOUR, MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridg
 const STEP_MS = 500;
 const MOST_STEPS = 2000;
 
-interface Bench {
+interface Fixture {
   readonly bridge: VirtualBridge;
   readonly receiver: WebhookReceiver;
   /** The sink as /readyz shows it, which has to answer 200. */
@@ -23,7 +23,7 @@ interface Bench {
   readonly told: () => readonly string[];
 }
 
-async function bench(t: TestContext, retry: object = {}): Promise<Bench> {
+async function fixture(t: TestContext, retry: object = {}): Promise<Fixture> {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
   const bridge = new VirtualBridge(t, { sinks: { hooks: hook(receiver.url, { timeout: '4m', ...retry }), audit: { type: 'memory' } } });
@@ -34,7 +34,7 @@ async function bench(t: TestContext, retry: object = {}): Promise<Bench> {
     state: async () => {
       const { status, body } = await bridge.request('GET', '/readyz');
       assert.equal(status, 200);
-      return (body as { sinks: Record<string, Awaited<ReturnType<Bench['state']>>> }).sinks['hooks'] ?? assert.fail();
+      return (body as { sinks: Record<string, Awaited<ReturnType<Fixture['state']>>> }).sinks['hooks'] ?? assert.fail();
     },
     until: async (holds) => {
       for (let step = 0; !holds(); step++) {
@@ -53,7 +53,7 @@ function metric(lines: readonly string[], name: string): string | undefined {
 
 for (const status of [301, 401, 403, 404]) {
   test(`a receiver that answers ${status} is misconfigured in /readyz, in /metrics and once in the log, until it takes a delivery`, async (t) => {
-    const { bridge, receiver, state, until, told } = await bench(t);
+    const { bridge, receiver, state, until, told } = await fixture(t);
     receiver.default = { status };
     for (let event = 0; event < 3; event++) bridge.simulation.schedule();
     await until(() => receiver.requests.length >= 12);
@@ -86,7 +86,7 @@ for (const status of [301, 401, 403, 404]) {
 }
 
 test('a receiver that answers 410 is retired until it is resumed from beside; what is queued meanwhile goes out then', async (t) => {
-  const { bridge, receiver, state, until } = await bench(t);
+  const { bridge, receiver, state, until } = await fixture(t);
   receiver.default = { status: 410 };
   bridge.simulation.schedule();
   await until(() => bridge.logged('wants no more deliveries').length === 1);
@@ -115,7 +115,7 @@ test('a receiver that answers 410 is retired until it is resumed from beside; wh
 });
 
 test('a retired sink stays so over a restart, and starts again with another configuration', async (t) => {
-  const { bridge, receiver, state, until } = await bench(t);
+  const { bridge, receiver, state, until } = await fixture(t);
   receiver.default = { status: 410 };
   bridge.simulation.schedule();
   await until(() => bridge.logged('wants no more deliveries').length === 1);
@@ -133,7 +133,7 @@ test('a retired sink stays so over a restart, and starts again with another conf
 });
 
 test('a retired sink gives up what gets older than maxAge, unattempted', async (t) => {
-  const { bridge, receiver, until } = await bench(t, { retry: { maxAge: '1h' } });
+  const { bridge, receiver, until } = await fixture(t, { retry: { maxAge: '1h' } });
   receiver.default = { status: 410 };
   bridge.simulation.schedule();
   await until(() => bridge.logged('wants no more deliveries').length === 1);
@@ -151,7 +151,7 @@ test('a retired sink gives up what gets older than maxAge, unattempted', async (
 });
 
 test('a receiver that asks for a pause of a year is held for an hour, in /readyz and /metrics too', async (t) => {
-  const { bridge, receiver, state, until } = await bench(t);
+  const { bridge, receiver, state, until } = await fixture(t);
   receiver.next({ status: 503, headers: { 'retry-after': '31536000' } });
   bridge.simulation.schedule();
   await until(() => receiver.requests.length === 1);
@@ -165,7 +165,7 @@ test('a receiver that asks for a pause of a year is held for an hour, in /readyz
 });
 
 test('a receiver that refuses one event makes a dead letter of that one, which metrics and log tell', async (t) => {
-  const { bridge, receiver, state, until } = await bench(t);
+  const { bridge, receiver, state, until } = await fixture(t);
   receiver.next({ status: 422 });
   bridge.simulation.schedule();
   await until(() => bridge.logged('given up').length === 1);

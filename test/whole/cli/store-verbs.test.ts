@@ -8,7 +8,7 @@ import { poll } from '../../support/poll.ts';
 import { type Ended, type Program, run } from '../../support/program.ts';
 import { type BridgeFolder, bridgeFolder, hook, peek, startRun } from '../../support/running-bridge.ts';
 
-interface Bench {
+interface Fixture {
   readonly simulator: SimulatedAzure;
   readonly receiver: WebhookReceiver;
   readonly folder: BridgeFolder;
@@ -17,7 +17,7 @@ interface Bench {
   readonly verb: (...args: readonly string[]) => Promise<Ended>;
 }
 
-async function bench(t: TestContext): Promise<Bench> {
+async function fixture(t: TestContext): Promise<Fixture> {
   const simulator = await localSimulator(t);
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
@@ -27,7 +27,7 @@ async function bench(t: TestContext): Promise<Bench> {
 }
 
 /** Schedules so many events, each of which the receiver refuses; their CloudEvents' ids, in order. */
-async function refuse({ simulator, receiver, folder }: Bench, count: number): Promise<string[]> {
+async function refuse({ simulator, receiver, folder }: Fixture, count: number): Promise<string[]> {
   receiver.default = { status: 422 };
   const ids: string[] = [];
   for (let n = 0; n < count; n++) ids.push(`${simulator.schedule().EventId.toLowerCase()}:scheduled`);
@@ -45,7 +45,7 @@ function linesOf({ stdout }: Ended): Record<string, unknown>[] {
 }
 
 test('dead-letters list and show print NDJSON beside a running bridge', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   const [first = '', second = ''] = await refuse(own, 2);
   const list = await own.verb('dead-letters', 'list');
   assert.deepEqual([list.code, list.stderr], [0, '']);
@@ -63,7 +63,7 @@ test('dead-letters list and show print NDJSON beside a running bridge', async (t
 });
 
 test('dead-letters retry makes a running bridge deliver them again, same bytes and ids', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   const ids = await refuse(own, 2);
   const bytes = new Map(
     peek(own.folder, (outbox) => [...outbox.deadLetters.list()].map(({ id, cloudEvent }) => [id, cloudEvent] as const)),
@@ -78,7 +78,7 @@ test('dead-letters retry makes a running bridge deliver them again, same bytes a
 });
 
 test('dead-letters discard removes what it is told, and no more', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   const [first = '', second] = await refuse(own, 2);
   assert.deepEqual((await own.verb('dead-letters', 'discard', first)).stdout, '{"discarded":1}\n');
   assert.deepEqual(
@@ -90,14 +90,14 @@ test('dead-letters discard removes what it is told, and no more', async (t) => {
 });
 
 test('dead-letters exits with 1 where there is none with the id that was given', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   for (const action of ['list', 'show', 'retry', 'discard']) {
     assert.equal((await own.verb('dead-letters', action, 'no-such-id')).code, 1, action);
   }
 });
 
 test('dead-letters works on the store of a bridge that has ended', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   const ids = await refuse(own, 1);
   await own.bridge.end('SIGTERM');
   assert.deepEqual(
@@ -107,7 +107,7 @@ test('dead-letters works on the store of a bridge that has ended', async (t) => 
 });
 
 test('replay queues what lies since a duration ago, or since a moment, for the sink again: same bytes and ids', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   const before = new Date().toISOString();
   own.simulator.schedule();
   await own.receiver.waitFor(1);
@@ -122,7 +122,7 @@ test('replay queues what lies since a duration ago, or since a moment, for the s
 });
 
 test('replay keeps to --until and --event', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   const eventId = own.simulator.schedule().EventId;
   await own.receiver.waitFor(1);
   own.simulator.schedule();
@@ -134,7 +134,7 @@ test('replay keeps to --until and --event', async (t) => {
 });
 
 test('replay refuses a time that is none and a sink that is not there with exit code 2', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   const time = await own.verb('replay', '--sink', 'hooks', '--since', 'yesterday');
   assert.deepEqual([time.code, time.stdout], [2, '']);
   assert.match(time.stderr, /--since takes RFC 3339 .* or a duration ago \(90m\), not "yesterday"/);
@@ -144,7 +144,7 @@ test('replay refuses a time that is none and a sink that is not there with exit 
 });
 
 /** Schedules an event, of which the receiver says that it wants none any more. */
-async function retire({ simulator, receiver, folder, bridge }: Bench): Promise<void> {
+async function retire({ simulator, receiver, folder, bridge }: Fixture): Promise<void> {
   receiver.default = { status: 410 };
   simulator.schedule();
   await bridge.logs('wants no more deliveries');
@@ -152,7 +152,7 @@ async function retire({ simulator, receiver, folder, bridge }: Bench): Promise<v
 }
 
 test('resume makes a running bridge deliver to a retired sink again, and says what waits for it and why it was retired', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   await retire(own);
   own.simulator.schedule();
   await poll(() => peek(own.folder, (outbox) => outbox.queue.backlog('hooks').queued) === 2, 'the second delivery in the queue');
@@ -174,7 +174,7 @@ test('resume makes a running bridge deliver to a retired sink again, and says wh
 });
 
 test('resume works on the store of a bridge that has ended: the next start delivers', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   await retire(own);
   await own.bridge.end('SIGTERM');
   own.receiver.default = { status: 204 };
@@ -184,7 +184,7 @@ test('resume works on the store of a bridge that has ended: the next start deliv
 });
 
 test('resume exits with 1 where the sink is not retired, with 2 where there is none of that name', async (t) => {
-  const own = await bench(t);
+  const own = await fixture(t);
   const idle = await own.verb('resume', '--sink', 'hooks');
   assert.deepEqual([idle.code, idle.stdout], [1, '']);
   assert.match(idle.stderr, /the sink "hooks" is not retired/);

@@ -52,12 +52,12 @@ test('the group of a file counts where it is neither rootâ€™s nor this processâ€
   assert.deepEqual(exposureOf(file), { writers: 'the group 65534', readers: 'the group 65534' });
 });
 
-interface Scene {
+interface Fixture {
   readonly config: string;
   readonly folder: string;
 }
 
-function scene(t: TestContext): Scene {
+function fixture(t: TestContext): Fixture {
   const folder = openFolder(t);
   put(join(folder, 'written'), 0o666);
   put(join(folder, 'read'), 0o644, 'another-horse-another-staple');
@@ -81,7 +81,7 @@ function scene(t: TestContext): Scene {
 const SAME = 'approvals.approvers.alice: differs from approvals.approvers.Alice in case alone';
 
 test('check warns of similar names and of files that others may change or read, and exits with 0', { skip: noModes }, async (t) => {
-  const { config, folder } = scene(t);
+  const { config, folder } = fixture(t);
   const { code, stdout, stderr } = await run(t, ['check', '--config', config]);
   assert.deepEqual([code, stdout], [0, `${config}: the configuration is valid\n`]);
   assert.deepEqual(
@@ -97,7 +97,7 @@ test('check warns of similar names and of files that others may change or read, 
 });
 
 test('check warns of a configuration and of a store folder that others may change', { skip: noModes }, async (t) => {
-  const { config, folder } = scene(t);
+  const { config, folder } = fixture(t);
   chmodSync(config, 0o666);
   mkdirSync(join(folder, 'store'));
   chmodSync(join(folder, 'store'), 0o777);
@@ -111,7 +111,7 @@ test('check warns of a configuration and of a store folder that others may chang
 });
 
 test('run logs what others may change, and leaves to check what they may read', { skip: noModes }, async (t) => {
-  const { config } = scene(t);
+  const { config } = fixture(t);
   const program = start(t, ['run', '--config', config]);
   await program.logs('"listening"');
   const { stderr } = await program.end('SIGTERM');

@@ -23,7 +23,7 @@ interface Shown {
 }
 
 /** A server that tells which certificate it saw, with files of its own that a test may replace, and clients of it. */
-async function bench(t: TestContext) {
+async function fixture(t: TestContext) {
   const authority = await CertificateAuthority.create(t);
   const served = await authority.issue('IP:127.0.0.1');
   const at = (name: string) => join(dirname(authority.file), name);
@@ -76,7 +76,7 @@ async function bench(t: TestContext) {
 }
 
 test('the names of a certificate that the authority signed are told: common name, URIs and e-mail as they are, DNS names', async (t) => {
-  const { authority, whoWith } = await bench(t);
+  const { authority, whoWith } = await fixture(t);
   const certificate = await authority.issue('DNS:Orders.test,DNS:two.test,URI:spiffe://test/orders,email:Orders@test,IP:127.0.0.1', {
     subject: '/O=Test/CN=Orders service',
   });
@@ -89,12 +89,12 @@ test('the names of a certificate that the authority signed are told: common name
 });
 
 test('a certificate is asked for and not required: without one a request comes through', async (t) => {
-  const { who } = await bench(t);
+  const { who } = await fixture(t);
   assert.equal(await who(), null);
 });
 
 test('a certificate of another authority, an expired one and one for servers alone count as none', async (t) => {
-  const { authority, whoWith } = await bench(t);
+  const { authority, whoWith } = await fixture(t);
   const stranger = await CertificateAuthority.create(t);
   for (const certificate of [
     await stranger.issue('DNS:orders.test', { subject: '/CN=orders' }),
@@ -107,7 +107,7 @@ test('a certificate of another authority, an expired one and one for servers alo
 });
 
 test('a value cannot pose as two: separators in it stay in it', async (t) => {
-  const { authority, whoWith } = await bench(t);
+  const { authority, whoWith } = await fixture(t);
   for (const value of [
     'URI.1 = "http://a.test/, DNS:orders.test"',
     'email.1 = "x, DNS:orders.test"',
@@ -121,12 +121,12 @@ test('a value cannot pose as two: separators in it stay in it', async (t) => {
 });
 
 test('of several common names none counts', async (t) => {
-  const { authority, whoWith } = await bench(t);
+  const { authority, whoWith } = await fixture(t);
   assert.deepEqual(await whoWith(await authority.issue(null, { subject: '/CN=orders/CN=billing' })), { exact: [], dns: [] });
 });
 
 test('on a connection that stays open a certificate counts no longer than it is valid', async (t) => {
-  const { authority, whoWith, time } = await bench(t);
+  const { authority, whoWith, time } = await fixture(t);
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
   const certificate = await authority.issue('DNS:orders.test');
@@ -136,7 +136,7 @@ test('on a connection that stays open a certificate counts no longer than it is 
 });
 
 test('files that stay what they are are told of nothing', async (t) => {
-  const { who, time, log } = await bench(t);
+  const { who, time, log } = await fixture(t);
   await who();
   await time.advance(1000);
   await who();
@@ -144,7 +144,7 @@ test('files that stay what they are are told of nothing', async (t) => {
 });
 
 test('a renewed certificate of the server is shown within a second, without a restart', async (t) => {
-  const { authority, put, time, shownByServer, who, log } = await bench(t);
+  const { authority, put, time, shownByServer, who, log } = await fixture(t);
   const before = await shownByServer();
   put(await authority.issue('IP:127.0.0.1'));
   assert.equal(await shownByServer(), before);
@@ -155,7 +155,7 @@ test('a renewed certificate of the server is shown within a second, without a re
 });
 
 test('files that no server can use leave the old ones in use, which is told once without what they hold', async (t) => {
-  const { authority, at, put, time, shownByServer, who, log } = await bench(t);
+  const { authority, at, put, time, shownByServer, who, log } = await fixture(t);
   const before = await shownByServer();
   const fresh = await authority.issue('IP:127.0.0.1');
   copyFileSync(fresh.certFile, at('server.pem'));
@@ -178,7 +178,7 @@ test('files that no server can use leave the old ones in use, which is told once
 });
 
 test('where other authorities are trusted, certificates of the old ones count no longer: not on open connections, nor in resumed sessions', async (t) => {
-  const { authority, putCa, time, whoWith } = await bench(t);
+  const { authority, putCa, time, whoWith } = await fixture(t);
   const next = await CertificateAuthority.create(t);
   const [old, fresh] = [await authority.issue('DNS:old.test'), await next.issue('DNS:new.test')];
   const agents = ['TLSv1.2', 'TLSv1.3'].map((version) => {
@@ -200,7 +200,7 @@ test('where other authorities are trusted, certificates of the old ones count no
 });
 
 test('a session that is resumed while the same authorities are trusted still tells who it was', async (t) => {
-  const { authority, whoWith } = await bench(t);
+  const { authority, whoWith } = await fixture(t);
   const certificate = await authority.issue('DNS:orders.test');
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const agent = new https.Agent({ keepAlive: false, maxCachedSessions: 10, minVersion: version, maxVersion: version });

@@ -74,35 +74,35 @@ interface Played {
 
 async function sampleStarts(script: Script, pauseMs: number): Promise<Played> {
   const time = new VirtualTime();
-  const scene = new Scene(script, time);
+  const played = new PlayedScenario(script, time);
   const stop = new AbortController();
-  const watching = watchAsDocumented({ service: scene.service, deps: time, pauseMs }, stop.signal);
-  await scene.play();
+  const watching = watchAsDocumented({ service: played.service, deps: time, pauseMs }, stop.signal);
+  await played.play();
   stop.abort();
   await watching;
-  return scene;
+  return played;
 }
 
 async function bridgeStarts(t: TestContext, script: Script, pauseMs: number): Promise<Played> {
   const { approvals } = parseYaml(EXAMPLE, 'configuration').value as { approvals: object };
   const bridge = new VirtualBridge(t, { approvals, metadata: { pollInterval: `${pauseMs}ms` } });
-  const scene = new Scene(script, bridge.time);
-  bridge.service = scene.service;
+  const played = new PlayedScenario(script, bridge.time);
+  bridge.service = played.service;
   await bridge.start();
-  await scene.play();
+  await played.play();
   await bridge.kill();
-  return scene;
+  return played;
 }
 
 /** By how long it takes without anybody looking. */
 async function pauseMsOf(script: Script): Promise<number> {
   const time = new VirtualTime();
-  await new Scene(script, time).play();
+  await new PlayedScenario(script, time).play();
   return time.elapsedMs() > LONG.overMs ? LONG.pauseMs : SECOND;
 }
 
 /** A group as its scenario wants it, as its first machine's client meets it; its EventIds do not depend on what the client draws at random. */
-class Scene implements Played {
+class PlayedScenario implements Played {
   readonly listed = new Set<string>();
   readonly posted = new Set<string>();
   readonly service: Transport;

@@ -18,7 +18,7 @@ const QUICK = { 'broker.session.timeout.ms': '2000', 'broker.heartbeat.interval.
 const skip = withoutOurKafka;
 
 /** Two sinks that write at once, each to a topic of its own. */
-interface Rig {
+interface Fixture {
   readonly cluster: Cluster;
   readonly streams: readonly { readonly topic: string; readonly stream: Stream }[];
   /** Sends so many changes to each: a third before the trouble, one while it begins, one when it resolves. Resolves once all are accepted. */
@@ -29,7 +29,7 @@ interface Rig {
   readonly inSync: () => Promise<void>;
 }
 
-async function rigged(t: TestContext, cluster: Cluster, config: TopicOptions['config'] = {}): Promise<Rig> {
+async function started(t: TestContext, cluster: Cluster, config: TopicOptions['config'] = {}): Promise<Fixture> {
   const replicationFactor = cluster.brokers.length;
   const brokers = cluster.addresses();
   const streams: { topic: string; stream: Stream }[] = [];
@@ -67,26 +67,26 @@ async function rigged(t: TestContext, cluster: Cluster, config: TopicOptions['co
   };
 }
 
-async function assertExplained({ cluster, streams }: Rig): Promise<void> {
+async function assertExplained({ cluster, streams }: Fixture): Promise<void> {
   for (const { topic, stream } of streams) await stream.assertExplained(cluster.addresses(), topic, isUncertain);
 }
 
 suite('while 1,000 changes of 20 keys are delivered by each of two sinks', { concurrency: true }, () => {
   test('the only broker is killed and comes back: all arrives, in order', { skip }, async (t) => {
-    const rig = await rigged(t, await Cluster.start(t));
-    const { cluster, streams, during } = rig;
+    const fixture = await started(t, await Cluster.start(t));
+    const { cluster, streams, during } = fixture;
     await during(CHANGES, async () => {
       await cluster.broker(1).kill();
       await poll(() => streams.every(({ stream }) => stream.failures.length > 0), 'a failure of each');
       await cluster.broker(1).start();
     });
-    await assertExplained(rig);
+    await assertExplained(fixture);
   });
 
   test('of three brokers one is frozen, the leader killed, the leader relieved: all arrives, in order', { skip }, async (t) => {
     const cluster = await Cluster.start(t, { brokers: 3, properties: QUICK });
-    const rig = await rigged(t, cluster, { 'min.insync.replicas': '2' });
-    const { during, partitions, inSync } = rig;
+    const fixture = await started(t, cluster, { 'min.insync.replicas': '2' });
+    const { during, partitions, inSync } = fixture;
     const hasLeft = async (nodeId: number) => (await partitions()).every(({ leader }) => leader !== nodeId && leader > 0);
 
     // The one that the sinks ask first.
@@ -109,7 +109,7 @@ suite('while 1,000 changes of 20 keys are delivered by each of two sinks', { con
       );
       await poll(() => hasLeft(relieved), 'the leaders to move');
     });
-    await assertExplained(rig);
+    await assertExplained(fixture);
 
     await t.test('and while one is away, the partitions that it alone keeps fail, no others, over a new connection too', (t) =>
       goThroughPartialOutage(t, cluster),

@@ -26,13 +26,13 @@ import { holdStore } from '../../support/store-hold.ts';
 
 const ENV = { env: { ORDERS_TOKEN: TOKEN } };
 
-interface Scene {
+interface Fixture {
   readonly receiver: WebhookReceiver;
   readonly folder: BridgeFolder;
   readonly begin: () => Promise<Program>;
 }
 
-async function sceneOf(t: TestContext, endpoint: string): Promise<Scene> {
+async function fixtureOf(t: TestContext, endpoint: string): Promise<Fixture> {
   const receiver = await WebhookReceiver.start();
   t.after(() => receiver.stop());
   const approvals = { approvers: { orders: { token: { env: 'ORDERS_TOKEN' } } } };
@@ -40,9 +40,9 @@ async function sceneOf(t: TestContext, endpoint: string): Promise<Scene> {
   return { receiver, folder, begin: () => startRun(t, folder, ENV) };
 }
 
-async function simulated(t: TestContext): Promise<Scene & { readonly simulator: SimulatedAzure }> {
+async function simulated(t: TestContext): Promise<Fixture & { readonly simulator: SimulatedAzure }> {
   const simulator = await localSimulator(t);
-  return { simulator, ...(await sceneOf(t, simulator.url)) };
+  return { simulator, ...(await fixtureOf(t, simulator.url)) };
 }
 
 /** The bytes that are queued for the webhook, by id. */
@@ -160,7 +160,7 @@ suite('kill -9', { concurrency: 4 }, () => {
   test('after a StartRequest was accepted, before its answer came, is followed by no second one', async (t) => {
     const simulator = Simulator.alone({ deps: systemDeps() });
     const metadata = await metadataOf(t, simulator);
-    const { receiver, begin } = await sceneOf(t, metadata.url);
+    const { receiver, begin } = await fixtureOf(t, metadata.url);
     const bridge = await begin();
     const answer = simulator.handle({ method: 'POST', url: '/simulator/events', headers: {}, body: new Uint8Array() });
     const { EventId } = JSON.parse(Buffer.from(answer.body).toString()) as { EventId: string };

@@ -4,8 +4,8 @@ import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import { EVENT_ID } from '../../../support/events.ts';
 import {
-  type ApprovalBench,
   type ApprovalSettings,
+  type ApprovalsFixture,
   again,
   approvalsOverOneEvent,
   caller,
@@ -20,8 +20,8 @@ const RELEASE = { Releases: [{ EventId: EVENT_ID }] };
 const OPS = { ...ORIGIN, approver: 'ops' };
 const THREE: ApprovalSettings = { approvers: { orders: {}, billing: {}, ops: { admin: true } } };
 
-function send(bench: ApprovalBench, approvals: Approvals, body: object, origin = ORIGIN): Promise<string> {
-  return take(bench, approvals, letter(bench, body), origin);
+function send(fixture: ApprovalsFixture, approvals: Approvals, body: object, origin = ORIGIN): Promise<string> {
+  return take(fixture, approvals, letter(fixture, body), origin);
 }
 
 function holders(approvals: Approvals, key = KEY): string {
@@ -29,72 +29,72 @@ function holders(approvals: Approvals, key = KEY): string {
 }
 
 test('a message holds, and another one releases', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  assert.equal(await send(bench, approvals, HOLD), 'settle');
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  assert.equal(await send(fixture, approvals, HOLD), 'settle');
   assert.equal(holders(approvals), 'orders: month end');
   assert.deepEqual(
-    bench.store.stored(KEY, 1)?.holds.map(({ via, isShared }) => [via, isShared]),
+    fixture.store.stored(KEY, 1)?.holds.map(({ via, isShared }) => [via, isShared]),
     [['source:topic', true]],
   );
   await approvals.request(caller('billing'), startRequests(EVENT_ID));
-  assert.equal(bench.posts.length, 0);
-  assert.equal(await send(bench, approvals, RELEASE), 'settle');
+  assert.equal(fixture.posts.length, 0);
+  assert.equal(await send(fixture, approvals, RELEASE), 'settle');
   await settle();
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a CloudEvent whose data is a hold, holds', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const event = { specversion: '1.0', id: '1', source: '/workflow', type: 'com.example.busy', data: HOLD };
-  assert.equal(await send(bench, approvals, event), 'settle');
+  assert.equal(await send(fixture, approvals, event), 'settle');
   assert.equal(holders(approvals), 'orders: month end');
 });
 
 test('a message that holds and approves posts nothing until the hold is released', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  assert.equal(await send(bench, approvals, { ...startRequests(EVENT_ID), ...HOLD }), 'settle');
-  await bench.time.advance(60_000);
-  assert.equal(bench.posts.length, 0);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  assert.equal(await send(fixture, approvals, { ...startRequests(EVENT_ID), ...HOLD }), 'settle');
+  await fixture.time.advance(60_000);
+  assert.equal(fixture.posts.length, 0);
   assert.equal(approvals.summary(KEY)?.state, 'held');
   assert.deepEqual(approvals.summary(KEY)?.approvedBy, ['orders']);
-  await send(bench, approvals, RELEASE);
+  await send(fixture, approvals, RELEASE);
   await settle();
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a message that releases and approves posts', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await send(bench, approvals, HOLD);
-  assert.equal(await send(bench, approvals, { ...RELEASE, ...startRequests(EVENT_ID) }), 'settle');
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await send(fixture, approvals, HOLD);
+  assert.equal(await send(fixture, approvals, { ...RELEASE, ...startRequests(EVENT_ID) }), 'settle');
   await settle();
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a hold and the yes in one message are one transaction, and one that fails leaves neither', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.store.fault = new Error('the disk is full');
-  const message = letter(bench, { ...startRequests(EVENT_ID), ...HOLD });
-  assert.match(await take(bench, approvals, message), /^error/);
-  bench.store.fault = null;
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.store.fault = new Error('the disk is full');
+  const message = letter(fixture, { ...startRequests(EVENT_ID), ...HOLD });
+  assert.match(await take(fixture, approvals, message), /^error/);
+  fixture.store.fault = null;
   assert.equal(approvals.summary(KEY), null);
-  const before = bench.store.transactions;
-  assert.equal(await take(bench, approvals, message), 'settle');
-  assert.equal(bench.store.transactions - before, 1);
+  const before = fixture.store.transactions;
+  assert.equal(await take(fixture, approvals, message), 'settle');
+  assert.equal(fixture.store.transactions - before, 1);
 });
 
 test('a message is released by its own approver, by an admin, and by nobody else', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
+  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
   const billing = { ...ORIGIN, approver: 'billing' };
-  await send(bench, approvals, HOLD);
-  await send(bench, approvals, HOLD, billing);
+  await send(fixture, approvals, HOLD);
+  await send(fixture, approvals, HOLD, billing);
   const named = { Releases: [{ EventId: KEY, approver: 'orders' }] };
-  assert.equal(await send(bench, approvals, named, billing), 'forbidden');
-  assert.equal(await send(bench, approvals, named, OPS), 'settle');
+  assert.equal(await send(fixture, approvals, named, billing), 'forbidden');
+  assert.equal(await send(fixture, approvals, named, OPS), 'settle');
   assert.equal(holders(approvals), 'billing: month end');
-  assert.equal(await send(bench, approvals, RELEASE), 'forbidden');
-  assert.equal(await send(bench, approvals, RELEASE, OPS), 'settle');
-  assert.equal(await send(bench, approvals, RELEASE, OPS), 'not-held');
-  assert.deepEqual(bench.store.told, [
+  assert.equal(await send(fixture, approvals, RELEASE), 'forbidden');
+  assert.equal(await send(fixture, approvals, RELEASE, OPS), 'settle');
+  assert.equal(await send(fixture, approvals, RELEASE, OPS), 'not-held');
+  assert.deepEqual(fixture.store.told, [
     'approval.failed forbidden billing',
     'approval.failed forbidden orders',
     'approval.failed not-held ops',
@@ -102,41 +102,45 @@ test('a message is released by its own approver, by an admin, and by nobody else
 });
 
 test('a release by an admin who names nobody lifts no hold that was set after it was sent, however late it comes', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
-  await send(bench, approvals, HOLD);
-  await bench.time.advance(1000);
-  const late = [letter(bench, RELEASE), letter(bench, RELEASE), letter(bench, { Releases: [{ EventId: EVENT_ID, approver: 'billing' }] })];
-  await bench.time.advance(1000);
+  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
+  await send(fixture, approvals, HOLD);
+  await fixture.time.advance(1000);
+  const late = [
+    letter(fixture, RELEASE),
+    letter(fixture, RELEASE),
+    letter(fixture, { Releases: [{ EventId: EVENT_ID, approver: 'billing' }] }),
+  ];
+  await fixture.time.advance(1000);
   approvals.hold(caller('billing'), { EventId: EVENT_ID, reason: 'not yet' });
-  const taken = async () => await take(bench, approvals, late.shift() as (typeof late)[0], OPS);
+  const taken = async () => await take(fixture, approvals, late.shift() as (typeof late)[0], OPS);
   assert.equal(await taken(), 'settle');
   assert.equal(holders(approvals), 'billing: not yet');
   assert.equal(await taken(), 'changed');
   assert.equal(holders(approvals), 'billing: not yet');
-  assert.equal(bench.store.told.at(-1), 'approval.failed changed ops');
+  assert.equal(fixture.store.told.at(-1), 'approval.failed changed ops');
   assert.equal(await taken(), 'settle', 'it names whose');
   assert.equal(holders(approvals), '');
 });
 
 test('a hold and a release that were both sent before this bridge took them count in the order in which they were sent', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
-  const held = letter(bench, HOLD);
-  await bench.time.advance(1000);
-  const released = letter(bench, RELEASE);
-  await bench.time.advance(1000);
-  assert.equal(await take(bench, approvals, held), 'settle');
-  assert.equal(await take(bench, approvals, released, OPS), 'settle');
-  assert.equal(bench.store.stored(KEY, 1)?.holds.length, 0);
+  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
+  const held = letter(fixture, HOLD);
+  await fixture.time.advance(1000);
+  const released = letter(fixture, RELEASE);
+  await fixture.time.advance(1000);
+  assert.equal(await take(fixture, approvals, held), 'settle');
+  assert.equal(await take(fixture, approvals, released, OPS), 'settle');
+  assert.equal(fixture.store.stored(KEY, 1)?.holds.length, 0);
 });
 
 test('the first refusal of any part refuses all of the message', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
-  bench.list('second');
-  bench.list('gone');
-  bench.poll();
-  bench.end('gone');
-  bench.list('begun', { eventStatus: 'Started' });
-  bench.poll();
+  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
+  fixture.list('second');
+  fixture.list('gone');
+  fixture.poll();
+  fixture.end('gone');
+  fixture.list('begun', { eventStatus: 'Started' });
+  fixture.poll();
   const more: [object, string][] = [
     [{ Holds: [{ EventId: 'second' }, { EventId: 'begun' }] }, 'started'],
     [{ Holds: [{ EventId: 'second' }], Releases: [{ EventId: EVENT_ID }] }, 'not-held'],
@@ -144,96 +148,96 @@ test('the first refusal of any part refuses all of the message', async (t) => {
     [{ ...startRequests('begun'), Holds: [{ EventId: 'second', reason: 7 }] }, 'bad-request'],
   ];
   for (const [body, reason] of more) {
-    assert.equal(await send(bench, approvals, body), reason);
+    assert.equal(await send(fixture, approvals, body), reason);
     assert.equal(approvals.summary(KEY), null);
     assert.equal(approvals.summary('second'), null);
   }
 });
 
 test('a hold that was sent before the last end of its event is refused as old', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  const message = letter(bench, HOLD);
-  await bench.time.advance(1000);
-  bench.end(EVENT_ID);
-  bench.poll();
-  bench.list(EVENT_ID);
-  bench.poll();
-  assert.equal(await take(bench, approvals, message), 'old');
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  const message = letter(fixture, HOLD);
+  await fixture.time.advance(1000);
+  fixture.end(EVENT_ID);
+  fixture.poll();
+  fixture.list(EVENT_ID);
+  fixture.poll();
+  assert.equal(await take(fixture, approvals, message), 'old');
   assert.equal(holders(approvals), '');
 });
 
 test('a hold of an event that is not listed yet is kept for a minute, over a restart', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  assert.equal(await send(bench, approvals, { Holds: [{ EventId: 'LATER' }] }), 'settle');
-  const restarted = bench.open();
-  t.after(() => bench.close(restarted));
-  bench.list('later');
-  bench.poll();
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  assert.equal(await send(fixture, approvals, { Holds: [{ EventId: 'LATER' }] }), 'settle');
+  const restarted = fixture.open();
+  t.after(() => fixture.close(restarted));
+  fixture.list('later');
+  fixture.poll();
   assert.equal(holders(restarted, 'later'), 'orders: null');
-  assert.equal(await send(bench, restarted, { Holds: [{ EventId: 'never' }] }), 'settle');
-  await bench.time.advance(60_000);
-  assert.equal(bench.store.told.at(-1), 'approval.failed unknown orders');
+  assert.equal(await send(fixture, restarted, { Holds: [{ EventId: 'never' }] }), 'settle');
+  await fixture.time.advance(60_000);
+  assert.equal(fixture.store.told.at(-1), 'approval.failed unknown orders');
 });
 
 test('a message that comes again holds no second time', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  const message = letter(bench, HOLD);
-  await take(bench, approvals, message);
-  await send(bench, approvals, RELEASE);
-  assert.equal(await take(bench, approvals, message), 'settle');
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  const message = letter(fixture, HOLD);
+  await take(fixture, approvals, message);
+  await send(fixture, approvals, RELEASE);
+  assert.equal(await take(fixture, approvals, message), 'settle');
   assert.equal(holders(approvals), '');
-  assert.deepEqual(bench.messages, ['topic settled', 'topic settled', 'topic repeated']);
+  assert.deepEqual(fixture.messages, ['topic settled', 'topic settled', 'topic repeated']);
 });
 
 test('a thousand holds in odd letter case, some of them twice: one transaction, the last reason, and one release for all', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const ids = Array.from({ length: 1000 }, (_, index) => `Event-${index}`);
-  for (const id of ids) bench.list(id);
-  bench.poll();
+  for (const id of ids) fixture.list(id);
+  fixture.poll();
   const odd = ids.map((id, index) => ({ EventId: index % 2 ? id.toUpperCase() : id.toLowerCase(), reason: 'first' }));
-  const before = bench.store.transactions;
+  const before = fixture.store.transactions;
   const Holds = [...odd, ...ids.slice(0, 200).map((EventId) => ({ EventId, reason: 'last' }))];
-  assert.equal(await verdictOf(bench, approvals.take(ORIGIN, letter(bench, { Holds }))), 'settle');
-  assert.equal(bench.store.transactions - before, 1);
-  assert.equal(bench.told.filter((name) => name === 'held').length, 1000);
+  assert.equal(await verdictOf(fixture, approvals.take(ORIGIN, letter(fixture, { Holds }))), 'settle');
+  assert.equal(fixture.store.transactions - before, 1);
+  assert.equal(fixture.told.filter((name) => name === 'held').length, 1000);
   assert.equal(holders(approvals, 'event-199'), 'orders: last');
   assert.equal(holders(approvals, 'event-200'), 'orders: first');
   await approvals.request(caller('billing'), startRequests(...ids));
-  assert.equal(bench.posts.length, 0);
+  assert.equal(fixture.posts.length, 0);
   const Releases = ids.map((EventId) => ({ EventId }));
-  assert.equal(await verdictOf(bench, approvals.take(ORIGIN, letter(bench, { Releases })), 4000), 'settle');
-  assert.deepEqual(bench.posts.flatMap(({ eventIds }) => eventIds).sort(), ids.toSorted());
+  assert.equal(await verdictOf(fixture, approvals.take(ORIGIN, letter(fixture, { Releases })), 4000), 'settle');
+  assert.deepEqual(fixture.posts.flatMap(({ eventIds }) => eventIds).sort(), ids.toSorted());
 });
 
 test('a thousand ids over the interface, some of them held: those wait, the others are posted once each', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const ids = Array.from({ length: 1000 }, (_, index) => `Event-${index}`);
-  for (const id of ids) bench.list(id);
-  bench.poll();
+  for (const id of ids) fixture.list(id);
+  fixture.poll();
   for (const id of ids.slice(0, 10)) approvals.hold(caller('billing'), { EventId: id.toUpperCase() });
   const odd = ids.flatMap((id) => [id.toUpperCase(), id.toLowerCase()]);
   const asked = approvals.request(caller('orders'), startRequests(...odd));
-  await bench.time.advance(2000);
+  await fixture.time.advance(2000);
   const answered = await asked;
   assert.ok(answered.kind === 'results');
   assert.equal(answered.status, 202);
   const states = answered.results.map(({ state }) => state);
   assert.deepEqual(new Set(states.slice(0, 10)), new Set(['held']));
   assert.deepEqual(new Set(states.slice(10)), new Set(['submitted', 'submitting']));
-  await bench.time.advance(2000);
+  await fixture.time.advance(2000);
   assert.deepEqual(
     ids.map((id) => approvals.summary(id.toLowerCase())?.state),
     ids.map((_, index) => (index < 10 ? 'held' : 'submitted')),
   );
-  assert.deepEqual(bench.posts.flatMap(({ eventIds }) => eventIds).sort(), ids.slice(10).sort());
+  assert.deepEqual(fixture.posts.flatMap(({ eventIds }) => eventIds).sort(), ids.slice(10).sort());
 });
 
 test('a hold by a queue that one bridge reads stops what it posts at once', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { isShared: () => false });
-  bench.answers = [again(1000)];
-  await send(bench, approvals, startRequests(EVENT_ID));
-  await send(bench, approvals, HOLD);
-  await bench.time.advance(60_000);
-  assert.equal(bench.posts.length, 1);
+  const { fixture, approvals } = approvalsOverOneEvent(t, { isShared: () => false });
+  fixture.answers = [again(1000)];
+  await send(fixture, approvals, startRequests(EVENT_ID));
+  await send(fixture, approvals, HOLD);
+  await fixture.time.advance(60_000);
+  assert.equal(fixture.posts.length, 1);
   assert.equal(approvals.summary(KEY)?.state, 'held');
 });

@@ -3,54 +3,54 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { BridgeError } from '../../../../src/errors.ts';
 import { EVENT_ID, scheduledEvent } from '../../../support/events.ts';
-import { type ApprovalBench, again, approvalsOverOneEvent, caller, startRequests } from '../../../virtual/approvals-fixture.ts';
+import { type ApprovalsFixture, again, approvalsOverOneEvent, caller, startRequests } from '../../../virtual/approvals-fixture.ts';
 import { letter, ORIGIN, take, verdictOf } from '../../../virtual/inbox-fixture.ts';
 
 const KEY = EVENT_ID.toLowerCase();
 
 test('an approval is settled once it is recorded, and posted', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  assert.equal(await take(bench, approvals, letter(bench, startRequests(KEY))), 'settle');
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  assert.equal(await take(fixture, approvals, letter(fixture, startRequests(KEY))), 'settle');
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
   assert.deepEqual(
-    bench.posts.map(({ eventIds }) => eventIds),
+    fixture.posts.map(({ eventIds }) => eventIds),
     [[EVENT_ID]],
   );
-  assert.deepEqual(bench.messages, ['topic settled']);
+  assert.deepEqual(fixture.messages, ['topic settled']);
 });
 
 test('it does not wait for the metadata service', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [new Promise(() => {})];
-  assert.equal(await take(bench, approvals, letter(bench, startRequests(KEY))), 'settle');
-  assert.equal(bench.posts.length, 1);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [new Promise(() => {})];
+  assert.equal(await take(fixture, approvals, letter(fixture, startRequests(KEY))), 'settle');
+  assert.equal(fixture.posts.length, 1);
   assert.equal(approvals.summary(KEY)?.state, 'submitting');
 });
 
 test('a CloudEvent whose data is the body approves as the body does', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const event = { specversion: '1.0', id: '1', source: '/workflow', type: 'com.example.approved', data: startRequests(EVENT_ID) };
-  assert.equal(await take(bench, approvals, letter(bench, event)), 'settle');
-  assert.equal(bench.posts.length, 1);
+  assert.equal(await take(fixture, approvals, letter(fixture, event)), 'settle');
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a thousand ids in one message, in odd letter case and some of them twice, are recorded in one transaction', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const ids = Array.from({ length: 1000 }, (_, index) => `Event-${index}`);
-  for (const id of ids) bench.list(id);
-  bench.poll();
-  const before = bench.store.transactions;
+  for (const id of ids) fixture.list(id);
+  fixture.poll();
+  const before = fixture.store.transactions;
   const asked = [...ids.map((id, index) => (index % 2 ? id.toUpperCase() : id.toLowerCase())), ...ids.slice(0, 200)];
-  assert.equal(await verdictOf(bench, approvals.take(ORIGIN, letter(bench, startRequests(...asked))), 4000), 'settle');
-  assert.equal(bench.store.told.filter((told) => told === 'approval.recorded orders').length, 1000);
-  assert.equal(bench.store.transactions - before, 1 + 1000, 'one for the message, one for each answer of the service');
-  assert.deepEqual(new Set(bench.posts.flatMap(({ eventIds }) => eventIds)), new Set(ids));
+  assert.equal(await verdictOf(fixture, approvals.take(ORIGIN, letter(fixture, startRequests(...asked))), 4000), 'settle');
+  assert.equal(fixture.store.told.filter((told) => told === 'approval.recorded orders').length, 1000);
+  assert.equal(fixture.store.transactions - before, 1 + 1000, 'one for the message, one for each answer of the service');
+  assert.deepEqual(new Set(fixture.posts.flatMap(({ eventIds }) => eventIds)), new Set(ids));
 });
 
 const REFUSED: readonly [
   reason: string,
   settings: Parameters<typeof approvalsOverOneEvent>[1],
-  fields: Parameters<ApprovalBench['list']>[1],
+  fields: Parameters<ApprovalsFixture['list']>[1],
   body: object,
 ][] = [
   ['started', {}, { eventStatus: 'Started' }, startRequests(EVENT_ID)],
@@ -61,49 +61,49 @@ const REFUSED: readonly [
 ];
 for (const [reason, settings, fields, body] of REFUSED) {
   test(`a message is refused as ${reason}: a CloudEvent, a line in the log and a metric tell it, once`, async (t) => {
-    const { bench, approvals } = approvalsOverOneEvent(t, settings);
-    bench.store.seenEvents.set('mild', { change: 'scheduled', key: KEY, occurrence: 1, event: scheduledEvent({ durationInSeconds: 1 }) });
-    bench.list(EVENT_ID, fields);
-    bench.poll();
-    const message = letter(bench, body);
+    const { fixture, approvals } = approvalsOverOneEvent(t, settings);
+    fixture.store.seenEvents.set('mild', { change: 'scheduled', key: KEY, occurrence: 1, event: scheduledEvent({ durationInSeconds: 1 }) });
+    fixture.list(EVENT_ID, fields);
+    fixture.poll();
+    const message = letter(fixture, body);
     const verdict = await approvals.take(ORIGIN, message);
     assert.ok(typeof verdict === 'object');
     assert.equal(verdict.reason, reason);
     assert.ok(verdict.description.includes(EVENT_ID));
     assert.deepEqual(await approvals.take(ORIGIN, message), verdict, 'the same when it comes again');
-    const [change, ...more] = bench.store.published;
+    const [change, ...more] = fixture.store.published;
     assert.deepEqual(more, []);
     assert.deepEqual([change?.phase, change?.reason, change?.approver, change?.occurrence], ['failed', reason, 'orders', 1]);
     assert.equal(change?.event?.eventId, EVENT_ID);
-    assert.deepEqual(bench.told, ['denied']);
-    assert.deepEqual(bench.messages, ['topic refused', 'topic repeated']);
-    const lines = bench.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'an approval was refused');
+    assert.deepEqual(fixture.told, ['denied']);
+    assert.deepEqual(fixture.messages, ['topic refused', 'topic repeated']);
+    const lines = fixture.log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'an approval was refused');
     assert.deepEqual(
       lines.map(({ source, place, type }) => ({ source, topic: place.topic, type })),
       [{ source: 'topic', topic: 'approvals', type: reason }],
     );
-    assert.equal(bench.posts.length, 0);
+    assert.equal(fixture.posts.length, 0);
   });
 }
 
 test('the first refused id decides, and nothing of the message is recorded', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.list('B', { eventStatus: 'Started' });
-  bench.list('C', { eventStatus: 'Started' });
-  bench.poll();
-  assert.equal(await take(bench, approvals, letter(bench, startRequests(EVENT_ID, 'c', 'b'))), 'started');
-  assert.deepEqual(bench.store.told, ['approval.failed started orders']);
-  assert.equal(bench.store.published[0]?.eventId, 'C');
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.list('B', { eventStatus: 'Started' });
+  fixture.list('C', { eventStatus: 'Started' });
+  fixture.poll();
+  assert.equal(await take(fixture, approvals, letter(fixture, startRequests(EVENT_ID, 'c', 'b'))), 'started');
+  assert.deepEqual(fixture.store.told, ['approval.failed started orders']);
+  assert.equal(fixture.store.published[0]?.eventId, 'C');
   assert.equal(approvals.summary(KEY), null);
 });
 
 test('a message for an event that this approver approved before it started is settled', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  assert.equal(await take(bench, approvals, letter(bench, startRequests(KEY))), 'settle');
-  bench.list(EVENT_ID, { eventStatus: 'Started' });
-  bench.poll();
-  assert.equal(await take(bench, approvals, letter(bench, startRequests(KEY))), 'settle');
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  assert.equal(await take(fixture, approvals, letter(fixture, startRequests(KEY))), 'settle');
+  fixture.list(EVENT_ID, { eventStatus: 'Started' });
+  fixture.poll();
+  assert.equal(await take(fixture, approvals, letter(fixture, startRequests(KEY))), 'settle');
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
 });
 
 const INVALID: readonly [fault: RegExp, body: unknown][] = [
@@ -116,133 +116,133 @@ const INVALID: readonly [fault: RegExp, body: unknown][] = [
 ];
 for (const [fault, body] of INVALID) {
   test(`${JSON.stringify(body)} is no approval: one warning names source, place and reason, and nothing else happens`, async (t) => {
-    const { bench, approvals } = approvalsOverOneEvent(t);
-    const before = bench.store.transactions;
-    const message = letter(bench, body);
+    const { fixture, approvals } = approvalsOverOneEvent(t);
+    const before = fixture.store.transactions;
+    const message = letter(fixture, body);
     const verdict = await approvals.take(ORIGIN, message);
     assert.ok(typeof verdict === 'object');
     assert.equal(verdict.reason, 'bad-request');
     assert.match(verdict.description, fault);
-    const [line, ...more] = bench.log.map((text) => JSON.parse(text)).filter(({ level }) => level >= 40);
+    const [line, ...more] = fixture.log.map((text) => JSON.parse(text)).filter(({ level }) => level >= 40);
     assert.deepEqual(more, []);
     assert.deepEqual([line.source, line.place], ['topic', message.place]);
     assert.match(line.reason, fault);
-    assert.deepEqual(bench.messages, ['topic invalid']);
-    assert.deepEqual([bench.told, bench.store.transactions - before], [[], 0]);
+    assert.deepEqual(fixture.messages, ['topic invalid']);
+    assert.deepEqual([fixture.told, fixture.store.transactions - before], [[], 0]);
   });
 }
 
 test('a message that comes again after a crash between the store and the broker is settled and records nothing', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
-  const message = letter(bench, startRequests(EVENT_ID));
-  assert.equal(await take(bench, approvals, message), 'settle');
-  const restarted = bench.open({ required: 'all' });
-  t.after(() => bench.close(restarted));
-  bench.poll();
-  assert.equal(await take(bench, restarted, message), 'settle');
-  assert.deepEqual(bench.store.told, ['approval.recorded orders']);
-  assert.deepEqual(bench.messages, ['topic settled', 'topic repeated']);
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  const message = letter(fixture, startRequests(EVENT_ID));
+  assert.equal(await take(fixture, approvals, message), 'settle');
+  const restarted = fixture.open({ required: 'all' });
+  t.after(() => fixture.close(restarted));
+  fixture.poll();
+  assert.equal(await take(fixture, restarted, message), 'settle');
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders']);
+  assert.deepEqual(fixture.messages, ['topic settled', 'topic repeated']);
 });
 
 test('a message that comes again does not approve the event that has got worse since', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
-  const message = letter(bench, startRequests(EVENT_ID));
-  await take(bench, approvals, message);
-  bench.list(EVENT_ID, { eventType: 'Terminate' });
-  bench.poll();
-  assert.equal(bench.store.told.at(-1), 'approval.failed changed orders');
-  assert.equal(await take(bench, approvals, message), 'settle');
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  const message = letter(fixture, startRequests(EVENT_ID));
+  await take(fixture, approvals, message);
+  fixture.list(EVENT_ID, { eventType: 'Terminate' });
+  fixture.poll();
+  assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
+  assert.equal(await take(fixture, approvals, message), 'settle');
   assert.equal(approvals.summary(KEY), null);
-  assert.equal(await take(bench, approvals, letter(bench, startRequests(EVENT_ID))), 'settle');
+  assert.equal(await take(fixture, approvals, letter(fixture, startRequests(EVENT_ID))), 'settle');
   assert.equal(approvals.summary(KEY)?.state, 'waiting', 'another message does');
 });
 
 test('so does a message that recorded nothing, as its approver had said yes already', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
-  await take(bench, approvals, letter(bench, startRequests(EVENT_ID)));
-  const message = letter(bench, startRequests(EVENT_ID));
-  await take(bench, approvals, message);
-  bench.list(EVENT_ID, { eventType: 'Terminate' });
-  bench.poll();
-  await take(bench, approvals, message);
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  await take(fixture, approvals, letter(fixture, startRequests(EVENT_ID)));
+  const message = letter(fixture, startRequests(EVENT_ID));
+  await take(fixture, approvals, message);
+  fixture.list(EVENT_ID, { eventType: 'Terminate' });
+  fixture.poll();
+  await take(fixture, approvals, message);
   assert.equal(approvals.summary(KEY), null);
 });
 
 test('while nothing can be stored a message is not settled, has no effect, and is recorded when it comes again', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  const message = letter(bench, startRequests(EVENT_ID));
-  const [refused, parked] = [letter(bench, startRequests('started')), letter(bench, startRequests('nobody'))];
-  bench.list('started', { eventStatus: 'Started' });
-  bench.poll();
-  bench.store.fault = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
-  for (const each of [message, refused, parked]) assert.equal(await take(bench, approvals, each), 'error BRIDGE_STORE_FULL');
-  assert.deepEqual([bench.posts.length, bench.messages, bench.told], [0, [], []]);
-  bench.store.fault = null;
-  assert.equal(await take(bench, approvals, message), 'settle');
-  assert.equal(await take(bench, approvals, refused), 'started');
-  assert.equal(await take(bench, approvals, parked), 'settle');
-  assert.equal(bench.posts.length, 1);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  const message = letter(fixture, startRequests(EVENT_ID));
+  const [refused, parked] = [letter(fixture, startRequests('started')), letter(fixture, startRequests('nobody'))];
+  fixture.list('started', { eventStatus: 'Started' });
+  fixture.poll();
+  fixture.store.fault = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
+  for (const each of [message, refused, parked]) assert.equal(await take(fixture, approvals, each), 'error BRIDGE_STORE_FULL');
+  assert.deepEqual([fixture.posts.length, fixture.messages, fixture.told], [0, [], []]);
+  fixture.store.fault = null;
+  assert.equal(await take(fixture, approvals, message), 'settle');
+  assert.equal(await take(fixture, approvals, refused), 'started');
+  assert.equal(await take(fixture, approvals, parked), 'settle');
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('two sources at once: both approvers are counted, and the event is posted once', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   const other = { source: 'queue', approver: 'billing', canGiveBack: true };
-  const message = letter(bench, startRequests(EVENT_ID));
+  const message = letter(fixture, startRequests(EVENT_ID));
   const verdicts = [approvals.take(ORIGIN, message), approvals.take(other, message)];
-  await bench.time.advance(0);
+  await fixture.time.advance(0);
   assert.deepEqual(await Promise.all(verdicts), ['settle', 'settle']);
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.recorded billing', 'approval.submitted']);
-  assert.equal(bench.posts.length, 1);
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.recorded billing', 'approval.submitted']);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('the same approval by a source and by a request at once is recorded and posted once', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  const both = [approvals.request(caller('orders'), startRequests(EVENT_ID)), approvals.take(ORIGIN, letter(bench, startRequests(KEY)))];
-  await bench.time.advance(2000);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  const both = [approvals.request(caller('orders'), startRequests(EVENT_ID)), approvals.take(ORIGIN, letter(fixture, startRequests(KEY)))];
+  await fixture.time.advance(2000);
   await Promise.all(both);
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
-  assert.equal(bench.posts.length, 1);
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('an event that came back is not approved by a message from before its end, but by a newer one', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
-  const early = letter(bench, startRequests(EVENT_ID));
-  await bench.time.advance(5000);
-  bench.end(EVENT_ID);
-  bench.poll();
-  const atTheEnd = letter(bench, startRequests(EVENT_ID));
-  await bench.time.advance(5000);
-  bench.list(EVENT_ID, {});
-  bench.poll();
-  assert.equal(await take(bench, approvals, early), 'old');
-  assert.equal(bench.store.published.at(-1)?.occurrence, 2);
-  assert.equal(await take(bench, approvals, atTheEnd), 'settle');
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  const early = letter(fixture, startRequests(EVENT_ID));
+  await fixture.time.advance(5000);
+  fixture.end(EVENT_ID);
+  fixture.poll();
+  const atTheEnd = letter(fixture, startRequests(EVENT_ID));
+  await fixture.time.advance(5000);
+  fixture.list(EVENT_ID, {});
+  fixture.poll();
+  assert.equal(await take(fixture, approvals, early), 'old');
+  assert.equal(fixture.store.published.at(-1)?.occurrence, 2);
+  assert.equal(await take(fixture, approvals, atTheEnd), 'settle');
   assert.equal(approvals.summary(KEY)?.state, 'waiting');
 });
 
 test('a request is asked for now, and an earlier end of its event does not matter', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.end(EVENT_ID);
-  bench.poll();
-  bench.list(EVENT_ID, {});
-  bench.poll();
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.end(EVENT_ID);
+  fixture.poll();
+  fixture.list(EVENT_ID, {});
+  fixture.poll();
   const asked = approvals.request(caller('orders'), startRequests(EVENT_ID));
-  await bench.time.advance(2000);
+  await fixture.time.advance(2000);
   assert.equal((await asked).kind, 'results');
 });
 
 test('approvals that are closing take no message, and what they hold goes on after the next start', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [again(3_600_000)];
-  const message = letter(bench, startRequests(EVENT_ID));
-  await take(bench, approvals, message);
-  await bench.close(approvals);
-  assert.equal(await take(bench, approvals, letter(bench, startRequests(EVENT_ID))), 'error BRIDGE_APPROVALS_CLOSED');
-  const restarted = bench.open();
-  t.after(() => bench.close(restarted));
-  bench.poll();
-  await bench.time.advance(1000);
-  assert.equal(await take(bench, restarted, message), 'settle');
-  assert.equal(bench.posts.length, 2);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [again(3_600_000)];
+  const message = letter(fixture, startRequests(EVENT_ID));
+  await take(fixture, approvals, message);
+  await fixture.close(approvals);
+  assert.equal(await take(fixture, approvals, letter(fixture, startRequests(EVENT_ID))), 'error BRIDGE_APPROVALS_CLOSED');
+  const restarted = fixture.open();
+  t.after(() => fixture.close(restarted));
+  fixture.poll();
+  await fixture.time.advance(1000);
+  assert.equal(await take(fixture, restarted, message), 'settle');
+  assert.equal(fixture.posts.length, 2);
   assert.equal(restarted.summary(KEY)?.state, 'submitted');
 });

@@ -3,20 +3,20 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { MessageVerdict } from '../../../../adapters/adapter.ts';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
-import { ApprovalBench, startRequests } from '../../../virtual/approvals-fixture.ts';
+import { ApprovalsFixture, startRequests } from '../../../virtual/approvals-fixture.ts';
 import { letter, ORIGIN, take, verdictOf } from '../../../virtual/inbox-fixture.ts';
 
 const ROOM = 1000;
 const OTHER = { ...ORIGIN, source: 'queue', approver: 'billing' };
 
-/** Approvals in a world without events that was just read, with so many messages that wait. */
-async function full(t: TestContext, messages = ROOM): Promise<{ bench: ApprovalBench; approvals: Approvals }> {
-  const bench = new ApprovalBench();
-  const approvals = bench.open();
-  t.after(() => bench.close(approvals));
-  bench.poll();
-  for (let place = 0; place < messages; place++) await approvals.take(ORIGIN, letter(bench, startRequests(`parked-${place}`)));
-  return { bench, approvals };
+/** Approvals beside a metadata service without events that was just read, with so many messages that wait. */
+async function full(t: TestContext, messages = ROOM): Promise<{ fixture: ApprovalsFixture; approvals: Approvals }> {
+  const fixture = new ApprovalsFixture();
+  const approvals = fixture.open();
+  t.after(() => fixture.close(approvals));
+  fixture.poll();
+  for (let place = 0; place < messages; place++) await approvals.take(ORIGIN, letter(fixture, startRequests(`parked-${place}`)));
+  return { fixture, approvals };
 }
 
 /** Whether it has a verdict by now. */
@@ -30,67 +30,67 @@ function watched(taken: Promise<MessageVerdict>): { readonly taken: Promise<Mess
 }
 
 test('a thousand messages of a source wait; the next one is taken when one of them is dealt with, a minute later at the latest', async (t) => {
-  const { bench, approvals } = await full(t);
-  const next = watched(approvals.take(ORIGIN, letter(bench, startRequests('one-more'))));
-  await bench.time.advance(59_999);
-  assert.deepEqual([next.isTold, bench.store.messages.parked().length], [false, ROOM]);
-  await bench.time.advance(1);
-  assert.equal(await verdictOf(bench, next.taken), 'settle');
-  await bench.time.advance(1);
-  assert.equal(bench.store.messages.parked().length, 0, 'its own minute counts from its receipt, too');
-  assert.equal(bench.store.told.filter((line) => line === 'approval.failed unknown orders').length, ROOM + 1, 'each of them is told of');
+  const { fixture, approvals } = await full(t);
+  const next = watched(approvals.take(ORIGIN, letter(fixture, startRequests('one-more'))));
+  await fixture.time.advance(59_999);
+  assert.deepEqual([next.isTold, fixture.store.messages.parked().length], [false, ROOM]);
+  await fixture.time.advance(1);
+  assert.equal(await verdictOf(fixture, next.taken), 'settle');
+  await fixture.time.advance(1);
+  assert.equal(fixture.store.messages.parked().length, 0, 'its own minute counts from its receipt, too');
+  assert.equal(fixture.store.told.filter((line) => line === 'approval.failed unknown orders').length, ROOM + 1, 'each of them is told of');
 });
 
 test('the event of the one that waits for room may come: it is recorded at once', async (t) => {
-  const { bench, approvals } = await full(t);
-  const next = approvals.take(ORIGIN, letter(bench, startRequests('one-more')));
-  await bench.time.advance(1000);
-  bench.list('one-more');
-  bench.poll();
-  assert.equal(await verdictOf(bench, next), 'settle');
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
-  assert.equal(bench.store.messages.parked().length, ROOM);
+  const { fixture, approvals } = await full(t);
+  const next = approvals.take(ORIGIN, letter(fixture, startRequests('one-more')));
+  await fixture.time.advance(1000);
+  fixture.list('one-more');
+  fixture.poll();
+  assert.equal(await verdictOf(fixture, next), 'settle');
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+  assert.equal(fixture.store.messages.parked().length, ROOM);
 });
 
 test('what one source has waiting takes no room from another, and what is listed is taken all the same', async (t) => {
-  const { bench, approvals } = await full(t);
-  assert.equal(await take(bench, approvals, letter(bench, startRequests('unknown')), OTHER), 'settle');
-  bench.list('listed');
-  bench.poll();
-  assert.equal(await take(bench, approvals, letter(bench, startRequests('listed'))), 'settle');
+  const { fixture, approvals } = await full(t);
+  assert.equal(await take(fixture, approvals, letter(fixture, startRequests('unknown')), OTHER), 'settle');
+  fixture.list('listed');
+  fixture.poll();
+  assert.equal(await take(fixture, approvals, letter(fixture, startRequests('listed'))), 'settle');
 });
 
 test('large messages take more room: 4 MiB of one source wait', async (t) => {
-  const { bench, approvals } = await full(t, 0);
+  const { fixture, approvals } = await full(t, 0);
   const large = (place: number) => ({ StartRequests: [{ EventId: `large-${place}`, padding: 'x'.repeat(60 * 1024) }] });
-  for (let place = 0; place < 67; place++) assert.equal(await take(bench, approvals, letter(bench, large(place))), 'settle');
-  const next = [70, 71].map((place) => watched(approvals.take(ORIGIN, letter(bench, large(place)))));
-  await bench.time.advance(30_000);
+  for (let place = 0; place < 67; place++) assert.equal(await take(fixture, approvals, letter(fixture, large(place))), 'settle');
+  const next = [70, 71].map((place) => watched(approvals.take(ORIGIN, letter(fixture, large(place)))));
+  await fixture.time.advance(30_000);
   assert.deepEqual(
     next.map(({ isTold }) => isTold),
     [true, false],
   );
-  assert.equal(bench.log.filter((line) => line.includes('once there is room')).length, 1);
-  await bench.time.advance(30_000);
+  assert.equal(fixture.log.filter((line) => line.includes('once there is room')).length, 1);
+  await fixture.time.advance(30_000);
   assert.equal(next[1]?.isTold, true);
 });
 
 test('a bridge that stops lets the message that waits for room come again', async (t) => {
-  const { bench, approvals } = await full(t);
-  const next = approvals.take(ORIGIN, letter(bench, startRequests('one-more')));
+  const { fixture, approvals } = await full(t);
+  const next = approvals.take(ORIGIN, letter(fixture, startRequests('one-more')));
   next.catch(() => {});
-  await bench.close(approvals);
-  assert.equal(await verdictOf(bench, next), 'error BRIDGE_APPROVALS_CLOSED');
-  assert.equal(bench.store.messages.parked().length, ROOM);
+  await fixture.close(approvals);
+  assert.equal(await verdictOf(fixture, next), 'error BRIDGE_APPROVALS_CLOSED');
+  assert.equal(fixture.store.messages.parked().length, ROOM);
 });
 
 test('the log tells once a minute that a source has too many', async (t) => {
-  const { bench, approvals } = await full(t);
-  const waiting = Array.from({ length: 8 }, (_, place) => approvals.take(ORIGIN, letter(bench, startRequests(`more-${place}`))));
-  await bench.time.advance(1000);
-  const told = bench.log.filter((line) => line.includes('once there is room'));
+  const { fixture, approvals } = await full(t);
+  const waiting = Array.from({ length: 8 }, (_, place) => approvals.take(ORIGIN, letter(fixture, startRequests(`more-${place}`))));
+  await fixture.time.advance(1000);
+  const told = fixture.log.filter((line) => line.includes('once there is room'));
   assert.equal(told.length, 1);
   assert.match(told[0] ?? '', /"source":"topic"/);
-  await bench.time.advance(60_000);
+  await fixture.time.advance(60_000);
   assert.deepEqual(await Promise.all(waiting), Array(8).fill('settle'));
 });

@@ -21,7 +21,7 @@ import {
 import { settle } from '../../../virtual/virtual-time.ts';
 
 const THREE = { approvers: { orders: {}, billing: {}, ops: { admin: true } } } as const;
-/** The bench begins at midnight. */
+/** The fixture begins at midnight. */
 const NOT_BEFORE = '2026-01-01T00:15:00Z';
 const MINUTE_MS = 60_000;
 
@@ -38,8 +38,8 @@ function holders(approvals: Approvals): string {
 }
 
 test('a hold is answered with all that stand for the event, and is on disk; no CloudEvent tells it', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await bench.time.advance(5000);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await fixture.time.advance(5000);
   const first = approvals.hold(caller('orders'), { EventId: KEY.toUpperCase(), reason: 'month end' });
   const at = '2026-01-01T00:00:05.000Z';
   assert.deepEqual(first, {
@@ -49,31 +49,31 @@ test('a hold is answered with all that stand for the event, and is on disk; no C
   const second = approvals.hold(caller('billing'), { EventId: KEY });
   assert.deepEqual(second.kind === 'held' && second.hold.holds[1], { approver: 'billing', reason: null, at });
   assert.deepEqual(
-    bench.store.stored(KEY, 1)?.holds.map(({ approver, via }) => [approver, via]),
+    fixture.store.stored(KEY, 1)?.holds.map(({ approver, via }) => [approver, via]),
     [
       ['orders', 'token'],
       ['billing', 'token'],
     ],
   );
-  assert.deepEqual(bench.store.told, []);
-  assert.deepEqual(bench.told, ['held', 'held']);
+  assert.deepEqual(fixture.store.told, []);
+  assert.deepEqual(fixture.told, ['held', 'held']);
 });
 
 test('while a hold stands an approval is recorded and answered as held; the release posts it', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'billing');
   assert.deepEqual(await approve(approvals), {
     ...{ kind: 'results', status: 202 },
     results: [{ eventId: EVENT_ID, state: 'held', approvedBy: ['orders'], heldBy: ['billing'] }],
   });
-  assert.deepEqual(bench.store.told, ['approval.recorded orders']);
-  await bench.time.advance(60 * MINUTE_MS);
-  bench.poll();
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders']);
+  await fixture.time.advance(60 * MINUTE_MS);
+  fixture.poll();
   await settle();
-  assert.equal(bench.posts.length, 0);
+  assert.equal(fixture.posts.length, 0);
   assert.equal(release(approvals, 'billing'), 'released');
   await settle();
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
@@ -88,48 +88,48 @@ test('one yes of several under a hold is told who holds and for whom it waits', 
 });
 
 test('who holds may approve, and is held by itself', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'orders');
   assert.equal(said(await approve(approvals)), '202 held');
   release(approvals, 'orders');
   await settle();
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a hold and the yes under it survive restarts', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'billing', EVENT_ID, 'month end');
   await approve(approvals);
-  reopened(bench);
-  const later = reopened(bench);
-  await bench.time.advance(MINUTE_MS);
-  bench.poll();
-  await bench.time.advance(MINUTE_MS);
+  reopened(fixture);
+  const later = reopened(fixture);
+  await fixture.time.advance(MINUTE_MS);
+  fixture.poll();
+  await fixture.time.advance(MINUTE_MS);
   assert.equal(holders(later), 'billing: month end');
-  assert.equal(bench.posts.length, 0);
+  assert.equal(fixture.posts.length, 0);
   assert.equal(said(await approve(later)), '202 held');
   assert.equal(release(later, 'billing'), 'released');
-  const last = reopened(bench);
-  t.after(() => bench.close(last));
-  await bench.time.advance(1000);
+  const last = reopened(fixture);
+  t.after(() => fixture.close(last));
+  await fixture.time.advance(1000);
   assert.equal(holders(last), '', 'a release is durable, too');
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('each approver has one hold: another by the same one takes its place, and the last release counts', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'orders', EVENT_ID, 'first');
   hold(approvals, 'billing', EVENT_ID, 'mine');
   hold(approvals, 'orders', EVENT_ID, 'second');
   assert.equal(holders(approvals), 'orders: second, billing: mine');
   await approve(approvals);
   assert.equal(release(approvals, 'orders'), 'released');
-  await bench.time.advance(MINUTE_MS);
-  assert.equal(bench.posts.length, 0);
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(fixture.posts.length, 0);
   assert.equal(holders(approvals), 'billing: mine');
   release(approvals, 'billing');
-  await bench.time.advance(1000);
-  assert.equal(bench.posts.length, 1);
+  await fixture.time.advance(1000);
+  assert.equal(fixture.posts.length, 1);
 });
 
 const NEVER: ApprovalSettings = { policy: [{ when: {}, then: 'never' }] };
@@ -147,29 +147,29 @@ const REFUSALS: readonly [told: string, settings: ApprovalSettings, fields: Part
 ];
 for (const [told, settings, fields, body] of REFUSALS) {
   test(`a hold is refused as ${told}: ${JSON.stringify([settings, fields, body])}`, (t) => {
-    const { bench, approvals } = approvalsOverOneEvent(t, settings);
-    if (fields === null) bench.end(EVENT_ID);
-    else bench.list(EVENT_ID, fields);
-    bench.poll();
-    const before = bench.store.transactions;
+    const { fixture, approvals } = approvalsOverOneEvent(t, settings);
+    if (fields === null) fixture.end(EVENT_ID);
+    else fixture.list(EVENT_ID, fields);
+    fixture.poll();
+    const before = fixture.store.transactions;
     const answered = approvals.hold(caller('orders'), body);
     assert.equal(said(answered), told);
     assert.equal(answered.kind === 'refusal' && answered.eventId, (body as { EventId?: string }).EventId);
-    assert.equal(bench.store.transactions, before);
-    assert.deepEqual(bench.told, ['denied']);
+    assert.equal(fixture.store.transactions, before);
+    assert.deepEqual(fixture.told, ['denied']);
   });
 }
 
 test('once the metadata service has accepted the StartRequest there is nothing left to hold, whatever the scope', async (t) => {
   const approvers = { orders: {}, billing: { scope: { impacts: ['Reboot'] } } };
-  const { bench, approvals } = approvalsOverOneEvent(t, { approvers });
+  const { fixture, approvals } = approvalsOverOneEvent(t, { approvers });
   await approve(approvals);
   assert.equal(hold(approvals, 'billing'), '409 submitted');
-  bench.list(EVENT_ID, STARTED);
-  bench.poll();
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
   assert.equal(hold(approvals, 'billing'), '409 started');
-  bench.list(EVENT_ID, { eventStatus: 'Scheduled' });
-  bench.poll();
+  fixture.list(EVENT_ID, { eventStatus: 'Scheduled' });
+  fixture.poll();
   assert.equal(hold(approvals, 'orders'), '409 submitted');
 });
 
@@ -190,7 +190,7 @@ test('a name outside a required list may hold, while its yes is refused', async 
 });
 
 test('a release is of the own hold; of another one by an admin alone', (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
+  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
   assert.equal(release(approvals, 'orders'), '404 not-held');
   assert.equal(release(approvals, 'ops'), '404 not-held');
   hold(approvals, 'orders');
@@ -204,7 +204,7 @@ test('a release is of the own hold; of another one by an admin alone', (t) => {
   assert.equal(release(approvals, 'ops', 'orders'), '404 not-held');
   assert.equal(release(approvals, 'ops', 'billing'), 'released');
   assert.equal(holders(approvals), '');
-  assert.equal(bench.posts.length, 0);
+  assert.equal(fixture.posts.length, 0);
 });
 
 test('an admin who names nobody releases its own hold where it has one, else all', (t) => {
@@ -217,10 +217,10 @@ test('an admin who names nobody releases its own hold where it has one, else all
 });
 
 test('a release lifts no hold that was set after the time that it names', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
+  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
   hold(approvals, 'orders');
-  const beforeMs = bench.time.wallMs();
-  await bench.time.advance(1);
+  const beforeMs = fixture.time.wallMs();
+  await fixture.time.advance(1);
   hold(approvals, 'billing');
   const releasedBy = (approver: string, holder: string | null) => said(approvals.release(caller(approver), EVENT_ID, holder, beforeMs));
   assert.equal(releasedBy('billing', null), '409 changed');
@@ -235,24 +235,24 @@ test('a release lifts no hold that was set after the time that it names', async 
 });
 
 test('a release is refused as an approval is for an event that is unknown, has started or has ended', (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
+  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
   hold(approvals, 'orders');
   assert.equal(said(approvals.release(caller('orders'), 'nobody', null)), '404 unknown');
-  bench.list(EVENT_ID, STARTED);
-  bench.poll();
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
   assert.equal(release(approvals, 'orders'), '409 started');
-  bench.end(EVENT_ID);
-  bench.poll();
+  fixture.end(EVENT_ID);
+  fixture.poll();
   assert.equal(release(approvals, 'orders'), '410 ended');
 });
 
 test('the last release posts nothing that is not decided', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   hold(approvals, 'billing');
   await approve(approvals);
   release(approvals, 'billing');
-  await bench.time.advance(MINUTE_MS);
-  assert.equal(bench.posts.length, 0);
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(fixture.posts.length, 0);
   assert.equal(approvals.summary(KEY)?.state, 'waiting');
   assert.equal(said(await approve(approvals, 'billing')), '200 submitted');
 });
@@ -264,17 +264,17 @@ test('the last release posts what a rule approves, where it still does', async (
     ['Reboot', 0],
   ] as const) {
     // The metadata service takes its time, so that there is something to hold.
-    const { bench, approvals } = approvalsOverOneEvent(t, held);
-    bench.answers = [again(1000)];
+    const { fixture, approvals } = approvalsOverOneEvent(t, held);
+    fixture.answers = [again(1000)];
     await settle();
     hold(approvals, 'orders');
-    bench.list(EVENT_ID, { eventType, description: 'changed' });
-    bench.poll();
-    await bench.time.advance(MINUTE_MS);
-    assert.equal(bench.posts.length, 1);
+    fixture.list(EVENT_ID, { eventType, description: 'changed' });
+    fixture.poll();
+    await fixture.time.advance(MINUTE_MS);
+    assert.equal(fixture.posts.length, 1);
     release(approvals, 'orders');
-    await bench.time.advance(MINUTE_MS);
-    assert.equal(bench.posts.length, 1 + posts, eventType);
+    await fixture.time.advance(MINUTE_MS);
+    assert.equal(fixture.posts.length, 1 + posts, eventType);
   }
 });
 
@@ -288,73 +288,73 @@ for (const [minutes, told, posts] of [
   [20, 'waiting', 0],
 ] as const) {
   test(`a hold released in minute ${minutes}, of a deadline in minute 13 and NotBefore in minute 15: ${told}`, async (t) => {
-    const { bench, approvals } = approvalsOverOneEvent(t, DEADLINE);
-    bench.list(EVENT_ID, { notBefore: NOT_BEFORE });
-    bench.poll();
+    const { fixture, approvals } = approvalsOverOneEvent(t, DEADLINE);
+    fixture.list(EVENT_ID, { notBefore: NOT_BEFORE });
+    fixture.poll();
     hold(approvals, 'orders');
-    await bench.time.advance(minutes * MINUTE_MS);
+    await fixture.time.advance(minutes * MINUTE_MS);
     assert.equal(approvals.summary(KEY)?.state, 'held');
-    assert.equal(bench.posts.length, 0);
+    assert.equal(fixture.posts.length, 0);
     release(approvals, 'orders');
-    await bench.time.advance(1000);
+    await fixture.time.advance(1000);
     assert.equal(approvals.summary(KEY)?.state, told);
-    assert.equal(bench.posts.length, posts);
+    assert.equal(fixture.posts.length, posts);
   });
 }
 
 test('a quorum under a hold is posted by the last release after NotBefore, too', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, DEADLINE);
-  bench.list(EVENT_ID, { notBefore: NOT_BEFORE });
-  bench.poll();
+  const { fixture, approvals } = approvalsOverOneEvent(t, DEADLINE);
+  fixture.list(EVENT_ID, { notBefore: NOT_BEFORE });
+  fixture.poll();
   hold(approvals, 'billing');
-  await bench.time.advance(14 * MINUTE_MS);
+  await fixture.time.advance(14 * MINUTE_MS);
   await approve(approvals);
-  await bench.time.advance(6 * MINUTE_MS);
+  await fixture.time.advance(6 * MINUTE_MS);
   release(approvals, 'billing');
-  await bench.time.advance(1000);
-  assert.equal(bench.posts.length, 1);
+  await fixture.time.advance(1000);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('an approval that becomes void under a hold is told so; the hold stands, and its release posts nothing', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'billing');
   await approve(approvals);
-  bench.list(EVENT_ID, { eventType: 'Redeploy' });
-  bench.poll();
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
+  fixture.list(EVENT_ID, { eventType: 'Redeploy' });
+  fixture.poll();
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
   assert.equal(approvals.summary(KEY)?.state, 'held');
   assert.equal(holders(approvals), 'billing: null');
   release(approvals, 'billing');
-  await bench.time.advance(MINUTE_MS);
-  assert.equal(bench.posts.length, 0);
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(fixture.posts.length, 0);
 });
 
 test('a hold between the decision and the POST: nothing is posted, and the approver hears who holds', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await bench.time.advance(10_001);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await fixture.time.advance(10_001);
   const asked = approve(approvals);
   assert.equal(hold(approvals, 'billing'), '201 held');
-  await bench.time.advance(1000);
+  await fixture.time.advance(1000);
   assert.equal(said(await asked), '202 held');
-  assert.equal(bench.posts.length, 0);
+  assert.equal(fixture.posts.length, 0);
   release(approvals, 'billing');
-  await bench.time.advance(1000);
-  assert.equal(bench.posts.length, 1);
+  await fixture.time.advance(1000);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a hold that comes with the look before the POST: nothing is posted', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await bench.time.advance(10_001);
-  const poll = bench.poll.bind(bench);
-  bench.poll = () => {
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await fixture.time.advance(10_001);
+  const poll = fixture.poll.bind(fixture);
+  fixture.poll = () => {
     poll();
     hold(approvals, 'billing');
   };
   const asked = approve(approvals);
-  await bench.time.advance(1000);
+  await fixture.time.advance(1000);
   assert.equal(said(await asked), '202 held');
-  assert.equal(bench.reads, 1);
-  assert.equal(bench.posts.length, 0);
+  assert.equal(fixture.reads, 1);
+  assert.equal(fixture.posts.length, 0);
 });
 
 test('a hold while the POST is under way stops what has not been accepted, and nothing else', async (t) => {
@@ -363,121 +363,121 @@ test('a hold while the POST is under way stops what has not been accepted, and n
     [again(1000), 'held', 1],
     [REFUSED, 'held', 1],
   ] as const) {
-    const { bench, approvals } = approvalsOverOneEvent(t);
+    const { fixture, approvals } = approvalsOverOneEvent(t);
     const { promise, resolve } = Promise.withResolvers<PostResult>();
-    bench.answers = [promise];
+    fixture.answers = [promise];
     const asked = approve(approvals);
     await settle();
     assert.equal(hold(approvals, 'billing'), '201 held');
     resolve(result);
-    await bench.time.advance(MINUTE_MS);
+    await fixture.time.advance(MINUTE_MS);
     assert.equal(said(await asked), state === 'held' ? '202 held' : '200 submitted');
     assert.equal(approvals.summary(KEY)?.state, state);
     assert.equal(holders(approvals), 'billing: null');
-    assert.equal(bench.posts.length, posts);
+    assert.equal(fixture.posts.length, posts);
     release(approvals, 'billing');
-    await bench.time.advance(1000);
-    assert.equal(bench.posts.length, state === 'held' ? 2 : 1);
+    await fixture.time.advance(1000);
+    assert.equal(fixture.posts.length, state === 'held' ? 2 : 1);
     assert.equal(approvals.summary(KEY)?.state, 'submitted');
   }
 });
 
 test('a hold that is released before the POST under way is answered lets it be one POST', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
-  bench.answers = [promise];
+  fixture.answers = [promise];
   const asked = approve(approvals);
   await settle();
   hold(approvals, 'billing');
   release(approvals, 'billing');
   resolve(ACCEPTED);
   assert.equal(said(await asked), '200 submitted');
-  await bench.time.advance(MINUTE_MS);
-  assert.equal(bench.posts.length, 1);
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a hold while a StartRequest is posted again and again ends that, for as long as it stands', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [again(1000), again(1000), again(1000)];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [again(1000), again(1000), again(1000)];
   await approve(approvals);
-  await bench.time.advance(1500);
-  assert.equal(bench.posts.length, 2);
+  await fixture.time.advance(1500);
+  assert.equal(fixture.posts.length, 2);
   hold(approvals, 'billing');
-  await bench.time.advance(MINUTE_MS);
-  assert.equal(bench.posts.length, 2);
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(fixture.posts.length, 2);
   release(approvals, 'billing');
-  await bench.time.advance(MINUTE_MS);
-  assert.equal(bench.posts.length, 4);
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(fixture.posts.length, 4);
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
 test('a hold ends with its event: nothing is posted, and the next occurrence is not held', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'billing');
   await approve(approvals);
-  bench.end(EVENT_ID);
-  bench.poll();
-  bench.list(EVENT_ID);
-  bench.poll();
+  fixture.end(EVENT_ID);
+  fixture.poll();
+  fixture.list(EVENT_ID);
+  fixture.poll();
   assert.equal(approvals.summary(KEY), null);
   assert.equal(release(approvals, 'billing'), '404 not-held');
   assert.equal(said(await approve(approvals)), '200 submitted');
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a hold outlasts a start that Azure took back; the yes before it does not, whoever releases', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   hold(approvals, 'billing');
   await approve(approvals);
-  bench.list(EVENT_ID, STARTED);
-  bench.poll();
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
   assert.equal(approvals.summary(KEY)?.state, 'moot');
-  bench.list(EVENT_ID, { eventStatus: 'Scheduled' });
-  bench.poll();
+  fixture.list(EVENT_ID, { eventStatus: 'Scheduled' });
+  fixture.poll();
   assert.equal(holders(approvals), 'billing: null');
   assert.equal(release(approvals, 'billing'), 'released');
-  await bench.time.advance(MINUTE_MS);
-  assert.equal(bench.posts.length, 0);
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(fixture.posts.length, 0);
   assert.equal(said(await approve(approvals)), '200 submitted');
 });
 
 test('in a dry run a hold stops the decision as ever, and its release posts nothing, also after the dry run', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { dryRun: true });
+  const { fixture, approvals } = approvalsOverOneEvent(t, { dryRun: true });
   hold(approvals, 'billing');
   assert.equal(said(await approve(approvals)), '202 held');
   release(approvals, 'billing');
   assert.equal(approvals.summary(KEY)?.state, 'dry-run');
   hold(approvals, 'billing');
   assert.equal(approvals.summary(KEY)?.state, 'held');
-  const real = reopened(bench);
-  t.after(() => bench.close(real));
-  bench.poll();
+  const real = reopened(fixture);
+  t.after(() => fixture.close(real));
+  fixture.poll();
   assert.equal(holders(real), 'billing: null');
   assert.equal(release(real, 'billing'), 'released');
-  await bench.time.advance(MINUTE_MS);
-  assert.equal(bench.posts.length, 0);
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(fixture.posts.length, 0);
   assert.equal(said(await approve(real)), '200 submitted');
 });
 
 test('a hold or a release that cannot be stored is thrown, and nothing of it counts', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.store.fault = new Error('the disk is full');
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.store.fault = new Error('the disk is full');
   assert.throws(() => hold(approvals, 'billing'), /the disk is full/);
-  bench.store.fault = null;
+  fixture.store.fault = null;
   assert.equal(holders(approvals), '');
   hold(approvals, 'billing');
   await approve(approvals);
-  bench.store.fault = new Error('the disk is full');
+  fixture.store.fault = new Error('the disk is full');
   assert.throws(() => release(approvals, 'billing'), /the disk is full/);
-  bench.store.fault = null;
-  await bench.time.advance(MINUTE_MS);
+  fixture.store.fault = null;
+  await fixture.time.advance(MINUTE_MS);
   assert.equal(holders(approvals), 'billing: null');
-  assert.equal(bench.posts.length, 0);
+  assert.equal(fixture.posts.length, 0);
 });
 
 test('a bridge that is stopping takes neither holds nor releases', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await bench.close(approvals);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await fixture.close(approvals);
   const closed = { code: 'BRIDGE_APPROVALS_CLOSED' };
   assert.throws(() => hold(approvals, 'billing'), closed);
   assert.throws(() => release(approvals, 'billing'), closed);
@@ -500,26 +500,26 @@ test('the record names who held, why, and who released whose hold', (t) => {
 });
 
 test('a hold that is said again with the same reason is answered as before, and nothing more is written', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const hold = () => approvals.hold(caller('orders'), { EventId: EVENT_ID, reason: 'month end' });
   const first = hold();
-  await bench.time.advance(MINUTE_MS);
+  await fixture.time.advance(MINUTE_MS);
   assert.deepEqual(hold(), first);
   const life = approvals.life(EVENT_ID);
   assert.deepEqual('steps' in life && life.steps.map(({ step }) => step), ['held']);
 });
 
 test('what the metadata service refused is not posted again by a hold and its release, but by another yes', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, THREE);
-  bench.answers = [REFUSED];
+  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
+  fixture.answers = [REFUSED];
   const refused = approve(approvals);
-  await bench.time.advance(1000);
+  await fixture.time.advance(1000);
   assert.equal(said(await refused), '502 refused');
   assert.equal(hold(approvals, 'billing'), '201 held');
   assert.equal(approvals.summary(KEY)?.state, 'failed');
   assert.equal(release(approvals, 'billing'), 'released');
-  await bench.time.advance(MINUTE_MS);
-  assert.equal(bench.posts.length, 1);
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(fixture.posts.length, 1);
   assert.equal(said(await approve(approvals)), '200 submitted');
-  assert.equal(bench.posts.length, 2);
+  assert.equal(fixture.posts.length, 2);
 });

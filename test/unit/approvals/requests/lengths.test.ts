@@ -9,7 +9,7 @@ const LONG = 'x'.repeat(60_000);
 const REQUESTER = caller('orders');
 
 test('by HTTP it is 400 for a yes, a hold, a release and the record; what is answered and logged stays short', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const answers = [
     await approvals.request(REQUESTER, { StartRequests: [{ EventId: EVENT_ID }, { EventId: LONG }] }),
     approvals.hold(REQUESTER, { EventId: LONG }),
@@ -23,12 +23,12 @@ test('by HTTP it is 400 for a yes, a hold, a release and the record; what is ans
     assert.match(answer.detail, /longer than 256 characters/);
     assert.ok(JSON.stringify(answer).length < 400);
   }
-  assert.ok(bench.log.every((line) => line.length < 1000));
-  assert.deepEqual(bench.store.told, [], 'and nothing else of that body was recorded');
+  assert.ok(fixture.log.every((line) => line.length < 1000));
+  assert.deepEqual(fixture.store.told, [], 'and nothing else of that body was recorded');
 });
 
 test('a message is no approval then: it is passed over, and no CloudEvent tells of it', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const bodies = [
     { StartRequests: [{ EventId: LONG }] },
     { Holds: [{ EventId: LONG }] },
@@ -40,9 +40,9 @@ test('a message is no approval then: it is passed over, and no CloudEvent tells 
     { Releases: [{ EventId: EVENT_ID, Approver: 'billing' }] },
   ];
   for (const body of bodies)
-    assert.equal(await take(bench, approvals, letter(bench, body)), 'bad-request', JSON.stringify(body).slice(0, 80));
-  assert.deepEqual(bench.store.told, []);
-  assert.ok(bench.log.every((line) => line.length < 1000));
+    assert.equal(await take(fixture, approvals, letter(fixture, body)), 'bad-request', JSON.stringify(body).slice(0, 80));
+  assert.deepEqual(fixture.store.told, []);
+  assert.ok(fixture.log.every((line) => line.length < 1000));
 });
 
 test('256 characters are asked for as any other EventId', async (t) => {

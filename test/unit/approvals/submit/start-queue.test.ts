@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { PostResult } from '../../../../src/model/approvals.ts';
-import { ACCEPTED, ApprovalBench, approve, REFUSED, reopened } from '../../../virtual/approvals-fixture.ts';
+import { ACCEPTED, ApprovalsFixture, approve, REFUSED, reopened } from '../../../virtual/approvals-fixture.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
 const BAD: PostResult = { kind: 'refused', status: 400, error: new Error('the metadata service answered 400') };
@@ -14,26 +14,26 @@ function eventIds(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `event-${String(index).padStart(4, '0')}`);
 }
 
-/** A world with these events, of which nothing was read yet. */
-function listing(ids: readonly string[]): ApprovalBench {
-  const bench = new ApprovalBench();
-  for (const id of ids) bench.list(id);
-  return bench;
+/** A metadata service with these events, of which nothing was read yet. */
+function listing(ids: readonly string[]): ApprovalsFixture {
+  const fixture = new ApprovalsFixture();
+  for (const id of ids) fixture.list(id);
+  return fixture;
 }
 
-function stateOf(bench: ApprovalBench, eventId: string): string | undefined {
-  const known = bench.known(eventId.toLowerCase());
-  return known && bench.store.stored(known.key, known.occurrence)?.state;
+function stateOf(fixture: ApprovalsFixture, eventId: string): string | undefined {
+  const known = fixture.known(eventId.toLowerCase());
+  return known && fixture.store.stored(known.key, known.occurrence)?.state;
 }
 
 test('one alone, and as many as there is room for, are posted at once and each by itself', async (t) => {
-  const bench = listing(eventIds(3));
-  const approvals = bench.open(APPROVE);
-  t.after(() => bench.close(approvals));
-  bench.poll();
+  const fixture = listing(eventIds(3));
+  const approvals = fixture.open(APPROVE);
+  t.after(() => fixture.close(approvals));
+  fixture.poll();
   await settle();
   assert.deepEqual(
-    bench.posts.map(({ eventIds, atMs }) => [eventIds.length, atMs]),
+    fixture.posts.map(({ eventIds, atMs }) => [eventIds.length, atMs]),
     [
       [1, 0],
       [1, 0],
@@ -44,117 +44,117 @@ test('one alone, and as many as there is room for, are posted at once and each b
 
 test('a thousand that are decided at once are posted within 4 s, at most 100 together, and each once', async (t) => {
   const ids = eventIds(1000);
-  const bench = listing(ids);
-  const approvals = bench.open(APPROVE);
-  t.after(() => bench.close(approvals));
-  bench.poll();
-  await bench.time.advance(4000);
-  assert.deepEqual(bench.posts.flatMap((post) => post.eventIds).sort(), ids);
-  assert.ok(bench.posts.every((post) => post.eventIds.length <= 100));
+  const fixture = listing(ids);
+  const approvals = fixture.open(APPROVE);
+  t.after(() => fixture.close(approvals));
+  fixture.poll();
+  await fixture.time.advance(4000);
+  assert.deepEqual(fixture.posts.flatMap((post) => post.eventIds).sort(), ids);
+  assert.ok(fixture.posts.every((post) => post.eventIds.length <= 100));
   assert.deepEqual(
-    bench.posts.map(({ atMs }) => atMs),
+    fixture.posts.map(({ atMs }) => atMs),
     [0, 0, 0, 1050, 1050, 1050, 2100, 2100, 2100, 3150, 3150, 3150],
   );
-  assert.ok(ids.every((id) => stateOf(bench, id) === 'submitted'));
+  assert.ok(ids.every((id) => stateOf(fixture, id) === 'submitted'));
 });
 
 test('the earliest NotBefore goes first, of equal ones the hardest impact, and one without may start at any moment', async (t) => {
-  const bench = listing(eventIds(8));
-  bench.list('soon', { notBefore: SOON, eventType: 'Freeze' });
-  bench.list('soon and hard', { notBefore: SOON, eventType: 'Terminate' });
-  bench.list('at any moment', { notBefore: null });
-  const approvals = bench.open(APPROVE);
-  t.after(() => bench.close(approvals));
-  bench.poll();
+  const fixture = listing(eventIds(8));
+  fixture.list('soon', { notBefore: SOON, eventType: 'Freeze' });
+  fixture.list('soon and hard', { notBefore: SOON, eventType: 'Terminate' });
+  fixture.list('at any moment', { notBefore: null });
+  const approvals = fixture.open(APPROVE);
+  t.after(() => fixture.close(approvals));
+  fixture.poll();
   await settle();
-  assert.deepEqual(bench.posts.flatMap((post) => post.eventIds).slice(0, 3), ['at any moment', 'soon and hard', 'soon']);
+  assert.deepEqual(fixture.posts.flatMap((post) => post.eventIds).slice(0, 3), ['at any moment', 'soon and hard', 'soon']);
 });
 
 test('an urgent one that comes while others wait for their place goes before them', async (t) => {
-  const bench = listing(eventIds(400));
-  const approvals = bench.open(APPROVE);
-  t.after(() => bench.close(approvals));
-  bench.poll();
-  await bench.time.advance(500);
-  bench.list('preempt', { notBefore: SOON, eventType: 'Preempt' });
-  bench.poll();
-  await bench.time.advance(4000);
-  assert.equal(bench.posts[3]?.eventIds[0], 'preempt');
+  const fixture = listing(eventIds(400));
+  const approvals = fixture.open(APPROVE);
+  t.after(() => fixture.close(approvals));
+  fixture.poll();
+  await fixture.time.advance(500);
+  fixture.list('preempt', { notBefore: SOON, eventType: 'Preempt' });
+  fixture.poll();
+  await fixture.time.advance(4000);
+  assert.equal(fixture.posts[3]?.eventIds[0], 'preempt');
 });
 
 for (const [what, fate, states] of [
-  ['is still Scheduled', (_: ApprovalBench) => {}, 'failed'],
-  ['has gone meanwhile', (bench: ApprovalBench) => bench.end('event-0005'), 'moot'],
+  ['is still Scheduled', (_: ApprovalsFixture) => {}, 'failed'],
+  ['has gone meanwhile', (fixture: ApprovalsFixture) => fixture.end('event-0005'), 'moot'],
 ] as const) {
   test(`400 to several is narrowed to the one to blame, which ${what}: ${states}, and the others are submitted`, async (t) => {
     const ids = eventIds(40);
-    const bench = listing(ids);
-    const approvals = bench.open(APPROVE);
-    t.after(() => bench.close(approvals));
+    const fixture = listing(ids);
+    const approvals = fixture.open(APPROVE);
+    t.after(() => fixture.close(approvals));
     let isFirst = true;
-    bench.answerTo = (named) => {
+    fixture.answerTo = (named) => {
       if (!named.includes('event-0005')) return ACCEPTED;
-      if (isFirst) fate(bench);
+      if (isFirst) fate(fixture);
       isFirst = false;
       return BAD;
     };
-    bench.poll();
-    await bench.time.advance(20_000);
+    fixture.poll();
+    await fixture.time.advance(20_000);
     const others = ids.filter((id) => id !== 'event-0005');
-    assert.ok(others.every((id) => stateOf(bench, id) === 'submitted'));
-    const stored = bench.store.stored('event-0005', 6);
+    assert.ok(others.every((id) => stateOf(fixture, id) === 'submitted'));
+    const stored = fixture.store.stored('event-0005', 6);
     assert.equal(stored?.state, states);
-    const blamed = bench.posts.filter((post) => post.eventIds.includes('event-0005')).map((post) => post.eventIds.length);
+    const blamed = fixture.posts.filter((post) => post.eventIds.includes('event-0005')).map((post) => post.eventIds.length);
     if (states === 'failed') assert.deepEqual(blamed, [14, 5, 2, 1]);
-    const again = bench.posts.slice(3).flatMap((post) => post.eventIds);
+    const again = fixture.posts.slice(3).flatMap((post) => post.eventIds);
     assert.ok(
       again.every((id) => ids.indexOf(id) < 14),
       'what the others stood in was accepted at once',
     );
-    assert.ok(bench.reads > 0, 'the document was read again before they were posted again');
-    assert.equal(bench.store.told.filter((told) => told.startsWith('approval.submitted')).length, 39);
+    assert.ok(fixture.reads > 0, 'the document was read again before they were posted again');
+    assert.equal(fixture.store.told.filter((told) => told.startsWith('approval.submitted')).length, 39);
   });
 }
 
 test('what is denied as a whole, as by 403, is not tried one by one', async (t) => {
   const ids = eventIds(40);
-  const bench = listing(ids);
-  const approvals = bench.open(APPROVE);
-  t.after(() => bench.close(approvals));
-  bench.answerTo = () => REFUSED;
-  bench.poll();
-  await bench.time.advance(60_000);
-  assert.equal(bench.posts.length, 3);
-  assert.ok(ids.every((id) => stateOf(bench, id) === 'failed'));
+  const fixture = listing(ids);
+  const approvals = fixture.open(APPROVE);
+  t.after(() => fixture.close(approvals));
+  fixture.answerTo = () => REFUSED;
+  fixture.poll();
+  await fixture.time.advance(60_000);
+  assert.equal(fixture.posts.length, 3);
+  assert.ok(ids.every((id) => stateOf(fixture, id) === 'failed'));
 });
 
 test('a hold that comes while its event waits for a place keeps it out of the request', async (t) => {
   const ids = eventIds(400);
-  const bench = listing(ids);
-  const approvals = bench.open(APPROVE);
-  t.after(() => bench.close(approvals));
-  bench.poll();
-  await bench.time.advance(500);
+  const fixture = listing(ids);
+  const approvals = fixture.open(APPROVE);
+  t.after(() => fixture.close(approvals));
+  fixture.poll();
+  await fixture.time.advance(500);
   const last = ids.at(-1) ?? '';
   approvals.hold({ approver: 'orders', via: 'token', isShared: false }, { EventId: last });
-  await bench.time.advance(10_000);
-  assert.deepEqual(bench.posts.flatMap((post) => post.eventIds).sort(), ids.slice(0, -1));
-  assert.equal(stateOf(bench, last), 'held');
+  await fixture.time.advance(10_000);
+  assert.deepEqual(fixture.posts.flatMap((post) => post.eventIds).sort(), ids.slice(0, -1));
+  assert.equal(stateOf(fixture, last), 'held');
 });
 
 test('closing while many wait for their place ends at once, and the next process posts them', async () => {
   const ids = eventIds(400);
-  const bench = listing(ids);
-  const approvals = bench.open(APPROVE);
-  bench.poll();
+  const fixture = listing(ids);
+  const approvals = fixture.open(APPROVE);
+  fixture.poll();
   await settle();
-  await bench.close(approvals);
-  assert.equal(bench.posts.length, 3);
-  const next = reopened(bench, APPROVE);
-  bench.poll();
-  await bench.time.advance(5000);
-  assert.deepEqual(bench.posts.flatMap((post) => post.eventIds).sort(), ids);
-  await bench.close(next);
+  await fixture.close(approvals);
+  assert.equal(fixture.posts.length, 3);
+  const next = reopened(fixture, APPROVE);
+  fixture.poll();
+  await fixture.time.advance(5000);
+  assert.deepEqual(fixture.posts.flatMap((post) => post.eventIds).sort(), ids);
+  await fixture.close(next);
 });
 
 const SCOPED = { approvers: { orders: { scope: { impacts: ['Freeze'] } }, billing: {} } };
@@ -166,62 +166,62 @@ for (const [what, settings, seen, reads] of [
   ['a rule', APPROVE, undefined, 0],
 ] as const) {
   test(`before the StartRequest of ${what} the document is ${reads ? '' : 'not '}read anew`, async (t) => {
-    const bench = listing(['a']);
-    const approvals = bench.open(settings);
-    t.after(() => bench.close(approvals));
-    bench.poll();
-    const known = bench.known('a');
+    const fixture = listing(['a']);
+    const approvals = fixture.open(settings);
+    t.after(() => fixture.close(approvals));
+    fixture.poll();
+    const known = fixture.known('a');
     assert.ok(known);
-    bench.store.seenEvents.set('seen', { change: 'scheduled', key: 'a', occurrence: known.occurrence, event: known.event });
+    fixture.store.seenEvents.set('seen', { change: 'scheduled', key: 'a', occurrence: known.occurrence, event: known.event });
     await settle();
     if (settings !== APPROVE) {
       const request = { StartRequests: [{ EventId: 'a', ...(seen && { Seen: seen }) }] };
       await approvals.request({ approver: 'orders', via: 'token', isShared: false }, request);
     }
-    assert.equal(bench.posts.length, 1);
-    assert.equal(bench.reads, reads);
+    assert.equal(fixture.posts.length, 1);
+    assert.equal(fixture.reads, reads);
   });
 }
 
 test('what got worse since the last poll is seen before a StartRequest that a scope protects, and voids it', async (t) => {
-  const bench = listing(['a']);
-  const approvals = bench.open(SCOPED);
-  t.after(() => bench.close(approvals));
-  bench.poll();
-  bench.list('a', { eventType: 'Reboot' });
+  const fixture = listing(['a']);
+  const approvals = fixture.open(SCOPED);
+  t.after(() => fixture.close(approvals));
+  fixture.poll();
+  fixture.list('a', { eventType: 'Reboot' });
   const answer = await approve(approvals, 'orders', 'a');
   assert.equal(answer.kind === 'refusal' && answer.type, 'changed');
-  assert.deepEqual(bench.posts, []);
+  assert.deepEqual(fixture.posts, []);
 });
 
 test('while the document cannot be read anew, nothing that a scope protects is posted; then it is', async (t) => {
-  const bench = listing(['a']);
-  const approvals = bench.open(SCOPED);
-  t.after(() => bench.close(approvals));
-  bench.poll();
-  bench.isAway = true;
+  const fixture = listing(['a']);
+  const approvals = fixture.open(SCOPED);
+  t.after(() => fixture.close(approvals));
+  fixture.poll();
+  fixture.isAway = true;
   const answer = await approve(approvals, 'orders', 'a');
   assert.equal(answer.kind === 'results' && answer.results[0]?.state, 'submitting');
-  await bench.time.advance(5000);
-  assert.deepEqual(bench.posts, []);
-  bench.isAway = false;
-  await bench.time.advance(1000);
-  assert.equal(bench.posts.length, 1);
+  await fixture.time.advance(5000);
+  assert.deepEqual(fixture.posts, []);
+  fixture.isAway = false;
+  await fixture.time.advance(1000);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a yes that is said again with what was seen is protected from then on', async (t) => {
-  const bench = listing(['a']);
-  const approvals = bench.open({ required: 'all' });
-  t.after(() => bench.close(approvals));
-  bench.poll();
-  const known = bench.known('a');
+  const fixture = listing(['a']);
+  const approvals = fixture.open({ required: 'all' });
+  t.after(() => fixture.close(approvals));
+  fixture.poll();
+  const known = fixture.known('a');
   assert.ok(known);
-  bench.store.seenEvents.set('seen', { change: 'scheduled', key: 'a', occurrence: known.occurrence, event: known.event });
+  fixture.store.seenEvents.set('seen', { change: 'scheduled', key: 'a', occurrence: known.occurrence, event: known.event });
   await approve(approvals, 'orders', 'a');
   const orders = { approver: 'orders', via: 'token', isShared: false };
   await approvals.request(orders, { StartRequests: [{ EventId: 'a', Seen: 'seen' }] });
-  assert.equal(bench.store.told.length, 1, 'it is recorded once');
+  assert.equal(fixture.store.told.length, 1, 'it is recorded once');
   await approve(approvals, 'billing', 'a');
-  assert.equal(bench.posts.length, 1);
-  assert.equal(bench.reads, 1);
+  assert.equal(fixture.posts.length, 1);
+  assert.equal(fixture.reads, 1);
 });

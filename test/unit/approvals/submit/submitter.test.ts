@@ -8,7 +8,7 @@ import type { PostResult } from '../../../../src/model/approvals.ts';
 import { EVENT_ID } from '../../../support/events.ts';
 import {
   ACCEPTED,
-  ApprovalBench,
+  ApprovalsFixture,
   again,
   approvalsOverOneEvent,
   approve,
@@ -27,137 +27,137 @@ async function stateOf(asked: Promise<ApprovalAnswer>): Promise<string> {
 }
 
 test('a document of at most 10 s is good enough, and nothing is read again', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await bench.time.advance(10_000);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await fixture.time.advance(10_000);
   assert.equal(await stateOf(approve(approvals)), '200 submitted');
-  assert.equal(bench.reads, 0);
+  assert.equal(fixture.reads, 0);
 });
 
 test('an older document is read again first', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await bench.time.advance(10_001);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await fixture.time.advance(10_001);
   assert.equal(await stateOf(approve(approvals)), '200 submitted');
-  assert.equal(bench.reads, 1);
-  assert.equal(bench.posts[0]?.documentAgeMs, 0);
+  assert.equal(fixture.reads, 1);
+  assert.equal(fixture.posts[0]?.documentAgeMs, 0);
 });
 
 test('a fresh look that shows the event worse makes the approval void, and the approver hears of it', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await bench.time.advance(10_001);
-  bench.list(EVENT_ID, { durationInSeconds: 60 });
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await fixture.time.advance(10_001);
+  fixture.list(EVENT_ID, { durationInSeconds: 60 });
   assert.equal(await stateOf(approve(approvals)), '409 changed');
-  assert.equal(bench.posts.length, 0);
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
+  assert.equal(fixture.posts.length, 0);
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.failed changed orders']);
 });
 
 test('a fresh look that shows the event started makes the approval moot', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await bench.time.advance(10_001);
-  bench.list(EVENT_ID, STARTED);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await fixture.time.advance(10_001);
+  fixture.list(EVENT_ID, STARTED);
   assert.equal(await stateOf(approve(approvals)), '200 moot');
-  assert.equal(bench.posts.length, 0);
-  assert.deepEqual(bench.told, ['recorded', 'decided', 'moot']);
+  assert.equal(fixture.posts.length, 0);
+  assert.deepEqual(fixture.told, ['recorded', 'decided', 'moot']);
 });
 
 test('a fresh look that shows the event gone makes the approval moot', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await bench.time.advance(10_001);
-  bench.end(EVENT_ID);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await fixture.time.advance(10_001);
+  fixture.end(EVENT_ID);
   assert.equal(await stateOf(approve(approvals)), '200 moot');
-  assert.equal(bench.posts.length, 0);
+  assert.equal(fixture.posts.length, 0);
 });
 
 test('without sight of the service nothing is posted until a good document lists the event as Scheduled', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.isAway = true;
-  await bench.time.advance(10_001);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.isAway = true;
+  await fixture.time.advance(10_001);
   assert.equal(await stateOf(approve(approvals)), '202 submitting');
-  await bench.time.advance(3_600_000);
-  assert.equal(bench.posts.length, 0);
-  bench.isAway = false;
-  await bench.time.advance(1000);
-  assert.equal(bench.posts.length, 1);
+  await fixture.time.advance(3_600_000);
+  assert.equal(fixture.posts.length, 0);
+  fixture.isAway = false;
+  await fixture.time.advance(1000);
+  assert.equal(fixture.posts.length, 1);
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
 test('the answer comes after 2 s where the metadata service has not answered by then', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
-  bench.answers = [promise];
+  fixture.answers = [promise];
   const asked = approve(approvals);
   let isAnswered = false;
   asked.finally(() => (isAnswered = true)).catch(() => {});
-  await bench.time.advance(1999);
+  await fixture.time.advance(1999);
   assert.equal(isAnswered, false);
-  await bench.time.advance(1);
+  await fixture.time.advance(1);
   assert.equal(await stateOf(asked), '202 submitting');
   resolve(ACCEPTED);
   await settle();
   assert.equal(await stateOf(approve(approvals)), '200 submitted');
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a failed attempt is answered at once, and posted again after the pause that the rhythm asks for', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [again(1000), again(2000)];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [again(1000), again(2000)];
   assert.equal(await stateOf(approve(approvals)), '202 submitting');
-  await bench.time.advance(5000);
+  await fixture.time.advance(5000);
   assert.deepEqual(
-    bench.posts.map(({ atMs }) => atMs),
+    fixture.posts.map(({ atMs }) => atMs),
     [0, 1000, 3000],
   );
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
 });
 
 test('what got worse between two attempts is not posted again', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [again(4000)];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [again(4000)];
   await approve(approvals);
-  bench.list(EVENT_ID, { eventType: 'Redeploy' });
-  bench.poll();
-  await bench.time.advance(60_000);
-  assert.equal(bench.posts.length, 1);
-  assert.equal(bench.store.told.at(-1), 'approval.failed changed orders');
+  fixture.list(EVENT_ID, { eventType: 'Redeploy' });
+  fixture.poll();
+  await fixture.time.advance(60_000);
+  assert.equal(fixture.posts.length, 1);
+  assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
 });
 
 test('a StartRequest that is accepted after its approval became void is told as submitted', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
-  bench.answers = [promise];
+  fixture.answers = [promise];
   const asked = approve(approvals);
   await settle();
-  bench.list(EVENT_ID, { eventType: 'Redeploy' });
-  bench.poll();
+  fixture.list(EVENT_ID, { eventType: 'Redeploy' });
+  fixture.poll();
   resolve(ACCEPTED);
   assert.equal(await stateOf(asked), '200 submitted');
   assert.deepEqual(approvals.summary(KEY)?.approvedBy, ['orders']);
 });
 
 test('a StartRequest that is accepted after its event was seen Started is told as submitted, and confirmed', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
-  bench.answers = [promise];
+  fixture.answers = [promise];
   const asked = approve(approvals);
   await settle();
-  bench.list(EVENT_ID, STARTED);
-  bench.poll();
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
   resolve(ACCEPTED);
   assert.equal(await stateOf(asked), '200 started');
-  assert.equal(bench.store.stored(KEY, 1)?.state, 'confirmed');
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
-  assert.deepEqual(bench.told, ['recorded', 'decided', 'submitted', 'confirmed']);
+  assert.equal(fixture.store.stored(KEY, 1)?.state, 'confirmed');
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+  assert.deepEqual(fixture.told, ['recorded', 'decided', 'submitted', 'confirmed']);
 });
 
 test('while the answer to a StartRequest is away nobody is told that the event started without it, though a document shows it Started', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
-  bench.answers = [promise];
+  fixture.answers = [promise];
   const asked = approve(approvals);
   await settle();
-  bench.list(EVENT_ID, STARTED);
-  bench.poll();
-  await bench.time.advance(3000);
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
+  await fixture.time.advance(3000);
   assert.equal(await stateOf(asked), '202 submitting');
   resolve(ACCEPTED);
   await settle();
@@ -166,213 +166,222 @@ test('while the answer to a StartRequest is away nobody is told that the event s
 
 test('a StartRequest that is put off after its event was seen Started is moot, and posted no more', async (t) => {
   for (const isBack of [false, true]) {
-    const { bench, approvals } = approvalsOverOneEvent(t);
+    const { fixture, approvals } = approvalsOverOneEvent(t);
     const { promise, resolve } = Promise.withResolvers<PostResult>();
-    bench.answers = [promise];
+    fixture.answers = [promise];
     const asked = approve(approvals);
     await settle();
-    bench.list(EVENT_ID, STARTED);
-    bench.poll();
+    fixture.list(EVENT_ID, STARTED);
+    fixture.poll();
     if (isBack) {
-      bench.list(EVENT_ID, { eventStatus: 'Scheduled' });
-      bench.poll();
+      fixture.list(EVENT_ID, { eventStatus: 'Scheduled' });
+      fixture.poll();
     }
     resolve(again(1000));
-    await bench.time.advance(60_000);
+    await fixture.time.advance(60_000);
     assert.equal(await stateOf(asked), '200 moot');
-    assert.equal(bench.posts.length, 1);
-    assert.equal(bench.told.at(-1), 'moot');
+    assert.equal(fixture.posts.length, 1);
+    assert.equal(fixture.told.at(-1), 'moot');
   }
 });
 
 test('a StartRequest whose answer got lost, and its event starts or goes: unknown, since it may have been what started it', async (t) => {
-  for (const pass of [(bench: ApprovalBench) => bench.list(EVENT_ID, STARTED), (bench: ApprovalBench) => bench.end(EVENT_ID)]) {
-    const { bench, approvals } = approvalsOverOneEvent(t);
-    bench.answers = [LOST];
+  for (const pass of [
+    (fixture: ApprovalsFixture) => fixture.list(EVENT_ID, STARTED),
+    (fixture: ApprovalsFixture) => fixture.end(EVENT_ID),
+  ]) {
+    const { fixture, approvals } = approvalsOverOneEvent(t);
+    fixture.answers = [LOST];
     assert.equal(await stateOf(approve(approvals)), '202 submitting');
-    pass(bench);
-    bench.poll();
-    await bench.time.advance(60_000);
-    assert.equal(bench.store.stored(KEY, 1)?.state, 'unknown');
-    assert.equal(bench.posts.length, 1);
-    assert.deepEqual(bench.told, ['recorded', 'decided', 'unknown']);
-    assert.deepEqual(bench.store.told, ['approval.recorded orders']);
+    pass(fixture);
+    fixture.poll();
+    await fixture.time.advance(60_000);
+    assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
+    assert.equal(fixture.posts.length, 1);
+    assert.deepEqual(fixture.told, ['recorded', 'decided', 'unknown']);
+    assert.deepEqual(fixture.store.told, ['approval.recorded orders']);
   }
 });
 
 test('the same where a hold came while it was on its way', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
-  bench.answers = [promise];
+  fixture.answers = [promise];
   const asked = approve(approvals);
   await settle();
   approvals.hold(caller('billing'), { EventId: EVENT_ID });
   resolve(LOST);
   await settle();
-  bench.list(EVENT_ID, STARTED);
-  bench.poll();
-  assert.equal(bench.store.stored(KEY, 1)?.state, 'unknown');
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
+  assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
   await asked;
 });
 
 test('an answer that was lost leaves no doubt once the service has accepted it, or for what comes after', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [LOST];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [LOST];
   await approve(approvals);
-  await bench.time.advance(1000);
-  bench.list(EVENT_ID, STARTED);
-  bench.poll();
+  await fixture.time.advance(1000);
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
   assert.equal(approvals.summary(KEY)?.state, 'confirmed');
 
   const other = approvalsOverOneEvent(t);
-  other.bench.answers = [LOST];
+  other.fixture.answers = [LOST];
   await approve(other.approvals);
   for (const fields of [STARTED, { eventStatus: 'Scheduled' } as const]) {
-    other.bench.list(EVENT_ID, fields);
-    other.bench.poll();
+    other.fixture.list(EVENT_ID, fields);
+    other.fixture.poll();
   }
-  other.bench.answers = [again(60_000)];
+  other.fixture.answers = [again(60_000)];
   await approve(other.approvals, 'billing');
-  other.bench.list(EVENT_ID, STARTED);
-  other.bench.poll();
+  other.fixture.list(EVENT_ID, STARTED);
+  other.fixture.poll();
   assert.equal(other.approvals.summary(KEY)?.state, 'moot', 'what was answered 503 was not accepted');
 });
 
 test('refused, and still Scheduled in a document read after that: failed', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [REFUSED];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [REFUSED];
   assert.equal(await stateOf(approve(approvals)), '502 refused');
-  assert.equal(bench.reads, 1);
-  await bench.time.advance(3_600_000);
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.reads, 1);
+  await fixture.time.advance(3_600_000);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('refused, and started or gone in a document read after that: moot', async (t) => {
-  for (const change of [(bench: ApprovalBench) => bench.list(EVENT_ID, STARTED), (bench: ApprovalBench) => bench.end(EVENT_ID)]) {
-    const { bench, approvals } = approvalsOverOneEvent(t);
-    bench.answers = [REFUSED];
-    change(bench);
+  for (const change of [
+    (fixture: ApprovalsFixture) => fixture.list(EVENT_ID, STARTED),
+    (fixture: ApprovalsFixture) => fixture.end(EVENT_ID),
+  ]) {
+    const { fixture, approvals } = approvalsOverOneEvent(t);
+    fixture.answers = [REFUSED];
+    change(fixture);
     assert.equal(await stateOf(approve(approvals)), '200 moot');
-    assert.deepEqual(bench.store.told, ['approval.recorded orders']);
+    assert.deepEqual(fixture.store.told, ['approval.recorded orders']);
   }
 });
 
 test('refused, and no document to be had: decided by the next good one, without another POST', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [REFUSED];
-  bench.isAway = true;
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [REFUSED];
+  fixture.isAway = true;
   assert.equal(await stateOf(approve(approvals)), '202 submitting');
-  await bench.time.advance(30_000);
+  await fixture.time.advance(30_000);
   assert.equal(approvals.summary(KEY)?.state, 'submitting');
-  bench.isAway = false;
-  await bench.time.advance(1000);
+  fixture.isAway = false;
+  await fixture.time.advance(1000);
   assert.equal(approvals.summary(KEY)?.state, 'failed');
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('an acceptance that cannot be stored is stored later, and not posted again', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
-  bench.answers = [promise];
+  fixture.answers = [promise];
   const asked = approve(approvals);
   await settle();
-  bench.store.fault = new Error('the disk is full');
+  fixture.store.fault = new Error('the disk is full');
   resolve(ACCEPTED);
   assert.equal(await stateOf(asked), '202 submitting');
-  await bench.time.advance(5000);
-  bench.store.fault = null;
-  await bench.time.advance(1000);
+  await fixture.time.advance(5000);
+  fixture.store.fault = null;
+  await fixture.time.advance(1000);
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('killed after an approval was stored and before it was posted: it is posted after the start, on a document of that process', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const asked = approve(approvals);
   asked.catch(() => {});
-  const restarted = bench.open();
-  t.after(() => bench.close(restarted));
-  bench.forgetReading();
-  await bench.time.advance(1000);
+  const restarted = fixture.open();
+  t.after(() => fixture.close(restarted));
+  fixture.forgetReading();
+  await fixture.time.advance(1000);
   assert.deepEqual(
-    bench.posts.map(({ documentAgeMs }) => documentAgeMs),
+    fixture.posts.map(({ documentAgeMs }) => documentAgeMs),
     [0],
   );
   assert.equal(restarted.summary(KEY)?.state, 'submitted');
-  assert.equal(bench.reads, 1);
+  assert.equal(fixture.reads, 1);
 });
 
 test('killed before it was posted, and the event started meanwhile: no StartRequest', async (t) => {
-  for (const change of [(bench: ApprovalBench) => bench.list(EVENT_ID, STARTED), (bench: ApprovalBench) => bench.end(EVENT_ID)]) {
-    const { bench, approvals } = approvalsOverOneEvent(t);
+  for (const change of [
+    (fixture: ApprovalsFixture) => fixture.list(EVENT_ID, STARTED),
+    (fixture: ApprovalsFixture) => fixture.end(EVENT_ID),
+  ]) {
+    const { fixture, approvals } = approvalsOverOneEvent(t);
     approve(approvals).catch(() => {});
-    change(bench);
-    const restarted = bench.open();
-    t.after(() => bench.close(restarted));
-    bench.forgetReading();
-    await bench.time.advance(60_000);
-    assert.equal(bench.posts.length, 0);
+    change(fixture);
+    const restarted = fixture.open();
+    t.after(() => fixture.close(restarted));
+    fixture.forgetReading();
+    await fixture.time.advance(60_000);
+    assert.equal(fixture.posts.length, 0);
   }
 });
 
 test('killed after the metadata service accepted and before that was stored: posted again while it is Scheduled, told once', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [new Promise(() => {})];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [new Promise(() => {})];
   approve(approvals).catch(() => {});
   await settle();
-  const restarted = bench.open();
-  t.after(() => bench.close(restarted));
-  await bench.time.advance(1000);
-  assert.equal(bench.posts.length, 2);
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.submitted orders']);
+  const restarted = fixture.open();
+  t.after(() => fixture.close(restarted));
+  await fixture.time.advance(1000);
+  assert.equal(fixture.posts.length, 2);
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.submitted orders']);
 });
 
 test('what was submitted is not posted again after a restart', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   await approve(approvals);
-  const restarted = bench.open();
-  t.after(() => bench.close(restarted));
-  await bench.time.advance(60_000);
-  assert.equal(bench.posts.length, 1);
+  const restarted = fixture.open();
+  t.after(() => fixture.close(restarted));
+  await fixture.time.advance(60_000);
+  assert.equal(fixture.posts.length, 1);
   assert.equal(restarted.summary(KEY)?.state, 'submitted');
 });
 
 test('a restart with another configuration judges anew: who may no longer approve is void, a smaller quorum may be full', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [again(3_600_000)];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [again(3_600_000)];
   await approve(approvals);
-  const narrower = bench.open({ approvers: { orders: { scope: { impacts: ['Reboot'] } }, billing: {} } });
-  t.after(() => bench.close(narrower));
-  await bench.time.advance(60_000);
-  assert.equal(bench.posts.length, 1);
-  assert.equal(bench.store.told.at(-1), 'approval.failed changed orders');
+  const narrower = fixture.open({ approvers: { orders: { scope: { impacts: ['Reboot'] } }, billing: {} } });
+  t.after(() => fixture.close(narrower));
+  await fixture.time.advance(60_000);
+  assert.equal(fixture.posts.length, 1);
+  assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
   await narrower.request(caller('billing'), startRequests(EVENT_ID));
-  assert.equal(bench.posts.length, 2);
+  assert.equal(fixture.posts.length, 2);
 });
 
 test('closing lets a POST under way end and keeps what it brought', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
-  bench.answers = [promise];
+  fixture.answers = [promise];
   const asked = approve(approvals);
   await settle();
   const closed = approvals[Symbol.asyncDispose]();
   resolve(ACCEPTED);
   await closed;
   assert.equal(await stateOf(asked), '200 submitted');
-  assert.equal(bench.store.stored(KEY, 1)?.state, 'submitted');
+  assert.equal(fixture.store.stored(KEY, 1)?.state, 'submitted');
 });
 
 test('closing aborts a POST that hangs, and leaves no timer behind', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [new Promise(() => {})];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [new Promise(() => {})];
   const asked = approve(approvals);
   await settle();
   const closed = approvals[Symbol.asyncDispose]();
-  await bench.time.advance(5000);
+  await fixture.time.advance(5000);
   await closed;
   assert.equal(await stateOf(asked), '202 submitting');
-  assert.equal(bench.time.pending, 0);
+  assert.equal(fixture.time.pending, 0);
 });
 
 type Step =
@@ -410,28 +419,28 @@ test('whatever happens, a StartRequest goes out only for a full quorum and an ev
   );
   const result = fc.constantFrom<PostResult>(ACCEPTED, again(1500), REFUSED);
   const run = async (steps: readonly Step[], answers: PostResult[], required: 'any' | 'all') => {
-    const bench = new ApprovalBench();
-    bench.answers = answers;
-    let approvals = bench.open({ required });
-    bench.list(EVENT_ID);
-    bench.poll();
+    const fixture = new ApprovalsFixture();
+    fixture.answers = answers;
+    let approvals = fixture.open({ required });
+    fixture.list(EVENT_ID);
+    fixture.poll();
     let checked = 0;
     for (const next of steps) {
       await take(
         next,
-        bench,
+        fixture,
         () => approvals,
-        () => (approvals = bench.open({ required })),
+        () => (approvals = fixture.open({ required })),
       );
-      for (const post of bench.posts.slice(checked)) {
+      for (const post of fixture.posts.slice(checked)) {
         checked++;
         assert.ok(post.documentAgeMs !== null && post.documentAgeMs <= 10_000, 'posted on an old document');
         assert.ok(post.scheduled, 'posted though it is not Scheduled in the last document');
         assert.ok(post.votes >= (required === 'all' ? 2 : 1), 'posted without a full quorum');
       }
     }
-    bench.store.fault = null;
-    await bench.close(approvals);
+    fixture.store.fault = null;
+    await fixture.close(approvals);
   };
   await fc.assert(
     fc.asyncProperty(
@@ -444,7 +453,7 @@ test('whatever happens, a StartRequest goes out only for a full quorum and an ev
   );
 });
 
-async function take(step: Step, bench: ApprovalBench, approvals: () => Approvals, restart: () => void): Promise<void> {
+async function take(step: Step, fixture: ApprovalsFixture, approvals: () => Approvals, restart: () => void): Promise<void> {
   const asked = (name: string) =>
     approvals()
       .request(caller(name), startRequests(EVENT_ID))
@@ -452,21 +461,21 @@ async function take(step: Step, bench: ApprovalBench, approvals: () => Approvals
   const does: Record<Step, () => unknown> = {
     'approve orders': () => void asked('orders'),
     'approve billing': () => void asked('billing'),
-    worse: () => bench.list(EVENT_ID, { eventType: 'Terminate' }),
-    milder: () => bench.list(EVENT_ID, { eventType: 'Freeze' }),
-    start: () => bench.list(EVENT_ID, { eventStatus: 'Started' }),
-    unstart: () => bench.list(EVENT_ID, { eventStatus: 'Scheduled' }),
-    end: () => bench.end(EVENT_ID),
-    poll: () => bench.isAway || bench.store.fault || bench.poll(),
-    away: () => (bench.isAway = true),
-    back: () => (bench.isAway = false),
-    wait: () => bench.time.advance(7000),
+    worse: () => fixture.list(EVENT_ID, { eventType: 'Terminate' }),
+    milder: () => fixture.list(EVENT_ID, { eventType: 'Freeze' }),
+    start: () => fixture.list(EVENT_ID, { eventStatus: 'Started' }),
+    unstart: () => fixture.list(EVENT_ID, { eventStatus: 'Scheduled' }),
+    end: () => fixture.end(EVENT_ID),
+    poll: () => fixture.isAway || fixture.store.fault || fixture.poll(),
+    away: () => (fixture.isAway = true),
+    back: () => (fixture.isAway = false),
+    wait: () => fixture.time.advance(7000),
     restart: () => {
-      if (bench.store.fault) return;
+      if (fixture.store.fault) return;
       restart();
-      bench.forgetReading();
+      fixture.forgetReading();
     },
-    disk: () => (bench.store.fault = bench.store.fault ? null : new Error('the disk is full')),
+    disk: () => (fixture.store.fault = fixture.store.fault ? null : new Error('the disk is full')),
   };
   await does[step]();
   await settle();

@@ -62,10 +62,10 @@ test('an event for which nothing was recorded and no rule speaks has the state n
 });
 
 test('recorded, decided, submitted, confirmed: who, when, how, and what the metadata service answered', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  await bench.time.advance(1000);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  await fixture.time.advance(1000);
   await approve(approvals);
-  await bench.time.advance(61_500);
+  await fixture.time.advance(61_500);
   const nobody = { approver: null, via: null, policy: null, status: null, reason: null };
   const at = '2026-01-01T00:00:01.000Z';
   const submitted: EventRecord = {
@@ -80,8 +80,8 @@ test('recorded, decided, submitted, confirmed: who, when, how, and what the meta
   };
   assert.deepEqual(lifeIn(approvals), submitted);
   assert.deepEqual(approvals.overview(), { states: ['submitted'], notStartedSeconds: 61.5 });
-  bench.list(EVENT_ID, STARTED);
-  bench.poll();
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
   const startedAt = '2026-01-01T00:01:02.500Z';
   assert.deepEqual(lifeIn(approvals, KEY), {
     ...submitted,
@@ -92,34 +92,34 @@ test('recorded, decided, submitted, confirmed: who, when, how, and what the meta
 });
 
 test('what was submitted and has not started ages through restarts', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   await approve(approvals);
-  await bench.time.advance(60_000);
-  const restarted = bench.open();
-  t.after(() => bench.close(restarted));
-  await bench.time.advance(60_000);
+  await fixture.time.advance(60_000);
+  const restarted = fixture.open();
+  t.after(() => fixture.close(restarted));
+  await fixture.time.advance(60_000);
   assert.equal(lifeIn(restarted).notStartedForSeconds, 120);
   assert.equal(restarted.overview().notStartedSeconds, 120);
-  bench.time.jumpWall(-600_000);
+  fixture.time.jumpWall(-600_000);
   assert.equal(lifeIn(restarted).notStartedForSeconds, 0, 'never negative');
 });
 
 test('an event that is over keeps its life, through restarts, until the next occurrence has one', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   await approve(approvals);
-  bench.list(EVENT_ID, STARTED);
-  bench.poll();
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
   const { at, state } = lifeIn(approvals);
-  bench.end(EVENT_ID);
-  bench.poll();
+  fixture.end(EVENT_ID);
+  fixture.poll();
   const life = lifeIn(approvals, KEY);
   assert.deepEqual([life.eventId, life.state, life.at, life.decidedBy], [EVENT_ID, state, at, 'quorum']);
   assert.deepEqual(lines(approvals), ['recorded orders', 'decided quorum', 'submitted 200', 'confirmed']);
-  const restarted = bench.open({ required: 'all' });
-  t.after(() => bench.close(restarted));
+  const restarted = fixture.open({ required: 'all' });
+  t.after(() => fixture.close(restarted));
   assert.deepEqual(lifeIn(restarted, KEY), life);
-  bench.list(EVENT_ID, { eventStatus: 'Scheduled' });
-  bench.poll();
+  fixture.list(EVENT_ID, { eventStatus: 'Scheduled' });
+  fixture.poll();
   await approve(restarted);
   assert.deepEqual(lines(restarted), ['recorded orders']);
   assert.deepEqual(lifeIn(restarted).waitingFor, ['billing']);
@@ -127,35 +127,35 @@ test('an event that is over keeps its life, through restarts, until the next occ
 
 test('an event that starts or ends without what it waits for makes that moot', async (t) => {
   for (const over of ['started', 'ended'] as const) {
-    const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+    const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
     await approve(approvals);
-    await bench.time.advance(1000);
-    if (over === 'started') bench.list(EVENT_ID, STARTED);
-    else bench.end(EVENT_ID);
-    bench.poll();
+    await fixture.time.advance(1000);
+    if (over === 'started') fixture.list(EVENT_ID, STARTED);
+    else fixture.end(EVENT_ID);
+    fixture.poll();
     const { state, at, waitingFor, approvedBy } = lifeIn(approvals);
     assert.deepEqual([state, at, waitingFor, approvedBy], ['moot', '2026-01-01T00:00:01.000Z', [], ['orders']]);
     assert.deepEqual(lines(approvals), ['recorded orders', 'moot']);
-    assert.deepEqual(bench.store.told, ['approval.recorded orders']);
+    assert.deepEqual(fixture.store.told, ['approval.recorded orders']);
   }
 });
 
 test('what was accepted ends as submitted where nobody saw it start', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   await approve(approvals);
-  bench.end(EVENT_ID);
-  bench.poll();
+  fixture.end(EVENT_ID);
+  fixture.poll();
   const { state, notStartedForSeconds } = lifeIn(approvals);
   assert.deepEqual([state, notStartedForSeconds], ['submitted', null], 'what is over is not waited for');
 });
 
 test('each answer of the metadata service that says something new is a line: a status, a code, nothing', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [failing(503), failing(503), failing(429), failing(), again(1000), failing(503)];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [failing(503), failing(503), failing(429), failing(), again(1000), failing(503)];
   await approve(approvals);
-  await bench.time.advance(5500);
+  await fixture.time.advance(5500);
   assert.equal(lifeIn(approvals).state, 'submitting');
-  await bench.time.advance(1000);
+  await fixture.time.advance(1000);
   assert.deepEqual(lines(approvals), [
     ...['recorded orders', 'decided quorum'],
     ...['answered 503', 'answered 429', 'answered BRIDGE_METADATA_TIMEOUT', 'answered', 'answered 503'],
@@ -165,46 +165,46 @@ test('each answer of the metadata service that says something new is a line: a s
 });
 
 test('a service that answers now this and now that adds a hundred lines and no more', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = Array.from({ length: 300 }, (_, index) => failing(500 + (index % 2)));
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = Array.from({ length: 300 }, (_, index) => failing(500 + (index % 2)));
   await approve(approvals);
-  await bench.time.advance(300_000);
+  await fixture.time.advance(300_000);
   assert.equal(lifeIn(approvals).state, 'submitted');
   assert.equal(lines(approvals).filter((line) => line.startsWith('answered')).length, 100);
 });
 
 test('the answers of another occurrence do not count against it', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   for (const _ of [1, 2]) {
-    bench.answers = [failing(503)];
+    fixture.answers = [failing(503)];
     await approve(approvals);
-    await bench.time.advance(1000);
+    await fixture.time.advance(1000);
     assert.ok(lines(approvals).includes('answered 503'));
-    bench.end(EVENT_ID);
-    bench.poll();
-    bench.list(EVENT_ID);
-    bench.poll();
+    fixture.end(EVENT_ID);
+    fixture.poll();
+    fixture.list(EVENT_ID);
+    fixture.poll();
   }
 });
 
 test('a record that cannot be written delays what it tells of, and loses nothing', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
-  bench.answers = [promise];
+  fixture.answers = [promise];
   const asked = approve(approvals);
   await settle();
-  bench.store.fault = new Error('the disk is full');
+  fixture.store.fault = new Error('the disk is full');
   resolve(failing(503));
-  await bench.time.advance(1000);
-  bench.store.fault = null;
-  await bench.time.advance(5000);
+  await fixture.time.advance(1000);
+  fixture.store.fault = null;
+  await fixture.time.advance(5000);
   await asked;
   assert.equal(lifeIn(approvals).state, 'submitted');
 });
 
 test('refused, and still Scheduled: the status stands at the answer and at the failure; another yes is posted', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [REFUSED];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [REFUSED];
   await approve(approvals);
   assert.equal(lifeIn(approvals).state, 'failed');
   assert.deepEqual(lines(approvals).slice(2), ['answered 403', 'failed 403']);
@@ -213,81 +213,81 @@ test('refused, and still Scheduled: the status stands at the answer and at the f
 });
 
 test('a yes that takes up what was refused answers the event as it is by then', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.list(EVENT_ID, { durationInSeconds: 60 });
-  bench.poll();
-  bench.answers = [REFUSED, failing(503)];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.list(EVENT_ID, { durationInSeconds: 60 });
+  fixture.poll();
+  fixture.answers = [REFUSED, failing(503)];
   await approve(approvals);
-  await bench.time.advance(1000);
-  bench.list(EVENT_ID, { durationInSeconds: 5 });
-  bench.poll();
+  await fixture.time.advance(1000);
+  fixture.list(EVENT_ID, { durationInSeconds: 5 });
+  fixture.poll();
   await approve(approvals);
   assert.equal(lifeIn(approvals).state, 'submitting');
-  bench.list(EVENT_ID, { durationInSeconds: 60 });
-  bench.poll();
-  await bench.time.advance(60_000);
-  assert.equal(bench.posts.length, 2, 'nobody said yes to a minute again');
-  assert.equal(bench.store.told.at(-1), 'approval.failed changed orders');
+  fixture.list(EVENT_ID, { durationInSeconds: 60 });
+  fixture.poll();
+  await fixture.time.advance(60_000);
+  assert.equal(fixture.posts.length, 2, 'nobody said yes to a minute again');
+  assert.equal(fixture.store.told.at(-1), 'approval.failed changed orders');
 });
 
 test('refused, and started by then: moot, with the status', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [REFUSED];
-  bench.list(EVENT_ID, STARTED);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [REFUSED];
+  fixture.list(EVENT_ID, STARTED);
   await approve(approvals);
   assert.deepEqual(lines(approvals).slice(2), ['answered 403', 'moot']);
 });
 
 test('a yes that became void is named, and so is the decision that went with it', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
-  bench.answers = [failing(503)];
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [failing(503)];
   await approve(approvals);
-  bench.list(EVENT_ID, { eventType: 'Redeploy' });
-  bench.poll();
+  fixture.list(EVENT_ID, { eventType: 'Redeploy' });
+  fixture.poll();
   assert.deepEqual(lines(approvals), ['recorded orders', 'decided quorum', 'answered 503', 'void orders', 'dropped quorum']);
   const life = lifeIn(approvals);
   assert.deepEqual([life.state, life.approvedBy, life.decidedBy], ['none', [], null]);
   await approve(approvals);
-  await bench.time.advance(1000);
+  await fixture.time.advance(1000);
   assert.deepEqual(lines(approvals).slice(5), ['recorded orders', 'decided quorum', 'submitted 200']);
 });
 
 test('an event that Azure took back after the approved start is submitted again, and its record says so by the next start', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   await approve(approvals);
   for (const eventStatus of ['Started', 'Scheduled', 'Started'] as const) {
-    bench.list(EVENT_ID, { eventStatus });
-    bench.poll();
+    fixture.list(EVENT_ID, { eventStatus });
+    fixture.poll();
     assert.equal(lifeIn(approvals).state, eventStatus === 'Started' ? 'confirmed' : 'submitted');
   }
   assert.deepEqual(lines(approvals).slice(2), ['submitted 200', 'confirmed', 'confirmed']);
-  assert.equal(bench.posts.length, 1);
+  assert.equal(fixture.posts.length, 1);
 });
 
 test('a yes to an event that Azure took back is recorded and told like the first one', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await approve(approvals);
-  bench.list(EVENT_ID, STARTED);
-  bench.poll();
-  bench.list(EVENT_ID, { eventStatus: 'Scheduled' });
-  bench.poll();
-  await bench.time.advance(1000);
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
+  fixture.list(EVENT_ID, { eventStatus: 'Scheduled' });
+  fixture.poll();
+  await fixture.time.advance(1000);
   await approve(approvals);
   assert.equal(lines(approvals).at(-1), 'recorded orders');
   assert.deepEqual(lifeIn(approvals).approvedBy, ['orders']);
-  assert.deepEqual(bench.store.told, ['approval.recorded orders', 'approval.recorded orders']);
+  assert.deepEqual(fixture.store.told, ['approval.recorded orders', 'approval.recorded orders']);
 });
 
 test('the record is the same after a restart, to which nothing new happened', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   await approve(approvals);
   approvals.hold(caller('billing'), { EventId: EVENT_ID, reason: 'busy' });
   const before = lifeIn(approvals);
-  const transactions = bench.store.transactions;
-  const restarted = bench.open({ required: 'all' });
-  t.after(() => bench.close(restarted));
+  const transactions = fixture.store.transactions;
+  const restarted = fixture.open({ required: 'all' });
+  t.after(() => fixture.close(restarted));
   assert.deepEqual(lifeIn(restarted), before);
-  assert.equal(bench.store.transactions, transactions);
+  assert.equal(fixture.store.transactions, transactions);
 });
 
 test('in a group the rank is told, and when it is the turn of this bridge', async (t) => {
@@ -298,8 +298,8 @@ test('in a group the rank is told, and when it is the turn of this bridge', asyn
     ['WestNO_9', 2, '2026-01-01T00:00:20.000Z'],
     ['elsewhere', null, null],
   ] as const) {
-    const { bench, approvals } = approvalsOverOneEvent(t, { policy: 'documentation', group, ownName });
-    await bench.time.advance(4000);
+    const { fixture, approvals } = approvalsOverOneEvent(t, { policy: 'documentation', group, ownName });
+    await fixture.time.advance(4000);
     const life = lifeIn(approvals);
     assert.deepEqual([life.rank, life.submitsAt], [rank, submitsAt], ownName);
     assert.equal(life.state, rank === 0 ? 'submitted' : 'submitting');
@@ -307,13 +307,13 @@ test('in a group the rank is told, and when it is the turn of this bridge', asyn
 });
 
 test('the summary of an event tells nothing where nobody spoke, and for whom it waits once somebody did', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
   assert.equal(approvals.summary(KEY), null);
   assert.equal(approvals.summary('nobody'), null);
   assert.equal(approvals.approvalOf(KEY, 1), null);
   approvals.hold(caller('billing'), { EventId: EVENT_ID, reason: 'busy' });
   assert.equal(approvals.approvalOf(KEY, 1), null, 'a hold is no approval');
-  await bench.time.advance(1000);
+  await fixture.time.advance(1000);
   await approve(approvals);
   assert.deepEqual(approvals.summary(KEY), {
     ...{ state: 'held', approvedBy: ['orders'], policy: null, at: FIRST, waitingFor: ['billing'] },
@@ -340,13 +340,13 @@ test('a hold that was released leaves no summary behind, and its record stays', 
 });
 
 test('an acceptance that was under way while the event ended belongs to nothing any more', async (t) => {
-  const { bench, approvals } = approvalsOverOneEvent(t);
+  const { fixture, approvals } = approvalsOverOneEvent(t);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
-  bench.answers = [promise];
+  fixture.answers = [promise];
   const asked = approve(approvals);
   await settle();
-  bench.end(EVENT_ID);
-  bench.poll();
+  fixture.end(EVENT_ID);
+  fixture.poll();
   resolve(ACCEPTED);
   const answered = await asked;
   assert.equal(answered.kind === 'results' && answered.results[0]?.state, 'unknown');

@@ -14,7 +14,7 @@ function event(id: string, partitionkey = 'a', source = '/s'): CloudEvent {
 }
 
 /** A dispatcher whose handler waits until the test lets it go. */
-function bench(store: HandledStore = memoryHandledStore({}, new VirtualTime())) {
+function fixture(store: HandledStore = memoryHandledStore({}, new VirtualTime())) {
   const started: string[] = [];
   const gates = new Map<string, PromiseWithResolvers<void>>();
   const contexts: HandlerContext[] = [];
@@ -44,7 +44,7 @@ function scriptedStore(script: Partial<HandledStore>): { readonly store: Handled
 }
 
 test('repeats in flight wait for the first and share that it was handled; later ones are dropped', async () => {
-  const { dispatcher, started, end } = bench();
+  const { dispatcher, started, end } = fixture();
   const results = [1, 2, 3].map(() => dispatcher.handle(event('1')));
   await settle();
   end('1');
@@ -54,7 +54,7 @@ test('repeats in flight wait for the first and share that it was handled; later 
 });
 
 test('repeats in flight share that it failed, and the next one gets another try', async () => {
-  const { dispatcher, started, end, fail } = bench();
+  const { dispatcher, started, end, fail } = fixture();
   const results = [1, 2].map(() => dispatcher.handle(event('1')));
   await settle();
   fail('1');
@@ -67,14 +67,14 @@ test('repeats in flight share that it failed, and the next one gets another try'
 });
 
 test('the same id of another source is another event', async () => {
-  const { dispatcher, started } = bench();
+  const { dispatcher, started } = fixture();
   for (const source of ['/s', '/t']) void dispatcher.handle(event('1', 'a', source));
   await settle();
   assert.deepEqual(started, ['1', '1']);
 });
 
 test('events of one scheduled event wait for one another, others do not', async () => {
-  const { dispatcher, started, end } = bench();
+  const { dispatcher, started, end } = fixture();
   const [first] = [event('1'), event('2'), event('3', 'b')].map((each) => dispatcher.handle(each));
   await settle();
   assert.deepEqual(started, ['1', '3']);
@@ -85,7 +85,7 @@ test('events of one scheduled event wait for one another, others do not', async 
 });
 
 test('an event is handled after one that failed before it', async () => {
-  const { dispatcher, started, fail } = bench();
+  const { dispatcher, started, fail } = fixture();
   const first = dispatcher.handle(event('1'));
   void dispatcher.handle(event('2'));
   await settle();
@@ -97,7 +97,7 @@ test('an event is handled after one that failed before it', async () => {
 
 test('what another process is handling is refused, and what it has handled is a repeat', async () => {
   const { store } = scriptedStore({ claim: async (key) => (key === '/s 1' ? 'busy' : 'handled') });
-  const { dispatcher, started } = bench(store);
+  const { dispatcher, started } = fixture(store);
   await assert.rejects(dispatcher.handle(event('1')), (error) => error instanceof ConsumerError && error.code === 'handled-elsewhere');
   assert.equal(await dispatcher.handle(event('2')), 'repeat');
   assert.deepEqual(started, []);
@@ -108,7 +108,7 @@ test('an event whose id cannot be stored is not taken as handled', async () => {
     complete: () => Promise.reject(new Error('disk full')),
     abandon: () => Promise.reject(new Error('disk full too')),
   });
-  const { dispatcher, end } = bench(store);
+  const { dispatcher, end } = fixture(store);
   const handled = dispatcher.handle(event('1'));
   await settle();
   end('1');
@@ -117,7 +117,7 @@ test('an event whose id cannot be stored is not taken as handled', async () => {
 });
 
 test('close tells the running handlers, waits for them, and refuses what comes or waits', async () => {
-  const { dispatcher, contexts, started, end } = bench();
+  const { dispatcher, contexts, started, end } = fixture();
   const running = dispatcher.handle(event('1'));
   const waiting = dispatcher.handle(event('2'));
   await settle();
@@ -139,7 +139,7 @@ test('close tells the running handlers, waits for them, and refuses what comes o
 
 test('two dispatchers that share a memory do not handle an event at once', async () => {
   const store = memoryHandledStore({}, new VirtualTime());
-  const [one, other] = [bench(store), bench(store)];
+  const [one, other] = [fixture(store), fixture(store)];
   const handled = one.dispatcher.handle(event('1'));
   await settle();
   await assert.rejects(
@@ -231,7 +231,7 @@ test('where nobody vouches for the source, the id alone is claimed too, and give
 });
 
 test('events that come at once, one of them without a proved source, are one', async () => {
-  const { dispatcher, started, end } = bench();
+  const { dispatcher, started, end } = fixture();
   const results = [dispatcher.handle(event('1')), dispatcher.handle(event('1'), { isSourceProved: false })];
   await settle();
   end('1');

@@ -15,7 +15,7 @@ import { VirtualTime } from '../../../virtual/virtual-time.ts';
 import { deliveryOf, lifeOf } from '../deliveries.ts';
 
 /** What was called, by the changes that it is told. */
-function bench(options: Partial<PreparationOptions> = {}) {
+function fixture(options: Partial<PreparationOptions> = {}) {
   const calls: string[] = [];
   const handlers = preparation({
     prepare: ({ data }, { noticed, again }) =>
@@ -35,7 +35,7 @@ const life = lifeOf({ eventType: 'Reboot' });
 const COMES_AGAIN = { ...life.scheduled, id: `${life.scheduled.id}:r2` };
 
 test('an event is prepared for once and recovered from once', async () => {
-  const { tell } = bench();
+  const { tell } = fixture();
   assert.deepEqual(await tell(life.scheduled, COMES_AGAIN), ['prepare Scheduled']);
   assert.deepEqual(await tell(life.started), []);
   assert.deepEqual(await tell(life.ended(), { ...life.ended(), id: 'again' }), ['recover completed']);
@@ -43,7 +43,7 @@ test('an event is prepared for once and recovered from once', async () => {
 
 for (const outcome of ['canceled', 'unknown'] as const) {
   test(`recover is told that the outcome is ${outcome}`, async () => {
-    const { tell } = bench();
+    const { tell } = fixture();
     assert.deepEqual(await tell(life.scheduled, life.ended(outcome)), ['prepare Scheduled', `recover ${outcome}`]);
   });
 }
@@ -55,47 +55,47 @@ for (const [what, now] of [
   ['an earlier NotBefore', { notBefore: '2022-04-11T22:20:00Z' }],
 ] as const) {
   test(`${what} is prepared for again`, async () => {
-    const { tell } = bench();
+    const { tell } = fixture();
     assert.deepEqual(await tell(life.scheduled, life.updated(now)), ['prepare Scheduled', 'prepare Scheduled again']);
     assert.deepEqual(await tell(life.updated(now, 2)), [], 'what it was prepared for is what counts from now on');
   });
 }
 
 test('a change for the better is none to prepare for', async () => {
-  const { tell } = bench();
+  const { tell } = fixture();
   const better = { eventType: 'Freeze', durationInSeconds: 4, notBefore: '2022-04-11T23:00:00Z', description: 'less' };
   assert.deepEqual(await tell(life.scheduled, life.updated(better)), ['prepare Scheduled']);
 });
 
 test('an event that runs is not prepared for again, however it changes', async () => {
-  const { tell } = bench();
+  const { tell } = fixture();
   const running = life.updated({ eventStatus: 'Started', notBefore: null, durationInSeconds: -1 });
   assert.deepEqual(await tell(life.scheduled, running), ['prepare Scheduled']);
 });
 
 test('what begins without notice is prepared for as such, once', async () => {
-  const { tell } = bench();
+  const { tell } = fixture();
   const running = life.updated({ eventStatus: 'Started', notBefore: null });
   assert.deepEqual(await tell(life.started, running), ['prepare Started unnoticed']);
   assert.deepEqual(await tell(life.ended()), ['recover completed']);
 });
 
 test('an update is the first news where the first was missed', async () => {
-  const { tell } = bench();
+  const { tell } = fixture();
   assert.deepEqual(await tell(life.updated({})), ['prepare Scheduled']);
 });
 
 test('an end without a beginning recovers nothing', async () => {
-  assert.deepEqual(await bench().tell(life.ended()), []);
+  assert.deepEqual(await fixture().tell(life.ended()), []);
 });
 
 test('an event that comes back after its end is prepared for anew', async () => {
-  const { tell } = bench();
+  const { tell } = fixture();
   assert.deepEqual(await tell(life.scheduled, life.ended(), COMES_AGAIN), ['prepare Scheduled', 'recover completed', 'prepare Scheduled']);
 });
 
 test('two events are prepared for each by itself', async () => {
-  const { tell } = bench();
+  const { tell } = fixture();
   const other = lifeOf({ eventId: 'other' });
   assert.deepEqual(await tell(life.scheduled, other.scheduled, other.ended()), [
     'prepare Scheduled',
@@ -105,7 +105,7 @@ test('two events are prepared for each by itself', async () => {
 });
 
 test('what does not concern is left alone, until it does', async () => {
-  const { tell } = bench({ concerns: ({ data }) => data.resources.includes('WestNO_2') });
+  const { tell } = fixture({ concerns: ({ data }) => data.resources.includes('WestNO_2') });
   assert.deepEqual(await tell(life.scheduled), []);
   assert.deepEqual(await tell(life.updated({ resources: ['WestNO_0', 'WestNO_2'] })), ['prepare Scheduled']);
   assert.deepEqual(await tell(life.ended()), ['recover completed']);
@@ -116,7 +116,7 @@ test('a prepare that fails is called again with the repeat, and one that never e
   const prepare = () => {
     if (failures-- > 0) throw new Error('not now');
   };
-  const { tell } = bench({ prepare });
+  const { tell } = fixture({ prepare });
   await assert.rejects(tell(life.scheduled), /not now/);
   await tell(life.scheduled);
   assert.equal(failures, -1);
@@ -128,7 +128,7 @@ test('a prepare that fails is called again with the repeat, and one that never e
 
 test('a prepare that fails after a change for the worse is still told that it was prepared before', async () => {
   const told: boolean[] = [];
-  const { tell } = bench({
+  const { tell } = fixture({
     prepare: (_, { again }) => {
       told.push(again);
       if (told.length === 2) throw new Error('not now');
@@ -143,7 +143,7 @@ test('a prepare that fails after a change for the worse is still told that it wa
 
 test('a recover that fails is called again with the repeat', async () => {
   let failures = 1;
-  const { tell, calls } = bench({
+  const { tell, calls } = fixture({
     recover: () => {
       if (failures-- > 0) throw new Error('not now');
       calls.push('recovered');
@@ -157,22 +157,22 @@ test('a recover that fails is called again with the repeat', async () => {
 test('a file keeps over a restart what was prepared, in part too', async (t) => {
   const path = join(folderOf(t), 'prepared.json');
   const state = () => ({ state: fileState(path) });
-  assert.deepEqual(await bench(state()).tell(life.scheduled), ['prepare Scheduled']);
+  assert.deepEqual(await fixture(state()).tell(life.scheduled), ['prepare Scheduled']);
   assert.equal(statSync(path).mode & 0o777, 0o600);
-  assert.deepEqual(await bench(state()).tell(life.scheduled, life.started), [], 'the restart finds it prepared');
-  assert.deepEqual(await bench(state()).tell(life.ended()), ['recover completed']);
-  assert.deepEqual(await bench(state()).tell(life.ended()), []);
+  assert.deepEqual(await fixture(state()).tell(life.scheduled, life.started), [], 'the restart finds it prepared');
+  assert.deepEqual(await fixture(state()).tell(life.ended()), ['recover completed']);
+  assert.deepEqual(await fixture(state()).tell(life.ended()), []);
   assert.equal(readFileSync(path, 'utf8'), '{}');
 
   const crash = () => Promise.reject(new Error('crash'));
-  await assert.rejects(bench({ ...state(), prepare: crash }).tell(life.scheduled));
-  assert.deepEqual(await bench(state()).tell(life.ended()), ['recover completed']);
+  await assert.rejects(fixture({ ...state(), prepare: crash }).tell(life.scheduled));
+  assert.deepEqual(await fixture(state()).tell(life.ended()), ['recover completed']);
 });
 
 test('a start learns from the file what is prepared at present', async (t) => {
   const path = join(folderOf(t), 'prepared.json');
   assert.deepEqual(await fileState(path).all(), []);
-  const { tell } = bench({ state: fileState(path) });
+  const { tell } = fixture({ state: fileState(path) });
   await tell(life.scheduled, lifeOf({ eventId: 'other' }).scheduled);
   const found = await fileState(path).all();
   assert.deepEqual(
@@ -188,7 +188,7 @@ test('a start learns from the file what is prepared at present', async (t) => {
 
 test('changes of several events at once all get into the file', async (t) => {
   const path = join(folderOf(t), 'prepared.json');
-  const { tell } = bench({ state: fileState(path) });
+  const { tell } = fixture({ state: fileState(path) });
   const lives = ['a', 'b', 'c', 'd'].map((eventId) => lifeOf({ eventId }));
   await Promise.all(lives.map(({ scheduled }) => tell(scheduled)));
   assert.deepEqual(Object.keys(JSON.parse(readFileSync(path, 'utf8'))).length, 4);
@@ -201,7 +201,7 @@ for (const [what, text] of [
   test(`a file that is ${what} is an error that says what to do, not an empty state`, async (t) => {
     const path = join(folderOf(t), 'prepared.json');
     writeFileSync(path, text);
-    const { tell } = bench({ state: fileState(path) });
+    const { tell } = fixture({ state: fileState(path) });
     const isTold = (error: unknown) => error instanceof ConsumerError && error.code === 'state' && error.message.includes(path);
     await assert.rejects(tell(life.scheduled), isTold);
     assert.equal(readFileSync(path, 'utf8'), text);
@@ -211,7 +211,7 @@ for (const [what, text] of [
 }
 
 test('a file that cannot be written keeps the preparation from beginning', async (t) => {
-  const { tell } = bench({ state: fileState(join(folderOf(t), 'missing/prepared.json')) });
+  const { tell } = fixture({ state: fileState(join(folderOf(t), 'missing/prepared.json')) });
   await assert.rejects(tell(life.scheduled), (error) => error instanceof ConsumerError && error.code === 'state');
   assert.deepEqual(await tell(), []);
 });

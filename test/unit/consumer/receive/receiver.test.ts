@@ -22,7 +22,7 @@ const ALL: readonly (keyof Handlers)[] = [
 ];
 
 /** A receiver without signatures, what its handlers were called with, and what went wrong. */
-function bench(options: Partial<ReceiverOptions> = {}) {
+function fixture(options: Partial<ReceiverOptions> = {}) {
   const time = new VirtualTime();
   const calls: [name: string, event: CloudEvent][] = [];
   const errors: [error: unknown, id: string | null][] = [];
@@ -39,7 +39,7 @@ async function problemOf(response: Response): Promise<{ type: string; status: nu
 
 for (const mode of ['structured', 'binary'] as const) {
   test(`every change in ${mode} mode reaches its own handler, as the CloudEvent that the bridge made`, async () => {
-    const { receive, calls, names } = bench();
+    const { receive, calls, names } = fixture();
     for (const change of everyChange()) assert.equal((await receive(requestOf([change], { mode }))).status, 204);
     assert.deepEqual(names(), ALL.slice(0, 9));
     const made = everyChange().map((change) => JSON.parse(Buffer.from(deliveryOf(change).bytes).toString()));
@@ -51,30 +51,30 @@ for (const mode of ['structured', 'binary'] as const) {
 }
 
 test('a batch is handled member by member', async () => {
-  const { receive, names } = bench();
+  const { receive, names } = fixture();
   assert.equal((await receive(requestOf(everyChange(), { mode: 'batch' }))).status, 204);
   assert.deepEqual(names().sort(), ALL.slice(0, 9).toSorted());
 });
 
 test('an empty batch is nothing to do', async () => {
-  const { receive } = bench();
+  const { receive } = fixture();
   assert.equal((await receive(post('[]', { 'content-type': 'application/cloudevents-batch+json' }))).status, 204);
 });
 
 test('a type of somebody else goes to onOther, and without it is acknowledged', async () => {
   const event = JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type: 'com.example.lunch', data: 'soup' });
   const headers = { 'Content-Type': 'APPLICATION/CloudEvents+JSON' };
-  const { receive, calls } = bench();
+  const { receive, calls } = fixture();
   assert.equal((await receive(post(event, headers))).status, 204);
   assert.deepEqual(
     calls.map(([name, { data }]) => [name, data]),
     [['onOther', 'soup']],
   );
-  assert.equal((await bench({ handlers: {} }).receive(post(event, headers))).status, 204);
+  assert.equal((await fixture({ handlers: {} }).receive(post(event, headers))).status, 204);
 });
 
 test("a type prefix of one's own is understood, and the default one is not then", async () => {
-  const { receive, names } = bench({ typePrefix: 'com.example.vm' });
+  const { receive, names } = fixture({ typePrefix: 'com.example.vm' });
   const bytes = Buffer.from(deliveryOf(lifeOf().scheduled).bytes).toString();
   const headers = { 'content-type': 'application/cloudevents+json' };
   await receive(post(bytes, headers));
@@ -84,7 +84,7 @@ test("a type prefix of one's own is understood, and the default one is not then"
 
 for (const mode of ['structured', 'binary', 'batch'] as const) {
   test(`a signed delivery in ${mode} mode is let in, with either secret, and without one it is not`, async () => {
-    const { receive, time, names } = bench({ secrets: [OTHER_SECRET, SECRET] });
+    const { receive, time, names } = fixture({ secrets: [OTHER_SECRET, SECRET] });
     const wallMs = time.wallMs();
     const { scheduled } = lifeOf();
     assert.equal((await receive(requestOf([scheduled], { mode, wallMs, secrets: [SECRET] }))).status, 204);
@@ -97,7 +97,7 @@ for (const mode of ['structured', 'binary', 'batch'] as const) {
 }
 
 test('a delivery older than the tolerance is refused, and told to onError', async () => {
-  const { receive, time, errors } = bench({ secrets: SECRET, toleranceMs: 60_000 });
+  const { receive, time, errors } = fixture({ secrets: SECRET, toleranceMs: 60_000 });
   const request = () => requestOf([lifeOf().scheduled], { wallMs: Date.UTC(2026, 0, 1), secrets: [SECRET] });
   await time.advance(60_000);
   assert.equal((await receive(request())).status, 204);
@@ -108,7 +108,7 @@ test('a delivery older than the tolerance is refused, and told to onError', asyn
 });
 
 test('in binary mode the id of the event is the one that was signed', async () => {
-  const { receive, time, names } = bench({ secrets: SECRET });
+  const { receive, time, names } = fixture({ secrets: SECRET });
   const forged = requestOf([lifeOf().scheduled], {
     mode: 'binary',
     wallMs: time.wallMs(),
@@ -160,7 +160,7 @@ const REFUSED: readonly [what: string, status: number, body: string | Uint8Array
 
 for (const [what, status, body, headers] of REFUSED) {
   test(`${what} is refused with ${status}, and no handler is called`, async () => {
-    const { receive, names, errors } = bench();
+    const { receive, names, errors } = fixture();
     const answer = await receive(post(body, headers));
     assert.equal(answer.status, status);
     assert.equal((await problemOf(answer)).status, status);
@@ -169,13 +169,13 @@ for (const [what, status, body, headers] of REFUSED) {
 }
 
 test('quoted and needlessly encoded headers are read, by one round of decoding', async () => {
-  const { receive, calls } = bench();
+  const { receive, calls } = fixture();
   await receive(post('1.5', { ...BINARY, 'ce-subject': '"a \\"b\\" %e2%82%ac%2525 %41 100%"' }));
   assert.deepEqual([calls[0]?.[1].subject, calls[0]?.[1].data], ['a "b" €%25 A 100%', 1.5]);
 });
 
 test('data in Base64 is read as what its type says', async () => {
-  const { receive, calls } = bench();
+  const { receive, calls } = fixture();
   const send = (more: object) => receive(post(JSON.stringify({ ...EVENT, ...more }), { 'content-type': STRUCTURED }));
   await send({ id: '1', datacontenttype: 'application/json', data_base64: 'eyJhIjoxfQ==' });
   await send({ id: '2', datacontenttype: 'image/png', data_base64: 'AQI=' });
@@ -186,7 +186,7 @@ test('data in Base64 is read as what its type says', async () => {
 });
 
 test('a body above the limit is refused with 413, whether it says its length or not', async () => {
-  const { receive } = bench({ maxBodyBytes: 10 });
+  const { receive } = fixture({ maxBodyBytes: 10 });
   const stream = ReadableStream.from([new Uint8Array(6), new Uint8Array(6)]);
   const long = new Request('http://receiver/', { method: 'POST', body: stream, duplex: 'half' } as RequestInit);
   const short = post('{"a":12345}', { 'content-type': STRUCTURED, 'content-length': '11' });
@@ -195,7 +195,7 @@ test('a body above the limit is refused with 413, whether it says its length or 
 });
 
 test('other methods are refused with 405, OPTIONS too where nobody may deliver by consent', async () => {
-  const { receive } = bench();
+  const { receive } = fixture();
   for (const method of ['GET', 'PUT', 'OPTIONS']) {
     const answer = await receive(new Request('http://receiver/', { method }));
     assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'POST']);
@@ -205,7 +205,7 @@ test('other methods are refused with 405, OPTIONS too where nobody may deliver b
 test('consent goes to the origins that are listed, without case, and to no other', async () => {
   const ask = async (options: Partial<ReceiverOptions>, origin?: string) => {
     const headers = origin === undefined ? {} : { 'WebHook-Request-Origin': origin, 'WebHook-Request-Rate': '120' };
-    const { status, headers: answered } = await bench(options).receive(new Request('http://receiver/', { method: 'OPTIONS', headers }));
+    const { status, headers: answered } = await fixture(options).receive(new Request('http://receiver/', { method: 'OPTIONS', headers }));
     return [status, answered.get('webhook-allowed-origin'), answered.get('webhook-allowed-rate'), answered.get('allow')];
   };
   const allowedOrigins = ['bridge.example.com'];
@@ -223,7 +223,7 @@ test('a handler that fails makes it 500, tells the answer nothing, and is called
     seen.push(id);
     if (failures-- > 0) throw new Error('the password is hunter2');
   };
-  const { receive, errors } = bench({ handlers: { onScheduled } });
+  const { receive, errors } = fixture({ handlers: { onScheduled } });
   const answer = await receive(requestOf([lifeOf().scheduled]));
   assert.equal(answer.status, 500);
   assert.doesNotMatch(await answer.text(), /hunter2/);
@@ -242,7 +242,7 @@ test('of a batch with a failure, what was done is dropped when it comes again, a
     seen.push(id);
     if (isBroken && id === 'a:scheduled') throw new Error('not now');
   };
-  const { receive, errors } = bench({ handlers: { onScheduled: handle, onStarted: handle } });
+  const { receive, errors } = fixture({ handlers: { onScheduled: handle, onStarted: handle } });
   const request = () => requestOf([first.scheduled, second.scheduled, first.started, second.started], { mode: 'batch' });
   assert.equal((await receive(request())).status, 500);
   assert.deepEqual(seen.splice(0).sort(), ['a:scheduled', 'b:scheduled', 'b:started']);
@@ -258,7 +258,7 @@ test('of a batch with a failure, what was done is dropped when it comes again, a
 test('with answer: received the 204 does not wait for the handlers, and a failure is told to onError alone', async () => {
   const gate = Promise.withResolvers<void>();
   const told = Promise.withResolvers<unknown>();
-  const { receive } = bench({ answer: 'received', handlers: { onScheduled: () => gate.promise }, onError: told.resolve });
+  const { receive } = fixture({ answer: 'received', handlers: { onScheduled: () => gate.promise }, onError: told.resolve });
   assert.equal((await receive(requestOf([lifeOf().scheduled]))).status, 204);
   gate.reject(new Error('too late'));
   assert.equal(((await told.promise) as Error).message, 'too late');

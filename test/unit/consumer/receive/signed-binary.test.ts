@@ -17,7 +17,7 @@ const life = lifeOf();
 const BINARY = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'ce-source': '/forged' };
 
 /** A receiver of signed deliveries, and which handlers ran for which id. */
-function bench(options: Partial<ReceiverOptions> = {}) {
+function fixture(options: Partial<ReceiverOptions> = {}) {
   const time = new VirtualTime();
   const ran: string[] = [];
   const names: readonly (keyof Handlers)[] = ['onScheduled', 'onStarted', 'onUpdated', 'onEnded', 'onSourceBlind', 'onOther'];
@@ -44,7 +44,7 @@ for (const [what, type] of [
 ] as const) {
   for (const contentType of ['application/json', 'text/plain', '']) {
     test(`a structured delivery shown as binary with ${what}, as ${contentType || 'nothing'}, is refused`, async () => {
-      const { ran, captured, again } = bench();
+      const { ran, captured, again } = fixture();
       const request = captured('structured');
       const id = request.headers.get('webhook-id') as string;
       assert.equal(await again(request, { ...BINARY, 'content-type': contentType, 'ce-id': id, 'ce-type': type }), 400);
@@ -55,7 +55,7 @@ for (const [what, type] of [
 
 for (const type of [`${PREFIX}.scheduled.v1`, 'com.example.lunch']) {
   test(`a batch shown as one binary event of type ${type} is refused`, async () => {
-    const { ran, captured, again } = bench();
+    const { ran, captured, again } = fixture();
     const request = captured('batch');
     const id = request.headers.get('webhook-id') as string;
     assert.equal(await again(request, { ...BINARY, 'ce-id': id, 'ce-type': type }), 400);
@@ -70,7 +70,7 @@ for (const [from, as] of [
   ['binary', 'batch'],
 ] as const) {
   test(`a delivery in ${from} mode shown in ${as} mode is refused`, async () => {
-    const { ran, captured, again } = bench();
+    const { ran, captured, again } = fixture();
     const contentType = `application/cloudevents${as === 'batch' ? '-batch' : ''}+json`;
     assert.equal(await again(captured(from), { 'content-type': contentType }), 400);
     assert.deepEqual(ran, []);
@@ -81,7 +81,7 @@ test('a binary delivery with the type of another change is refused, whatever the
   const types = everyChange().map(({ id }) => id);
   assert.equal(new Set(types).size, 9);
   for (const change of everyChange()) {
-    const { ran, captured, again } = bench();
+    const { ran, captured, again } = fixture();
     const request = captured('binary', change);
     const own = request.headers.get('ce-type');
     for (const other of ['scheduled', 'started', 'updated', 'ended', 'approval.failed', 'approval.submitted', 'source.blind'])
@@ -91,7 +91,7 @@ test('a binary delivery with the type of another change is refused, whatever the
 });
 
 test('every change in binary mode is let in under its own type, again and again with a number behind its id', async () => {
-  const { captured, receive } = bench();
+  const { captured, receive } = fixture();
   for (const change of everyChange()) {
     assert.equal(await receive(captured('binary', change)), 204);
     assert.equal(await receive(captured('binary', { ...change, id: `${change.id}:r2` })), 204);
@@ -99,7 +99,7 @@ test('every change in binary mode is let in under its own type, again and again 
 });
 
 test('a binary delivery with another source is a repeat, as often as it comes', async () => {
-  const { ran, captured, again, receive } = bench();
+  const { ran, captured, again, receive } = fixture();
   const request = captured('binary');
   assert.equal(await receive(request.clone() as Request), 204);
   for (const source of ['/a', '/b', '/c']) assert.equal(await again(request, { 'ce-source': source }), 204);
@@ -107,7 +107,7 @@ test('a binary delivery with another source is a repeat, as often as it comes', 
 });
 
 test('what a topic brought before is a repeat in binary mode, under any source', async () => {
-  const { ran, dispatcher, captured, again, receive } = bench();
+  const { ran, dispatcher, captured, again, receive } = fixture();
   const request = captured('binary');
   const { id, source } = { id: request.headers.get('ce-id') as string, source: request.headers.get('ce-source') as string };
   await dispatcher.handle({ specversion: '1.0', id, source, type: 'com.example.any', data: {} });
@@ -117,14 +117,14 @@ test('what a topic brought before is a repeat in binary mode, under any source',
 });
 
 test('in structured mode events of two sources with one id are two events', async () => {
-  const { ran, dispatcher } = bench();
+  const { ran, dispatcher } = fixture();
   for (const source of ['/a', '/b']) await dispatcher.handle({ specversion: '1.0', id: '1', source, type: 'com.example.any', data: {} });
   assert.equal(ran.length, 2);
 });
 
 test('a mode that is not among modes is refused with 415, though it is signed', async () => {
   const taken = async (modes: readonly DeliveryMode[]) => {
-    const { captured, receive } = bench({ modes });
+    const { captured, receive } = fixture({ modes });
     return await Promise.all((['structured', 'binary', 'batch'] as const).map((mode) => receive(captured(mode))));
   };
   assert.deepEqual(await taken(['structured']), [204, 415, 415]);
@@ -134,7 +134,7 @@ test('a mode that is not among modes is refused with 415, though it is signed', 
 for (const modes of [[], ['cloudevents'], 'structured'] as unknown as readonly DeliveryMode[][]) {
   test(`modes of ${JSON.stringify(modes)} make no receiver`, () => {
     assert.throws(
-      () => bench({ modes }),
+      () => fixture({ modes }),
       (error) => error instanceof ConsumerError && error.code === 'usage' && /structured, binary, batch/.test(error.message),
     );
   });

@@ -9,7 +9,7 @@ import packageJson from '../../../../package.json' with { type: 'json' };
 import { OPENAPI_DOCUMENT } from '../../../../src/http/openapi/document.ts';
 import { PROBLEMS } from '../../../../src/model/problems.ts';
 import { type Operation, PATHS, validator } from '../../../far-sides/openapi-conformance.ts';
-import { HttpBench, serve } from '../../../virtual/http-fixture.ts';
+import { HttpFixture, serve } from '../../../virtual/http-fixture.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 /** A source's messages alone meet it. */
@@ -30,13 +30,13 @@ function objectsOf(value: unknown): Readonly<Record<string, unknown>>[] {
 }
 
 test('beyond loopback it wants a token, as all of /v1 does', async (t) => {
-  const bench = await serve(t, { requireToken: true });
-  assert.equal((await bench.send('GET', '/v1/openapi.json')).status, 401);
+  const fixture = await serve(t, { requireToken: true });
+  assert.equal((await fixture.send('GET', '/v1/openapi.json')).status, 401);
 });
 
 test('it is served to those who may read, with the version of the package', async (t) => {
-  const bench = await serve(t);
-  const answer = await bench.send('GET', '/v1/openapi.json');
+  const fixture = await serve(t);
+  const answer = await fixture.send('GET', '/v1/openapi.json');
   assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'application/json']);
   assert.deepEqual(answer.json, JSON.parse(JSON.stringify(OPENAPI_DOCUMENT)));
   assert.equal((answer.json['info'] as { version: string }).version, packageJson.version);
@@ -54,7 +54,7 @@ test('it is an OpenAPI 3.1 document by the schema of the OpenAPI Initiative', ()
 });
 
 test('its paths are the routes of the main listener, no more and no fewer', () => {
-  const routes = new HttpBench().parts().routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+  const routes = new HttpFixture().parts().routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
   const paths = Object.entries(PATHS).flatMap(([path, operations]) => Object.keys(operations).map((own) => `${own.toUpperCase()} ${path}`));
   assert.deepEqual(paths.sort(), routes.sort());
 });

@@ -8,7 +8,7 @@ import { Secret } from '../../../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../../far-sides/certificate.ts';
 import { poll } from '../../../support/poll.ts';
 import { type RawConnection, rawConnection, rawConnections } from '../../../support/raw-connection.ts';
-import { APPROVER, HttpBench } from '../../../virtual/http-fixture.ts';
+import { APPROVER, HttpFixture } from '../../../virtual/http-fixture.ts';
 import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 const ASK = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -20,26 +20,26 @@ function pem(text: string): Secret {
 }
 
 async function serveCrowd(t: TestContext, isTls = false, setting = 'http.listen') {
-  const bench = new HttpBench(isTls);
+  const fixture = new HttpFixture(isTls);
   const dropped: [network: string, reason: DropReason][] = [];
   const tls = isTls ? { cert: pem(CERTIFICATE), key: pem(PRIVATE_KEY), clientCa: null } : null;
   const onDropped = (network: string, reason: DropReason) => dropped.push([network, reason]);
-  await bench.start(t, { ...bench.parts(), setting, tls, onDropped });
-  return { bench, dropped };
+  await fixture.start(t, { ...fixture.parts(), setting, tls, onDropped });
+  return { fixture, dropped };
 }
 
 for (const isTls of [false, true]) {
   const way = isTls ? 'TLS' : 'plain HTTP';
 
   test(`1,024 silent connections of an approver's own address do not keep it out, by ${way}`, async (t) => {
-    const { bench, dropped } = await serveCrowd(t, isTls);
+    const { fixture, dropped } = await serveCrowd(t, isTls);
     // Of TCP alone: with TLS these are handshakes that never begin.
     const silent: RawConnection[] = [];
     while (silent.length < 1024) {
-      silent.push(...(await rawConnections(t, 128, bench.port)));
-      await bench.send('GET', '/healthz');
+      silent.push(...(await rawConnections(t, 128, fixture.port)));
+      await fixture.send('GET', '/healthz');
     }
-    for (let request = 0; request < 3; request++) assert.equal((await bench.approve()).status, 200);
+    for (let request = 0; request < 3; request++) assert.equal((await fixture.approve()).status, 200);
     assert.ok(dropped.length >= 1024 - 256 && dropped.every(([network, reason]) => network === '127.0.0.1' && reason === 'crowded'));
     for (const connection of silent) connection.read();
     await poll(() => silent.filter(({ isClosed }) => isClosed).length >= 1024 - 256, 'the end of those that waited longest');
@@ -48,20 +48,20 @@ for (const isTls of [false, true]) {
 }
 
 test('heads that come byte by byte count as silence: they make room for those behind them', async (t) => {
-  const { bench, dropped } = await serveCrowd(t);
-  const slow = await rawConnections(t, 256, bench.port);
+  const { fixture, dropped } = await serveCrowd(t);
+  const slow = await rawConnections(t, 256, fixture.port);
   for (const connection of slow) connection.send('GET /healthz HTTP/1.1\r\nX-Slow: ');
-  await bench.send('GET', '/healthz');
+  await fixture.send('GET', '/healthz');
   for (const connection of slow) connection.send('a');
-  assert.equal((await bench.approve()).status, 200);
+  assert.equal((await fixture.approve()).status, 200);
   assert.ok(dropped.length >= 1);
 });
 
 test('where many addresses fill all places, the one with most of them makes room, and a quiet connection of another one stays', async (t) => {
-  const { bench, dropped } = await serveCrowd(t);
-  const own = (await rawConnection(t, bench.port, { localAddress: '127.0.0.9' })).read();
-  for (let host = 10; host < 16; host++) await rawConnections(t, 200, bench.port, { localAddress: `127.0.0.${host}` });
-  assert.equal((await bench.approve()).status, 200);
+  const { fixture, dropped } = await serveCrowd(t);
+  const own = (await rawConnection(t, fixture.port, { localAddress: '127.0.0.9' })).read();
+  for (let host = 10; host < 16; host++) await rawConnections(t, 200, fixture.port, { localAddress: `127.0.0.${host}` });
+  assert.equal((await fixture.approve()).status, 200);
   await poll(() => dropped.length >= 1 + 6 * 200 - 1024, 'those that made room');
   assert.ok(dropped.every(([network, reason]) => /^127\.0\.0\.1[0-5]$/.test(network) && reason === 'crowded'));
   own.send(ASK);
@@ -69,40 +69,40 @@ test('where many addresses fill all places, the one with most of them makes room
 });
 
 test('requests under way are never cut off for others: where they take all places a new caller is refused, until one ends', async (t) => {
-  const { bench, dropped } = await serveCrowd(t);
+  const { fixture, dropped } = await serveCrowd(t);
   const release = Promise.withResolvers<void>();
-  bench.answer = async () => {
+  fixture.answer = async () => {
     await release.promise;
     return { kind: 'results', status: 200, results: [] };
   };
   const head = `POST /v1/approvals HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${APPROVER}\r\nContent-Type: application/json\r\n`;
   const busy = [];
   for (let round = 0; round < 8; round++) {
-    const more = await rawConnections(t, 128, bench.port);
+    const more = await rawConnections(t, 128, fixture.port);
     for (const connection of more) connection.read().send(`${head}Content-Length: 2\r\n\r\n{}`);
     busy.push(...more);
-    await poll(() => bench.asked.length === busy.length, 'requests under way');
+    await poll(() => fixture.asked.length === busy.length, 'requests under way');
   }
-  await assert.rejects(bench.send('GET', '/healthz'), { code: 'ECONNRESET' });
+  await assert.rejects(fixture.send('GET', '/healthz'), { code: 'ECONNRESET' });
   assert.deepEqual(dropped, [['127.0.0.1', 'full']]);
   release.resolve();
   await Promise.all(busy.map((connection) => connection.answers(1)));
-  assert.equal((await bench.send('GET', '/healthz')).status, 200);
+  assert.equal((await fixture.send('GET', '/healthz')).status, 200);
 });
 
 test('a handshake that does not end within 10 s is cut off', { timeout: 100_000 }, async (t) => {
-  const { bench } = await serveCrowd(t, true);
-  const begun = (await rawConnection(t, bench.port)).read().send(Buffer.from('160301020001', 'hex'));
+  const { fixture } = await serveCrowd(t, true);
+  const begun = (await rawConnection(t, fixture.port)).read().send(Buffer.from('160301020001', 'hex'));
   // Node's own limit would be 120 s.
   await poll(() => begun.isClosed, 'the end of a handshake', 60_000);
 });
 
 test('closing does not wait for connections on which nothing was asked, nor for handshakes', async (t) => {
   for (const isTls of [false, true]) {
-    const { bench } = await serveCrowd(t, isTls);
-    const silent = (await rawConnection(t, bench.port)).read();
-    await bench.send('GET', '/healthz');
-    await bench.close();
+    const { fixture } = await serveCrowd(t, isTls);
+    const silent = (await rawConnection(t, fixture.port)).read();
+    await fixture.send('GET', '/healthz');
+    await fixture.close();
     await silent.closed();
   }
 });

@@ -6,7 +6,7 @@ import { healthRoutes } from '../../../../src/http/health-routes.ts';
 import { createHttpServer } from '../../../../src/http/server/server.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../../far-sides/certificate.ts';
-import { APPROVER, HttpBench, serve } from '../../../virtual/http-fixture.ts';
+import { APPROVER, HttpFixture, serve } from '../../../virtual/http-fixture.ts';
 import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 function pem(text: string): Secret {
@@ -16,37 +16,37 @@ function pem(text: string): Secret {
 }
 
 test('a port in use is told with address and setting, and what to do', async (t) => {
-  const bench = await serve(t);
-  const second = createHttpServer({ ...bench.parts(), listen: { host: '127.0.0.1', port: bench.port } });
+  const fixture = await serve(t);
+  const second = createHttpServer({ ...fixture.parts(), listen: { host: '127.0.0.1', port: fixture.port } });
   t.after(() => second[Symbol.asyncDispose]());
   await assert.rejects(second.start(), (error: Error & { code: string }) => {
     assert.equal(error.code, 'BRIDGE_HTTP_LISTEN');
-    assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${bench.port} \\(http\\.listen\\): another program`));
+    assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${fixture.port} \\(http\\.listen\\): another program`));
     return true;
   });
 });
 
 test('an address that this machine does not have is told', async (t) => {
-  const server = createHttpServer({ ...new HttpBench().parts(), listen: { host: '192.0.2.1', port: 0 } });
+  const server = createHttpServer({ ...new HttpFixture().parts(), listen: { host: '192.0.2.1', port: 0 } });
   t.after(() => server[Symbol.asyncDispose]());
   await assert.rejects(server.start(), { code: 'BRIDGE_HTTP_LISTEN' });
 });
 
 test('a server that was never started opens and closes nothing', async () => {
-  const server = createHttpServer(new HttpBench().parts());
+  const server = createHttpServer(new HttpFixture().parts());
   await server[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
 });
 
 test('with a certificate it speaks HTTPS', async (t) => {
-  const bench = new HttpBench(true);
-  await bench.start(t, { ...bench.parts(), tls: { cert: pem(CERTIFICATE), key: pem(PRIVATE_KEY), clientCa: null } });
-  assert.equal((await bench.send('GET', '/healthz')).status, 200);
+  const fixture = new HttpFixture(true);
+  await fixture.start(t, { ...fixture.parts(), tls: { cert: pem(CERTIFICATE), key: pem(PRIVATE_KEY), clientCa: null } });
+  assert.equal((await fixture.send('GET', '/healthz')).status, 200);
 });
 
 test('a certificate that is none is told without its text', async (t) => {
-  const bench = new HttpBench(true);
-  const server = createHttpServer({ ...bench.parts(), tls: { cert: pem('no certificate'), key: pem('a private word'), clientCa: null } });
+  const fixture = new HttpFixture(true);
+  const server = createHttpServer({ ...fixture.parts(), tls: { cert: pem('no certificate'), key: pem('a private word'), clientCa: null } });
   t.after(() => server[Symbol.asyncDispose]());
   await assert.rejects(server.start(), (error: Error & { code: string }) => {
     assert.equal(error.code, 'BRIDGE_HTTP_TLS');
@@ -58,79 +58,79 @@ test('a certificate that is none is told without its text', async (t) => {
 });
 
 test('the second listener serves health alone', async (t) => {
-  const bench = new HttpBench();
-  const ports = { readiness: () => bench.readiness(false), metrics: async () => ({ contentType: 'text/plain', body: '' }) };
+  const fixture = new HttpFixture();
+  const ports = { readiness: () => fixture.readiness(false), metrics: async () => ({ contentType: 'text/plain', body: '' }) };
   const routes = healthRoutes(ports, async () => false);
-  await bench.start(t, { ...bench.parts(), routes });
-  assert.equal((await bench.send('GET', '/healthz')).status, 200);
-  assert.equal((await bench.send('GET', '/v1/events')).status, 404);
-  assert.equal((await bench.approve()).status, 404);
+  await fixture.start(t, { ...fixture.parts(), routes });
+  assert.equal((await fixture.send('GET', '/healthz')).status, 200);
+  assert.equal((await fixture.send('GET', '/v1/events')).status, 404);
+  assert.equal((await fixture.approve()).status, 404);
 });
 
 test('headers beyond 16 KiB are refused', async (t) => {
-  const bench = await serve(t);
-  assert.equal((await bench.send('GET', '/healthz', { headers: { 'x-long': 'x'.repeat(17_000) } })).status, 431);
+  const fixture = await serve(t);
+  assert.equal((await fixture.send('GET', '/healthz', { headers: { 'x-long': 'x'.repeat(17_000) } })).status, 431);
 });
 
 test('a connection is kept for the next request, also after a body that was too large', async (t) => {
-  const bench = await serve(t);
+  const fixture = await serve(t);
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
   const headers = { authorization: `Bearer ${APPROVER}`, 'content-type': 'application/json' };
-  const refused = await bench.send('POST', '/v1/approvals', { headers, body: 'x'.repeat(300_000), agent });
+  const refused = await fixture.send('POST', '/v1/approvals', { headers, body: 'x'.repeat(300_000), agent });
   assert.equal(refused.status, 413);
-  assert.equal((await bench.send('GET', '/healthz', { agent })).status, 200);
+  assert.equal((await fixture.send('GET', '/healthz', { agent })).status, 200);
 });
 
 test('a caller who goes away in the middle of a body leaves no error behind, and others are served', async (t) => {
-  const bench = await serve(t);
-  const socket = net.connect(bench.port, '127.0.0.1');
+  const fixture = await serve(t);
+  const socket = net.connect(fixture.port, '127.0.0.1');
   socket.on('error', () => {});
   const head = `POST /v1/approvals HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${APPROVER}\r\nContent-Type: application/json\r\n`;
   socket.write(`${head}Content-Length: 100\r\n\r\n{"StartRequests"`);
-  await bench.send('GET', '/healthz');
+  await fixture.send('GET', '/healthz');
   socket.destroy();
-  await bench.send('GET', '/healthz');
-  assert.equal((await bench.approve()).status, 200);
-  assert.ok(bench.log.every((line) => JSON.parse(line).level < 50));
+  await fixture.send('GET', '/healthz');
+  assert.equal((await fixture.approve()).status, 200);
+  assert.ok(fixture.log.every((line) => JSON.parse(line).level < 50));
 });
 
 /** A request whose answer waits; `isAsked` resolves once it is there. */
-async function waiting(t: TestContext, bench: HttpBench, agent: http.Agent) {
+async function waiting(t: TestContext, fixture: HttpFixture, agent: http.Agent) {
   const isAsked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
-  bench.answer = async () => {
+  fixture.answer = async () => {
     isAsked.resolve();
     await release.promise;
     return { kind: 'results', status: 200, results: [] };
   };
   t.after(() => agent.destroy());
   const headers = { authorization: `Bearer ${APPROVER}`, 'content-type': 'application/json' };
-  const answer = bench.send('POST', '/v1/approvals', { headers, body: '{}', agent });
+  const answer = fixture.send('POST', '/v1/approvals', { headers, body: '{}', agent });
   answer.catch(() => {});
   await isAsked.promise;
   return { answer, release: release.resolve };
 }
 
 test('closing waits for an answer under way, then closes its connection, and takes no new one', async (t) => {
-  const bench = new HttpBench();
-  const server = createHttpServer(bench.parts());
-  bench.port = (await server.start()).port;
+  const fixture = new HttpFixture();
+  const server = createHttpServer(fixture.parts());
+  fixture.port = (await server.start()).port;
   const agent = new http.Agent({ keepAlive: true });
-  const { answer, release } = await waiting(t, bench, agent);
+  const { answer, release } = await waiting(t, fixture, agent);
   const closed = server[Symbol.asyncDispose]();
-  await assert.rejects(bench.send('GET', '/healthz'), { code: 'ECONNREFUSED' });
+  await assert.rejects(fixture.send('GET', '/healthz'), { code: 'ECONNREFUSED' });
   release();
   assert.equal((await answer).headers.connection, 'close');
   await closed;
 });
 
 test('closing cuts an answer that hangs off after 5 s', async (t) => {
-  const bench = new HttpBench();
+  const fixture = new HttpFixture();
   const time = new VirtualTime();
-  const server = createHttpServer({ ...bench.parts(), deps: time });
-  bench.port = (await server.start()).port;
-  const { answer, release } = await waiting(t, bench, new http.Agent());
+  const server = createHttpServer({ ...fixture.parts(), deps: time });
+  fixture.port = (await server.start()).port;
+  const { answer, release } = await waiting(t, fixture, new http.Agent());
   t.after(() => release());
   const closed = server[Symbol.asyncDispose]();
   await time.advance(5000);

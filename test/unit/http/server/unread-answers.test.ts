@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { DropReason } from '../../../../src/http/server/connections.ts';
 import { rawConnection, rawConnections } from '../../../support/raw-connection.ts';
-import { APPROVER, HttpBench } from '../../../virtual/http-fixture.ts';
+import { APPROVER, HttpFixture } from '../../../virtual/http-fixture.ts';
 import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 const ASK = 'GET /answer HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -11,7 +11,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /** A server with a route of its own, whose answers have so many bytes. */
 async function serveAnswers(t: TestContext, bytes: number, work = async () => {}) {
-  const bench = new HttpBench();
+  const fixture = new HttpFixture();
   const time = new VirtualTime();
   const body = 'x'.repeat(bytes);
   const seen = { made: 0, atOnce: 0, mostAtOnce: 0, dropped: [] as DropReason[] };
@@ -22,36 +22,36 @@ async function serveAnswers(t: TestContext, bytes: number, work = async () => {}
     seen.atOnce--;
     return { status: 200, headers: {}, body };
   };
-  const parts = bench.parts();
+  const parts = fixture.parts();
   const routes = [...parts.routes, { method: 'GET', path: '/answer', handle } as const];
-  await bench.start(t, {
+  await fixture.start(t, {
     ...parts,
     routes,
     deps: { ...parts.deps, after: time.after },
     onDropped: (_, reason) => seen.dropped.push(reason),
   });
-  return { bench, time, seen };
+  return { fixture, time, seen };
 }
 
 /** Resolves when others have been answered so often that whatever went on meanwhile has come to rest. */
-async function settled(bench: HttpBench, figure: () => number): Promise<void> {
+async function settled(fixture: HttpFixture, figure: () => number): Promise<void> {
   for (let before = -1; before !== figure(); ) {
     before = figure();
-    for (let turn = 0; turn < 20; turn++) await bench.send('GET', '/healthz');
+    for (let turn = 0; turn < 20; turn++) await fixture.send('GET', '/healthz');
   }
 }
 
 test('1,500 requests in one piece whose answers nobody reads make as many answers as the operating system takes, and one', async (t) => {
-  const { bench, seen } = await serveAnswers(t, MEBIBYTE);
-  const connection = await rawConnection(t, bench.port);
+  const { fixture, seen } = await serveAnswers(t, MEBIBYTE);
+  const connection = await rawConnection(t, fixture.port);
   connection.send(ASK.repeat(1500));
-  await settled(bench, () => seen.made);
+  await settled(fixture, () => seen.made);
   assert.ok(seen.made >= 1 && seen.made < 50, `${seen.made} answers were made`);
 });
 
 test('requests that come in one piece are answered in their order, one at a time, and all of them', async (t) => {
-  const { bench, seen } = await serveAnswers(t, 3, () => new Promise((resolve) => process.nextTick(resolve)));
-  const connection = (await rawConnection(t, bench.port)).read();
+  const { fixture, seen } = await serveAnswers(t, 3, () => new Promise((resolve) => process.nextTick(resolve)));
+  const connection = (await rawConnection(t, fixture.port)).read();
   connection.send(`${ASK.repeat(600)}GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n${ASK.repeat(3)}`);
   await connection.answers(604);
   const statuses = [...connection.text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
@@ -60,24 +60,24 @@ test('requests that come in one piece are answered in their order, one at a time
 });
 
 test('while one connection sends thousands of requests others are answered after few of them', async (t) => {
-  const { bench, seen } = await serveAnswers(t, 3);
-  const connection = (await rawConnection(t, bench.port)).read();
-  const before = await bench.send('GET', '/healthz');
+  const { fixture, seen } = await serveAnswers(t, 3);
+  const connection = (await rawConnection(t, fixture.port)).read();
+  const before = await fixture.send('GET', '/healthz');
   connection.send(ASK.repeat(1400));
   await connection.answers(1);
-  await bench.send('GET', '/healthz');
+  await fixture.send('GET', '/healthz');
   assert.equal(before.status, 200);
   assert.ok(seen.made < 700, `${seen.made} came before`);
   await connection.answers(1400);
 });
 
 test('what follows a body in the same piece is the next request, and a piece may end anywhere', async (t) => {
-  const { bench } = await serveAnswers(t, 3);
+  const { fixture } = await serveAnswers(t, 3);
   const head = `POST /v1/approvals HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${APPROVER}\r\nContent-Type: application/json\r\n`;
   const body = JSON.stringify({ StartRequests: [], filler: '\r\n\r\n'.repeat(2000) });
   const all = `${ASK}${head}Content-Length: ${body.length}\r\n\r\n${body}${head}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n${ASK}`;
-  const whole = (await rawConnection(t, bench.port)).read().send(all);
-  const inPieces = (await rawConnection(t, bench.port)).read();
+  const whole = (await rawConnection(t, fixture.port)).read().send(all);
+  const inPieces = (await rawConnection(t, fixture.port)).read();
   for (let at = 0; at < all.length; at += 997) inPieces.send(all.slice(at, at + 997));
   for (const connection of [whole, inPieces]) {
     await connection.answers(4);
@@ -86,15 +86,15 @@ test('what follows a body in the same piece is the next request, and a piece may
       ['200', '200', '200', '200'],
     );
   }
-  const said = bench.asked.map(({ body: value }) => Object.keys(value as object).length);
+  const said = fixture.asked.map(({ body: value }) => Object.keys(value as object).length);
   assert.deepEqual(said.toSorted(), [0, 0, 2, 2]);
 });
 
 test('an answer that is not read within 30 s ends its connection, which is told', async (t) => {
-  const { bench, time, seen } = await serveAnswers(t, 12 * MEBIBYTE);
-  const connection = await rawConnection(t, bench.port);
+  const { fixture, time, seen } = await serveAnswers(t, 12 * MEBIBYTE);
+  const connection = await rawConnection(t, fixture.port);
   connection.send(ASK);
-  await settled(bench, () => seen.made);
+  await settled(fixture, () => seen.made);
   await time.advance(29_999);
   assert.deepEqual(seen.dropped, []);
   await time.advance(1);
@@ -104,23 +104,23 @@ test('an answer that is not read within 30 s ends its connection, which is told'
 });
 
 test('an answer that is read has no end to fear', async (t) => {
-  const { bench, time, seen } = await serveAnswers(t, 8 * MEBIBYTE);
-  const connection = (await rawConnection(t, bench.port)).read().send(ASK);
-  await settled(bench, () => connection.text.length);
+  const { fixture, time, seen } = await serveAnswers(t, 8 * MEBIBYTE);
+  const connection = (await rawConnection(t, fixture.port)).read().send(ASK);
+  await settled(fixture, () => connection.text.length);
   await time.advance(5000);
   connection.send(ASK);
-  await settled(bench, () => connection.text.length);
+  await settled(fixture, () => connection.text.length);
   assert.deepEqual([seen.made, seen.dropped, connection.isClosed], [2, [], false]);
 });
 
 test('of answers that nobody reads 16 MiB are kept at most: beyond, the oldest goes', async (t) => {
-  const { bench, seen } = await serveAnswers(t, 7 * MEBIBYTE);
-  const first = (await rawConnection(t, bench.port)).send(ASK);
-  await settled(bench, () => seen.made);
-  const others = await rawConnections(t, 2, bench.port);
+  const { fixture, seen } = await serveAnswers(t, 7 * MEBIBYTE);
+  const first = (await rawConnection(t, fixture.port)).send(ASK);
+  await settled(fixture, () => seen.made);
+  const others = await rawConnections(t, 2, fixture.port);
   for (const connection of others) {
     connection.send(ASK);
-    await settled(bench, () => seen.made);
+    await settled(fixture, () => seen.made);
   }
   assert.deepEqual([seen.made, seen.dropped], [3, ['unread']]);
   first.read();
@@ -129,20 +129,20 @@ test('of answers that nobody reads 16 MiB are kept at most: beyond, the oldest g
 });
 
 test('a body that nobody asks for yet stays with its sender', async (t) => {
-  const bench = new HttpBench();
+  const fixture = new HttpFixture();
   const asked = Promise.withResolvers<void>();
-  const parts = bench.parts();
+  const parts = fixture.parts();
   const handle = async () => {
     asked.resolve();
     return new Promise<never>(() => {});
   };
-  await bench.start(t, { ...parts, routes: [...parts.routes, { method: 'POST', path: '/slow', handle }] });
-  const connection = await rawConnection(t, bench.port);
+  await fixture.start(t, { ...parts, routes: [...parts.routes, { method: 'POST', path: '/slow', handle }] });
+  const connection = await rawConnection(t, fixture.port);
   const bytes = 32 * MEBIBYTE;
   connection.send(`POST /slow HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${bytes}\r\n\r\n`).send(Buffer.alloc(bytes));
   await asked.promise;
   const left = () => connection.socket.writableLength;
-  await settled(bench, left);
+  await settled(fixture, left);
   assert.ok(left() > bytes / 2, `${left()} bytes are with the sender`);
   connection.socket.destroy();
 });

@@ -1,45 +1,45 @@
 // What clients ask of the metadata service and are told → which of it becomes a line of a recording, and which does not.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { answer, documentOf, eventOf, get, post, RecorderBench, START_MS } from '../../../virtual/recording-fixture.ts';
+import { answer, documentOf, eventOf, get, post, RecorderFixture, START_MS } from '../../../virtual/recording-fixture.ts';
 
 const FIRST = documentOf(2, eventOf());
 const SECOND = documentOf(3, eventOf({ EventStatus: 'Started', NotBefore: '' }));
 
 test('each document is a line with its time and api-version when it is first seen, and none while it stays', () => {
-  const bench = new RecorderBench();
-  bench.see(get(), answer(200, FIRST)).see(get(), answer(200, FIRST)).see(get(), answer(304)).see(get(), answer(200, SECOND));
-  assert.deepEqual(bench.lines, [
+  const fixture = new RecorderFixture();
+  fixture.see(get(), answer(200, FIRST)).see(get(), answer(200, FIRST)).see(get(), answer(304)).see(get(), answer(200, SECOND));
+  assert.deepEqual(fixture.lines, [
     { at: '2026-11-21T14:00:01.000Z', apiVersion: '2020-07-01', document: FIRST },
     { at: '2026-11-21T14:00:04.000Z', apiVersion: '2020-07-01', document: SECOND },
   ]);
 });
 
 test('a document with its keys in another order or other white space is the same', () => {
-  const bench = new RecorderBench();
+  const fixture = new RecorderFixture();
   const turned = { Events: FIRST.Events.map((event) => Object.fromEntries(Object.entries(event).reverse())), DocumentIncarnation: 2 };
-  bench.see(get(), answer(200, FIRST)).see(get(), answer(200, JSON.stringify(turned, null, 2)));
-  assert.equal(bench.lines.length, 1);
+  fixture.see(get(), answer(200, FIRST)).see(get(), answer(200, JSON.stringify(turned, null, 2)));
+  assert.equal(fixture.lines.length, 1);
 });
 
 test('a document of another incarnation is another one, even with the same events, and so is an old one that comes back', () => {
-  const bench = new RecorderBench();
-  for (const document of [FIRST, documentOf(4, eventOf()), FIRST]) bench.see(get(), answer(200, document));
-  assert.equal(bench.lines.length, 3);
+  const fixture = new RecorderFixture();
+  for (const document of [FIRST, documentOf(4, eventOf()), FIRST]) fixture.see(get(), answer(200, document));
+  assert.equal(fixture.lines.length, 3);
 });
 
 test('fields that are not known here are recorded as they came', () => {
-  const bench = new RecorderBench();
+  const fixture = new RecorderFixture();
   const document = { Comment: [1], ...documentOf(1, { ...eventOf(), Extra: { a: null } } as never) };
-  bench.see(get(), answer(200, document));
-  assert.deepEqual(bench.said(), [{ document }]);
+  fixture.see(get(), answer(200, document));
+  assert.deepEqual(fixture.said(), [{ document }]);
 });
 
 test('each machine and each api-version has documents of its own', () => {
-  const bench = new RecorderBench();
-  bench.see(get(), answer(200, FIRST), 'a').see(get(), answer(200, FIRST), 'b').see(get('2019-08-01'), answer(200, FIRST), 'a');
+  const fixture = new RecorderFixture();
+  fixture.see(get(), answer(200, FIRST), 'a').see(get(), answer(200, FIRST), 'b').see(get('2019-08-01'), answer(200, FIRST), 'a');
   assert.deepEqual(
-    bench.lines.map(({ vm, apiVersion }) => [vm, apiVersion]),
+    fixture.lines.map(({ vm, apiVersion }) => [vm, apiVersion]),
     [
       ['a', '2020-07-01'],
       ['b', '2020-07-01'],
@@ -49,9 +49,9 @@ test('each machine and each api-version has documents of its own', () => {
 });
 
 test('a run of equal odd answers is one line, and the first good answer after it another', () => {
-  const bench = new RecorderBench();
+  const fixture = new RecorderFixture();
   const html = { headers: { 'content-type': 'text/html', server: 'x' } };
-  bench
+  fixture
     .see(get(), answer(200, FIRST))
     .see(get(), answer(504, '<p>request 1</p>', html))
     .see(get(), answer(504, '<p>request 2</p>', html))
@@ -60,7 +60,7 @@ test('a run of equal odd answers is one line, and the first good answer after it
     .see(get(), answer(429, '', { headers: { 'retry-after': '2' } }))
     .see(get(), answer(429, '', { headers: { 'retry-after': '1' } }))
     .see(get(), answer(304));
-  assert.deepEqual(bench.said(), [
+  assert.deepEqual(fixture.said(), [
     { document: FIRST },
     { answer: { status: 504, contentType: 'text/html', body: '<p>request 1</p>' } },
     { answer: { status: 200, body: '' } },
@@ -71,20 +71,20 @@ test('a run of equal odd answers is one line, and the first good answer after it
 });
 
 test('a new document after odd answers is written as ever', () => {
-  const bench = new RecorderBench();
-  bench.see(get(), answer(200, FIRST)).see(get(), answer(503)).see(get(), answer(200, SECOND)).see(get(), answer(200, SECOND));
-  assert.deepEqual(bench.said(), [{ document: FIRST }, { answer: { status: 503, body: '' } }, { document: SECOND }]);
+  const fixture = new RecorderFixture();
+  fixture.see(get(), answer(200, FIRST)).see(get(), answer(503)).see(get(), answer(200, SECOND)).see(get(), answer(200, SECOND));
+  assert.deepEqual(fixture.said(), [{ document: FIRST }, { answer: { status: 503, body: '' } }, { document: SECOND }]);
 });
 
 test('a connection that was reset or cut off, and an upstream that could not be reached, are odd answers', () => {
-  const bench = new RecorderBench();
+  const fixture = new RecorderFixture();
   const whole = answer(200, FIRST);
-  bench
+  fixture
     .see(get(), answer(502, '', { reset: true }))
     .see(get(), { ...whole, truncate: 9 })
     .see(get(), { ...whole, truncate: whole.body.length })
     .see(get(), answer(502, 'The recorder …', { unreachable: 'ECONNREFUSED' }));
-  assert.deepEqual(bench.said(), [
+  assert.deepEqual(fixture.said(), [
     { answer: { reset: true } },
     { answer: { status: 200, body: '{"Documen', cut: true } },
     { document: FIRST },
@@ -103,27 +103,27 @@ const NO_DOCUMENTS: Readonly<Record<string, unknown>> = {
 
 for (const [what, body] of Object.entries(NO_DOCUMENTS)) {
   test(`a 200 with ${what} is an odd answer with its body`, () => {
-    const bench = new RecorderBench().see(get(), answer(200, body));
-    assert.deepEqual(bench.said(), [{ answer: { status: 200, body: typeof body === 'string' ? body : JSON.stringify(body) } }]);
+    const fixture = new RecorderFixture().see(get(), answer(200, body));
+    assert.deepEqual(fixture.said(), [{ answer: { status: 200, body: typeof body === 'string' ? body : JSON.stringify(body) } }]);
   });
 }
 
 test('of a long odd body the first 16,384 characters are kept', () => {
-  const bench = new RecorderBench().see(get(), answer(500, 'x'.repeat(20_000)));
-  assert.equal(bench.lines[0]?.answer?.body?.length, 16_384);
+  const fixture = new RecorderFixture().see(get(), answer(500, 'x'.repeat(20_000)));
+  assert.equal(fixture.lines[0]?.answer?.body?.length, 16_384);
 });
 
 test('each post is a line with what it asked for and its status, whether or not it is like the one before', () => {
-  const bench = new RecorderBench();
+  const fixture = new RecorderFixture();
   const requests = [{ EventId: 'A', Extra: 1 }];
   const body = JSON.stringify({ StartRequests: requests, Token: 'secret' });
-  bench
+  fixture
     .see(post(body), answer(200))
     .see(post(body), answer(200))
     .see(post('{'), answer(400))
     .see(post(body), answer(0, '', { reset: true }));
-  bench.see(post('{"StartRequests":{}}'), answer(504, '', { unreachable: 'timeout' }));
-  assert.deepEqual(bench.said(), [
+  fixture.see(post('{"StartRequests":{}}'), answer(504, '', { unreachable: 'timeout' }));
+  assert.deepEqual(fixture.said(), [
     { post: { StartRequests: requests, status: 200 } },
     { post: { StartRequests: requests, status: 200 } },
     { post: { StartRequests: null, status: 400 } },
@@ -133,9 +133,9 @@ test('each post is a line with what it asked for and its status, whether or not 
 });
 
 test('a refusal that the client itself is to blame for is no line, nor is any other route or verb', () => {
-  const bench = new RecorderBench();
+  const fixture = new RecorderFixture();
   const refused = answer(400, '{"error":"Bad request."}');
-  bench
+  fixture
     .see(get('2020-07-01', {}), refused)
     .see(get('2020-07-01', { metadata: 'true', 'X-Forwarded-For': '10.0.0.1' }), refused)
     .see(get('latest'), refused)
@@ -143,32 +143,32 @@ test('a refusal that the client itself is to blame for is no line, nor is any ot
     .see({ ...get(), url: '/metadata/scheduledevents' }, refused)
     .see({ ...get(), method: 'PUT' }, answer(405))
     .see({ ...get(), url: '/metadata/instance?api-version=2021-02-01' }, answer(200, '{"compute":{}}'));
-  assert.deepEqual(bench.lines, []);
+  assert.deepEqual(fixture.lines, []);
 });
 
 test('the path counts without case', () => {
-  const bench = new RecorderBench().see({ ...get(), url: '/Metadata/ScheduledEvents?API-VERSION=2020-07-01' }, answer(200, FIRST));
-  assert.equal(bench.lines.length, 1);
+  const fixture = new RecorderFixture().see({ ...get(), url: '/Metadata/ScheduledEvents?API-VERSION=2020-07-01' }, answer(200, FIRST));
+  assert.equal(fixture.lines.length, 1);
 });
 
 test('a 304 says nothing where the document was not seen', () => {
-  assert.deepEqual(new RecorderBench().see(get(), answer(304)).lines, []);
+  assert.deepEqual(new RecorderFixture().see(get(), answer(304)).lines, []);
 });
 
 test('no request header gets into a line', () => {
-  const bench = new RecorderBench();
+  const fixture = new RecorderFixture();
   const headers = { Metadata: 'true', Authorization: 'Bearer hunter2', Cookie: 'hunter2' };
-  bench.see(get('2020-07-01', headers), answer(200, FIRST)).see({ ...post('{}'), headers }, answer(400));
-  assert.doesNotMatch(JSON.stringify(bench.lines), /hunter2/);
+  fixture.see(get('2020-07-01', headers), answer(200, FIRST)).see({ ...post('{}'), headers }, answer(400));
+  assert.doesNotMatch(JSON.stringify(fixture.lines), /hunter2/);
 });
 
 test('times never fall, even where the clock does', () => {
-  const bench = new RecorderBench();
+  const fixture = new RecorderFixture();
   for (const [index, atMs] of [START_MS - 5000, START_MS + 9000, START_MS + 2000].entries()) {
-    bench.recorder.see(get(), answer(200, documentOf(index)), atMs);
+    fixture.recorder.see(get(), answer(200, documentOf(index)), atMs);
   }
   assert.deepEqual(
-    bench.lines.map(({ at }) => Date.parse(at) - START_MS),
+    fixture.lines.map(({ at }) => Date.parse(at) - START_MS),
     [0, 9000, 9000],
   );
 });

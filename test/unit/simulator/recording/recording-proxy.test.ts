@@ -38,14 +38,14 @@ async function ask(url: string, options: RequestOptions & { body?: string } = {}
 
 const pathOf = (t: TestContext): string => join(folderOf(t), 'night.ndjson');
 
-interface Bench {
+interface Fixture {
   readonly url: string;
   readonly path: string;
   /** Closes the recorder and reads what it wrote, without the header. */
   readonly lines: () => Promise<readonly RecordingLine[]>;
 }
 
-async function record(t: TestContext, upstream: string, options: Partial<RecordingProxyOptions> = {}): Promise<Bench> {
+async function record(t: TestContext, upstream: string, options: Partial<RecordingProxyOptions> = {}): Promise<Fixture> {
   const path = pathOf(t);
   const proxy = await startRecordingProxy({ listen: LOOPBACK, upstream, path, anonymise: false, deps: systemDeps(), ...options });
   t.after(() => proxy[Symbol.asyncDispose]());

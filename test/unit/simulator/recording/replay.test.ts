@@ -9,7 +9,16 @@ import type { RecordedDocument, RecordingLine } from '../../../../src/simulator/
 import { replay, toScript } from '../../../../src/simulator/recording/replay.ts';
 import type { Script } from '../../../../src/simulator/script/script.ts';
 import { folderOf } from '../../../support/folder.ts';
-import { answer, documentOf, eventOf, get, post, type RecordedEvent, RecorderBench, START_MS } from '../../../virtual/recording-fixture.ts';
+import {
+  answer,
+  documentOf,
+  eventOf,
+  get,
+  post,
+  type RecordedEvent,
+  RecorderFixture,
+  START_MS,
+} from '../../../virtual/recording-fixture.ts';
 import { Simulation, textOf } from '../../../virtual/simulation.ts';
 
 const HEADER = { recording: 1, startedAt: new Date(START_MS).toISOString(), anonymised: false };
@@ -237,16 +246,16 @@ test('whatever was answered is answered again when its recording is played: docu
       fc.integer({ min: 0, max: 10_000_000 }),
       (answers, laterS) => {
         fc.pre(answers.some(([, what]) => what !== 'post'));
-        const bench = new RecorderBench();
+        const fixture = new RecorderFixture();
         let atMs = START_MS;
         const expected = answers.map(([waitS, what]) => {
           atMs += waitS * 1000;
-          if (what === 'post') bench.recorder.see(post('{"StartRequests":[]}'), answer(200), atMs);
-          else if ('status' in what) bench.recorder.see(get(), answer(what.status), atMs);
-          else bench.recorder.see(get(), answer(200, what.document), atMs);
+          if (what === 'post') fixture.recorder.see(post('{"StartRequests":[]}'), answer(200), atMs);
+          else if ('status' in what) fixture.recorder.see(get(), answer(what.status), atMs);
+          else fixture.recorder.see(get(), answer(200, what.document), atMs);
           return { afterMs: atMs - START_MS, what };
         });
-        const simulation = play(scriptOf(HEADER, bench.lines), laterS * 1000);
+        const simulation = play(scriptOf(HEADER, fixture.lines), laterS * 1000);
         let nowMs = 0;
         for (const { afterMs, what } of expected) {
           simulation.advance(`${afterMs - nowMs}ms`);

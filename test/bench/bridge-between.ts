@@ -15,7 +15,7 @@ const FLAGS = ['--no-opt', '--no-maglev', '--max-semi-space-size=1'] as const;
 const [FIRST_FLAG, ...MORE_FLAGS] = FLAGS;
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
-export class Rig implements AsyncDisposable {
+export class BridgeBetween implements AsyncDisposable {
   readonly metadata: MetadataService;
   readonly receiver: WebhookReceiver;
   readonly folder = mkdtempSync(FOLDER);
@@ -26,8 +26,8 @@ export class Rig implements AsyncDisposable {
     this.receiver = receiver;
   }
 
-  static async start(): Promise<Rig> {
-    return new Rig(await MetadataService.start(), await WebhookReceiver.start());
+  static async start(): Promise<BridgeBetween> {
+    return new BridgeBetween(await MetadataService.start(), await WebhookReceiver.start());
   }
 
   get store(): string {
@@ -56,13 +56,13 @@ export class Rig implements AsyncDisposable {
     return bridge;
   }
 
-  /** Ends with the rig. */
+  /** Ends with the surroundings. */
   spawn(program: Program): Program {
     this.#programs.push(program);
     return program;
   }
 
-  /** The path of a file that holds this, and goes with the rig. */
+  /** The path of a file that holds this, and goes with the surroundings. */
   secret(text: string): string {
     const path = join(this.folder, 'secret');
     writeFileSync(path, text, { mode: 0o600 });
