@@ -1,6 +1,6 @@
-// src/main.ts, src/simulator.ts and src/consumer.ts → dist/: one ESM bundle in chunks, so that what a verb or sink does not use is not read at
-// start; the simulator's scenarios and page and the webhook's templates as they are; the types of the two libraries, which others import; and the
-// notices of what is bundled.
+// src/main.ts, src/simulator.ts, src/consumer.ts → dist/: one ESM bundle, types, files, notices.
+// The bundle is in chunks, so that what a verb or sink does not use is not read at start. The simulator's scenarios and page and the webhook's
+// templates are copied as they are; the types are those of the two libraries, which others import.
 import { execFile } from 'node:child_process';
 import { chmod, cp, glob, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

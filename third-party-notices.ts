@@ -1,4 +1,4 @@
-// What esbuild bundled → the text of THIRD-PARTY-NOTICES: each package with its version, licence, and the notices that it ships.
+// What esbuild bundled → THIRD-PARTY-NOTICES: each package, its version, licence and notices.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command as installed: an old Node gets a sentence before anything that it cannot parse is read; any other goes on to cli.ts.
+// argv → cli.ts; an old Node gets a sentence before anything that it cannot parse is read.
 
 // Else Node opens its debugger at this signal, on a port without authentication.
 process.on('SIGUSR1', () => {});

@@ -1,4 +1,4 @@
-// What proves who calls: tokens, names in certificates, JSON Web Tokens (approvals.jwt): schema and types.
+// What proves who calls: tokens, certificate names, JSON Web Tokens → schema and types.
 import * as v from 'valibot';
 import { isAddressRange } from '../net/private-addresses.ts';
 import { tlsSection } from '../net/tls-options.ts';

@@ -1,4 +1,4 @@
-// The section `cloudevents` of the configuration: what the CloudEvents look like: schema and defaults.
+// The section `cloudevents` of the configuration → schema and defaults.
 import * as v from 'valibot';
 import { isUriReference } from '../schema/uri-reference.ts';
 

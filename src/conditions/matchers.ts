@@ -1,4 +1,4 @@
-// Conditions and an event → which of them it meets: for filters of sinks, scopes of approvers, rules of the policy. Pure.
+// Conditions and an event → which it meets; for sink filters, approvers' scopes, policy rules.
 import picomatch from 'picomatch';
 import type { ScheduledEvent } from '../model/events.ts';
 import type { ConditionName, EventConditions } from './options.ts';

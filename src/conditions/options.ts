@@ -1,4 +1,4 @@
-// What the configuration says of events, in filters of sinks and rules of the policy → conditions: schema and type.
+// What filters of sinks and rules of the policy say of events → conditions: schema and type.
 import * as v from 'valibot';
 import { durationBetween, type OptionsOf, texts } from '../schema/pieces.ts';
 

@@ -1,4 +1,4 @@
-// docs/schemas/*.json → the types of `data`, and the members that it always has; written by `npm run schema-types`, not by hand.
+// docs/schemas/*.json → the types of `data` and its fixed members; by `npm run schema-types`.
 
 /* biome-ignore-all format: generated */
 

@@ -1,4 +1,4 @@
-// What every sink takes, whatever its type, and what is published: retry, filter and publish: schema and types.
+// What every sink takes: retry, filter and publish → schema and types.
 import * as v from 'valibot';
 import { filterConditions } from '../conditions/options.ts';
 import { CHANGE_NAMES } from '../model/change-names.ts';

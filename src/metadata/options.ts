@@ -1,4 +1,4 @@
-// The section `metadata` of the configuration: where the metadata service is, how it is polled: schema and types.
+// The section `metadata`: where the service is and how it is polled → schema and types.
 import * as v from 'valibot';
 import { API_VERSIONS } from '../model/api-versions.ts';
 import { durationBetween, type OptionsOf } from '../schema/pieces.ts';

@@ -1,4 +1,4 @@
-// The events that are known now and the clock → their partition keys, the most urgent first: whom it pays to tell before others.
+// Known events and the clock → their partition keys, those to be told first at the front.
 
 import type { KnownEvent } from './events.ts';
 import { eidOf } from './ids.ts';

@@ -1,4 +1,4 @@
-// The section `store` of the configuration: where rows are kept, how long, how many: schema and defaults.
+// The section `store`: where rows are kept, how long, how many → schema and defaults.
 import * as v from 'valibot';
 import { durationBetween, size } from '../schema/pieces.ts';
 

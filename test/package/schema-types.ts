@@ -1,4 +1,4 @@
-// docs/schemas/*.json → src/consumer/schema-types.ts, the types of `data` and what of it a receiver checks; `npm run schema-types` writes it.
+// docs/schemas/*.json → src/consumer/schema-types.ts; `npm run schema-types` writes it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile } from 'json-schema-to-typescript';
@@ -18,8 +18,7 @@ export async function schemaTypes(): Promise<string> {
   const kinds = Object.keys(NAMES) as (keyof typeof NAMES)[];
   const types = await Promise.all(kinds.map((kind) => typesOf(kind)));
   const shapes = kinds.map((kind) => `  ${kind}: ${JSON.stringify(shapeOf(schema(kind)))},`);
-  const head =
-    '// docs/schemas/*.json → the types of `data`, and the members that it always has; written by `npm run schema-types`, not by hand.';
+  const head = '// docs/schemas/*.json → the types of `data` and its fixed members; by `npm run schema-types`.';
   const table = `/** The members that \`data\` always has, each with the JSON types that it may be of. */\nexport const SHAPES = {\n${shapes.join('\n')}\n} as const;`;
   return `${head}\n\n/* biome-ignore-all format: generated */\n\n${types.join('\n')}\n${table}\n`;
 }

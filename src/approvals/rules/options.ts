@@ -1,4 +1,4 @@
-// The keys of `approvals` that say who decides what: required, policy, scope and group: schema and types.
+// The keys of `approvals` that say who decides what → schema and types.
 import * as v from 'valibot';
 import { ruleConditions } from '../../conditions/options.ts';
 import { durationBetween, type OptionsOf, texts } from '../../schema/pieces.ts';

@@ -1,4 +1,5 @@
-// Data → elements that are changed in place, so that focus, selection and a screen reader's place stay. Foreign text becomes text, never markup.
+// Data → elements changed in place, so that focus, selection and a reader's place stay.
+// Foreign text becomes text, never markup.
 
 export const $ = (id) => document.getElementById(id);
 

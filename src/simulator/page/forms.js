@@ -1,4 +1,4 @@
-// What a user fills in or presses → orders to the simulator; the choices of its forms follow the state.
+// What a user fills in or presses → orders to the simulator; the forms' choices follow the state.
 import { $, el, setText, sync } from './dom.js';
 import { clockTime, faultText, titleOf } from './text.js';
 

@@ -1,4 +1,4 @@
-// The simulator's routes, asked once a second while the page is seen → the page; the page's orders → the routes.
+// The simulator's routes, asked once a second while seen → the page; its orders → the routes.
 import { $, setText } from './dom.js';
 import { drawForms, listenToForms, move, offerScenarios } from './forms.js';
 import { drawEvents, drawRequests, listenToMoves } from './lists.js';
