@@ -1,4 +1,4 @@
-// Chance → configurations of a bridge, and what may happen to it and around it: for the property of its approvals.
+// Chance → a bridge's configurations and what may happen to it, for the property of approvals.
 import fc from 'fast-check';
 import type { Kill } from './approvals-model.ts';
 import type { OracleConfig, OracleRule } from './approvals-oracle-rules.ts';

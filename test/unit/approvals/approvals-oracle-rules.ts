@@ -1,4 +1,4 @@
-// A configuration and an event → which rule governs, who may approve, whether that is enough, whose turn it is, written plainly and slowly (behaviour 6.8 and 8).
+// A configuration and an event → who may approve, what is enough, whose turn (behaviour 6.8, 8).
 import type { ScheduledEvent } from '../../../src/model/events.ts';
 
 export interface OracleWhen {

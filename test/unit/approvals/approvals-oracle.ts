@@ -1,4 +1,4 @@
-// Everything that happens to a bridge, told one by one → what its approvals have to be then, and what a StartRequest would break (behaviour 6 and 8).
+// What happens to a bridge → what its approvals must be, what StartRequests break (behaviour 6, 8).
 import type { ScheduledEvent } from '../../../src/model/events.ts';
 import {
   hasGotWorse,

@@ -1,4 +1,4 @@
-// A configuration, a store, a model → one process of the bridge, and ways to speak to it while it lives.
+// A configuration, a store, a model → one process of the bridge, and ways to speak to it.
 import { pino } from 'pino';
 import { Approvals } from '../../../src/approvals/approvals.ts';
 import type { ApprovalPorts } from '../../../src/approvals/ports.ts';

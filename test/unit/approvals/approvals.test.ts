@@ -1,3 +1,4 @@
+// Approvals of known events → recorded, posted once, answered; their CloudEvents.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ApprovalAnswer } from '../../../src/approvals/requests/answer.ts';

@@ -1,3 +1,4 @@
+// Tokens and certificates → the approver or reader that they prove, or nobody.
 import assert from 'node:assert/strict';
 import { timingSafeEqual } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

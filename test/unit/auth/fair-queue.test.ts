@@ -1,3 +1,4 @@
+// Work of several sides → one piece at a time, each side in its turn, failures or not.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FairQueue } from '../../../src/auth/fair-queue.ts';

@@ -1,3 +1,4 @@
+// JSON Web Tokens, good and forged → the approver that their claims prove, or why none.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { SignJWT, UnsecuredJWT } from 'jose';

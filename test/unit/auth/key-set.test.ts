@@ -1,3 +1,4 @@
+// An issuer's keys → when they are fetched, how long they serve, also while it is away.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createSecureServer } from 'node:https';

@@ -1,4 +1,4 @@
-// Tokens of Microsoft Entra ID by each kind of credential: what is asked of whom and how often, and what is said where none is to be had.
+// Each kind of credential → whom it asks for Entra ID tokens, how often, and what failures say.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// checkConnections: sources of approvals are reached for like sinks, as the VM that this is, and without taking a message.
+// Sources of approvals → checkConnections reaches for them as this VM and takes no message.
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import test from 'node:test';

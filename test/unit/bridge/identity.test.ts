@@ -1,4 +1,4 @@
-// What the instance route answers, and when → when documents may be handled, and whom their CloudEvents name.
+// What the instance route answers → when documents may be handled, and whom CloudEvents name.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { pino } from 'pino';

@@ -1,4 +1,4 @@
-// A source that receives until it is told to stop → what the bridge adds to it: the end, which ends what runs and lets nothing begin.
+// A source that receives → the end that the bridge adds: what runs ends, and nothing begins.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ApprovalSource } from '../../../adapters/adapter.ts';

@@ -1,4 +1,4 @@
-// The store that approvals ask for, on disk as the bridge makes it and in memory as tests do → the same promises of both.
+// The store for approvals, on disk and in memory → the same promises of both.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';

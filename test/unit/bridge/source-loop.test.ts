@@ -1,4 +1,4 @@
-// One source on virtual time → when it is received from again, what is told of that, and how it ends.
+// One source on virtual time → when it receives again, what is told of that, and how it ends.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pino } from 'pino';

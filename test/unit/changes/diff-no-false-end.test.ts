@@ -1,4 +1,4 @@
-// A service with faults, restarts of its own and of ours thrown in → no event is ended that the service still has.
+// A service and a bridge that fail and restart → no event ended that the service still has.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

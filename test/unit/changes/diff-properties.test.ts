@@ -1,4 +1,4 @@
-// What holds of any documents in any order: changes add up to the state, ids are unique, order and letter case mean nothing, all VMs agree.
+// Any documents in any order → changes that add up to the state; ids are unique, all VMs agree.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

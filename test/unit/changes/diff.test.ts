@@ -1,4 +1,4 @@
-// Documents in a row → the changes they tell: first sight, update, start, end, return (behaviour 3 and 4).
+// Documents in a row → the changes between them: seen, update, start, end (behaviour 3 and 4).
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { EventField, ListedEvent } from '../../../src/model/events.ts';

@@ -1,4 +1,4 @@
-// A stream of documents → those that may tell something, in marbles and against a state that a commit may leave behind.
+// A stream of documents → those that may tell something, beside what a commit left behind.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { from } from 'rxjs';

@@ -1,4 +1,4 @@
-// Smaller incarnations, long silences, other api-versions and restarts → when an absence proves an end again (behaviour 4.4).
+// Restarts, silences, other api-versions → when an absence proves an end again (behaviour 4.4).
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Instant, KnownState } from '../../../src/model/events.ts';

@@ -1,4 +1,4 @@
-// Documents, one after the other → what `observe` makes of each, its state and used ids kept as a bridge would.
+// Documents, one after the other → what `diff` makes of each, its state kept as a bridge would.
 import { observe } from '../../../src/changes/diff.ts';
 import { observeFailure } from '../../../src/changes/state.ts';
 import type { EventChange, Instant, KnownState, ScheduledEventsDocument } from '../../../src/model/events.ts';

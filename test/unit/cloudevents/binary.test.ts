@@ -1,4 +1,4 @@
-// Structured-mode bytes → attributes and data of binary mode; what the bridge never makes is refused with its reason.
+// Structured-mode bytes → binary mode's attributes and data, or why they are refused.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

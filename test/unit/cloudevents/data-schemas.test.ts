@@ -1,4 +1,4 @@
-// docs/schemas/ against what the bridge makes: every produced `data` fits, so do the schemas' own examples, and a wrong one does not.
+// docs/schemas/ → every `data` that the bridge makes fits, the examples too; a wrong one does not.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Changes → CloudEvents, attribute by attribute (behaviour 3.8); the CloudEvents SDK is the strict second reader.
+// Changes → CloudEvents, by attribute (behaviour 3.8); the CloudEvents SDK reads them strictly.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CloudEvent } from 'cloudevents';

@@ -1,4 +1,4 @@
-// readConfig: what approvers prove themselves by, http.tls.clientCa and approvals.jwt → options, and every fault with its path.
+// Approvers' proofs, http.tls.clientCa, approvals.jwt → options, and every fault with its path.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';

@@ -1,4 +1,4 @@
-// jsonSchema: what an editor is told, against what readConfig takes; and against docs/operate/configuration.md, both ways.
+// jsonSchema → the same keys as readConfig takes and docs/operate/configuration.md names.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

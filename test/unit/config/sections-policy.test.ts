@@ -1,4 +1,4 @@
-// approvals.policy and approvals.group → what the configuration makes of them, and every fault with its path.
+// approvals.policy and approvals.group → the configuration, and every fault with its path.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// approvals.sources and the approvers that speak through them → what the configuration makes of them, and every fault with its path.
+// approvals.sources and their approvers → the configuration, and every fault with its path.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';

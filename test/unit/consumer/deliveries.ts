@@ -1,4 +1,4 @@
-// Changes → CloudEvents as the bridge makes and keeps them, and the requests that carry them: every mode, signed.
+// Changes → CloudEvents as the bridge makes them, and the requests that carry them, signed.
 import { signer } from '../../../adapters/webhook/signing.ts';
 import { BATCH_CONTENT_TYPE, encodeBatch } from '../../../src/cloudevents/batch.ts';
 import { toBinary } from '../../../src/cloudevents/binary.ts';

@@ -1,4 +1,4 @@
-// docs/schemas/ and docs/receive/consumer.md against the code: the generated types are of today, the page names every error and what is exported.
+// docs/schemas/ and docs/receive/consumer.md → the generated types, errors and exports agree.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

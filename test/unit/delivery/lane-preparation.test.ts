@@ -1,4 +1,4 @@
-// Lane: what has to go well before a delivery, such as a handshake, is tried until it does; nothing is delivered without it.
+// A handshake before deliveries → the lane tries until it succeeds, and delivers nothing before.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DAY, HOUR, type LaneFixtureOptions, laneFixture, MINUTE, SECOND } from '../../virtual/lane-fixture.ts';

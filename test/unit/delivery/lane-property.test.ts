@@ -1,4 +1,4 @@
-// Lane: whatever fails, whenever, every row ends exactly once, in order, and nobody waits for another's back-off.
+// Any failures at any time → each row of a lane ends exactly once, in order; none waits for others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Lane: never more calls in any 60 s than the adapter's limit, over failures and restarts, and the urgent ones first.
+// An adapter's limit → never more calls of a lane in any 60 s, over restarts too; urgent first.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

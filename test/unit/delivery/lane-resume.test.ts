@@ -1,4 +1,4 @@
-// Lane: a retired sink whose retirement another process lifts, as `resume` does, while the lane runs.
+// A retired sink that another process resumes while its lane runs → the lane delivers again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HOUR, laneFixture, MINUTE, SECOND } from '../../virtual/lane-fixture.ts';

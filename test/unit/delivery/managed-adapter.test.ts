@@ -1,4 +1,4 @@
-// An adapter that is told when to answer → what the engine adds to it: aborts, failures as outcomes, and the end.
+// An adapter that answers when told → what the engine adds: aborts, failure outcomes, the end.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Adapter, Outcome } from '../../../adapters/adapter.ts';

@@ -1,4 +1,4 @@
-// visible and visibleLine: what a terminal, a log line or JSON would take as a command is shown escaped, and nothing else changes.
+// Text that a terminal, log line or JSON takes as a command → escaped; other text stays.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+// Requests with and without proof → who calls, 401 or 503, and the limit on failures.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Authentication, ClientCertificate, Credentials } from '../../../src/auth/caller.ts';

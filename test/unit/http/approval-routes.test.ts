@@ -1,3 +1,4 @@
+// POST /v1/approvals → what is handed on, and its answer: results, 202 or a problem.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { BridgeError, type ErrorCode } from '../../../src/errors.ts';

@@ -1,3 +1,4 @@
+// Approvals and holds in CloudEvents, structured or binary → their bodies, or 400 and 415.
 import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
 import test from 'node:test';

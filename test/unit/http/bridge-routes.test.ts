@@ -1,3 +1,4 @@
+// GET of health, readiness, metrics and events → what each caller may read.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { APPROVER, READER, serve } from '../../virtual/http-fixture.ts';

@@ -1,3 +1,4 @@
+// Failed attempts → counted by network, for a minute, whatever others send.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { FailureLimit } from '../../../src/http/failure-limit.ts';

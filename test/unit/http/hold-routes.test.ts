@@ -1,3 +1,4 @@
+// POST /v1/holds, DELETE /v1/holds/EVENT_ID → what is handed on, and its answer.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import test from 'node:test';

@@ -1,3 +1,4 @@
+// Readers who ask within a second → the same answer, made once.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { onceASecond } from '../../../src/http/once-a-second.ts';

@@ -1,4 +1,4 @@
-// src/metadata/client.ts: what is asked, what each answer means, which api-version is kept, what is logged; transports in memory and on loopback.
+// Answers of a metadata service → what the client makes of each, asks next, keeps and logs.
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';

@@ -1,4 +1,4 @@
-// src/metadata/discovery.ts and dhcp-option.ts: from lease files and registry output as machines write them to a base address.
+// Lease files and registry output as machines write them → the metadata service's base address.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// src/metadata/document.ts: which bodies are documents, what is read of each entry, and that one bad entry spoils nothing else.
+// Bodies of answers → documents or not; one bad entry spoils nothing else.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// src/metadata/http-transport.ts against real sockets: what goes over the wire, limits, cuts, and never a proxy or a redirect.
+// Requests to real sockets → bytes on the wire, limits, cuts, and never a proxy or a redirect.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-// RequestRate: how many StartRequests may leave beside polls, so that no second ever holds more than 5 requests.
+// StartRequests beside polls → when they may leave, so that no second holds more than 5 requests.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

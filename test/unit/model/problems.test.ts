@@ -1,3 +1,4 @@
+// The problem types → titles that tell them apart.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { PROBLEMS } from '../../../src/model/problems.ts';

@@ -1,4 +1,4 @@
-// Known events and queued rows → which of them a sink with a rate is told first; and what the store keeps of a sink's consent and requests.
+// Known events and queued rows → which a sink with a rate is told first; what the store keeps.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';

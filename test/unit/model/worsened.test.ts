@@ -1,3 +1,4 @@
+// Two states of an event → whether the later one is worse for the VM.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

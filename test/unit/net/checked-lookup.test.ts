@@ -1,4 +1,4 @@
-// Names with good and bad addresses → what a connection is given, and the guard's error where nothing is left.
+// Names with good and bad addresses → what a connection is given, or the guard's error.
 import assert from 'node:assert/strict';
 import type { LookupAddress } from 'node:dns';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// Addresses and allowances → the verdicts of src/net/private-addresses.ts, range edges and disguises included.
+// Addresses and allowances → allowed or not, at the edges of ranges and in disguise.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addressJudge, isAddressRange } from '../../../src/net/private-addresses.ts';

@@ -1,4 +1,4 @@
-// Many lines for the record of one occurrence → how many are written, what is counted alone, and the parts in which it is read.
+// Many lines for one occurrence's record → how many are written, how they are counted and read.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

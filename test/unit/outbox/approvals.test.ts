@@ -1,4 +1,4 @@
-// Approvals and the record of what was done about them → what the store gives back, also to the next process.
+// Approvals and their record → what the store gives back, to the next process too.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

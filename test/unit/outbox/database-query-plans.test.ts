@@ -1,4 +1,4 @@
-// Every statement on the path of a poll, a delivery or a pruning step → a plan that costs the same with a million journalled events.
+// Each statement of poll, delivery and pruning → a plan that a million journal rows do not slow.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

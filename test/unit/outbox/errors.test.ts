@@ -1,4 +1,4 @@
-// Stores that may not grow, damaged files, folders that cannot be → clear errors, and nothing half stored or replaced.
+// Full stores, damaged files, impossible folders → clear errors, and nothing half stored.
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

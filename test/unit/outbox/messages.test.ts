@@ -1,4 +1,4 @@
-// Messages of approval sources → what the store knows of them, also when it is opened again, and how long.
+// Messages of approval sources → what the store knows of them, after a restart too, how long.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ReceivedMessage } from '../../../src/model/approvals.ts';

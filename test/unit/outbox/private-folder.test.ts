@@ -1,4 +1,4 @@
-// The store beside other users of the machine → files that they cannot open, links that lead nowhere, folders that are told or refused.
+// The store beside other users → files closed to them, links not followed, open folders refused.
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -1,3 +1,4 @@
+// Files that change or break → the last good value, one look a second, each fault told once.
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Secrets of Standard Webhooks as people keep them → keys; bad ones are told apart, and none of their value is shown.
+// Standard Webhooks secrets as people keep them → keys, or faults that show none of their value.
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import test from 'node:test';

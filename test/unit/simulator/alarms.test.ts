@@ -1,4 +1,4 @@
-// Moments of simulated time → calls: whatever happens to the clock meanwhile, each comes when the clock is there, once.
+// Moments of simulated time → one call each, when the clock gets there, however it is set.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Alarms } from '../../../src/simulator/alarms.ts';

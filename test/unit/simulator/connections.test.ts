@@ -1,4 +1,4 @@
-// Connections that pipeline, that read nothing and that say nothing → the simulator and the recorder answer everybody else, and keep little.
+// Connections that pipeline, do not read or say nothing → all others are answered, memory stays.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// Clients that take their answer, give up or are cut off → what the journal says of each, on real sockets.
+// Clients that take their answer, give up or are cut off → what the journal says of each.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';

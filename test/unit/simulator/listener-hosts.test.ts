@@ -1,4 +1,4 @@
-// Host headers → who may ask the simulator and the recorder on loopback: no page of a foreign name, whatever route it asks for.
+// Host headers → who may ask simulator and recorder on loopback: no page of a foreign name.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';

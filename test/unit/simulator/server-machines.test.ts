@@ -1,4 +1,4 @@
-// The machines of a group on their ports: which they get, who is told of their answers, and that a start that fails leaves no port taken.
+// A group's machines → their ports, whose answer it was, and no port left by a failed start.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';

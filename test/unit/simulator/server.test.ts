@@ -1,4 +1,4 @@
-// The simulator on a real socket: keeps what handle() says, spoils answers as ordered, listens and closes as it should.
+// The simulator on a real socket → keeps handle()'s word, spoils answers as ordered, closes.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http';

@@ -1,4 +1,4 @@
-// The shipped scenarios: each is valid and ends legally whoever plays it, and shows what it says; and a user's own file is read or refused.
+// The shipped scenarios, and users' own files → each is valid, ends legally, shows what it says.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -1,4 +1,4 @@
-// createMetrics: what is counted, what a scrape shows, and docs/operate/metrics.md against it, both ways.
+// createMetrics → what is counted and scraped, and docs/operate/metrics.md, both ways.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// A server on loopback and the options of a sink → what an HTTP sink gets from its client: headers, bodies, failures in words, and the end.
+// A server on loopback, a sink's options → what its HTTP client gets, and its failures in words.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-// What kafkajs throws → what it asks of the lane, by the protocol's own names and Node's codes, whatever kafkajs says may be tried again.
+// What kafkajs throws → what the lane shall do, by the protocol's own names and Node's codes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';

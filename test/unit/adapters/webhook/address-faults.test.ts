@@ -1,4 +1,4 @@
-// `check` and the addresses of webhooks: literals that no connection would be made to are refused, names are left to the connection.
+// Webhook addresses under `check` → forbidden literals refused, names left to the connection.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { webhook } from '../../../../adapters/webhook/webhook.ts';

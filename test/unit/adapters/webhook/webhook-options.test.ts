@@ -1,4 +1,4 @@
-// What the configuration may say of a webhook, and every fault of it; none repeats a value that could be a secret.
+// A webhook's keys → options, and every fault of them; none repeats a possible secret.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';

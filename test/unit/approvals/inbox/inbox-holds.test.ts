@@ -1,4 +1,4 @@
-// Messages of a source with Holds, Releases and StartRequests → what they hold, release and post, all of one or nothing.
+// Messages with Holds, Releases and StartRequests → what they hold, release, post: all or nothing.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';

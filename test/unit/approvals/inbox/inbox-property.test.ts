@@ -1,4 +1,4 @@
-// Any interleaving of messages, repeats, documents, crashes and failures of the store → each message has one effect, and none approves too much.
+// Any order of messages, repeats, crashes, failing stores → one effect for each, none too much.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

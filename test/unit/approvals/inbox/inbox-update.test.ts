@@ -1,4 +1,4 @@
-// Messages that answer an update which this bridge has not read yet → kept until it is read, or refused where it does not come.
+// Messages about an update that was not read yet → kept until it is read, or refused.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { EVENT_ID } from '../../../support/events.ts';

@@ -1,4 +1,4 @@
-// Messages of a source → what is recorded, posted and refused, once each, whatever happens between the store and the broker.
+// Messages of a source → what is recorded, posted and refused, once each, over crashes too.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { BridgeError } from '../../../../src/errors.ts';

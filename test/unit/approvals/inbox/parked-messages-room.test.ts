@@ -1,4 +1,4 @@
-// More messages for unknown events than may wait → the source is read no further until there is room; nothing is lost, and memory stays bounded.
+// More messages for unknown events than may wait → reading pauses until there is room; none lost.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { MessageVerdict } from '../../../../adapters/adapter.ts';

@@ -1,4 +1,4 @@
-// Messages for events that nobody has seen yet → kept and tried for 60 s, over restarts too, or given back to the other readers.
+// Messages for unknown events → kept and tried for 60 s, over restarts too, or given back.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';

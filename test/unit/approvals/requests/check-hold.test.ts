@@ -1,4 +1,4 @@
-// Holds and releases, over the interface and by messages: who may, what they stop, and what the last release lets go.
+// Holds and releases by HTTP and messages → who may, what they stop, what the last one lets go.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';

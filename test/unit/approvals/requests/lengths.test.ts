@@ -1,4 +1,4 @@
-// EventIds and names longer than any real one, through every door → 400, and nothing of them in the log, in an answer or in a CloudEvent.
+// Overlong EventIds and names through every door → 400, and nothing of them in log or CloudEvent.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { EVENT_ID } from '../../../support/events.ts';

@@ -1,4 +1,4 @@
-// parseMessageBody: the bytes of a message → the body of an approval, plain or carried by a CloudEvent, or why it is none.
+// A message's bytes, plain or a CloudEvent → the body of an approval, or why it is none.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseMessageBody } from '../../../../src/approvals/requests/message-body.ts';

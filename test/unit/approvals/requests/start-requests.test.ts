@@ -1,3 +1,4 @@
+// Bodies of StartRequests → ids and every Seen, or a refusal with the place of the fault.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseStartRequests } from '../../../../src/approvals/requests/start-requests.ts';

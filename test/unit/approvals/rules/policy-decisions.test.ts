@@ -1,4 +1,4 @@
-// A policy over events that change, come and go → what is posted without anybody's yes, and when no more.
+// A policy, events that come, change and go → what is posted without any vote, and when no more.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';

@@ -1,3 +1,4 @@
+// Votes and what is required: any, a number, all, a list → enough or not, and who is waited for.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

@@ -1,3 +1,4 @@
+// A scope and an event → whether the approver is touched by it and may approve it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { compileScope } from '../../../../src/approvals/rules/scope.ts';

@@ -1,4 +1,4 @@
-// Rules that wait with a deadline, over time, moved events, restarts, blindness and clocks that are set → when the bridge approves by itself.
+// Rules with a deadline, over restarts, blindness, set clocks → when the bridge itself approves.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';

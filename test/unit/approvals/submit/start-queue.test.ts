@@ -1,4 +1,4 @@
-// Many approvals at once → StartRequests in few requests, the most urgent first, and what one of several is refused for is not laid on the others.
+// Many approvals at once → few requests, urgent ones first; a refusal hits its own event alone.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { PostResult } from '../../../../src/model/approvals.ts';

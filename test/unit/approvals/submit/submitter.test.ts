@@ -1,4 +1,4 @@
-// When a decided approval is posted, and what becomes of it: time, faults of the metadata service, and crashes in between.
+// A decided approval → when it is posted, and what follows: late, refused, or after a crash.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// The record of an event's approvals, as GET /v1/approvals/EVENT_ID tells it, and the summary of GET /v1/events, on every path that they take.
+// An event's approvals on every path → GET /v1/approvals/EVENT_ID, and GET /v1/events in short.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';

@@ -1,4 +1,4 @@
-// Approvals, holds and releases → what a bridge and brokers get, and what comes of their answers; over real sockets, in virtual time.
+// Approvals, holds, releases → what bridge and brokers get, and what comes of their answers.
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// Events at once and again → each handled once, those of one scheduled event in order, others side by side.
+// Events at once and again → each handled once; in order within one scheduled event.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Kafka and Service Bus messages as the bridge's own adapters encode them, and bad ones → the same CloudEvent, or a ConsumerError.
+// Kafka and Service Bus messages, good and bad → the same CloudEvent, or a ConsumerError.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { encodeRecord } from '../../../../adapters/kafka/sink/record-encoder.ts';

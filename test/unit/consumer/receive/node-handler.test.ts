@@ -1,4 +1,4 @@
-// A receiver on real sockets, under each of the frameworks of docs/receive/consumer.md → the real webhook adapter delivers to it, and bad requests are told apart.
+// The real webhook adapter → a receiver under each framework of docs/receive/consumer.md.
 import assert from 'node:assert/strict';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

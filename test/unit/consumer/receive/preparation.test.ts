@@ -1,4 +1,4 @@
-// The life of an event, told well or badly → prepare and recover, each when it is due and no oftener.
+// The life of an event, told well or badly → prepare and recover, each when due and no oftener.
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

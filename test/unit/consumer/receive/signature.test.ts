@@ -1,4 +1,4 @@
-// Deliveries with signatures good and bad → let in or refused with 401, by the vectors of Standard Webhooks and beyond.
+// Signed deliveries, good and bad → let in or 401, by the vectors of Standard Webhooks and more.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ConsumerError } from '../../../../src/consumer/consumer-error.ts';

@@ -1,4 +1,4 @@
-// A signed delivery that somebody saw, sent again with other headers → refused, or dropped as a repeat; `modes` says which modes are taken at all.
+// A signed delivery replayed with other headers → refused, or dropped as a repeat; `modes` rules.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ConsumerError } from '../../../../src/consumer/consumer-error.ts';

@@ -1,4 +1,4 @@
-// The OpenAPI document → the routes that there are, the problems that there are, and OpenAPI's own schema.
+// The OpenAPI document → the routes and problems that there are, and OpenAPI's own schema.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

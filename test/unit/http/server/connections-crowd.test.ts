@@ -1,4 +1,4 @@
-// Many connections on which nothing comes → valid callers are served all the same, from the same address too, in plain HTTP and TLS.
+// Many idle connections → valid callers are served all the same, in plain HTTP and TLS.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';

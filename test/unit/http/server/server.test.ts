@@ -1,3 +1,4 @@
+// Addresses, ports and certificates → servers that listen and close, or an error with a cure.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';

@@ -1,4 +1,4 @@
-// Callers who ask and do not read → one request of a connection at a time, and bounds in memory and time.
+// Callers who do not read → one request of a connection at a time, within memory and time.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { DropReason } from '../../../../src/http/server/connections.ts';

@@ -1,4 +1,4 @@
-// The life of an event on the virtual clock: what starts and goes by itself, when, and what counts as one change.
+// An event on the virtual clock → what starts and goes by itself, when, and what is one change.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { WireEvent } from '../../../../src/simulator/events/event.ts';

@@ -1,4 +1,4 @@
-// Any sequence of control requests, approvals and passing time → what must hold of every document in between.
+// Any sequence of orders, approvals and time → what holds of every document in between.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// The protocol of the metadata service, clause by clause: what the simulator answers to good and to bad requests.
+// Good and bad requests → the metadata service's protocol, clause by clause.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { API_VERSIONS } from '../../../../src/model/api-versions.ts';

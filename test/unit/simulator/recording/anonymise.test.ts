@@ -1,4 +1,4 @@
-// Lines of a recording → the same with other names and ids: consistently, everywhere, and so that nothing leads back.
+// Lines of a recording → the same with other names and ids, consistently, and no way back.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// The text of a recording → its lines, or every fault with its line; and the files that cannot be read at all.
+// The text of a recording → its lines, or every fault with its line; unreadable files.
 import assert from 'node:assert/strict';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

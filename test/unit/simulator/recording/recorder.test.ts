@@ -1,4 +1,4 @@
-// What clients ask of the metadata service and are told → which of it becomes a line of a recording, and which does not.
+// What clients ask and are told → which of it becomes a line of a recording, and which not.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { answer, documentOf, eventOf, get, post, RecorderFixture, START_MS } from '../../../virtual/recording-fixture.ts';

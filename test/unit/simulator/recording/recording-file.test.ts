@@ -1,4 +1,4 @@
-// Lines → a file on disk: flushed one by one, never over something else, and whole lines alone, whatever the disk does.
+// Lines → a file, flushed one by one, never over something else, whole lines alone.
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

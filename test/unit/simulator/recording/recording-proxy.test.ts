@@ -1,4 +1,4 @@
-// Clients, the recorder's port and a metadata service behind it, all on real sockets: nobody notices, and the file tells what was said.
+// Clients, the recorder, a metadata service → nobody notices, and the file has what was said.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// A recording → a script, and what the simulator answers while it plays it: the documents as recorded, their dates moved, the odd answers too.
+// A recording → a script, and the simulator's answers: the recorded documents with dates moved.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

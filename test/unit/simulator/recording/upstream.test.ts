@@ -1,4 +1,4 @@
-// Requests through the recorder's upstream on real sockets: what goes out, what comes back, and everything that can go wrong in between.
+// Requests through the recorder → what goes out, what comes back, and all that can go wrong.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// Scripts, played step by step on a group: what each action does, to whom, when, and what becomes of a script whose place another takes.
+// Scripts, played step by step on a group → what each action does, to whom and when.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { EventFields, WireEvent } from '../../../../src/simulator/events/event.ts';

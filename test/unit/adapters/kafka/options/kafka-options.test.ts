@@ -1,4 +1,4 @@
-// The keys of a Kafka sink beside those of its connection → checked options, each fault at its path.
+// A Kafka sink's keys beside those of its connection → checked options, each fault at its path.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';

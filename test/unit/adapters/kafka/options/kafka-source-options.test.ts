@@ -1,4 +1,4 @@
-// What the configuration may say of a Kafka topic that approvals come from, and every fault of it that a sink does not have.
+// A Kafka topic's keys as a source of approvals → options, and the faults that a sink has not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ADAPTERS } from '../../../../../adapters/index.ts';

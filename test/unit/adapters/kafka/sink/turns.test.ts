@@ -1,4 +1,4 @@
-// Callers that want the same turn, some of whom give up → who has it when, and that nobody else loses a place.
+// Callers that want the same turn, some of whom give up → who has it when; no place is lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Turns } from '../../../../../adapters/kafka/sink/turns.ts';

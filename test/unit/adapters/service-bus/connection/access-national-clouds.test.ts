@@ -1,4 +1,4 @@
-// The host of a namespace → whom its identity asks for tokens; and the host alone says so, not the connection.
+// The host of a namespace → whom its identity asks for tokens, whatever the connection leads to.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';

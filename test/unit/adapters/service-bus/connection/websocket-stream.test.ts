@@ -1,4 +1,4 @@
-// A server that says what a test wants, byte for byte → what comes out of our end of the WebSocket, and what we send into it (RFC 6455).
+// A server's bytes as a test wants them → our end of the WebSocket, and what it sends (RFC 6455).
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

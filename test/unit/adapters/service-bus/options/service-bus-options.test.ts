@@ -1,4 +1,4 @@
-// What the configuration may say of a Service Bus sink, and every fault of it; none repeats a value that could be a secret.
+// The keys of a Service Bus sink → options, and every fault; none repeats a possible secret.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';

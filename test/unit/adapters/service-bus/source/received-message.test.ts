@@ -1,4 +1,4 @@
-// Messages as the SDK gives them → ids that tell them apart, and bytes; what the test server does not send, made by hand.
+// Messages as the SDK gives them, odd ones by hand → bytes, and ids that tell them apart.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceBusReceivedMessage } from '@azure/service-bus';

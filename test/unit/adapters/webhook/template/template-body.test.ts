@@ -1,4 +1,4 @@
-// The templates for Slack, Microsoft Teams and PagerDuty: events of every type, hostile ones too → payloads by the published rules of each.
+// Events of every type, hostile ones too → valid payloads for Slack, Microsoft Teams, PagerDuty.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Liquid as the bridge allows it: what is escaped, which filters and tags there are, what a template can reach, how much it may do.
+// Liquid templates → what is escaped, which filters and tags there are, what is out of reach.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// A configuration with `body` → the faults that `check` and `run` name: of its keys, of the template's file, and of what the template gives.
+// A configuration with `body` → faults of its keys, of the template's file, of what it gives.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Our own filters: times in any zone with English names, texts cut without breaking a character, Slack's escapes.
+// Values and our own Liquid filters → English times in any zone, whole characters, Slack's escapes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatDate, slackText, truncate } from '../../../../../adapters/webhook/template/template-filters.ts';

@@ -1,4 +1,4 @@
-// Known defects of kafkajs, played by a scripted broker on loopback → our client does not have them. Limits run on virtual time.
+// A scripted broker that plays known defects of kafkajs → our client does not have them.
 import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
