@@ -1,4 +1,4 @@
-// What bridge.ts hands to an adapter, for tests: real or virtual time, a log that can be read, a standard output of the test's own.
+// A test → what bridge.ts hands to an adapter: real or virtual time, a readable log, an output.
 import { PassThrough, type Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { AdapterDeps, AdapterMemory } from '../../adapters/adapter.ts';

@@ -1,4 +1,4 @@
-// An adapter on virtual time → a lane that delivers to it, for tests of what the far end's answers lead to.
+// An adapter on virtual time → a lane that delivers to it, for what the far end's answers lead to.
 import { Lane } from '../../src/delivery/lane.ts';
 import type { LaneStatus } from '../../src/delivery/lane-report.ts';
 import type { ManagedAdapter } from '../../src/delivery/managed-adapter.ts';

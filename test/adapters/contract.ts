@@ -1,4 +1,4 @@
-// A kind of sink and a far side that is read from outside → one test for each clause of the adapter contract.
+// A kind of sink, a far side read from outside → a test for each clause of the adapter contract.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';

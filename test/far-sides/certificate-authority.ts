@@ -1,4 +1,4 @@
-// A test → certificates of an authority of its own, made with openssl, in a folder that goes with the test.
+// A test → certificates of its own authority, made with openssl, in a folder that goes with it.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// A self-signed certificate for localhost and 127.0.0.1 and its key, made for tests alone; valid for a hundred years.
+// Nothing → a self-signed certificate for localhost and 127.0.0.1 with its key, for tests alone.
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUdfI6Jvi4NFUuxNd2JlSxESXhPkgwCgYIKoZIzj0EAwIw

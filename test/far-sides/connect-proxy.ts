@@ -1,4 +1,4 @@
-// An HTTP proxy on loopback that takes CONNECT alone: records what it is asked, connects or misbehaves as it is told.
+// CONNECT requests on loopback → what a test says: connections or misbehaviour; all are recorded.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

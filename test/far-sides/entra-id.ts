@@ -1,5 +1,5 @@
-// A test → what gives tokens in Azure, on loopback: the identity endpoint of a machine, and Microsoft Entra ID itself, over TLS. The library is
-// told of both by the environment, which is put back when the test ends.
+// A test → on loopback a machine's identity endpoint, and Microsoft Entra ID over TLS.
+// The library is told of both by the environment, which is put back when the test ends.
 import { createServer as createPlain, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecure } from 'node:https';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// A scriptable metadata service on loopback: each test says what the next answers are, well-formed or not, and reads what was asked.
+// Answers that a test scripts, well-formed or not → a metadata service, and what it was asked.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// An answer of the HTTP interface → whether the OpenAPI document tells of it: path, method, status, headers, media type and each member.
+// An answer of the HTTP interface → an error unless the OpenAPI document tells of all of it.
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';

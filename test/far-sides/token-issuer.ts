@@ -1,4 +1,4 @@
-// An identity provider on loopback → its key set over HTTP, as well or as badly as a test says, and tokens that it signs.
+// A test → an identity provider on loopback: its key set over HTTP, and tokens that it signs.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';

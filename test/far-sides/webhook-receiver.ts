@@ -1,4 +1,4 @@
-// A webhook's receiver on loopback: records what arrives, answers as it is told, goes away and comes back on the same port.
+// Requests to a webhook's receiver on loopback → recorded, answered as told; it can go and return.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

@@ -1,4 +1,4 @@
-// A sink's check against a real broker, with what can be wrong → which step failed, what to do, and no record in the topic.
+// A sink's check at a real broker, with faults → which step failed, what to do, and no record.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { USERS } from '../../far-sides/kafka/security.ts';

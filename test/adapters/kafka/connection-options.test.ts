@@ -1,4 +1,4 @@
-// What the configuration may say of the way to a Kafka cluster, every fault of it with its path, and the settings that follow.
+// The keys of the way to a Kafka cluster → the client's settings, and each fault at its path.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-// The adapter contract, clause by clause, for kafka in each mode: the far side is a real broker behind a proxy, read by kcat.
+// The adapter contract → kafka in each mode; a real broker behind a proxy, read by kcat.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Batches through a lane to a real broker, and what the options make of a record: too large ones alone are given up, all else arrives.
+// Batches through a lane to a real broker → records by the options; too large ones alone are lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withoutKafka } from '../../far-sides/kafka/shared-kafka.ts';

@@ -1,4 +1,4 @@
-// A Kafka sink and its lane on virtual time → what a broker's answers lead to, seen from the lane's end.
+// A Kafka sink and its lane on virtual time → what a broker's answers lead to, at the lane's end.
 import type { TestContext } from 'node:test';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { type AdapterLane, adapterLane } from '../adapter-lane.ts';

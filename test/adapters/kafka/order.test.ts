@@ -1,4 +1,4 @@
-// Lost answers, cut connections, brokers that say no, on a real broker behind a proxy → nothing lost, nothing out of order, no repeat without need.
+// Lost answers, cut connections, refusals of a real broker → nothing lost, all in order.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';

@@ -1,4 +1,4 @@
-// The same keys through the Java client and through the sink, on topics of 1, 3, 6 and 12 partitions → the same partition for each key.
+// The same keys, by the Java client and the sink, on 1 to 12 partitions → the same partitions.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Every way of TLS and of proving who one is, on the real broker → what is right connects, what is wrong fails as what it is, and no secret shows.
+// Each way of TLS and of proof, on a real broker → what is right connects; no secret shows.
 import assert from 'node:assert/strict';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

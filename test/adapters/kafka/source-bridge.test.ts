@@ -1,4 +1,4 @@
-// The built command with a source on a real broker, and the simulator: what kcat writes to the topic → StartRequests, CloudEvents and log lines.
+// The built command with a Kafka source: what kcat writes → StartRequests, CloudEvents, log lines.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Records packed by librdkafka, by Kafka's own Java client and by kafkajs → the same records; bytes that are no packed records → an end in time.
+// Records packed by librdkafka, Java and kafkajs → the same records; bad bytes → an end in time.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// A broker that goes away, hangs, or lets nobody in → how a source ends its receiving, and that the next call goes on without loss or repeat.
+// A broker that goes away, hangs or refuses → how receiving ends; the next call loses nothing.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';

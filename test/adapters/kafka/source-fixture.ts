@@ -1,4 +1,4 @@
-// A broker of the tests → sources of approvals on it, what they receive, and the other end: who sends, and what a group has committed.
+// A broker of the tests → approval sources on it, what they receive, senders and commits.
 import type { TestContext } from 'node:test';
 import kafkajs, { type Admin, type Message } from 'kafkajs';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-// Bridges in one consumer group or in their own, that come, go and die → each message is taken, and by whom; where a new group begins.
+// Bridges of one consumer group or of several, that come, go and die → who takes each message.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

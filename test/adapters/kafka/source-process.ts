@@ -1,4 +1,4 @@
-// Options of a source as JSON in the first argument → a process that receives until it is killed: a line when it is ready, and one for each message.
+// A source's options as JSON in argv → a process that receives and prints a line for each message.
 import * as v from 'valibot';
 import { kafkaSource } from '../../../adapters/kafka/source/kafka-source.ts';
 import { adapterDeps } from '../adapter-deps.ts';

@@ -1,4 +1,4 @@
-// Messages in a topic of a real broker → what a source gives to whoever takes it, and what the consumer group has committed by then.
+// Messages in a topic of a real broker → what a source hands over, and what is committed by then.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';

@@ -1,4 +1,4 @@
-// A topic that is missing, made by the sink, made later, or changed while the sink runs → what the sink says and does.
+// A topic that is missing, made by the sink or later, or changed → what the sink says and does.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import kafkajs from 'kafkajs';

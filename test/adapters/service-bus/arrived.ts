@@ -1,4 +1,4 @@
-// A message as it was kept or received → the CloudEvent in it, read from content type, application properties and body without the adapter's help.
+// A Service Bus message as kept or received → its CloudEvent, read without the adapter's help.
 import assert from 'node:assert/strict';
 import { CloudEvent, HTTP } from 'cloudevents';
 import type { KeptMessage } from '../../far-sides/service-bus/kept-message.ts';

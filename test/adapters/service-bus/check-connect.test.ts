@@ -1,4 +1,4 @@
-// `check --connect` of Service Bus sinks → which step failed and what to do, or what is worth telling of the queue or topic; no message is sent.
+// `check --connect` of Service Bus sinks → the step that failed, what to do; no message is sent.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:https';

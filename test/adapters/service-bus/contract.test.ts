@@ -1,5 +1,5 @@
-// The adapter contract, clause by clause, for service-bus in each mode, to queues, topics and sessions: the far side is an AMQP server on loopback,
-// and besides it what SERVICEBUS_CONNECTION_STRING names (docs/operate/service-bus.md).
+// The adapter contract → service-bus in each mode, to queues, topics and sessions on loopback.
+// The far side is an AMQP server, and besides it what SERVICEBUS_CONNECTION_STRING names (docs/operate/service-bus.md).
 import { after, type TestContext } from 'node:test';
 import { serviceBus } from '../../../adapters/service-bus/service-bus.ts';
 import type { Delivery } from '../../../src/model/events.ts';

@@ -1,4 +1,4 @@
-// Batches, order, repeats and recovery of the service-bus sink → what the namespace holds afterwards, read from its entities.
+// Batches, order, repeats, recovery of a service-bus sink → what the namespace then holds.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { poll } from '../../support/poll.ts';

@@ -1,4 +1,4 @@
-// The contract suite, pointed at a namespace of somebody else by the environment: our AMQP server in a process of its own.
+// A namespace named by the environment, a process of its own → the contract suite runs on it.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

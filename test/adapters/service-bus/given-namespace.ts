@@ -1,4 +1,4 @@
-// SERVICEBUS_CONNECTION_STRING and names of entities in the environment → far sides in an emulator or a namespace of somebody's own, read by the bare SDK.
+// SERVICEBUS_CONNECTION_STRING and entities' names → far sides elsewhere, read by the bare SDK.
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceBusClient, type ServiceBusReceiver } from '@azure/service-bus';

@@ -1,4 +1,4 @@
-// A namespace on loopback, a service-bus sink and its lane on virtual time → order, pauses and states, seen from both ends.
+// A namespace, a service-bus sink, its lane on virtual time → order, pauses and states.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { VirtualTime } from '../../virtual/virtual-time.ts';

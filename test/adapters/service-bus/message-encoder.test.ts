@@ -1,4 +1,4 @@
-// A delivery → its Service Bus message: the rules of the CloudEvents AMQP binding, what the SDK makes of JavaScript values, and ids, sessions and time to live.
+// A delivery → its Service Bus message, by rules of the CloudEvents AMQP binding.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type MessageOptions, messageEncoder } from '../../../adapters/service-bus/sink/message-encoder.ts';

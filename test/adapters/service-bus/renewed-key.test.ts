@@ -1,4 +1,4 @@
-// A connection string whose file changes → sends with the new key on a connection of its own, while those that run end on the old one.
+// A connection string whose file changes → new sends with the new key, running ones with the old.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The built command with a service-bus sink, a simulator and a namespace on loopback → what arrives over kill -9 and a namespace that was away, and what `check` says.
+// The built command, service-bus sink and simulator → what arrives over kill -9 and outages.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';

@@ -1,4 +1,4 @@
-// A namespace on loopback that speaks TLS, and a service-bus sink that trusts its authority, for tests of single behaviours.
+// A test → a namespace on loopback that speaks TLS, and a sink that trusts its authority.
 import type { TestContext } from 'node:test';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { type ServiceBus, type ServiceBusSetup, startServiceBus } from './start-service-bus.ts';

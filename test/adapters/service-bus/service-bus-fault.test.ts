@@ -1,4 +1,4 @@
-// Everything that the service, its tokens, links and connections can answer → what the real adapter makes of it, through the real SDK.
+// All that service, tokens, links, connections can answer → what the real adapter makes of it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectionFault, type FaultPlace, serviceBusFault } from '../../../adapters/service-bus/service-bus-fault.ts';

@@ -1,4 +1,4 @@
-// The built command with a source on a Service Bus queue, and the simulator: what the SDK sends there → StartRequests, CloudEvents and dead letters.
+// The built command with a Service Bus source: what the SDK sends → StartRequests, dead letters.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sdkClient } from '../../far-sides/service-bus/sdk-client.ts';

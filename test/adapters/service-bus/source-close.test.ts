@@ -1,4 +1,4 @@
-// A source that is stopped or closed, idle or at work → how soon it ends, and what becomes of its messages.
+// A source stopped or closed, idle or at work → how soon it ends, what becomes of its messages.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageVerdict } from '../../../adapters/adapter.ts';

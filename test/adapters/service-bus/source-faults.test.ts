@@ -1,4 +1,4 @@
-// What goes wrong at the test server while a source receives → what `receive` rejects with, and that the next call receives again.
+// What goes wrong while a source receives → how `receive` rejects, and that the next one works.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';

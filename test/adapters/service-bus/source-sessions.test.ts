@@ -1,4 +1,4 @@
-// Messages of several sessions at the test server → what a source gives to whoever takes them: each session in its order, idle ones left to others.
+// Messages of several sessions → each session handed over in order, idle ones left to others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageVerdict } from '../../../adapters/adapter.ts';

@@ -1,4 +1,4 @@
-// Settlements and renewals that go wrong → whether the call ends, and whether the message comes again by the same id.
+// Settlements and renewals that fail → whether the call ends, whether the message comes again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';

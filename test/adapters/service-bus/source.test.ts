@@ -1,4 +1,4 @@
-// Messages in a queue or subscription of the test server → what a source gives to whoever takes them, and what the server holds by then.
+// Messages in a queue or subscription → what a source hands over, what the server holds by then.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessageVerdict } from '../../../adapters/adapter.ts';

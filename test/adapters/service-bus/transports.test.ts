@@ -1,4 +1,4 @@
-// TLS, WebSockets, a proxy and identities in Microsoft Entra ID between the service-bus sink and a namespace on loopback → what arrives, or who is told to do what.
+// TLS, WebSockets, a proxy, Entra ID → what arrives at a namespace, or who must do what.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';

@@ -1,4 +1,4 @@
-// The adapter contract, clause by clause, for stdout: its stream is a pipe into another process, whose own output is read.
+// The adapter contract → stdout: a pipe into another process, whose own output is read.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// The stdout sink with slow, closed and failing readers, in this process and as a process of its own.
+// Slow, closed and failing readers → what the stdout sink does, here and as a process.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// A program for tests: a stdout sink on the process's own standard output. Its argument says what it does; what came of it goes to stderr.
+// An argument → a program with a stdout sink that does what it says; its outcome goes to stderr.
 import { stdout } from '../../../adapters/stdout/stdout.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { adapterDeps } from '../adapter-deps.ts';

@@ -1,4 +1,4 @@
-// oauth2: a token endpoint and a receiver on loopback → which tokens are asked for, when, and what becomes of an endpoint that gives none.
+// oauth2, a token endpoint, a receiver → which tokens are asked for and when; endpoints that fail.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Batches through a lane to a real receiver: what goes into one, and how a refusal is narrowed down to the event that is to blame.
+// Batches through a lane to a real receiver → what goes into one; a refusal narrowed to its event.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchId } from '../../../src/cloudevents/batch.ts';

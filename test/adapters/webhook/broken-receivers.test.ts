@@ -1,4 +1,4 @@
-// Receivers that are slow, silent, endless or broken → the outcome of a delivery, and that it always ends.
+// Receivers that are slow, silent, endless or broken → a delivery's outcome, and always an end.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// `check --connect` of sinks whose receiver, certificate, name or proxy is at fault → a line that says which, with the cure, and no event sent.
+// `check --connect` with a fault of receiver, certificate, name or proxy → a line with the cure.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';

@@ -1,4 +1,4 @@
-// Clauses of the specifications (docs/operate/webhooks.md) that no other test shows: on the wire, or by what the configuration takes.
+// Clauses of docs/operate/webhooks.md that no other test shows → on the wire, in the configuration.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';

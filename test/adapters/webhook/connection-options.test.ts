@@ -1,4 +1,4 @@
-// What the configuration may say of TLS and proxies, and every fault of it: of the schema, and of what files and secrets hold.
+// The keys of TLS and proxies → every fault of them, of the schema and of files and secrets.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-// The adapter contract, clause by clause, for a webhook that has to be asked first and that names a rate.
+// The adapter contract → a webhook that has to be asked first and that names a rate.
 import type { TestContext } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
 import { webhook } from '../../../adapters/webhook/webhook.ts';

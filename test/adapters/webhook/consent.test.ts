@@ -1,4 +1,4 @@
-// The handshake with a real receiver: what counts as consent and as a rate, how long it holds, and that nothing is delivered without it.
+// The handshake with a real receiver → what is consent, which rate, how long; nothing without it.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { AdapterMemory } from '../../../adapters/adapter.ts';

@@ -1,4 +1,4 @@
-// The adapter contract, clause by clause, for webhook in each mode: the far side is an HTTP server on loopback.
+// The adapter contract → webhook in each mode; the far side is an HTTP server on loopback.
 import type { TestContext } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';
 import { webhook } from '../../../adapters/webhook/webhook.ts';

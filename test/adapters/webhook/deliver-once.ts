@@ -1,4 +1,4 @@
-// A program for tests: posts one sample delivery to the URL of its argument, with the options of a second one in JSON, and prints the outcome, or the code of the failure.
+// A URL, options as JSON → a program that posts one sample delivery and prints its outcome.
 
 import * as v from 'valibot';
 import { webhook } from '../../../adapters/webhook/webhook.ts';

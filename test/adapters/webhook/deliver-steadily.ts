@@ -1,4 +1,4 @@
-// A program for tests: lanes to the URLs of its arguments, each given a delivery every 100 ms; prints what becomes of each, with the count of TCP sockets.
+// URLs → a program with a lane to each, a delivery every 100 ms; prints outcomes and TCP sockets.
 import * as v from 'valibot';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { Lane } from '../../../src/delivery/lane.ts';

@@ -1,4 +1,4 @@
-// Where a webhook may connect: every address behind a name is judged at connect time, and only a judged one is connected to.
+// Each address behind a name → judged at connect time; connections go to allowed ones alone.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Resolve } from '../../../src/net/checked-lookup.ts';

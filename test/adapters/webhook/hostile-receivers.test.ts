@@ -1,4 +1,4 @@
-// Receivers that speak HTTP badly on purpose, byte by byte → a delivery that ends, a connection that is cut, and nothing kept of it.
+// Receivers that break HTTP on purpose → a delivery that ends, a connection cut, nothing kept.
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';

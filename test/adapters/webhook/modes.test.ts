@@ -1,4 +1,4 @@
-// One delivery in each mode of the HTTP binding → what is on the wire, and what cannot be put there.
+// A delivery in each mode of the HTTP binding → what is on the wire, and what cannot be put there.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CloudEvent, HTTP } from 'cloudevents';

@@ -1,4 +1,4 @@
-// Options of a webhook, each with a fault → one test for each: it is found alone, under its path, in words that repeat no value.
+// A webhook's options, each with a fault → a test each: it is found at its path, without its value.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';

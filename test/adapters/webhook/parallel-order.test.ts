@@ -1,4 +1,4 @@
-// A lane with 16 requests at once and a receiver that answers in any order, or not at all → each key in order, and no other held up.
+// A lane with 16 requests at once, answers in any order or none → each key in order, none held up.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';

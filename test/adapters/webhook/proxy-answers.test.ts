@@ -1,4 +1,4 @@
-// A proxy that refuses, misbehaves, hangs or is away → what is asked of the lane, the time limit kept, and no connection left.
+// A proxy that refuses, hangs or is away → what the lane shall do, in time, no connection left.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { ConnectProxy, type ProxyAnswer } from '../../far-sides/connect-proxy.ts';

@@ -1,4 +1,4 @@
-// A sink with a proxy → CONNECT to an address that was checked here, and what each fault of the proxy leads to.
+// A sink with a proxy → CONNECT to an address checked here, and what the proxy's faults lead to.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A receiver behind a cable that is pulled → half-open connections are given up at the time limit, another sink goes on, and all arrives in the end.
+// A receiver whose cable is pulled → given up at the time limit, others go on, all arrives later.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// A program for tests: listens on the address of its argument and answers every POST with 204; prints a line when it listens, and the id of each.
+// An address → a program that answers every POST there with 204 and prints the id of each.
 import { createServer } from 'node:http';
 
 const [host = '127.0.0.1', port = '8080'] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// What a webhook's request looks like on the wire, and which ways it never takes: the environment's proxy, a redirect, two at once for one key.
+// A delivery → the webhook's request on the wire; no environment proxy, no redirect, keys in order.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Signed deliveries → the vectors of Standard Webhooks, and receivers that verify what arrives: with the published library, and with Ed25519 by hand.
+// Signed deliveries → the vectors of Standard Webhooks, and receivers that verify what arrives.
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Each row of the status table (behaviour 5.6) through adapter and lane against a real receiver: what is sent again, when, and what is told.
+// Each row of the status table (behaviour 5.6) → what the lane sends again, when, and what is told.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from '../../far-sides/webhook-receiver.ts';

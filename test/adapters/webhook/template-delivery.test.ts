@@ -1,4 +1,4 @@
-// A webhook sink with `body` → requests whose bodies come from the template: same bytes at every attempt, signed, and refused alone where there is none.
+// A webhook sink with `body` → template bodies: the same bytes at each attempt, signed.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';

@@ -1,4 +1,4 @@
-// The files of `tls` change while a sink works → which certificate its connections show, and what the log says of files that cannot be used.
+// Files of `tls` that change while a sink works → the certificate shown, and what the log says.
 import assert from 'node:assert/strict';
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

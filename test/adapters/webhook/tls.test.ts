@@ -1,4 +1,4 @@
-// https receivers → accepted only by one that proves who it is and takes who we are; what is said otherwise, and when files change.
+// https receivers → accepted where both sides prove who they are; what is said otherwise.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';

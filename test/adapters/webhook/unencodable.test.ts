@@ -1,4 +1,4 @@
-// CloudEvents that cannot become a request of their sink, in each shape that can fail → dead letters, alone; nothing is sent of them.
+// CloudEvents that cannot become a request of their sink → dead letters, alone; nothing is sent.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Delivery } from '../../../src/model/events.ts';

@@ -1,4 +1,4 @@
-// A receiver on loopback, a webhook sink and its lane on virtual time → what an answer leads to, seen from both ends.
+// A receiver, a webhook sink, its lane on virtual time → what an answer leads to, from both ends.
 import type { TestContext } from 'node:test';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { INFO, type LogLine } from '../../virtual/lane-fixture.ts';

@@ -1,4 +1,4 @@
-// A formatted folder → one Kafka broker in a process of its own: started, killed, frozen, and started again on the same ports and data.
+// A formatted folder → one Kafka broker as a process: started, killed, frozen, started again.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';

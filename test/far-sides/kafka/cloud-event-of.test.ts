@@ -1,4 +1,4 @@
-// CloudEvents in records of both modes → the same CloudEvents, despite what the SDK makes of keys and media types.
+// Records of both modes → the same CloudEvents, whatever the SDK makes of keys and media types.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { cloudEventOf } from './cloud-event-of.ts';

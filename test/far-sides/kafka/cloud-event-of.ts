@@ -1,4 +1,4 @@
-// A record of a topic → the CloudEvent in it, as the SDK's Kafka binding reads it, a second opinion to our encoder's.
+// A record of a topic → the CloudEvent in it, as the CloudEvents SDK's Kafka binding reads it.
 import { type CloudEventV1, Kafka } from 'cloudevents';
 import type { ReadRecord } from './records.ts';
 

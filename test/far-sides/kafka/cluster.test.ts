@@ -1,4 +1,4 @@
-// Clusters of a test's own → what survives a kill, and that nothing is left of them, whatever becomes of the test.
+// Clusters of a test's own → what survives a kill; nothing is left of them, however tests end.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// A number of brokers → a Kafka cluster of one's own on loopback, whose processes and data are gone with the test or its process, however that ends.
+// A number of brokers → a Kafka cluster on loopback, gone with the test or its process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// pom.xml → the jars of Apache Kafka, downloaded once by Maven into the user's cache; or the reason why they cannot be had.
+// pom.xml → Kafka's jars, fetched once by Maven into the user's cache, or why there are none.
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';

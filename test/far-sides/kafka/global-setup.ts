@@ -1,4 +1,4 @@
-// `node --test --test-global-setup` → one Kafka broker for all test files, started beside them and stopped behind them.
+// `node --test --test-global-setup` → one Kafka broker for all test files, stopped behind them.
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Brokers → addresses on loopback that lead to them for clients of kafkajs's protocol versions: counts what passes, and does as the test says to it.
+// Brokers → addresses on loopback that lead to them: counts what passes, misbehaves as told.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// The distribution's jars → a shell in a folder as its tarball unpacks: bin/ with the scripts that the pages name, and config/server.properties.
+// The distribution's jars → a shell in a folder as its tarball unpacks: bin/ and config/.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Nothing → ports on loopback that no other test takes, for as long as they are held: a server that is away for a while finds its own again.
+// Nothing → ports on loopback that no other test takes while held, so that a server can come back.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 

@@ -1,4 +1,4 @@
-// Requests and answers of a broker as bytes → what a proxy must read of them, and the answers that it changes or gives itself.
+// Bytes of requests and answers → what a proxy must read, and the answers that it changes or gives.
 import { API, array, int16, int32, int64, string, WireReader } from './wire.ts';
 
 /** The part of a request that a proxy reads. */

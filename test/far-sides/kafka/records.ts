@@ -1,4 +1,4 @@
-// A topic → its records as clients that are not kafkajs read them: librdkafka's kcat, and the console consumer of the broker's own distribution.
+// A topic → its records as others read them: librdkafka's kcat, and Kafka's console consumer.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { onPath, runTool } from './distribution.ts';

@@ -1,4 +1,4 @@
-// Questions of a test to a broker, in its protocol and without a client library → what it answers, or an error with Kafka's code.
+// A test's questions in Kafka's protocol, by no client library → the broker's answer or error code.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { poll } from '../../support/poll.ts';

@@ -1,4 +1,4 @@
-// A script → a server that speaks as much of Kafka's protocol as a client needs to connect, authenticate and ask for topics, and fails as told.
+// A script → a server that speaks enough of Kafka's protocol to connect, and fails as told.
 import { createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { API, array, FrameSplitter, frame, int16, int32, int64, string, WireReader } from './wire.ts';

@@ -1,4 +1,4 @@
-// A folder → the certificates, users and tokens with which tests prove themselves to a broker, and what the broker is told of them.
+// A folder → certificates, users and tokens of tests, and what the broker is told of them.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CertificateAuthority, type Issued } from '../certificate-authority.ts';

@@ -1,4 +1,4 @@
-// The Kafka that all tests share → whom it lets in by which listener, and that each test has it to itself by names.
+// The Kafka that all tests share → whom each listener lets in; names that keep tests apart.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test, { type TestContext } from 'node:test';

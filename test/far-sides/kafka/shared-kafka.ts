@@ -1,4 +1,4 @@
-// A test file → the Kafka of this test run: the broker that global-setup.ts started, one of this process's own without it, or the one in KAFKA_BROKERS.
+// A test file → the Kafka of this run: global-setup.ts's, one of its own, or KAFKA_BROKERS'.
 import { existsSync, readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { poll } from '../../support/poll.ts';

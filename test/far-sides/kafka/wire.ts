@@ -1,4 +1,4 @@
-// Bytes of Kafka's protocol ↔ numbers, texts and lists, as its versions before the compact ones write them; and the frames of a stream.
+// Bytes of Kafka's protocol ↔ numbers, texts and lists, before compact versions; stream frames.
 
 /** The numbers that Kafka gives to kinds of requests. */
 export const API = {

@@ -1,4 +1,4 @@
-// The Service Bus server of our tests, driven by the unmodified SDK: tokens, what they allow, and their end.
+// The unmodified SDK at our test server → tokens, what they allow, and their end.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setDefaultCACertificates } from 'node:tls';

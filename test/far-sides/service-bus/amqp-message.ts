@@ -1,4 +1,4 @@
-// The bytes of one AMQP message → its sections with their types, as tests assert them, and the bytes that a broker passes on unchanged.
+// Bytes of an AMQP message → its sections with types, and the bytes that a broker keeps unchanged.
 import { AmqpReader, type AmqpValue } from './amqp-value.ts';
 
 export type Fields = Readonly<Record<string, AmqpValue>>;

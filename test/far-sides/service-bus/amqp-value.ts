@@ -1,4 +1,4 @@
-// Bytes in the AMQP 1.0 type system → values that keep their wire type; an own reader, so that no client's library judges itself.
+// Bytes in the AMQP 1.0 type system → values with their wire type, read by no client's library.
 
 /** A value as it was on the wire. Whole numbers beyond 2^53 are bigint; maps keep their order; char is its text, uuid its usual spelling. */
 export type AmqpValue =

@@ -1,4 +1,4 @@
-// An attach, by role and address → why it is refused: a fault, no such entity, no right to it, disabled.
+// An attach, its role and address → why it is refused: a fault, no such entity, no right, disabled.
 import type { Sender } from 'rhea';
 import { type Broker, spelledOut } from './broker.ts';
 import type { TokenStore } from './cbs.ts';

@@ -1,4 +1,4 @@
-// The machine's time plus what a test advanced → the broker's time; what is due runs at its time or when the test gets there.
+// The machine's time plus what a test advanced → the broker's time; what is due then runs.
 import { parseDuration } from '../../../src/formats/durations.ts';
 
 interface Due {

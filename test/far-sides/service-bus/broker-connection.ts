@@ -1,4 +1,4 @@
-// One client's AMQP connection → its tokens and links: each attach is judged, answered and kept until its end.
+// One client's AMQP connection → its tokens and links, each attach judged, answered and kept.
 import type { Connection, Receiver, Sender } from 'rhea';
 import { type Role, refusalOf, sessionRefusal } from './attach-refusal.ts';
 import { type Broker, spelledOut } from './broker.ts';

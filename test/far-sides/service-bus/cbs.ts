@@ -1,4 +1,4 @@
-// put-token requests on `$cbs` → the tokens of one connection, for each audience, and what is told where one runs out.
+// put-token requests on `$cbs` → one connection's tokens by audience, and their end.
 import { type Claim, type Grant, JWT_TYPE, judgeToken, SAS_TYPE } from './access-keys.ts';
 import type { AmqpMessage } from './amqp-message.ts';
 import type { Broker } from './broker.ts';

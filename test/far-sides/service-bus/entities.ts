@@ -1,4 +1,4 @@
-// What is sent to a queue or topic → the stores of its queue or subscriptions; entities are made, disabled, filled up and deleted here.
+// What is sent to a queue or topic → the stores of its queue or subscriptions, all made here.
 import type { AmqpMessage } from './amqp-message.ts';
 import { type BrokerClock, milliseconds } from './broker-clock.ts';
 import { DuplicateHistory } from './duplicate-history.ts';

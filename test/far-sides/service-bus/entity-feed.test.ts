@@ -1,4 +1,4 @@
-// The HTTP side of the Service Bus server of our tests, read by the SDK's own administration client.
+// The test server's HTTP side → what the SDK's own administration client reads there.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setDefaultCACertificates } from 'node:tls';

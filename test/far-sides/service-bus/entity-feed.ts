@@ -1,4 +1,4 @@
-// GET of a queue, topic or subscription on the namespace's HTTP side → its description as the management interface gives it (API 2021-05).
+// GET of a queue, topic or subscription → its description by the management API 2021-05.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Claim, JWT_TYPE, judgeToken, SAS_TYPE } from './access-keys.ts';
 import type { Broker } from './broker.ts';

@@ -1,4 +1,4 @@
-// Faults as a test orders them → what happens to the next token, attach, transfer, settlement or management request.
+// Faults that a test orders → what befalls the next token, attach, transfer or settlement.
 import { type BrokerClock, milliseconds } from './broker-clock.ts';
 import type { AmqpFault } from './rhea-link.ts';
 import type { ConditionName } from './service-faults.ts';

@@ -1,4 +1,4 @@
-// Each fault that the server can play → what the unmodified SDK makes of it, with two retries: the adapter's own table starts here.
+// Each fault that the test server plays → what the unmodified SDK makes of it, with two retries.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { ServiceBusError } from '@azure/service-bus';

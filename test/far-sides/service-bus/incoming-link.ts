@@ -1,4 +1,4 @@
-// Transfers of one sender → messages in its entity, each transfer settled by itself, or what the fault script says.
+// Transfers of one sender → messages in its entity, each settled by itself or by the fault script.
 
 import type { Delivery, Receiver } from 'rhea';
 import { type AmqpMessage, readMessage } from './amqp-message.ts';

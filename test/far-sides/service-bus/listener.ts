@@ -1,4 +1,4 @@
-// A port on loopback, plain or TLS → AMQP connections over TCP, or over WebSockets where the client begins with HTTP.
+// A port on loopback, plain or TLS → AMQP connections over TCP or WebSockets.
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';

@@ -1,4 +1,4 @@
-// A request on an entity's `$management` node → its answer: which operations there are, and the faults that keep them from it.
+// A request on an entity's `$management` node → its answer, or the fault that keeps it from it.
 
 import type { AmqpMessage } from './amqp-message.ts';
 import type { Broker } from './broker.ts';

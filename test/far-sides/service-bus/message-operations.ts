@@ -1,4 +1,4 @@
-// Management requests about messages: looked at without a lock, scheduled, cancelled, deferred ones received by their number.
+// Management requests about messages → peeked, scheduled, cancelled, deferred ones received.
 import { readMessage } from './amqp-message.ts';
 import type { AmqpValue } from './amqp-value.ts';
 import { spelledOut } from './broker.ts';

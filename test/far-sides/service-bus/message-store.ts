@@ -1,4 +1,4 @@
-// Messages of one queue or subscription, in their order: locked, settled, dead-lettered, expired; sessions are in session-locks.ts.
+// Messages of one queue or subscription → in order: locked, settled, dead-lettered, expired.
 import { randomBytes } from 'node:crypto';
 import type { AmqpMessage } from './amqp-message.ts';
 import type { BrokerClock } from './broker-clock.ts';

@@ -1,4 +1,4 @@
-// Messages of a queue, subscription or dead-letter queue → one receiver, as far as its credit goes; what it decides → the store.
+// Messages of an entity → one receiver, as far as its credit goes; what it decides → the store.
 import type { Delivery, EventContext, Sender } from 'rhea';
 import { type Broker, spelledOut } from './broker.ts';
 import { IdleWatch } from './idle-watch.ts';

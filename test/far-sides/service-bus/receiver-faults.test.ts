@@ -1,4 +1,4 @@
-// Faults of settlements and management requests that the test server can play → what the unmodified SDK makes of them.
+// Faults of settlements and management requests → what the unmodified SDK makes of them.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sdkClient } from './sdk-client.ts';

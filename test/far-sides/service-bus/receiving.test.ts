@@ -1,4 +1,4 @@
-// The Service Bus server of our tests, driven by the unmodified SDK: locks, what receivers decide, dead letters, deferred and scheduled messages.
+// The unmodified SDK at our test server → locks, settlements, dead, deferred, scheduled messages.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { ServiceBusReceivedMessage, ServiceBusReceiver } from '@azure/service-bus';

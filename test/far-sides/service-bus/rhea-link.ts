@@ -1,4 +1,4 @@
-// What a broker needs of rhea and its types do not show: raw payloads in, one disposition a frame out, drained flows, attach fields.
+// rhea's links → what its types do not show: raw payloads, single dispositions, drains, attaches.
 import { createRequire } from 'node:module';
 import type { Connection, Delivery, Receiver, Sender } from 'rhea';
 import rhea from 'rhea';

@@ -1,4 +1,4 @@
-// A subscription's rule and a message → whether the subscription keeps it. Of SQL only comparisons joined by AND are read.
+// A subscription's rule and a message → whether it is kept; of SQL, comparisons joined by AND.
 import type { AmqpMessage } from './amqp-message.ts';
 
 /** `all`, `none`, or application properties and system properties (`sys.Label`, `sys.MessageId` …) that must have these values. */

@@ -1,4 +1,4 @@
-// The Service Bus server of our tests, driven by the unmodified SDK: what senders send is kept byte for byte, or refused as Azure does.
+// The unmodified SDK's senders at our test server → kept byte for byte, or refused as by Azure.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import rhea from 'rhea';

@@ -1,4 +1,4 @@
-// Entities as JSON → a Service Bus namespace in a process of its own, on loopback, until SIGTERM; its connection string is printed once it listens.
+// Entities as JSON → a Service Bus namespace as a process; prints its connection string.
 import { ServiceBusServer } from './service-bus-server.ts';
 
 type Options<Made extends 'queue' | 'topic'> = NonNullable<Parameters<ServiceBusServer[Made]>[1]>;

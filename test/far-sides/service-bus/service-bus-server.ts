@@ -1,4 +1,4 @@
-// A Service Bus namespace in this process, on loopback, for tests: entities that keep what arrives, faults by script.
+// Entities and a fault script → a Service Bus namespace in this process, on loopback.
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { poll } from '../../support/poll.ts';

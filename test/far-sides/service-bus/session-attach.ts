@@ -1,4 +1,4 @@
-// A receiver that asks for a session, by name or the next free one → the lock it gets, at once or when there is one.
+// A receiver that asks for a session, named or the next free one → the lock, once there is one.
 import type { Sender } from 'rhea';
 import { type Broker, spelledOut } from './broker.ts';
 import type { ReceiveNode } from './namespace.ts';

@@ -1,4 +1,4 @@
-// Sessions of one queue or subscription: who holds which until when, and the state that consumers leave in them.
+// Sessions of one entity → who holds which until when, and the state left in them.
 import type { BrokerClock } from './broker-clock.ts';
 
 export interface SessionLock {

@@ -1,4 +1,4 @@
-// The Service Bus server of our tests, driven by the unmodified SDK: sessions are taken, held, renewed, lost and given on.
+// The unmodified SDK at our test server → sessions taken, held, renewed, lost and given on.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { sdkClient } from './sdk-client.ts';

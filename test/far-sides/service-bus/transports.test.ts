@@ -1,4 +1,4 @@
-// The Service Bus server of our tests, driven by the unmodified SDK: over TLS, over WebSockets, through a proxy.
+// The unmodified SDK at our test server → over TLS, over WebSockets, through a proxy.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import test from 'node:test';

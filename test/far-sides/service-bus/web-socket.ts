@@ -1,4 +1,4 @@
-// An HTTP upgrade for AMQP over WebSockets (path /$servicebus/websocket, protocol AMQPWSB10) → a stream of its payload.
+// An HTTP upgrade to $servicebus/websocket (AMQPWSB10) → a stream of its payload.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';

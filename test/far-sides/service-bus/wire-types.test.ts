@@ -1,4 +1,4 @@
-// Bytes of AMQP values and messages → what the test server reads in them; written by rhea or by hand.
+// Bytes of AMQP values, by rhea or by hand → what the test server reads in them.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import rhea from 'rhea';
