@@ -1,4 +1,4 @@
-// A bridge as a process, the simulator before it and a receiver behind it → one maintenance from scheduled to ended, held, released and approved by the library.
+// Simulator, bridge, a receiver with the library → a maintenance followed, held and approved.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

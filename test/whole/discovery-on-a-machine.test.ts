@@ -1,4 +1,4 @@
-// The command on a machine without 169.254.169.254, with a lease of a DHCP client → the metadata service found at the second address and port.
+// A machine without 169.254.169.254, with a DHCP lease → the metadata service found elsewhere.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

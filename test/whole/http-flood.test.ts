@@ -1,4 +1,4 @@
-// 500 connections that ask for /metrics 1,800 times each and read nothing → the bridge keeps its memory, its rhythm and its approvers.
+// 500 connections that ask and read nothing → the bridge keeps its memory, rhythm and approvers.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';

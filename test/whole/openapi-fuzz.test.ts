@@ -1,4 +1,4 @@
-// A running bridge → answers that its own OpenAPI document tells of, to requests that people make and to those that a fuzzer makes up.
+// Requests of people and of a fuzzer → answers that the bridge's own OpenAPI document tells of.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

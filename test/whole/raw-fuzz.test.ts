@@ -1,5 +1,5 @@
-// Connections that misbehave in every manner, made up from a seed → bridge and simulator live on, in their memory and rhythm.
-// RAW_FUZZ_SECONDS says how long (5 by default), RAW_FUZZ_SEED repeats what was said.
+// Connections that misbehave in every manner → bridge and simulator keep their memory and rhythm.
+// They are made up from a seed. RAW_FUZZ_SECONDS says how long (5 by default), RAW_FUZZ_SEED repeats what was said.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';

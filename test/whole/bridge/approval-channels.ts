@@ -1,4 +1,4 @@
-// A bridge with three approvers → the ways to speak to it: HTTP, a Kafka topic or a Service Bus queue for each approver, and what became of what was said.
+// A bridge with three approvers → ways to speak to it: HTTP, Kafka topics, Service Bus queues.
 import type { TestContext } from 'node:test';
 import kafkajs from 'kafkajs';
 import type { SimulatedAzure } from '../../../src/simulator.ts';

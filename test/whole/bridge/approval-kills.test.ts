@@ -1,4 +1,4 @@
-// kill -9 at each step of the life of an approval, and what the event does meanwhile → no approval is lost, and none posted for what is not Scheduled.
+// kill -9 at each step of an approval → none is lost, and none posted for what is not Scheduled.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sleep } from '../../../src/time/clock.ts';

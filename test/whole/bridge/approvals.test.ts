@@ -1,4 +1,4 @@
-// Approvers' requests to a whole bridge → StartRequests at the metadata service, CloudEvents of them, and none twice or too late.
+// Approvers' requests to a whole bridge → StartRequests and CloudEvents, none twice or too late.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { MINUTE, type Reply, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';

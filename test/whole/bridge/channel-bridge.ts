@@ -1,4 +1,4 @@
-// Sources of approvals → a running bridge with its real adapters, three approvers and rules for them, and what it told.
+// Approval sources → a running bridge with its real adapters, three approvers, and what it told.
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// One list of promises about approvals, kept over each way to a running bridge: its HTTP interface, a Kafka topic and a Service Bus queue.
+// Approvals over HTTP, a Kafka topic, a Service Bus queue → the same promises kept over each.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { SimulatedAzure } from '../../../src/simulator.ts';

@@ -1,4 +1,4 @@
-// Seeds → a day of polls once a second each, with all that goes wrong in a month: nothing lost, nothing invented, everything in order.
+// Seeds → a day of polls with all that goes wrong in a month: nothing lost, nothing invented.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

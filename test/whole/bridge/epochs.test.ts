@@ -1,4 +1,4 @@
-// A metadata service that restarts, forgets and answers with nothing → events end when that is proven, not before (behaviour 4.4).
+// A service that restarts, forgets, answers with nothing → events end when proven (behaviour 4.4).
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { FaultyMetadataService } from '../../virtual/faulty-metadata-service.ts';

@@ -1,4 +1,4 @@
-// Approvals, holds and deadlines in a group under `submit: leader` → which of five bridges posts: by rank what each of them hears, at once what one alone hears.
+// Approvals, holds, deadlines under `submit: leader` → which of five bridges posts, and when.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { VirtualGroup } from '../../virtual/virtual-group.ts';

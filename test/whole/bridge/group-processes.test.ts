@@ -1,4 +1,4 @@
-// The built command as a simulated group and five bridges → with kill -9 and SIGSTOP: who posts the StartRequest, as the simulator's own journal tells.
+// Five bridges as processes, kill -9 and SIGSTOP → who posts, by the simulator's own journal.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { poll } from '../../support/poll.ts';

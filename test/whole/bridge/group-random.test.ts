@@ -1,4 +1,4 @@
-// Seeds → an event, ranks, and what befalls each of five bridges within a minute: at least one StartRequest where any ranked one lives, at most one for each rank.
+// Seeds → five bridges in trouble: a StartRequest if a ranked one lives, at most one for each rank.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { type GroupMachine, VirtualGroup } from '../../virtual/virtual-group.ts';

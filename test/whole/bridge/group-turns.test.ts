@@ -1,4 +1,4 @@
-// Ranks over time under `submit: leader`: restarts, clocks that are off, Resources that change → when each bridge's turn is, and what it shows of it.
+// Restarts, wrong clocks, new Resources under `submit: leader` → when each bridge's turn is.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { type Settings, VirtualBridge } from '../../virtual/virtual-bridge.ts';

@@ -1,4 +1,4 @@
-// Five bridges of one group under `submit: leader`, some of them in trouble → who posts the StartRequest, and when (behaviour 8.9).
+// Five bridges under `submit: leader`, some in trouble → who posts, and when (behaviour 8.9).
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { VirtualGroup } from '../../virtual/virtual-group.ts';

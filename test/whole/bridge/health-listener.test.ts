@@ -1,4 +1,4 @@
-// A sink that cannot be reached → what readers are told of it at /readyz, and what http.health tells to anybody.
+// A sink that cannot be reached → what /readyz tells readers, and http.health anybody.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { localSimulator } from '../../far-sides/simulator-server.ts';

@@ -1,4 +1,4 @@
-// What the instance route says, and when → when the bridge begins to handle documents, and under which source.
+// What the instance route says → when the bridge begins to handle documents, under which source.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

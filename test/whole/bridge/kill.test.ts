@@ -1,4 +1,4 @@
-// A process that dies at one moment or another → what the next one on its store sends: nothing lost, the same bytes again.
+// A process that dies at some moment → the next one on its store sends all, the same bytes again.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Answer } from '../../virtual/scripted-adapter.ts';

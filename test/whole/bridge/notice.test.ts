@@ -1,4 +1,4 @@
-// A simulated clock that was put forward, and a bridge on real time → what a filter by notice lets pass.
+// A simulated clock put forward, a bridge on real time → what a filter by notice lets pass.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';

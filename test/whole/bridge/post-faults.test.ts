@@ -1,4 +1,4 @@
-// What the metadata service may say to a StartRequest, and what may happen meanwhile → when it is posted again, what the approver hears, what is told.
+// What the metadata service says to a StartRequest → when it is posted again, what is told.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {

@@ -1,4 +1,4 @@
-// Many approvals at once, by a metadata service that takes 5 requests a second of this VM → none is answered 429, polls keep their rhythm, the urgent go first.
+// Many approvals at 5 requests a second → no 429, polls keep their rhythm, the urgent go first.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { TransportRequest } from '../../../src/metadata/transport.ts';

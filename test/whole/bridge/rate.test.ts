@@ -1,4 +1,4 @@
-// A sink that may be sent to only so often → which changes go first, and that no restart and no kill -9 doubles the rate.
+// A sink with a rate → which changes go first; no restart and no kill -9 doubles the rate.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

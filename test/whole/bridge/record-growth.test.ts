@@ -1,4 +1,4 @@
-// An approver that holds the same event thousands of times → a store and an answer that stay small, holds that work, and the newest reason.
+// Thousands of holds on one event → a store and an answer that stay small, and the newest reason.
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A metadata service that is away, slow or comes back → source.blind once, source.restored after it, whatever restarts and clocks do.
+// A metadata service away, slow or back → one source.blind, then one source.restored.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { accept, failure } from '../../virtual/scripted-adapter.ts';

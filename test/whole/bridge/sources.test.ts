@@ -1,4 +1,4 @@
-// Messages of approval sources to a whole bridge with a real store → StartRequests and CloudEvents, over kills, full disks and brokers that are away.
+// Messages of approval sources, over kills, full disks, outages → StartRequests and CloudEvents.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { sourceAway } from '../../virtual/memory-source.ts';

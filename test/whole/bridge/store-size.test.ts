@@ -1,4 +1,4 @@
-// store.maxSize → a warning before it is reached, room made of what was delivered, and nothing undelivered lost where that does not help.
+// store.maxSize → a warning, then room made of what was delivered; nothing undelivered is lost.
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A store that is full, in use, written to from outside or grows old → what the bridge around it does.
+// A store that is full, in use, written to from outside or old → what the bridge does.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openOutbox } from '../../../src/outbox/outbox.ts';

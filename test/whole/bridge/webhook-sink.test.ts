@@ -1,4 +1,4 @@
-// A whole bridge and a real webhook receiver that turns sinks misconfigured, held and retired → what /readyz, /metrics and the log tell of it.
+// A webhook sink misconfigured, held, retired → what /readyz, /metrics and the log tell of it.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';

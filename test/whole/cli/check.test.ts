@@ -1,4 +1,4 @@
-// `check`, and a bad configuration given to any verb → every fault with its path, the JSON Schema, what can be reached.
+// `check`, and bad configurations of any verb → every fault with its path; what can be reached.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// `run` and `check` with a webhook that wants to be asked: nothing before its consent, which outlives kill -9 and ends with the configuration.
+// A webhook that wants to be asked → nothing before its consent, which outlives kill -9.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { localSimulator } from '../../far-sides/simulator-server.ts';

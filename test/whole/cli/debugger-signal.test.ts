@@ -1,4 +1,4 @@
-// SIGUSR1 → the command goes on, and opens no debugger, which anybody on the machine could use without a password.
+// SIGUSR1 → the command goes on, and opens no debugger without a password.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { test } from 'node:test';

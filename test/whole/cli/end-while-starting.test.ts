@@ -1,4 +1,4 @@
-// SIGTERM and SIGINT at any moment of a start → the process ends soon, with the code of an end that was asked for.
+// SIGTERM and SIGINT at any moment of a start → a quick end, with the code of one asked for.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';

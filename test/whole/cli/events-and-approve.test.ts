@@ -1,4 +1,4 @@
-// `events` and `approve` against a bare metadata service, and `approve` through a bridge → what they print, and their exit codes.
+// `events` and `approve`, at a metadata service or a bridge → what they print, and exit codes.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import packageJson from '../../../package.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-// Texts that others chose, full of what a terminal takes as commands → shown escaped by every verb that prints them, and by the log of `run`.
+// Texts full of terminal commands → shown escaped by every verb and by the log of `run`.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// `run` as a Node without flags starts it: V8's nursery stays small, unless the user gave flags of his own.
+// `run` under a Node without flags → V8's nursery stays small, unless the user gave flags.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

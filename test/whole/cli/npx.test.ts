@@ -1,4 +1,4 @@
-// `npx scheduled-events-bridge` in a checkout, as the README has it → the built command, as it is and at once.
+// `npx scheduled-events-bridge` in a checkout, as in the README → the built command, at once.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';

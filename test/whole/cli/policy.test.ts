@@ -1,4 +1,4 @@
-// `policy test` → which rule decides about the events of a file or of scenarios, for programs and on a terminal; and what it refuses.
+// `policy test` → which rule decides about events of a file or scenario; what it refuses.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// `run` as a process → CloudEvents on standard output, logs on standard error, and what keeps it from starting.
+// `run` as a process → CloudEvents on stdout, logs on stderr, and what keeps it from starting.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { localSimulator } from '../../far-sides/simulator-server.ts';

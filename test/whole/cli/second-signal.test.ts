@@ -1,4 +1,4 @@
-// One process of `run` and several signals: Ctrl-C reaches it twice where npx passes it on, and must not cut the deliveries that run.
+// Several signals to one `run`, as Ctrl-C under npx → deliveries that run are not cut.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';

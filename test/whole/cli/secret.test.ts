@@ -1,4 +1,4 @@
-// `secret` → new secrets and key pairs that the bridge's own configuration takes, and the public key of one that there is.
+// `secret` → secrets and key pairs that the configuration takes, and the public key of one.
 import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

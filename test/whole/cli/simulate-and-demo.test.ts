@@ -1,4 +1,4 @@
-// `simulate` and `demo` as processes → a metadata service on a port, and a tale that ends by itself.
+// `simulate` and `demo` as processes → a metadata service, and a tale that ends by itself.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run, start } from '../../support/program.ts';

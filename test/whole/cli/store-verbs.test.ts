@@ -1,4 +1,4 @@
-// `dead-letters`, `replay` and `resume` beside a running bridge and after it → what they print, what the receiver gets again, their exit codes.
+// `dead-letters`, `replay`, `resume` beside a bridge and after it → output, repeats, exit codes.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { SimulatedAzure } from '../../../src/simulator.ts';

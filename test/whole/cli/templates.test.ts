@@ -1,4 +1,4 @@
-// The built command with templates: the shipped ones are beside the program, faults end the start, and what happens at Azure reaches a chat and a dead letter.
+// The built command with templates → a chat gets what happens at Azure; faults end the start.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

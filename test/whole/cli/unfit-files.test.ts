@@ -1,4 +1,4 @@
-// Pipes, devices and files without end in the place of a configuration or of a secret → refused at once, with the name and what is wrong.
+// Pipes, devices, endless files as configuration or secret → refused at once, with the reason.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';

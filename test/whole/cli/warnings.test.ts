@@ -1,4 +1,4 @@
-// Configurations without faults in which something is probably not meant → warnings of `check` on standard error and of `run` in its log.
+// Configurations that are probably not meant → warnings of `check` on stderr, of `run` in its log.
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A test → a bridge from source on a real socket, beside a simulator with the event of the OpenAPI document's examples; nothing is posted.
+// A test → a bridge on a real socket, and a simulator with the OpenAPI examples' event.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A URL of an OpenAPI document → schemathesis on it, where this machine has it: how it ended and what it said.
+// A URL of an OpenAPI document → schemathesis on it, where installed: how it ended, what it said.
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';

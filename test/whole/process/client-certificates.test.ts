@@ -1,3 +1,4 @@
+// Certificates of clients over TLS → the names that they prove, or none.
 import assert from 'node:assert/strict';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import https from 'node:https';

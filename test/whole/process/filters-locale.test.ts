@@ -1,4 +1,4 @@
-// A locale and a time zone of the machine → what the templates' filter `date` writes there, which is always the same.
+// A locale and a time zone of the machine → the templates' filter `date` writes the same.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Proxies in the environment of a process → neither the bridge nor the recorder sends them what is for the metadata service.
+// Proxies in the environment → not used by bridge and recorder for the metadata service.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

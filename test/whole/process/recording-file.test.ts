@@ -1,4 +1,4 @@
-// A disk without room, or a pipe in the file's place → a recording that is refused, or ends with whole lines.
+// A full disk, or a pipe for a file → a recording refused, or ended with whole lines.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// A disk without room → errors that say so, nothing half stored, and a store that goes on once there is room.
+// A full disk → errors that say so, nothing half stored; the store goes on once there is room.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';

@@ -1,4 +1,4 @@
-// argv: what to do, and a folder → a process that uses the store there until it is killed; says on stdout how far it is.
+// What to do and a folder in argv → a process on that store until killed; tells how far it is.
 import { writeSync } from 'node:fs';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { eventApproval } from '../../unit/cloudevents/changes.ts';

@@ -1,4 +1,4 @@
-// A program for unread-log.test.ts: fills standard error, which nobody reads, then works on until SIGTERM; standard output tells how far it is.
+// Nothing → fills stderr, which nobody reads, then works on; stdout tells how far it is.
 import { createLogger } from '../../../src/telemetry/logger.ts';
 
 const { logger, dropped } = await createLogger({ stream: process.stderr, pretty: false, wallMs: Date.now });

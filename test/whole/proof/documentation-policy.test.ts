@@ -1,4 +1,4 @@
-// The shipped example configuration on every scenario of the simulator → the same distinct StartRequests as the documentation's advanced sample posts.
+// The example configuration on every scenario → the StartRequests of the documentation's sample.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test, { type TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// SIGTERM, pipes that nobody reads and readers that go away → an end with exit code 0 in time, and nothing lost for the next run.
+// SIGTERM, pipes that nobody reads, readers that leave → exit code 0 in time, nothing lost.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';

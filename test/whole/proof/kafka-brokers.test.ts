@@ -1,4 +1,4 @@
-// Brokers that are killed, frozen and relieved of their partitions under a stream of deliveries → nothing lost, nothing out of order, no repeat without need.
+// Brokers killed, frozen, relieved of partitions amid deliveries → nothing lost, all in order.
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { kafkaClient } from '../../../adapters/kafka/client/kafka-client.ts';

@@ -1,4 +1,4 @@
-// Connections cut at random, brokers that are away, full, slow, strict or somewhere else → what a lane and its Kafka sink make of it: all arrives, in order, without a needless repeat.
+// Connections cut, brokers away, full, slow, strict → all arrives through a lane, in order.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import kafkajs from 'kafkajs';

@@ -1,4 +1,4 @@
-// Three brokers, one of which goes away → the partitions that it alone keeps wait for it, all others go on.
+// Three brokers, one of which goes away → its own partitions wait for it, all others go on.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { inspect } from 'node:util';

@@ -1,4 +1,4 @@
-// A store, a lane and a Kafka sink on the real clock → changes of many keys sent through them, every attempt noted, and whether a topic holds what the attempts explain.
+// A store, a lane and a Kafka sink on the real clock → whether a topic holds what was attempted.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';

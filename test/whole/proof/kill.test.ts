@@ -1,4 +1,4 @@
-// kill -9 of `run` at each point between a document and what became of it → the next run loses nothing, and repeats with the same bytes and ids.
+// kill -9 of `run` at each point of its work → the next run loses nothing, repeats the same bytes.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-// A proxy in the environment, and secrets and payloads in every part of the bridge, with trouble everywhere → nothing of them goes where it does not belong.
+// Secrets and payloads everywhere, a proxy, trouble → nothing goes where it does not belong.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

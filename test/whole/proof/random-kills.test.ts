@@ -1,4 +1,4 @@
-// kill -9 at many random moments under a stream of events → in the end the receiver has every change that there was, each under one id with one body, in order.
+// kill -9 at random moments of a stream of events → the receiver has every change, once, in order.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as moment } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// Every shipped scenario → bridges on real sockets, one for each machine, and webhooks: each event is told from its first moment to its end.
+// Every shipped scenario → bridges and webhooks tell each event from first moment to end.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';

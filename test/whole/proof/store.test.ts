@@ -1,4 +1,4 @@
-// A disk that is full, a store that is damaged or in use → no delivery without its record, and errors that say what to do.
+// A disk that is full, a store damaged or in use → no delivery without record, and clear errors.
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

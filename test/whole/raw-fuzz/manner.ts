@@ -1,4 +1,4 @@
-// Numbers from a seed → how one connection behaves: what it says, in what pieces, whether it reads, and how it ends.
+// Numbers from a seed → how one connection behaves: what it says, whether it reads, its end.
 import { TOKEN } from '../../support/running-bridge.ts';
 
 export interface Manner {

@@ -1,4 +1,4 @@
-// Ports and a seed → connections that misbehave for some time, a bounded number at once; what those that read were told.
+// Ports and a seed → connections that misbehave for some time, and what those were told that read.
 import { setTimeout as pause } from 'node:timers/promises';
 import { RawConnection } from '../../support/raw-connection.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';

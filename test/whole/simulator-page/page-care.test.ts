@@ -1,4 +1,4 @@
-// The simulator's page in a real browser: what it owes to screen readers and small windows, to foreign text, to crowds and to a simulator that is away.
+// The simulator's page in a browser → readable by all: screen readers, small windows, odd text.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// The simulator's page in a real browser: its orders to the clock, faults and scenarios, and the requests that it lists.
+// The simulator's page in a browser → its orders to clock, faults, scenarios; the list of requests.
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { closeBrowser } from '../../support/browser.ts';

@@ -1,4 +1,4 @@
-// `node test/whole/simulator-page/page-picture.ts` → docs/simulate/simulator-page.png: the simulator's page with three machines and events in each state. Run by hand.
+// Run by hand → docs/simulate/simulator-page.png: the page with events in each state.
 import { join } from 'node:path';
 import { startSimulator } from '../../../src/simulator/server.ts';
 import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';

@@ -1,4 +1,4 @@
-// The simulator's page in a real browser: its machines, time line and events, used by keyboard and pointer.
+// The simulator's page in a browser → its machines, time line and events, by keyboard and pointer.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import test, { after } from 'node:test';

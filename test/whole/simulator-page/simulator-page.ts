@@ -1,4 +1,4 @@
-// A simulator whose clock stands at 14:00:00, and its page in a browser: how tests begin, and what they look for.
+// A simulator whose clock stands at 14:00:00 → its page in a browser, and what tests look for.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
