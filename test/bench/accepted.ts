@@ -1,4 +1,4 @@
-// Bridges that tell their deliveries (timed.ts), one for each round, and a document with 1,000 new events → how long until all of them are accepted.
+// Bridges that tell their deliveries, 1,000 new events → how long until all are accepted.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sections } from '../support/running-bridge.ts';
 import { BridgeBetween } from './bridge-between.ts';

@@ -1,4 +1,4 @@
-// An approver's POST, and its release of a hold → how long until the bridge has answered, or the StartRequest is there, beside bare POSTs of StartRequests.
+// An approver's POST or release → how long until answer or StartRequest, beside bare POSTs.
 import { setTimeout as pause } from 'node:timers/promises';
 import { startSimulator } from '../../src/simulator.ts';
 import { Program } from '../support/program.ts';

@@ -1,4 +1,4 @@
-// An event that a rule approves → how long until its StartRequest is at the metadata service, beside a bare loop; and until those of 1,000 are.
+// Events that a rule approves, one and 1,000 → how long until StartRequests, beside a bare loop.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type SimulatedAzure, startSimulator } from '../../src/simulator.ts';

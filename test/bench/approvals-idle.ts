@@ -1,4 +1,4 @@
-// Bridges with nothing to tell: without approvals, with twenty rules, and with JSON Web Tokens before and after the first one → what each costs in the same minute.
+// Idle bridges: no approvals, twenty rules, JSON Web Tokens → what each costs in the same minute.
 
 import { AUDIENCE, ISSUER, Issuer } from '../far-sides/token-issuer.ts';
 import type { Program } from '../support/program.ts';

@@ -1,4 +1,4 @@
-// A simulator and a bridge → how long approvals take on their way to the metadata service, and what a policy and JSON Web Tokens cost while nothing happens.
+// A simulator and a bridge → how long approvals take, and what approvals cost while idle.
 import { byRequest, released } from './approvals-by-request.ts';
 import { byRule, manyByRule } from './approvals-by-rule.ts';
 import { approvalsIdle } from './approvals-idle.ts';

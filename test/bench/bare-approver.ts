@@ -1,5 +1,5 @@
-// URL of the metadata service, file, interval → for ever: GET; where the answer is another one and lists Scheduled events, 4 KB to the disk and a StartRequest for each.
-// What any program that approves and loses nothing has to do at least.
+// Metadata URL, file, interval → for ever GET; on Scheduled events a write and StartRequests.
+// 4 KB go to the disk for each new answer. What any program that approves and loses nothing has to do at least.
 import { fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { exchange } from './exchange.ts';
 

@@ -1,4 +1,4 @@
-// As bare-turns.ts, brokers and topic behind its words → a bare kafkajs `send` of a record with acks=all for each document.
+// As bare-turns.ts, with brokers and topic → a bare kafkajs `send` with acks=all for each document.
 import kafkajs from 'kafkajs';
 import { takeTurns } from './bare-turns.ts';
 

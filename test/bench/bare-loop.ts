@@ -1,5 +1,5 @@
-// URL of the metadata service, URL of the receiver, file, interval → for ever: GET; where the answer is another one, 4 KB to the disk, POST.
-// What any program that loses nothing has to do at least.
+// Metadata URL, receiver URL, file, interval → for ever GET; on a new answer a write and a POST.
+// 4 KB go to the disk for each new answer. What any program that loses nothing has to do at least.
 import { fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 

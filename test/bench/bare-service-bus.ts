@@ -1,4 +1,4 @@
-// As bare-turns.ts, connection string and queue behind its words → a bare `sendMessages` of the SDK for each document.
+// As bare-turns.ts, with a connection string and a queue → a bare `sendMessages` for each document.
 import { ServiceBusClient } from '@azure/service-bus';
 import { takeTurns } from './bare-turns.ts';
 

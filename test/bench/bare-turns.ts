@@ -1,5 +1,5 @@
-// URL of the metadata service, file, interval as the script's words → for ever: GET; where the answer is another one, 4 KB to the disk, and `send`,
-// told as timed.ts tells deliveries. What any program that loses nothing has to do at least.
+// Metadata URL, file, interval → for ever GET; on a new answer a write and `send`, told (timed.ts).
+// 4 KB go to the disk for each new answer. What any program that loses nothing has to do at least.
 import { fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { sharedMs } from './clock.ts';

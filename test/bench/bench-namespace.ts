@@ -1,4 +1,4 @@
-// Names of queues → the Service Bus server of our tests in a process of its own, and sinks that send to it.
+// Names of queues → the Service Bus test server in its own process, and sinks that send to it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

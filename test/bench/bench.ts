@@ -1,4 +1,4 @@
-// Names of measurements, or none for all → a table of figures; docs/develop/performance.md tells what each one means. Nothing is asserted.
+// Names of measurements, or none for all → the figures that docs/develop/performance.md explains.
 import { approvals } from './approvals.ts';
 import { burst } from './burst.ts';
 import { type Row, table } from './figures.ts';

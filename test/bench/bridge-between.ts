@@ -1,4 +1,4 @@
-// The two far sides and a folder → a bridge in a process of its own between them, as often as a measurement needs one.
+// The two far sides and a folder → a bridge process between them, as often as one is needed.
 import type { StdioOptions } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

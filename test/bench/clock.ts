@@ -1,4 +1,4 @@
-// A moment of this process's elapsed time → the same moment by the clock that all processes of the machine share, in milliseconds.
+// A moment of this process → the same by the clock that all processes share, in milliseconds.
 const OFFSET_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
 /** Now, where nothing is given. */

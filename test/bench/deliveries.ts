@@ -1,4 +1,4 @@
-// The standard error of a program that tells its deliveries (timed.ts) → each call of its sink, as it is told.
+// Standard error of a program that tells its deliveries (timed.ts) → each call of its sink.
 import { createInterface } from 'node:readline';
 import type { Program } from '../support/program.ts';
 

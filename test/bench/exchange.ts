@@ -1,4 +1,4 @@
-// A method, a URL, headers and a JSON body → status and body of the answer, over connections that are kept.
+// A method, a URL, headers and a JSON body → the answer's status and body, on kept connections.
 import { Agent, request } from 'node:http';
 
 const agent = new Agent({ keepAlive: true });

@@ -1,4 +1,4 @@
-// Samples, process ids and rows → percentiles, what a process has used, and the table that is printed.
+// Samples, process ids and rows → percentiles, what a process used, and the printed table.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** One line of the table; `goal` is the issue's, empty where a row is there for comparison. */

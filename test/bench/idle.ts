@@ -1,4 +1,4 @@
-// A bridge with nothing to tell → what a poll costs and what it holds in memory, beside a plain Python loop in the same minute.
+// An idle bridge → what a poll costs and the memory held, beside a plain Python loop.
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

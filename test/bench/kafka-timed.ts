@@ -1,4 +1,4 @@
-// run --config FILE → the bridge; what each call of its kafka sinks took is told on standard error (timed.ts).
+// run --config FILE → the bridge, whose kafka sinks tell each call on standard error (timed.ts).
 import { kafka } from '../../adapters/kafka/kafka.ts';
 import { runBridge } from './run-bridge.ts';
 import { timed } from './timed.ts';

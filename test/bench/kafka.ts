@@ -1,4 +1,4 @@
-// A local broker → how long a change takes until every replica has it beside a bare send, what 1,000 at once take, and what a Kafka sink costs while it has nothing to do.
+// A local broker → time to all replicas beside a bare send, 1,000 at once, and an idle sink's cost.
 import { join } from 'node:path';
 import { Cluster } from '../far-sides/kafka/cluster.ts';
 import { noDistribution } from '../far-sides/kafka/distribution.ts';

@@ -1,4 +1,4 @@
-// Document change → webhook: from the moment a poll got the change to the moment the receiver had it, beside a bare loop doing the same.
+// A document change → the time from a poll's answer to the webhook's receiver, beside a bare loop.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';

@@ -1,4 +1,4 @@
-// A document → answers on loopback that are as quick as they can be, and the moment at which each poll was answered.
+// A document → quick answers on loopback, and the moment at which each poll was answered.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

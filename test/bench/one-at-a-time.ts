@@ -1,4 +1,4 @@
-// run --config FILE → the bridge, its webhook sinks with one delivery in flight, which no configuration asks for.
+// run --config FILE → the bridge, each webhook sink with one delivery in flight at a time.
 import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
 import { webhook } from '../../adapters/webhook/webhook.ts';
 import type { WebhookOptions } from '../../adapters/webhook/webhook-options.ts';

@@ -1,4 +1,4 @@
-// URL, count, how many at a time, bytes of a body → so many POSTs on kept connections; prints the milliseconds from the first to the last answer.
+// URL, count, how many at once, bytes → POSTs on kept connections; prints the milliseconds taken.
 import { Agent, request } from 'node:http';
 
 const [url = '', count = '', inFlight = '', bytes = ''] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// kill -9 amid deliveries that fail → how long after the restart until the first poll, and until the first redelivery.
+// kill -9 amid failing deliveries → the time until the first poll and the first redelivery.
 import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
 import { BridgeBetween } from './bridge-between.ts';
 import { median, type Row } from './figures.ts';

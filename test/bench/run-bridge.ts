@@ -1,4 +1,4 @@
-// Kinds of sink, and run --config FILE as the words behind the script's → the bridge in this process, from its sources, until SIGTERM.
+// Kinds of sink, run --config FILE → the bridge from its sources in this process, until SIGTERM.
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';

@@ -1,4 +1,4 @@
-// run --config FILE → the bridge; what each call of its service-bus sinks took is told on standard error (timed.ts).
+// run --config FILE → the bridge, whose service-bus sinks tell each call on standard error.
 import { serviceBus } from '../../adapters/service-bus/service-bus.ts';
 import { runBridge } from './run-bridge.ts';
 import { timed } from './timed.ts';

@@ -1,4 +1,4 @@
-// A simulator with 1,000 events → requests a second of its processor time, its memory, and what a month of scenario time takes.
+// A simulator with 1,000 events → requests a CPU second, memory, time for a simulated month.
 import { Agent, request } from 'node:http';
 import { Group } from '../../src/simulator/group.ts';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';

@@ -1,4 +1,4 @@
-// A simulator in this process → the moments (elapsed time) at which polls are answered and StartRequests arrive, seen without touching it.
+// A simulator in this process → when polls are answered and StartRequests arrive.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

@@ -1,4 +1,4 @@
-// A bridge and a bare loop that tell their deliveries (timed.ts), each with a metadata service of its own → one change after the other, in turn, and how long each took.
+// A bridge and a bare loop, each with a metadata service → how long each took for every change.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';

@@ -1,4 +1,4 @@
-// Twenty rules of a policy, of which the last alone approves what a `User` started; nothing that comes before it matches.
+// Nothing → a policy of twenty rules, of which the last alone matches what a `User` started.
 
 const WHERE = { impacts: ['Redeploy', 'Terminate'], notice: { below: '30m' }, duration: { min: '0s', below: '9s' } };
 const others = Array.from({ length: 19 }, (_, place) => ({ when: { ...WHERE, resources: [`other${place}_*`] }, then: 'wait' }));

@@ -1,4 +1,4 @@
-// A journal of 100 and of 1,000,000 events → what a poll costs that brings nothing new, with 200 events listed and with none.
+// Journals of 100 and 1,000,000 events → what a poll costs that brings nothing new.
 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

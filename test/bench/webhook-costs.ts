@@ -1,4 +1,4 @@
-// A CloudEvent of an ordinary maintenance → what making a request of it and signing it cost, each way, in microseconds an event.
+// A CloudEvent of an ordinary maintenance → microseconds to make a request of it and to sign it.
 import { encoder } from '../../adapters/webhook/encoder.ts';
 import { signer } from '../../adapters/webhook/signing.ts';
 import { templateEncoder } from '../../adapters/webhook/template/template-encoder.ts';

@@ -1,4 +1,4 @@
-// 1,000 events in one document → how long until a receiver has them, beside a plain loop that posts as many, and what encoding and signing cost.
+// 1,000 events in one document → time until a receiver has them, beside a plain loop of POSTs.
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebhookReceiver } from '../far-sides/webhook-receiver.ts';

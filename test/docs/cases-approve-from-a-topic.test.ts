@@ -1,4 +1,4 @@
-// docs/approve/cases/approve-from-a-topic.md → its blocks, typed as they stand into terminals, with the test broker, a simulator and a bridge; its queue with a namespace on loopback.
+// docs/approve/cases/approve-from-a-topic.md → its blocks, typed into terminals as they stand.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';

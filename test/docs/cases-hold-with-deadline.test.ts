@@ -1,4 +1,4 @@
-// docs/approve/cases/hold-with-deadline.md → its blocks, typed as they stand into terminals, with a simulator and a bridge.
+// docs/approve/cases/hold-with-deadline.md → its blocks, typed into terminals as they stand.
 import { test } from 'node:test';
 import { PlayedPage } from './played-page.ts';
 

@@ -1,4 +1,4 @@
-// docs/approve/cases/leader-failover.md → its blocks, typed as they stand into terminals, with a simulator and three bridges.
+// docs/approve/cases/leader-failover.md → its blocks, typed into terminals as they stand.
 import { test } from 'node:test';
 import { PlayedPage } from './played-page.ts';
 

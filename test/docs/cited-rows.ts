@@ -1,4 +1,4 @@
-// A page whose table rows have numbers, and tests that carry these numbers at the end of their titles → which row names which test files, and which do.
+// A page with numbered table rows, and tests that cite them → which row names which tests.
 import { globSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 

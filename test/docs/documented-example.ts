@@ -1,4 +1,4 @@
-// A page of docs/receive/examples/ → its programs in a project that has the package installed, as processes beside the built bridge and the simulator.
+// A page of docs/receive/examples/ → its programs, run beside the built bridge and the simulator.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// A transport to the metadata service and a pause → the advanced sample of Microsoft's page, transcribed from docs/develop/protocol.md alone (protocol 6.1, 6.2 and 7.5).
+// A transport and a pause → Microsoft's advanced sample, transcribed from docs/develop/protocol.md.
 import type { Transport } from '../../src/metadata/transport.ts';
 import { type Deps, sleep } from '../../src/time/clock.ts';
 

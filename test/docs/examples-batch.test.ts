@@ -1,4 +1,4 @@
-// docs/receive/examples/checkpoint-a-batch-job.md → its job and bridge as processes: what the page promises of each case, and every item exactly once.
+// docs/receive/examples/checkpoint-a-batch-job.md → its job: every item done exactly once.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// docs/receive/examples/drain-an-http-service.md → its service and bridge as processes: what the page promises of each case.
+// docs/receive/examples/drain-an-http-service.md → its service and bridge keep what the page says.
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import test from 'node:test';

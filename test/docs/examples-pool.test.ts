@@ -1,4 +1,4 @@
-// docs/receive/examples/leave-a-load-balancer.md → its program beside an application, behind a balancer that asks it: what the page promises of each case.
+// docs/receive/examples/leave-a-load-balancer.md → its program behind a balancer that asks it.
 import assert from 'node:assert/strict';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

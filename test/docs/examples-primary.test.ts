@@ -1,4 +1,4 @@
-// docs/receive/examples/step-down-as-primary.md → two members with a bridge each and one lease: what the page promises of each case.
+// docs/receive/examples/step-down-as-primary.md → two members, each with a bridge, and one lease.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

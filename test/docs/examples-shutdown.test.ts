@@ -1,4 +1,4 @@
-// docs/receive/examples/shut-down-gracefully.md → its program with the page's service as a child: what the page promises of each case.
+// docs/receive/examples/shut-down-gracefully.md → its program with the page's service as a child.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// docs/receive/examples/ → its index names every page, and every page is complete: program, bridge, a try, the cases, what to watch, and a test that plays it.
+// docs/receive/examples/ → its index names every page, and every page has all parts and a test.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The tables of docs/operate/kafka.md → the errors, messages and rights of the adapter, compared both ways.
+// The tables of docs/operate/kafka.md → the adapter's errors, messages and rights, both ways.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// docs/operate/kafka.md → its commands, configurations and its consumer, typed as they stand there against the test broker, a simulator and the built command.
+// docs/operate/kafka.md → its commands, configurations and consumer, run as they stand there.
 import assert from 'node:assert/strict';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The table of what is mended of kafkajs, and the titles of its tests → each repair has a test, and each title names repairs of the table.
+// The table of kafkajs's repairs, titles of tests → each repair has a test, each title a repair.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A Markdown page of the repository → its code blocks, each with the heading that it stands under, and its tables.
+// A Markdown page of the repository → its code blocks with their headings, and its tables.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

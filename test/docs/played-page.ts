@@ -1,4 +1,4 @@
-// A page of docs/ that is played in terminals → its blocks one after the other, typed into shells, and what it shows held against what they print.
+// A page of docs/ → its blocks typed into shells in turn, what they print held against the page.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';

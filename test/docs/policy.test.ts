@@ -1,4 +1,4 @@
-// docs/approve/policy.md → the output that it shows is what the program prints, and the long form of `documentation` decides as the short one.
+// docs/approve/policy.md → what the program prints, and the two forms of `documentation` agree.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';

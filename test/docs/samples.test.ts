@@ -1,4 +1,4 @@
-// docs/simulate/samples.md → each block run as it stands there, in a network namespace where the simulator answers at 169.254.169.254.
+// docs/simulate/samples.md → each block run as it stands, with the simulator at 169.254.169.254.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

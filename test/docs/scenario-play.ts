@@ -1,4 +1,4 @@
-// A script and a group's size → every document and status on the way, for a client that approves all it sees or nothing, without sockets.
+// A script and a group's size → each document and status on the way, for two kinds of client.
 import assert from 'node:assert/strict';
 import type { SimAnswer } from '../../src/simulator/answer.ts';
 import { machineNames } from '../../src/simulator/events/machine.ts';

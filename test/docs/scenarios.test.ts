@@ -1,4 +1,4 @@
-// docs/simulate/scenarios.md → the scenarios that are shipped, the keys that a file may have, and an example that is read and played.
+// docs/simulate/scenarios.md → the shipped scenarios, a file's keys, and an example that plays.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type * as v from 'valibot';

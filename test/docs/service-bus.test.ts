@@ -1,4 +1,4 @@
-// docs/operate/service-bus.md → its consumers run against a namespace on loopback, its filter there, its table of answers compared with what the sink makes of each.
+// docs/operate/service-bus.md → its consumers and its filter run; its table of answers compared.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// docs/simulate/simulator.md, clients with a fixed address → its lines as they stand there: two unmodified clients in two namespaces, each of them another machine.
+// docs/simulate/simulator.md → two unmodified clients in two namespaces, each another machine.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';

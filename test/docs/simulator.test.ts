@@ -1,4 +1,4 @@
-// docs/simulate/simulator.md → its options, routes, fields and state beside those that there are, and its maintenance by hand, typed in a shell.
+// docs/simulate/simulator.md → its options, routes, fields and state; its commands, typed in.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';

@@ -1,4 +1,4 @@
-// The clause tables of docs/operate/webhooks.md and the titles of tests → each clause has its tests or says why not, each citation its clause.
+// Clauses of docs/operate/webhooks.md, titles of tests → each clause has its tests or a reason.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { citationsOf, citedRows, differingRows, unknownCitations } from './cited-rows.ts';

@@ -1,4 +1,4 @@
-// The receivers of docs/operate/webhooks.md, as they stand there → what they make of our deliveries, and of forged ones.
+// The receivers of docs/operate/webhooks.md → what they make of our deliveries and of forged ones.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';

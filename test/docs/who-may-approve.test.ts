@@ -1,4 +1,4 @@
-// docs/approve/who-may-approve.md → its configuration serves, its commands make certificates, and each of its approvers is known by what it has.
+// docs/approve/who-may-approve.md → its configuration and certificates; its approvers are known.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// docs/simulate/with-curl.md → its blocks, typed in shells against a simulator on a free port: query, watch, approve.
+// docs/simulate/with-curl.md → its blocks, typed in shells against a simulator on a free port.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { poll } from '../support/poll.ts';

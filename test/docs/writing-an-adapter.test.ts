@@ -1,4 +1,4 @@
-// The guide's adapters, run as they stand on the page → the contract suite, their far sides a file on disk and an HTTP server.
+// The guide's adapters as they stand on the page → the contract suite, on a file and a server.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The rows of the fidelity table and the titles of tests → each simulated row has its tests, each citation its row, each named file its citation.
+// Rows of the fidelity table, titles of tests → each row has its tests, each citation its row.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type CitedRow, citationsOf, citedRows, differingRows, pageOf, unknownCitations } from '../docs/cited-rows.ts';

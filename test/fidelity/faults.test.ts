@@ -1,4 +1,4 @@
-// What clients met in the field and no service does by itself: how a fault brings each of it about; rows of docs/simulate/fidelity.md.
+// Faults ordered at the simulator → what clients met in the field; docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { simulatedGroup } from '../virtual/simulated-group.ts';

@@ -1,4 +1,4 @@
-// How events live beyond the plain case: other tenants, cancellations, secondary impacts, any notice and any length; rows of docs/simulate/fidelity.md.
+// Other tenants, cancellations, secondary impacts → how events live; docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';

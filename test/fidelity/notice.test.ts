@@ -1,4 +1,4 @@
-// A simulated clock that was put forward, and clients on real time → by which clock NotBefore is listed; rows of docs/simulate/fidelity.md.
+// A simulated clock put forward → which clock lists NotBefore; rows of docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { GroupState } from '../../src/simulator/control/group-state.ts';

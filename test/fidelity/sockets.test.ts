@@ -1,4 +1,4 @@
-// What only a socket shows: addresses, ports, and an answer that is held; rows of docs/simulate/fidelity.md.
+// A simulator on sockets → its addresses, ports, held answers; rows of docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { SimulatorServerOptions } from '../../src/simulator/server.ts';

@@ -1,4 +1,4 @@
-// The service's own time under --strict: its first answer, its first events, its switching off, its limit; rows of docs/simulate/fidelity.md.
+// A service under --strict → first answer, first events, switching off; docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';

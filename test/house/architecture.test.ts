@@ -1,4 +1,4 @@
-// docs/develop/architecture.md's table and the source files → the rules of the house: imports point one way, no cycles, time and chance come in at one place.
+// docs/develop/architecture.md's table and the sources → imports point one way, and no cycles.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
@@ -153,14 +153,6 @@ test('only the verbs see the list of adapters', () => {
   const offences = files.filter((file) => file.imports.includes('adapters/index.ts') && !/^src\/verbs\//.test(file.path));
   assert.deepEqual(
     offences.map((file) => file.path),
-    [],
-  );
-});
-
-test('the first line of each file is a comment that tells what comes in and what goes out', () => {
-  const silent = files.filter((file) => !/^\/\/ .{20,}/.test(file.text.replace(/^#!.*\n/, '')));
-  assert.deepEqual(
-    silent.map((file) => file.path),
     [],
   );
 });

@@ -1,4 +1,4 @@
-// Numbers that comments and titles cite → each has its heading, its numbered promise or its row on a page of the repository.
+// Numbers that comments and titles cite → each has its heading, promise or row on a page.
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

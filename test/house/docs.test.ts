@@ -1,4 +1,4 @@
-// The pages for users → links that resolve, names that exist, commands and configurations that the program takes, examples that are real.
+// The pages for users → links resolve, names exist, commands and configurations work.
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

@@ -1,4 +1,4 @@
-// The closed list of error codes: against docs/operate/errors.md, both ways, and against the code that throws them.
+// The closed list of error codes → the same in docs/operate/errors.md and in what throws them.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// package.json's scripts and the test files → each test is run by them, and the unit tests need nothing but Node.
+// package.json's scripts and the test files → each is run; the unit tests need Node alone.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

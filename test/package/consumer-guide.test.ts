@@ -1,4 +1,4 @@
-// docs/receive/consumer.md → each of its code blocks, run as it stands in a project that has the package installed: against the real webhook sink, and brokers' clients that play back.
+// docs/receive/consumer.md → its code blocks, run in a project that has the package installed.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// The package in a project that installs it without any dependency → `scheduled-events-bridge/consumer` runs there, and its types are strict.
+// The package, installed without dependencies → its consumer library runs there, types strict.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// docs/simulate/testing-with-the-simulator.md → each of its code blocks, run as it stands in a project that has the package installed.
+// docs/simulate/testing-with-the-simulator.md → its code blocks, run with the package installed.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { codeBlocksOf } from '../docs/markdown-page.ts';

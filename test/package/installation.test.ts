@@ -1,4 +1,4 @@
-// The package installed by npm into an empty folder → it alone is there, all of it runs, and nothing in it asks for another package.
+// The package, installed by npm into an empty folder → it alone is there, and all of it runs.
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';

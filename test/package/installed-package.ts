@@ -1,4 +1,4 @@
-// The built package → packed as npm would publish it, and unpacked into a project outside this repository, without any of its dependencies.
+// The built package → packed as for npm, unpacked into a project outside this repository.
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The package as npm would publish it → what it holds, and what a project that installs it can do with it: JavaScript, types, the command.
+// The package as npm would publish it → what it holds: JavaScript, types, the command.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// src/simulator.ts as a test of another project uses it: orders, looks and waiting, against a client on a real socket.
+// src/simulator.ts as other projects' tests use it → what a client on a real socket is told.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A bridge and a simulator as processes of their own → their ports, their memory, and how often the bridge polls: for tests that press on them.
+// A bridge and a simulator as processes → their ports and memory, and how often the bridge polls.
 import { readFileSync } from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// Chromium, where this machine has it → pages for tests to use as a user would; each fails its test for an error of its own or a way out of loopback.
+// Chromium, where there is one → pages for tests, which fail for errors and ways out of loopback.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';

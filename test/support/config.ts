@@ -1,4 +1,4 @@
-// Configurations for tests: YAML text → what readConfig makes of it, with adapters, environment and files of the test's own.
+// YAML text → what readConfig makes of it, with a test's own adapters, environment and files.
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';

@@ -1,4 +1,4 @@
-// A test → a network namespace of its own: a machine with no network but the addresses put on its loopback, gone with the test.
+// A test → a network namespace with the addresses that it names, gone with the test.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A condition on something outside → a promise that it came true; for tests that watch another process or socket.
+// A condition on another process or socket → a promise that it came true.
 
 /** Looks again at every turn of the event loop, a few milliseconds apart, until `holds`. @throws after `withinMs`, naming `what`: a function is asked then */
 export async function poll(holds: () => boolean | Promise<boolean>, what: string | (() => string), withinMs = 20_000): Promise<void> {

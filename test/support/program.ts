@@ -1,4 +1,4 @@
-// Arguments → the built command in a process of its own: what it prints, and how it ends. `npm test` builds dist/ before the tests.
+// Arguments → the built command (`npm run build`) as a process: what it prints, how it ends.
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

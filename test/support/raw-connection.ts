@@ -1,4 +1,4 @@
-// A port → a TCP or TLS connection that says byte for byte what a test wants, and reads only when it is told to.
+// A port → a TCP or TLS connection that sends and reads what a test wants, byte for byte.
 import { once } from 'node:events';
 import net from 'node:net';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// A metadata service, sinks and a folder → a configuration file, and processes of `run` on it, one after the other.
+// A metadata service, sinks, a folder → a configuration file, and processes of `run` on it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';

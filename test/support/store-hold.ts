@@ -1,4 +1,4 @@
-// A store's folder → its write lock, held by this process: who wants to commit there waits, as long as SQLite's patience lasts.
+// A store's folder → its write lock, held by this process: whoever wants to commit waits.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// A metadata service of a few events, a store and Approvals over them, in virtual time: for tests of what is recorded and posted.
+// A few events, a store in memory → Approvals over them in virtual time, and what is posted.
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { Approvals, type ApprovalsParts } from '../../src/approvals/approvals.ts';

@@ -1,4 +1,4 @@
-// Options of a credential → the credential in virtual time, asked for tokens of a scope of its own; no secret and no token is logged.
+// Options of a credential → the credential in virtual time; no secret and no token is logged.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { AzureCredential } from '../../src/azure/credential.ts';

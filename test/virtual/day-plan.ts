@@ -1,4 +1,4 @@
-// A seed → what happens around a bridge on one day: events, faults, sinks in trouble, restarts, kills.
+// A seed → what happens around a bridge on one day: events, faults, failing sinks, restarts, kills.
 
 import { sleep } from '../../src/time/clock.ts';
 import type { FaultyMetadataService } from './faulty-metadata-service.ts';

@@ -1,4 +1,4 @@
-// What a bridge was given to read → the CloudEvents that it owes: the oracle of the whole-bridge tests, which shares no code with src/changes.
+// What a bridge was given to read → the CloudEvents that it owes; shares no code with src/changes.
 import assert from 'node:assert/strict';
 import type { Transport, TransportAnswer } from '../../src/metadata/transport.ts';
 import type { WireEvent } from '../../src/simulator/events/event.ts';

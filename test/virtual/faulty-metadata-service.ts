@@ -1,4 +1,4 @@
-// Chance → faults of a metadata service on its way to a bridge: odd answers, outages, stale documents.
+// Chance → faults of a metadata service: odd answers, outages, stale documents.
 import type { Transport, TransportAnswer } from '../../src/metadata/transport.ts';
 import { Simulator } from '../../src/simulator/simulator.ts';
 import type { Simulation } from './simulation.ts';

@@ -1,4 +1,4 @@
-// Fake ports behind a real HTTP server on loopback, and a client that sends what a test says: for tests of routes and limits.
+// Fake ports, an HTTP server on loopback → a client that sends what a test of routes says.
 import http from 'node:http';
 import https from 'node:https';
 import type { TestContext } from 'node:test';

@@ -1,4 +1,4 @@
-// A lane on virtual time over a store in memory and a scripted adapter, with what it logged and reported.
+// A store in memory and a scripted adapter → a lane in virtual time, and what it logged.
 import { pino } from 'pino';
 import { Lane, type LaneOptions } from '../../src/delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../../src/delivery/lane-report.ts';

@@ -1,4 +1,4 @@
-// ApprovalStore in memory, for tests: what a transaction wrote is there at once or, where it throws, not at all; survives its Approvals.
+// Writes of approvals → an ApprovalStore in memory: each transaction whole or not at all.
 
 import type { ApprovalStore, ApprovalTransaction } from '../../src/approvals/store.ts';
 import type { ApprovalStep, EventApproval, MessageState, ReceivedMessage, RecordPart, RecordRange } from '../../src/model/approvals.ts';

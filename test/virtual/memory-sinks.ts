@@ -1,4 +1,4 @@
-// A kind of sink in memory → what its far sides took and when; each answers as a test tells it, and outlives the bridges that send to it.
+// A kind of sink in memory → what its far sides took and when; each answers as a test says.
 import * as v from 'valibot';
 import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';

@@ -1,4 +1,4 @@
-// A kind of approval source in memory → what its readers did with each message; the broker outlives the bridges that read from it.
+// A kind of approval source in memory → what its readers did with each message.
 import * as v from 'valibot';
 import type { ApprovalMessage, ApprovalSource, ApprovalSourceDefinition, MessageVerdict } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';

@@ -1,4 +1,4 @@
-// A bridge between the simulator and approvers in virtual time → what was posted to the metadata service, what approvers heard, and the record.
+// A bridge in virtual time, simulator and approvers → what was posted, heard and recorded.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Transport } from '../../src/metadata/transport.ts';

@@ -1,4 +1,4 @@
-// Requests to a metadata service and its answers, as tests of the recorder make them, and what it wrote of them.
+// Requests to a metadata service and its answers → what the recorder wrote of them.
 import type { SimRequest } from '../../src/simulator/answer.ts';
 import { Recorder } from '../../src/simulator/recording/recorder.ts';
 import type { RecordedDocument, RecordingLine } from '../../src/simulator/recording/recording.ts';

@@ -1,4 +1,4 @@
-// Several simulated machines of one group in virtual time, for tests that ask each of them, without sockets.
+// A number of machines → a simulated group in virtual time, asked without sockets.
 import { Group, type GroupOptions } from '../../src/simulator/group.ts';
 import type { Script, Step } from '../../src/simulator/script/script.ts';
 import { Simulator } from '../../src/simulator/simulator.ts';

@@ -1,4 +1,4 @@
-// A simulated machine in virtual time, and what tests say to it: requests of the VM's own and control requests, without sockets.
+// Requests of the VM and control requests → one simulated machine's answers, in virtual time.
 import assert from 'node:assert/strict';
 import type { SimAnswer } from '../../src/simulator/answer.ts';
 import type { WireEvent } from '../../src/simulator/events/event.ts';

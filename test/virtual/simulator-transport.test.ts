@@ -1,4 +1,4 @@
-// The simulator as the metadata client's transport, in memory: late, broken and aborted exchanges in virtual time.
+// The simulator as a transport in memory → late, broken and aborted exchanges in virtual time.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { TransportAnswer } from '../../src/metadata/transport.ts';

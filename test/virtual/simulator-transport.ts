@@ -1,4 +1,4 @@
-// A simulator → the metadata client's Transport, in memory and in virtual time: delays, resets and cut-off answers as on a socket.
+// A simulator → the metadata client's Transport, in memory: delays, resets, cut-off answers.
 import { BridgeError } from '../../src/errors.ts';
 import type { Transport } from '../../src/metadata/transport.ts';
 import type { SimAnswer } from '../../src/simulator/answer.ts';

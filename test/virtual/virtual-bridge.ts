@@ -1,4 +1,4 @@
-// Settings → a whole bridge on virtual time, between a simulated metadata service and sinks in memory; it can be stopped, killed and started again.
+// Settings → a whole bridge in virtual time with sinks in memory; it can be stopped and killed.
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,4 @@
-// Settings → five bridges in virtual time, each on its own machine of one simulated group and with its own clock; each can die, freeze, be cut off or be slow.
+// Settings → five bridges of one simulated group in virtual time; each can die, freeze or be slow.
 import type { TestContext } from 'node:test';
 import { BridgeError } from '../../src/errors.ts';
 import type { Transport } from '../../src/metadata/transport.ts';

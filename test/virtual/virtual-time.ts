@@ -1,4 +1,4 @@
-// A seed → Deps on virtual time: nothing passes until a test advances it, and what it draws at random repeats.
+// A seed → Deps on virtual time: a test advances it, and what it draws at random repeats.
 
 import type { Deps } from '../../src/time/clock.ts';
 import { schedulerOn } from '../../src/time/system.ts';
