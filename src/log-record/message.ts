@@ -1,0 +1,124 @@
+// A CloudEvent's attributes and data → one sentence in plain English, in one line (behaviour 9.1).
+import type { JsonObject } from '../formats/json-object.ts';
+import { isObject } from '../formats/json-object.ts';
+import { asBlanks } from '../formats/visible-text.ts';
+import { CHANGE_NAMES, type ChangeName } from '../model/change-names.ts';
+
+/** What an operator calls what Azure does: as a verb, and as the thing that is done. */
+const IMPACTS: ReadonlyMap<string, readonly [verb: string, noun: string]> = new Map([
+  ['freeze', ['freeze', 'freeze']],
+  ['reboot', ['reboot', 'reboot']],
+  ['redeploy', ['redeploy', 'redeployment']],
+  ['preempt', ['evict', 'eviction']],
+  ['terminate', ['terminate', 'termination']],
+]);
+
+type Attributes = Readonly<Record<string, string | number | boolean>>;
+type Sentence = (data: JsonObject, attributes: Attributes) => string;
+
+const SENTENCES: Readonly<Record<ChangeName, Sentence>> = {
+  scheduled: (data) => `${sourceOf(data)} will ${deedOf(data)}, ${whenOf(data)}${tail(data['description'])}`,
+  updated: (data) => `The ${thingOf(data)} has changed${inBrackets(data['changedFields'])}${news(data)}`,
+  started: (data) => `${sourceOf(data)} has begun to ${deedOf(data)}${tail(data['description'])}`,
+  ended: (data) => `The ${thingOf(data)} is over${inBrackets(data['outcome'])}`,
+  'approval.recorded': (data, attributes) => `The ${approvedThing(data, attributes)} was approved${byWhom(data)}`,
+  'approval.submitted': (data, attributes) =>
+    `The metadata service has accepted the approval of the ${approvedThing(data, attributes)}${byWhom(data)}`,
+  'approval.failed': (data, attributes) =>
+    `The approval of the ${approvedThing(data, attributes)}${byWhom(data)} has failed${inBrackets(data['reason'])}`,
+  'source.blind': (data) =>
+    `The bridge on ${observerOf(data)} has had no good document of the metadata service since ${sinceOf(data)}${tail(data['reason'])}`,
+  'source.restored': (data) =>
+    `The bridge on ${observerOf(data)} has a good document of the metadata service again, the first since ${sinceOf(data)}`,
+};
+
+/** The name of the change in a CloudEvent's type, whatever its prefix: what stands before `.v1`; null for a type that is none of the bridge's. */
+export function changeOf(type: string): ChangeName | null {
+  return CHANGE_NAMES.find((name) => type.endsWith(`.${name}.v1`)) ?? null;
+}
+
+export function messageOf(attributes: Attributes, data: JsonObject): string {
+  const type = String(attributes['type']);
+  const change = changeOf(type);
+  const sentence = change === null ? `A CloudEvent of the type ${type}${tail(data['description'])}` : SENTENCES[change](data, attributes);
+  return asBlanks(sentence);
+}
+
+function sourceOf(data: JsonObject): string {
+  return textOf(data['eventSource']) || 'an unknown source';
+}
+
+function machinesOf(data: JsonObject): string {
+  return listOf(data['resources'], ' and ') || 'no named machine';
+}
+
+/** What comes behind "will". */
+function deedOf(data: JsonObject): string {
+  const type = textOf(data['eventType']);
+  const verb = IMPACTS.get(type.toLowerCase())?.[0] ?? `carry out ${maintenanceOf(type)} on`;
+  return `${verb} ${machinesOf(data)}`;
+}
+
+/** What comes behind "the". */
+function thingOf(data: JsonObject): string {
+  const type = textOf(data['eventType']);
+  const noun = IMPACTS.get(type.toLowerCase())?.[1];
+  return `${noun === undefined ? `${maintenanceOf(type)} on` : `${noun} of`} ${machinesOf(data)}`;
+}
+
+function maintenanceOf(type: string): string {
+  return type === '' ? 'maintenance of an unknown type' : `maintenance of type ${type}`;
+}
+
+/** Data of approvals names the event by its id alone; its type stands in an attribute where the service lists the event. */
+function approvedThing(data: JsonObject, { impact }: Attributes): string {
+  const type = textOf(impact);
+  return `${IMPACTS.get(type)?.[1] ?? maintenanceOf(type)} (event ${textOf(data['eventId'])})`;
+}
+
+/** No approver is named where several said yes, or a rule did; the rule stands there for both. */
+function byWhom(data: JsonObject): string {
+  const [approver, policy] = [textOf(data['approver']), textOf(data['policy'])];
+  return `${approver && ` by ${approver}`}${policy && ` under the rule ${policy}`}`;
+}
+
+function whenOf(data: JsonObject): string {
+  const notBefore = textOf(data['notBefore']);
+  return notBefore === '' ? 'no time given' : `not before ${notBefore}`;
+}
+
+/** Of a changed event that has not begun: when it will, too. */
+function news(data: JsonObject): string {
+  const description = tail(data['description']);
+  return data['eventStatus'] === 'Started' ? description : `: ${whenOf(data)}${description}`;
+}
+
+function observerOf({ observer }: JsonObject): string {
+  return (isObject(observer) && textOf(observer['name'])) || 'a machine of unknown name';
+}
+
+function sinceOf(data: JsonObject): string {
+  const since = textOf(data['since']);
+  return data['lastDocumentAt'] === null ? `its first request at ${since}` : since;
+}
+
+function tail(value: unknown): string {
+  const text = textOf(value);
+  return text && `: ${text}`;
+}
+
+function inBrackets(value: unknown): string {
+  const text = Array.isArray(value) ? listOf(value, ', ') : textOf(value);
+  return text && ` (${text})`;
+}
+
+/** All of them: `web_0, web_1 and web_2`. */
+function listOf(value: unknown, beforeLast: string): string {
+  const names = (Array.isArray(value) ? value : []).map(textOf);
+  const last = names.pop() ?? '';
+  return names.length === 0 ? last : `${names.join(', ')}${beforeLast}${last}`;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,100 @@
+// CEF read back by a reader of its own.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { toCef } from '../../../src/log-record/cef.ts';
+import type { LogRecord } from '../../../src/log-record/log-record.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { approvalChange, eventChange, sourceChange } from '../cloudevents/changes.ts';
+import { hostileRecord, recordOf, sampleRecords } from './samples.ts';
+
+/** By the letter of CEF version 0: seven bars end the header; a key is a word before an equals sign that has no backslash. */
+function read(line: string): { readonly header: readonly string[]; readonly fields: Readonly<Record<string, string>> } {
+  const header: string[] = [];
+  let rest = line;
+  for (let bars = 0; bars < 7; bars += 1) {
+    const [whole, value = ''] = /^((?:[^\\|]|\\[\\|])*)\|/.exec(rest) ?? assert.fail(`no ${bars + 1}. field of the header`);
+    header.push(value.replaceAll(/\\([\\|])/g, '$1'));
+    rest = rest.slice(whole.length);
+  }
+  const fields = rest.split(/ (?=[A-Za-z0-9]+=)/).map((field) => {
+    const [, key = '', value = ''] = /^(\w+)=((?:[^\\=]|\\[\\=nr])*)$/s.exec(field) ?? assert.fail(`no field: ${field}`);
+    return [key, value.replaceAll(/\\([\\=nr])/g, (_, escaped: string) => ({ n: '\n', r: '\r' })[escaped] ?? escaped)];
+  });
+  return { header, fields: Object.fromEntries(fields) };
+}
+
+/** What CEF has no escape for is a blank. */
+function blanked(text: unknown): string {
+  return String(text).replaceAll(/[[\p{Cc}\p{Bidi_Control}\u2028\u2029]--[\n\r]]/gv, ' ');
+}
+
+test('the header names the format, the program, the change and the severity, and no version that a repeat could change', () => {
+  const severe = ['Freeze', 'Reboot', 'Terminate'].map(
+    (eventType) => read(toCef(recordOf(eventChange({ event: scheduledEvent({ eventType }) })))).header,
+  );
+  assert.deepEqual(severe, [
+    ['CEF:0', 'scheduled-events-bridge', 'scheduled-events-bridge', '1', 'scheduled', 'Maintenance scheduled', '3'],
+    ['CEF:0', 'scheduled-events-bridge', 'scheduled-events-bridge', '1', 'scheduled', 'Maintenance scheduled', '6'],
+    ['CEF:0', 'scheduled-events-bridge', 'scheduled-events-bridge', '1', 'scheduled', 'Maintenance scheduled', '9'],
+  ]);
+});
+
+test('an event is told under the keys of the CEF dictionary, each custom one with its label', () => {
+  const { message, ...record } = recordOf(eventChange({ phase: 'ended', outcome: 'completed', event: scheduledEvent() }));
+  assert.deepEqual(read(toCef({ message, ...record })).fields, {
+    cnt: '1',
+    rt: String(Date.parse(record.time)),
+    externalId: 'c7061bac-afdc-4513-b24b-aa5f13a16123:ended',
+    msg: message,
+    ...{ cs1: '/subscriptions/s/resourcegroups/g', cs1Label: 'source' },
+    ...{ cs2: 'io.github.scheduled-events-bridge.ended.v1', cs2Label: 'type' },
+    ...{ cs3: 'C7061BAC-AFDC-4513-B24B-AA5F13A16123', cs3Label: 'eventId' },
+    ...{ cs4: 'Freeze', cs4Label: 'eventType', cs5: 'WestNO_0, WestNO_1', cs5Label: 'resources', cs6: 'Platform', cs6Label: 'eventSource' },
+    ...{ cn1: '5', cn1Label: 'durationInSeconds' },
+    ...{ deviceCustomDate1: String(Date.parse('2022-04-11T22:26:58Z')), deviceCustomDate1Label: 'notBefore' },
+    outcome: 'completed',
+    dvchost: 'WestNO_0',
+  });
+});
+
+test('an approver, a reason and the machine of an approval and of lost sight are told', () => {
+  const approval = read(toCef(recordOf(approvalChange({ phase: 'failed', reason: 'changed' })))).fields;
+  assert.deepEqual([approval['suser'], approval['reason'], approval['cs4']], ['orders', 'changed', 'freeze']);
+  assert.equal(read(toCef(recordOf(sourceChange()))).fields['reason'], 'no answer within 10 s');
+});
+
+test('no field and no label stands without a value', () => {
+  for (const record of sampleRecords()) {
+    const { fields } = read(toCef(record));
+    for (const [key, value] of Object.entries(fields)) {
+      assert.notEqual(value, '', key);
+      if (key.endsWith('Label')) assert.ok(fields[key.slice(0, -5)], key);
+    }
+  }
+});
+
+test('bars and backslashes in the header, and backslashes, equals signs and line ends in a value are escaped by the letter', () => {
+  const record: LogRecord = {
+    ...recordOf(eventChange({ event: scheduledEvent({ resources: ['a=b|c\\d\nnext\r'] }) })),
+    attributes: { type: 'bri\\d|ge\nx', id: 'x', time: 'x' },
+  };
+  assert.match(toCef(record), /^CEF:0\|scheduled-events-bridge\|scheduled-events-bridge\|1\|bri\\\\d\\\|ge x\|/);
+  assert.match(toCef(record), / cs5=a\\=b\|c\\\\d\\nnext\\r cs5Label=resources/);
+});
+
+test('hostile texts come back, in one line, with blanks for what CEF cannot write', () => {
+  fc.assert(
+    fc.property(hostileRecord, (record) => {
+      const line = toCef(record);
+      assert.doesNotMatch(line, /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
+      const { fields } = read(line);
+      const { eventType, eventSource, resources } = record.data as { eventType: string; eventSource: string; resources: string[] };
+      assert.equal(fields['msg'], record.message);
+      assert.equal(fields['cs4'] ?? '', blanked(eventType));
+      assert.equal(fields['cs6'] ?? '', blanked(eventSource));
+      assert.equal(fields['cs5'] ?? '', blanked(resources.join(', ')));
+      assert.equal(fields['dvchost'] ?? '', blanked(record.host));
+    }),
+  );
+});

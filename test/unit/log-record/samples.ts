@@ -1,0 +1,60 @@
+// Changes and hostile texts → the bytes that the store holds of their CloudEvents.
+import fc from 'fast-check';
+import { sampleEvents } from '../../../adapters/webhook/template/template-samples.ts';
+import type { EventContext } from '../../../src/cloudevents/event.ts';
+import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { type LogRecord, logRecord } from '../../../src/log-record/log-record.ts';
+import type { Change } from '../../../src/model/events.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { context, eventChange } from '../cloudevents/changes.ts';
+
+export function recordOf(change: Change, more: Partial<EventContext> = {}): LogRecord {
+  return logRecord(toJournalEntry(change, { ...context, ...more }).bytes);
+}
+
+/** One of each type with all that it may hold, then one of each with as little as it may. */
+export function sampleRecords(): readonly LogRecord[] {
+  return sampleEvents().map(({ event }) => logRecord(new TextEncoder().encode(JSON.stringify(event))));
+}
+
+const HOSTILE = [
+  '|',
+  '=',
+  '\\',
+  '"',
+  "'",
+  ']',
+  '\n',
+  '\r',
+  '\t',
+  '\0',
+  '\u001b',
+  '\u0085',
+  '\u2028',
+  '\u202e',
+  '\u200f',
+  'ש',
+  '😀',
+  '…',
+  ' ',
+  'a',
+  'cs1=',
+];
+
+/** What stands in stored bytes: anything but a lone surrogate. */
+export const hostileText = fc.oneof(fc.string({ unit: fc.constantFrom(...HOSTILE) }), fc.string({ unit: 'binary' }));
+
+/** A record whose texts are hostile, each its own. */
+export const hostileRecord = fc
+  .record({
+    description: hostileText,
+    eventType: hostileText,
+    eventSource: hostileText,
+    resources: fc.uniqueArray(hostileText),
+    name: hostileText,
+  })
+  .map(({ name, ...texts }) =>
+    recordOf(eventChange({ phase: 'updated', event: scheduledEvent(texts), changedFields: ['description'] }), {
+      observer: { name, id: 'vm' },
+    }),
+  );
