@@ -59,6 +59,20 @@ export const ERROR_CODES = [
   'BRIDGE_SIMULATOR_REFUSED',
   'BRIDGE_SIMULATOR_SCENARIO',
   'BRIDGE_SIMULATOR_TIMEOUT',
+  'BRIDGE_SINK_ANSWER',
+  'BRIDGE_SINK_BROKEN',
+  'BRIDGE_SINK_FORBIDDEN_ADDRESS',
+  'BRIDGE_SINK_GONE',
+  'BRIDGE_SINK_MISCONFIGURED',
+  'BRIDGE_SINK_PROXY',
+  'BRIDGE_SINK_REFUSED',
+  'BRIDGE_SINK_TIMEOUT',
+  'BRIDGE_SINK_TLS',
+  'BRIDGE_SINK_TLS_FILES',
+  'BRIDGE_SINK_TOKEN_REFUSED',
+  'BRIDGE_SINK_TOKEN_UNAVAILABLE',
+  'BRIDGE_SINK_UNAVAILABLE',
+  'BRIDGE_SINK_UNREACHABLE',
   'BRIDGE_STDOUT_CLOSED',
   'BRIDGE_STDOUT_FAILED',
   'BRIDGE_STORE_DAMAGED',
@@ -107,6 +121,8 @@ export interface BridgeErrorDetails {
   readonly retryWithinMs?: number;
   /** What the other side said: an HTTP status or an error code of its own. */
   readonly status?: number | string;
+  /** With `refused`: the other side named this very delivery, so that it is to blame whatever else was refused in the same call. */
+  readonly isNamed?: boolean;
   /** With `retired`: until this process ends, not until the configuration changes or `resume` lifts it. */
   readonly untilRestart?: boolean;
 }
@@ -120,6 +136,7 @@ export class BridgeError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly retryWithinMs: number | undefined;
   readonly status: number | string | undefined;
+  readonly isNamed: boolean;
   readonly untilRestart: boolean;
 
   constructor(code: ErrorCode, message: string, details: BridgeErrorDetails = {}) {
@@ -130,6 +147,7 @@ export class BridgeError extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.retryWithinMs = details.retryWithinMs;
     this.status = details.status;
+    this.isNamed = details.isNamed ?? false;
     this.untilRestart = details.untilRestart ?? false;
   }
 }

@@ -22,7 +22,10 @@ export interface EndpointParts {
   readonly resolve?: Resolve | undefined;
 }
 
-export type EndpointRequest = Pick<HttpRequest, 'method' | 'headers' | 'body'>;
+export interface EndpointRequest extends Pick<HttpRequest, 'method' | 'headers' | 'body'> {
+  /** Goes behind the path of the url: `/_bulk`; with a query, it takes the place of the url's. */
+  readonly path?: string | undefined;
+}
 
 /** Connects at the first request. */
 export class Endpoint {
@@ -64,8 +67,17 @@ export class Endpoint {
     this.#connections.close();
   }
 
-  #request(request: EndpointRequest): HttpRequest {
+  #request({ path, ...request }: EndpointRequest): HttpRequest {
     this.checkAddress();
-    return { ...request, url: this.#parts.url, agent: this.#connections.agent(), lookup: this.#lookup };
+    const { url } = this.#parts;
+    return { ...request, url: path === undefined ? url : below(url, path), agent: this.#connections.agent(), lookup: this.#lookup };
   }
+}
+
+function below(url: URL, path: string): URL {
+  const [, name = '', query] = /^([^?]*)(\?.*)?$/s.exec(path) ?? [];
+  const whole = new URL(url);
+  whole.pathname = `${url.pathname.replace(/\/+$/, '')}${name}`;
+  if (query !== undefined) whole.search = query;
+  return whole;
 }

@@ -1,5 +1,5 @@
 // A sink and what it asks → how codes and messages name the place where something failed.
-import type { ErrorCode } from '../../src/errors.ts';
+import type { BridgeErrorDetails, ErrorCode } from '../../src/errors.ts';
 
 /** The sink's own code for each failure of this kit. */
 export interface HttpCodes {
@@ -22,6 +22,13 @@ export interface HttpCodes {
   readonly tokenUnavailable: ErrorCode;
 }
 
+/** What a status asks of the lane. */
+export interface StatusMeaning extends Pick<BridgeErrorDetails, 'disposition' | 'scope'> {
+  readonly failure: 'gone' | 'misconfigured' | 'refused' | 'unavailable';
+  /** What to do, for people. */
+  readonly advice: string;
+}
+
 /** Who it happened to. */
 export interface HttpPlace {
   readonly codes: HttpCodes;
@@ -33,6 +40,8 @@ export interface HttpPlace {
   readonly key: string;
   /** The keys that hold its credentials. */
   readonly credentials: string;
+  /** What this kind of other side means by a status, in place of the table. */
+  readonly statuses?: Readonly<Record<number, StatusMeaning>> | undefined;
 }
 
 /** How messages name the place. */

@@ -3,14 +3,17 @@ import { formatDuration } from '../../src/formats/durations.ts';
 import type { Resolve } from '../../src/net/checked-lookup.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import { addressJudge } from '../../src/net/private-addresses.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { deadline } from '../../src/time/clock.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { Answer } from './answer.ts';
+import type { Authorization } from './authorization.ts';
 import { Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
-import { type HttpCodes, type HttpPlace, whoOf } from './failures.ts';
+import { type HttpCodes, type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
 import type { HttpOptions, HttpTarget } from './http-options.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
-import { type Authorization, authorizationOf } from './oauth/client-credentials.ts';
+import { authorizationOf } from './oauth/client-credentials.ts';
+import { RenewedSecrets } from './renewed-secrets.ts';
 import { statusFault } from './status-fault.ts';
 
 export interface HttpClientParts {
@@ -19,6 +22,12 @@ export interface HttpClientParts {
   /** Requests at once. */
   readonly inFlight: number;
   readonly deps: AdapterDeps;
+  /** In place of `oauth2`. */
+  readonly authorization?: Authorization | undefined;
+  /** The keys of the credentials, for messages; `headers or oauth2` by default. */
+  readonly credentials?: string | undefined;
+  /** What this kind of other side means by a status, in place of the table. */
+  readonly statuses?: Readonly<Record<number, StatusMeaning>> | undefined;
   /** Answers name look-ups instead of the system. */
   readonly resolve?: Resolve | undefined;
 }
@@ -27,26 +36,34 @@ export interface HttpClientParts {
 export class HttpClient {
   readonly #place: HttpPlace;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #renewed: RenewedSecrets<Readonly<Record<string, string>>>;
   readonly #timeoutMs: number;
   readonly #deps: AdapterDeps;
   readonly #endpoint: Endpoint;
   readonly #authorization: Authorization;
 
-  constructor(options: HttpOptions, { codes, target, inFlight, deps, resolve }: HttpClientParts) {
+  constructor(options: HttpOptions, given: HttpClientParts) {
+    const { codes, target, inFlight, deps, credentials = 'headers or oauth2', statuses, resolve } = given;
     const { url, headers } = target;
     const judge = addressJudge(options.allowPrivate);
-    this.#place = { codes, sink: deps.name, target: url.origin, key: 'url', credentials: 'headers or oauth2' };
+    this.#place = { codes, sink: deps.name, target: url.origin, key: 'url', credentials, statuses };
     this.#headers = { 'user-agent': USER_AGENT, ...headers };
+    this.#renewed = renewedHeaders(options.headers, deps);
     this.#timeoutMs = options.timeout;
     this.#deps = deps;
     const parts = { place: this.#place, judge, deps, resolve };
     this.#endpoint = new Endpoint(options, { ...parts, url, sockets: inFlight });
-    this.#authorization = authorizationOf(options, parts);
+    this.#authorization = given.authorization ?? authorizationOf(options, parts);
   }
 
   /** How messages name the sink and its target: never more of the URL than scheme and host. */
   get who(): string {
     return whoOf(this.#place);
+  }
+
+  /** For faults of the kind's own. */
+  get place(): HttpPlace {
+    return this.#place;
   }
 
   /** Runs `work` under the time limit of one request. @throws BridgeError with what to do, or the signal's reason */
@@ -70,14 +87,14 @@ export class HttpClient {
 
   /** Sends, the configured headers beside those given; the status decides, whatever becomes of the body. Inside `attempt`. */
   async send(request: EndpointRequest, signal: AbortSignal): Promise<Answer> {
-    const answer = await this.#endpoint.send({ ...request, headers: { ...this.#headers, ...request.headers } }, signal);
+    const answer = await this.#endpoint.send(this.#complete(request), signal);
     this.#see(answer.status, request);
     return answer;
   }
 
   /** The same, for receivers that say in the body what became of each member; it is null where it is longer. */
   async exchange(request: EndpointRequest, maxBodyBytes: number, signal: AbortSignal): Promise<HttpAnswer> {
-    const answer = await this.#endpoint.exchange({ ...request, headers: { ...this.#headers, ...request.headers } }, maxBodyBytes, signal);
+    const answer = await this.#endpoint.exchange(this.#complete(request), maxBodyBytes, signal);
     this.#see(answer.status, request);
     return answer;
   }
@@ -101,9 +118,26 @@ export class HttpClient {
     this.#endpoint.close();
   }
 
+  #complete(request: EndpointRequest): EndpointRequest {
+    return { ...request, headers: { ...this.#headers, ...this.#renewed.current(), ...request.headers } };
+  }
+
   /** A token that is refused is asked for anew. */
   #see(status: number, { headers }: EndpointRequest): void {
     const { authorization } = headers;
     if (status === 401 && typeof authorization === 'string') this.#authorization.refused(authorization);
   }
+}
+
+/** The headers whose values are in files, which may change. */
+function renewedHeaders(headers: HttpOptions['headers'], deps: AdapterDeps): RenewedSecrets<Readonly<Record<string, string>>> {
+  const secrets = Object.entries(headers).flatMap(([name, value]) =>
+    value instanceof Secret && value.file !== null ? [[name, value] as const] : [],
+  );
+  const named = secrets.map(([name, secret]) => [`headers.${name}`, secret] as const);
+  return new RenewedSecrets(
+    named,
+    (values) => Object.fromEntries(secrets.map(([name], index) => [name.toLowerCase(), values[index] ?? ''])),
+    deps,
+  );
 }

@@ -6,6 +6,7 @@ import { duration, secret, size } from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';
 import { type ConnectionOptions, connectionFaults } from './connections.ts';
+import { HEADER_VALUE, HEADER_VALUE_FAULT, headerFault } from './header-value.ts';
 import { type CrossFault, type OAuthOptions, oauthFaults } from './oauth/oauth-options.ts';
 
 /** A field name (RFC 9110, section 5.6.2). */
@@ -17,8 +18,6 @@ const LONGEST_MS = 240_000;
 const MOST_MEMBERS = 1000;
 /** Of a body, in bytes. */
 const [LEAST_SIZE, MOST_SIZE] = [4 * 1024, 64 * 1024 ** 2];
-const VALUE = /^[\t\x20-\x7e]*$/;
-const VALUE_FAULT = 'must hold printable ASCII alone, without line ends or other control characters';
 const SCHEME = /^https?:\/\//i;
 const INSECURE = /^http:/i;
 const NO_URL = 'must be a whole URL such as https://example.com/hook';
@@ -50,7 +49,7 @@ const headers = v.pipe(
           v.regex(TOKEN, 'must be a header name'),
           v.check((name) => !OURS.test(name), 'is set by the bridge or belongs to the connection: leave it out'),
         ),
-        v.union([v.pipe(v.string(), v.regex(VALUE, VALUE_FAULT)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
+        v.union([v.pipe(v.string(), v.regex(HEADER_VALUE, HEADER_VALUE_FAULT)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
       ),
       v.check(
         (record) => new Set(Object.keys(record).map((name) => name.toLowerCase())).size === Object.keys(record).length,
@@ -80,12 +79,12 @@ export const httpEntries = {
  * Several CloudEvents in one request.
  * @param when what the descriptions begin with: `In batch mode: `
  */
-export function batchEntries(when: string) {
+export function batchEntries(when: string, { members, bytes } = { members: 100, bytes: '64KiB' }) {
   const count = `must be a whole number from 1 to ${MOST_MEMBERS}`;
   return {
     maxBatch: v.pipe(
-      v.optional(v.pipe(v.number(count), v.integer(count), v.minValue(1, count), v.maxValue(MOST_MEMBERS, count)), 100),
-      v.description(`${when}so many CloudEvents in one request at most. Default 100.`),
+      v.optional(v.pipe(v.number(count), v.integer(count), v.minValue(1, count), v.maxValue(MOST_MEMBERS, count)), members),
+      v.description(`${when}so many CloudEvents in one request at most. Default ${members}.`),
     ),
     maxBatchBytes: v.pipe(
       v.optional(
@@ -93,9 +92,9 @@ export function batchEntries(when: string) {
           size(),
           v.check((bytes) => bytes >= LEAST_SIZE && bytes <= MOST_SIZE, 'must be from 4KiB to 64MiB'),
         ),
-        '64KiB',
+        bytes,
       ),
-      v.description(`${when}how large a body may be; a CloudEvent that is larger by itself goes alone. Default 64KiB.`),
+      v.description(`${when}how large a body may be; a CloudEvent that is larger by itself goes alone. Default ${bytes}.`),
     ),
   };
 }
@@ -147,10 +146,10 @@ export function httpSecretFaults(options: HttpOptions): readonly OptionFault[] {
   const { url, allowInsecure, headers } = options;
   const text = reveal(url);
   const message = urlFault(text) ?? (allowInsecure || !INSECURE.test(text) ? null : SCHEME_FAULT);
-  const spoilt = Object.entries(headers).filter(([, value]) => !VALUE.test(reveal(value)));
+  const spoilt = Object.entries(headers).filter(([, value]) => headerFault(reveal(value)) !== null);
   return [
     ...(message === null ? [] : [{ key: 'url', message }]),
-    ...spoilt.map(([name]) => ({ key: `headers.${name}`, message: VALUE_FAULT })),
+    ...spoilt.map(([name]) => ({ key: `headers.${name}`, message: HEADER_VALUE_FAULT })),
     ...connectionFaults(options, message === null ? new URL(text) : null),
   ];
 }

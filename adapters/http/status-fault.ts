@@ -1,28 +1,23 @@
 // The status of an answer → null for a success, or what the failure asks of the lane.
-import { BridgeError, type BridgeErrorDetails } from '../../src/errors.ts';
+import { BridgeError } from '../../src/errors.ts';
 import { parseRetryAfter } from '../../src/formats/dates.ts';
 import type { Answer } from './answer.ts';
-import { type HttpPlace, whoOf } from './failures.ts';
+import { type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
 
-interface Meaning extends Pick<BridgeErrorDetails, 'disposition' | 'scope'> {
-  readonly failure: 'gone' | 'misconfigured' | 'refused' | 'unavailable';
-  /** What to do, for people. */
-  readonly advice: string;
-}
-
-const MISCONFIGURED = { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink' } as const;
-const UNAVAILABLE: Meaning = {
+/** With an `advice`: it is tried again slowly until somebody corrects the configuration. */
+export const MISCONFIGURED = { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink' } as const;
+const UNAVAILABLE: StatusMeaning = {
   failure: 'unavailable',
   advice: 'it is tried again; if this lasts, look at the receiver',
   disposition: 'retry',
 };
-const REFUSED: Meaning = {
+const REFUSED: StatusMeaning = {
   failure: 'refused',
   advice: 'it will not take this event, which goes to the dead letters',
   disposition: 'refused',
 };
-const REDIRECT: Meaning = { ...MISCONFIGURED, advice: 'redirects are never followed, so give the final URL' };
-const GONE: Meaning = {
+const REDIRECT: StatusMeaning = { ...MISCONFIGURED, advice: 'redirects are never followed, so give the final URL' };
+const GONE: StatusMeaning = {
   failure: 'gone',
   advice: 'the endpoint is retired; the sink is paused until its configuration changes or `resume` is run',
   disposition: 'retired',
@@ -42,7 +37,9 @@ export function statusFault({ status, headers }: Answer, place: HttpPlace, wallM
   });
 }
 
-function meaningOf(status: number, { key, credentials }: HttpPlace): Meaning {
+function meaningOf(status: number, { key, credentials, statuses }: HttpPlace): StatusMeaning {
+  const own = statuses?.[status];
+  if (own !== undefined) return own;
   if (status >= 300 && status <= 399) return REDIRECT;
   if (status === 401 || status === 403) return { ...MISCONFIGURED, advice: `check the credentials in ${credentials}` };
   if (status === 404) return { ...MISCONFIGURED, advice: `check the path of the ${key}` };

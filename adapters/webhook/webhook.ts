@@ -1,6 +1,6 @@
 // The kind `webhook`: options → an adapter that posts CloudEvents to a URL.
 import type { AdapterDefinition } from '../adapter.ts';
-import { addressFaults } from './address-faults.ts';
+import { addressFaults } from '../http/address-faults.ts';
 import { templateFaults } from './template/template-faults.ts';
 import { WebhookAdapter } from './webhook-adapter.ts';
 import { secretFaults, type WebhookOptions, webhookOptions } from './webhook-options.ts';

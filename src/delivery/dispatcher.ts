@@ -48,7 +48,8 @@ export class Dispatcher {
   }
 
   /**
-   * One batch; after a refusal of several its halves, one after the other, as long as the sink is open. Never rejects.
+   * One batch; after a refusal of several its halves, one after the other, as long as the sink is open; those that were refused beside one
+   * that was named go together, without it. Never rejects.
    * `probe`: the one delivery that tests whether a sick sink works again.
    */
   async carry(batch: readonly Delivery[], probe: boolean): Promise<void> {
@@ -61,10 +62,11 @@ export class Dispatcher {
         return;
       }
       if (!this.#mayGoOn()) return;
-      const again = verdicts.flatMap((verdict) => (verdict.outcome === 'again' ? [verdict.row] : []));
       const failed = new Set(verdicts.flatMap((verdict) => (isFailure(verdict) ? [verdict.row.partitionKey] : [])));
       const inOrder = (rows: readonly Delivery[]) => rows.filter((row) => !failed.has(row.partitionKey));
-      parts = [...halves(inOrder(again)), ...rest.map(inOrder).filter((rows) => rows.length > 0)];
+      const again = inOrder(verdicts.flatMap((verdict) => (verdict.outcome === 'again' ? [verdict.row] : [])));
+      const isFound = verdicts.some(({ outcome }) => outcome === 'refused');
+      parts = [...(isFound ? [again] : halves(again)), ...rest.map(inOrder)].filter((rows) => rows.length > 0);
     }
   }
 

@@ -15,7 +15,8 @@ export type Verdict =
   | { readonly row: Delivery; readonly outcome: 'again' };
 
 /**
- * One verdict for each member, in order. Two or more refused in one call may be the fault of one of them, so none of them is judged.
+ * One verdict for each member, in order. Two or more refused in one call may be the fault of one of them, so none of them is judged, except
+ * those that the other side named.
  * A failed row expires once it has been queued for `maxAgeMs` of wall time.
  */
 export function judge(
@@ -32,7 +33,7 @@ export function judge(
     const status = outcome.status ?? outcome.code;
     const disposition = outcome.disposition ?? 'retry';
     if (disposition === 'refused') {
-      if (refusals > 1) return { row, outcome: 'again' };
+      if (refusals > 1 && !outcome.isNamed) return { row, outcome: 'again' };
       return { row, outcome: 'refused', settlement: { seq, result: 'dead', reason: 'refused', status }, error: outcome };
     }
     if (wallMs - row.queuedAtMs >= maxAgeMs) {

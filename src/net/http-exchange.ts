@@ -31,7 +31,7 @@ export interface HttpAnswer {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders;
-  /** Null where it is longer than allowed. */
+  /** Null where it is longer than allowed, or that of a failure broke off. */
   readonly body: Buffer | null;
 }
 
@@ -50,11 +50,15 @@ export class UnaskedUpgrade extends Error {
   }
 }
 
-/** The whole answer. Rejects at once with the signal's reason, or with what Node throws. */
+/** The whole answer; what a failure says may break off, its body is null then. Rejects at once with the signal's reason, or with what Node throws. */
 export function exchange(request: HttpRequest, maxBodyBytes: number, signal: AbortSignal): Promise<HttpAnswer> {
   return sendRequest(request, signal, async (incoming) => {
-    const body = await readBody(incoming, maxBodyBytes);
-    return { status: incoming.statusCode ?? 0, headers: incoming.headers, body };
+    const { statusCode: status = 0, headers } = incoming;
+    const body = await readBody(incoming, maxBodyBytes).catch((error: unknown) => {
+      if (status >= 200 && status <= 299) throw error;
+      return null;
+    });
+    return { status, headers, body };
   });
 }
 

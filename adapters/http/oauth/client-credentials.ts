@@ -4,24 +4,13 @@ import { formatDuration } from '../../../src/formats/durations.ts';
 import type { Instant } from '../../../src/model/events.ts';
 import { reveal } from '../../../src/secrets/secret.ts';
 import { type Deps, deadline, now } from '../../../src/time/clock.ts';
+import { type Authorization, noAuthorization } from '../authorization.ts';
 import type { ConnectionOptions } from '../connections.ts';
 import { Endpoint, type EndpointParts, USER_AGENT } from '../endpoint.ts';
 import { type HttpPlace, whoOf } from '../failures.ts';
 import { networkFault } from '../network-fault.ts';
 import type { OAuthOptions } from './oauth-options.ts';
 import { LONGEST_TOKEN_ANSWER, readToken, unavailable } from './token-answer.ts';
-
-export interface Authorization {
-  /** Null where the configured headers say it all. @throws BridgeError, or the signal's reason, where no token can be had */
-  header(signal: AbortSignal): Promise<string | null>;
-  /** The receiver took this one for no good (401): the next one is a new one, once a minute at most. */
-  refused(header: string): void;
-  /** Ends idle connections. */
-  close(): void;
-}
-
-/** Headers alone. */
-const noAuthorization: Authorization = { header: () => Promise.resolve(null), refused: () => undefined, close: () => undefined };
 
 interface AuthorizationParts {
   readonly oauth2: NonNullable<OAuthOptions['oauth2']>;

@@ -106,6 +106,39 @@ test('a refusal of several is halved until the one to blame stands alone', async
   );
 });
 
+test('those that the other side names are dead letters at once, and the rest of what was refused goes again together', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ limits: { batch: 6 } });
+  const bad = new Set(['b', 'e']);
+  adapter.answer = (batch) => {
+    const [named] = batch.filter(({ id }) => bad.has(id));
+    return batch.map(({ id }) => (named ? failure({ disposition: 'refused', status: 6, isNamed: id === named.id }) : 'accepted'));
+  };
+  for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) queue(key, { id: key });
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(adapter.calls, [
+    ['a', 'b', 'c', 'd', 'e', 'f'],
+    ['a', 'c', 'd', 'e', 'f'],
+    ['a', 'c', 'd', 'f'],
+  ]);
+  assert.deepEqual(
+    store.dead.map(({ row, status }) => [row.id, status]),
+    [
+      ['b', 6],
+      ['e', 6],
+    ],
+  );
+});
+
+test('several named in one call are all dead letters, beside those that were accepted', async () => {
+  const { lane, queue, time, adapter, store, acceptedIds } = laneFixture({ limits: { batch: 3 } });
+  adapter.answer = (batch) => batch.map(({ id }) => (id === 'b' ? 'accepted' : failure({ disposition: 'refused', isNamed: true })));
+  for (const key of ['a', 'b', 'c']) queue(key, { id: key });
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual([adapter.calls.length, acceptedIds(), store.dead.map(({ row }) => row.id)], [1, ['b'], ['a', 'c']]);
+});
+
 test('halving counts as no attempt: what was refused in company expires no sooner', async () => {
   const { lane, queue, time, adapter, store } = laneFixture({ limits: { inFlight: 1, batch: 2 }, maxAgeMs: 1 });
   adapter.answer = (batch) => batch.map(() => (batch.length > 1 ? failure({ disposition: 'refused' }) : 'accepted'));

@@ -1,8 +1,8 @@
-// Webhook targets that are literal addresses → those that would be refused at every connection.
+// Targets that are literal addresses → those that would be refused at every connection.
 import { addressJudge, judgeLiteral, type Verdict } from '../../src/net/private-addresses.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';
-import type { WebhookOptions } from './webhook-options.ts';
+import type { HttpOptions } from './http-options.ts';
 
 const MESSAGES: Readonly<Record<Exclude<Verdict, 'allowed'>, string>> = {
   metadata: 'is an address of the metadata service, where no event ever goes: correct it',
@@ -10,7 +10,7 @@ const MESSAGES: Readonly<Record<Exclude<Verdict, 'allowed'>, string>> = {
 };
 
 /** Of options whose secrets are open. A name is judged when it is resolved; see target-guard.ts. */
-export function addressFaults({ url, oauth2, allowPrivate }: WebhookOptions): readonly OptionFault[] {
+export function addressFaults({ url, oauth2, allowPrivate }: HttpOptions): readonly OptionFault[] {
   const judge = addressJudge(allowPrivate);
   const targets = [{ key: 'url', text: reveal(url) }, ...(oauth2 ? [{ key: 'oauth2.tokenUrl', text: oauth2.tokenUrl }] : [])];
   return targets.flatMap(({ key, text }) => {

@@ -1,0 +1,61 @@
+// Secrets that are sent in headers → what is made of them, made again when their files change.
+import type { Logger } from 'pino';
+import type { Secret } from '../../src/secrets/secret.ts';
+import { type FileText, WatchedFile } from '../../src/secrets/watched-file.ts';
+import type { Deps } from '../../src/time/clock.ts';
+import { headerFault } from './header-value.ts';
+
+export interface RenewedDeps extends Pick<Deps, 'elapsedMs'> {
+  readonly logger: Logger;
+}
+
+type Named = readonly [key: string, secret: Secret];
+
+/** Opens no file before `current`. A file that cannot be used leaves the value from before in use, which is logged once. */
+export class RenewedSecrets<T> {
+  readonly #secrets: readonly Named[];
+  readonly #make: (values: readonly string[]) => T;
+  readonly #watched: WatchedFile<{ readonly values: readonly string[]; readonly made: T }>;
+
+  /** @param secrets open, each by its key, without fault @param make in the order of the secrets */
+  constructor(secrets: readonly Named[], make: (values: readonly string[]) => T, { logger, elapsedMs }: RenewedDeps) {
+    this.#secrets = secrets;
+    this.#make = make;
+    const files = secrets.flatMap(([, { file }]) => (file === null ? [] : [file]));
+    const keys = secrets.flatMap(([key, { file }]) => (file === null ? [] : [key])).join(', ');
+    this.#watched = new WatchedFile(
+      files,
+      {
+        initial: () => this.#made(secrets.map(([, secret]) => secret.reveal())),
+        parse: (texts, before) => {
+          const values = this.#values(texts);
+          return before !== null && values.every((value, index) => value === before.values[index]) ? before : this.#made(values);
+        },
+        onChanged: () => logger.info(`the file of ${keys} changed and was read again`),
+        onUnusable: (reason) => logger.warn({ reason }, `the file of ${keys} cannot be used: what was read of it before stays in use`),
+      },
+      { elapsedMs },
+    );
+  }
+
+  current(): T {
+    return this.#watched.current().made;
+  }
+
+  #made(values: readonly string[]): { readonly values: readonly string[]; readonly made: T } {
+    return { values, made: this.#make(values) };
+  }
+
+  /** Those of the files as they are now, the others as they were. @throws where a file cannot be used */
+  #values(texts: readonly FileText[]): readonly string[] {
+    const left = [...texts];
+    return this.#secrets.map(([key, secret]) => (secret.file === null ? secret.reveal() : textOf(key, left.shift())));
+  }
+}
+
+function textOf(key: string, file: FileText | undefined): string {
+  if (file === undefined || 'fault' in file) throw new Error(`${key}: ${file?.fault ?? ''}`);
+  const fault = file.text === '' ? 'is empty' : headerFault(file.text);
+  if (fault !== null) throw new Error(`${key} ${fault}`);
+  return file.text;
+}
