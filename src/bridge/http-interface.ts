@@ -6,9 +6,9 @@ import { Access } from '../http/access.ts';
 import { type BridgePorts, bridgeRoutes } from '../http/bridge-routes.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
 import { onceASecond } from '../http/once-a-second.ts';
-import type { DropReason } from '../http/server/connections.ts';
 import { DropLog } from '../http/server/drop-log.ts';
 import { createHttpServer, type HttpServerParts } from '../http/server/server.ts';
+import type { DropReason } from '../model/drop-reasons.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 

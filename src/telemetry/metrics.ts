@@ -4,6 +4,7 @@ import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import { CHANGE_NAMES } from '../model/change-names.ts';
+import { DROP_REASONS, type DropReason } from '../model/drop-reasons.ts';
 import { ATTEMPT_OUTCOMES, LANE_STATES, type LaneState } from '../model/events.ts';
 import { type ApprovalSnapshot, createApprovalMetrics } from './approval-metrics.ts';
 import { boundedLabel } from './label-values.ts';
@@ -11,14 +12,11 @@ import { namedIn } from './named-metric.ts';
 import { type AnnouncedEvent, createNotBeforeGauge } from './not-before-gauge.ts';
 import { createSourceMetrics, type MessageResultLabel, type SourceSnapshot } from './source-metrics.ts';
 
-const DROP_REASONS = ['crowded', 'full', 'unread'] as const;
 /** From a fast answer on the same host to the longest that is waited for. */
 const POLL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 130];
 const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 /** Results and codes are few; a value that some other side invents must not make series without end. */
 const MOST_RESULTS = 32;
-
-export type DropReasonLabel = (typeof DROP_REASONS)[number];
 
 export interface SinkSnapshot {
   readonly sink: string;
@@ -73,7 +71,7 @@ export interface Metrics {
   /** A request had no valid proof. */
   unauthorized(): void;
   /** A connection of a caller was closed, or refused. */
-  connectionDropped(reason: DropReasonLabel): void;
+  connectionDropped(reason: DropReason): void;
   /** What became of a message of a source of approvals. */
   message(source: string, result: MessageResultLabel): void;
   /** The answer to a scrape. @throws what `collect` throws. */

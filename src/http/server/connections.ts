@@ -1,5 +1,6 @@
 // Connections → those that may stay: the longest waiting ones make room for new ones.
 import type { Socket } from 'node:net';
+import type { DropReason } from '../../model/drop-reasons.ts';
 import type { Deps } from '../../time/clock.ts';
 import { networkOf } from '../network-of.ts';
 
@@ -9,9 +10,6 @@ const MOST = 1024;
 const MOST_WAITING = 256;
 /** How long a connection is kept for another request: Node tells 5 s to its client, which needs some of it to notice. */
 const KEPT_MS = 6000;
-
-/** `crowded`: it waited longest when others came; `full`: requests were under way on all others; `unread`: it left an answer unread. */
-export type DropReason = 'crowded' | 'full' | 'unread';
 
 /** A connection that was let in. */
 export interface Connection {

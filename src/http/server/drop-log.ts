@@ -1,7 +1,7 @@
 // Dropped connections → log lines, one a minute for each of a few networks.
 import type { Logger } from 'pino';
+import type { DropReason } from '../../model/drop-reasons.ts';
 import type { Deps } from '../../time/clock.ts';
-import type { DropReason } from './connections.ts';
 
 const MINUTE_MS = 60_000;
 /** Whoever has many addresses shall not fill the log; the metric counts all. */

@@ -2,9 +2,10 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
+import type { DropReason } from '../../model/drop-reasons.ts';
 import type { Deps } from '../../time/clock.ts';
 import type { ListenAddress } from '../options.ts';
-import { Connections, type DropReason } from './connections.ts';
+import { Connections } from './connections.ts';
 import { createNodeServer, type NodeServerParts } from './node-server.ts';
 
 /** How long answers under way may take once the server closes. */
