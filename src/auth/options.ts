@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { isAddressRange } from '../net/private-addresses.ts';
 import { tlsSection } from '../net/tls-options.ts';
-import { durationBetween, type OptionsOf, secret } from '../schema/pieces.ts';
+import { durationBetween, type OptionsOf, secret, withoutFault } from '../schema/pieces.ts';
 import { Secret } from '../secrets/secret.ts';
 
 const tokenEntries = {
@@ -91,19 +91,7 @@ const file = v.pipe(
 );
 
 const keySet = v.pipe(
-  v.union(
-    [
-      v.pipe(
-        v.string(),
-        v.rawCheck(({ dataset, addIssue }) => {
-          const message = dataset.typed ? urlFault(dataset.value) : null;
-          if (message !== null) addIssue({ message });
-        }),
-      ),
-      file,
-    ],
-    'must be an https:// URL or { file: PATH }',
-  ),
+  v.union([v.pipe(v.string(), withoutFault(urlFault)), file], 'must be an https:// URL or { file: PATH }'),
   v.description('The key set of the issuer (RFC 7517): an https:// URL, or { file: PATH }, which is read again when it changes.'),
 );
 

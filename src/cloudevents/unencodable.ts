@@ -1,5 +1,32 @@
-// Why a CloudEvent cannot be written as its sink wants it → the refusal of this one delivery.
+// What an encoder throws → the refusal of this one delivery; the others of its batch go on.
 import { BridgeError } from '../errors.ts';
+import type { Delivery } from '../model/events.ts';
+
+/** What a batch's delivery was made into. */
+export interface Encoded<Made> {
+  /** Its place in the batch. */
+  readonly index: number;
+  readonly key: string;
+  readonly made: Made;
+}
+
+/** Each by itself, so that one that cannot be encoded is refused alone: `refused` has its error at its place in the batch. */
+export function encodeEach<Made>(
+  batch: readonly Delivery[],
+  encode: (delivery: Delivery) => Made,
+  ofWhat: { readonly sink: string; readonly made: 'record' | 'message' },
+): { readonly members: readonly Encoded<Made>[]; readonly refused: BridgeError[] } {
+  const members: Encoded<Made>[] = [];
+  const refused: BridgeError[] = [];
+  for (const [index, delivery] of batch.entries()) {
+    try {
+      members.push({ index, key: delivery.partitionKey, made: encode(delivery) });
+    } catch (error) {
+      refused[index] = unencodable(error, ofWhat.sink, ofWhat.made);
+    }
+  }
+  return { members, refused };
+}
 
 /**
  * For whatever an encoder throws: the same bytes would fail in the same way at every attempt. A BridgeError passes unchanged; a foreign

@@ -1,6 +1,6 @@
 // Configuration of a proxy's URL → the checked key, or a fault that repeats none of it.
 import * as v from 'valibot';
-import { secret } from '../schema/pieces.ts';
+import { secret, withoutFault } from '../schema/pieces.ts';
 import { reveal, Secret } from '../secrets/secret.ts';
 import { addressJudge, judgeLiteral } from './private-addresses.ts';
 
@@ -14,13 +14,7 @@ export const judgeProxy = addressJudge(['0.0.0.0/0', '::/0']);
 
 /** An optional key `proxy`: a URL or, with a user and password, a secret that holds one. */
 export function proxyEntry(description: string) {
-  const literal = v.pipe(
-    v.string(),
-    v.rawCheck(({ dataset, addIssue }) => {
-      const message = dataset.typed ? proxyFault(dataset.value) : null;
-      if (message !== null) addIssue({ message });
-    }),
-  );
+  const literal = v.pipe(v.string(), withoutFault(proxyFault));
   return v.exactOptional(
     v.pipe(v.union([literal, secret()], 'must be a URL, { env: NAME } or { file: PATH }'), v.description(description)),
   );

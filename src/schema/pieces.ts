@@ -16,6 +16,14 @@ type Read<T> = T extends Secret
     ? { readonly [Key in keyof T]: Read<T[Key]> | (Partial<Pick<T, Key>> extends Pick<T, Key> ? undefined : never) }
     : T;
 
+/** Refuses a text for which `faultOf` has words; null where nothing is wrong. */
+export function withoutFault(faultOf: (text: string) => string | null) {
+  return v.rawCheck<string>(({ dataset, addIssue }) => {
+    const message = dataset.typed ? faultOf(dataset.value) : null;
+    if (message !== null) addIssue({ message });
+  });
+}
+
 /** `500ms`, `10s`, `15m`, `30d` → milliseconds. */
 export function duration() {
   const message = 'must be a duration such as 500ms, 10s, 15m or 30d';

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../../src/net/tls-options.ts';
-import { duration, flagOr, secret } from '../../../src/schema/pieces.ts';
+import { duration, flagOr, secret, withoutFault } from '../../../src/schema/pieces.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
 import type { OptionFault } from '../../adapter.ts';
 import { type Broker, brokerFault, isEventHubsHost, parseBroker, showBroker } from './broker-address.ts';
@@ -23,17 +23,7 @@ const INSECURE = 'would send its secret in the clear: set ssl: true, or allowIns
 export const connectionEntries = {
   brokers: v.exactOptional(
     v.pipe(
-      v.array(
-        v.pipe(
-          v.string(),
-          v.rawCheck(({ dataset, addIssue }) => {
-            const message = dataset.typed ? brokerFault(dataset.value) : null;
-            if (message !== null) addIssue({ message });
-          }),
-          v.transform(parseBroker),
-        ),
-        'must be a list such as [localhost:9092]',
-      ),
+      v.array(v.pipe(v.string(), withoutFault(brokerFault), v.transform(parseBroker)), 'must be a list such as [localhost:9092]'),
       v.minLength(1, 'must name at least one broker'),
       v.description('Where to find the cluster, host:port each; those that answer name the others. Left out beside connectionString.'),
     ),

@@ -1,5 +1,5 @@
 // Deliveries → records in a Kafka topic, each accepted once every replica in sync has it.
-import { unencodable } from '../../../src/cloudevents/unencodable.ts';
+import { type Encoded, encodeEach } from '../../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../../adapter.ts';
@@ -15,12 +15,6 @@ import { Sender, type SenderOptions } from './sender.ts';
 const LIMITS: AdapterLimits = { inFlight: 8, batch: 500, batchBytes: 512 * 1024 };
 /** Of a request, besides its records. */
 const REQUEST_BYTES = 1024;
-
-interface Member {
-  readonly index: number;
-  readonly key: string;
-  readonly record: EncodedRecord;
-}
 
 /** One request for each partition of a batch, whose members share an outcome. Connects at the first delivery. */
 export class KafkaAdapter implements Adapter {
@@ -45,17 +39,11 @@ export class KafkaAdapter implements Adapter {
   }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    const outcomes: Outcome[] = [];
-    const members: Member[] = [];
-    for (const [index, delivery] of batch.entries()) {
-      try {
-        members.push({ index, key: delivery.partitionKey, record: this.#encode(delivery) });
-      } catch (error) {
-        outcomes[index] = unencodable(error, this.#deps.name, 'record');
-      }
-    }
+    const ofWhat = { sink: this.#deps.name, made: 'record' } as const;
+    const { members, refused } = encodeEach(batch, (delivery) => this.#encode(delivery), ofWhat);
+    const outcomes: Outcome[] = refused;
     if (members.length === 0) return outcomes;
-    const settle = (some: readonly Member[], outcome: Outcome) => {
+    const settle = (some: readonly Encoded<EncodedRecord>[], outcome: Outcome) => {
       for (const { index } of some) outcomes[index] = outcome;
     };
     try {
@@ -76,11 +64,11 @@ export class KafkaAdapter implements Adapter {
   }
 
   /** @throws what is no answer of the brokers, an abort among it */
-  async #send(sender: Sender, partition: number, members: readonly Member[], signal: AbortSignal): Promise<Outcome> {
+  async #send(sender: Sender, partition: number, members: readonly Encoded<EncodedRecord>[], signal: AbortSignal): Promise<Outcome> {
     try {
       await sender.send(
         partition,
-        members.map(({ record }) => record),
+        members.map(({ made }) => made),
         signal,
       );
       return 'accepted';

@@ -2,7 +2,7 @@
 import type { ServiceBusMessage } from '@azure/service-bus';
 import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
-import { BridgeError } from '../../../src/errors.ts';
+import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
 import { sha256Hex } from '../../../src/formats/canonical-json.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import type { Deps } from '../../../src/time/clock.ts';
@@ -55,14 +55,14 @@ export function leastBytes({ body, applicationProperties = {} }: ServiceBusMessa
 
 /** A data section with the JSON of `data` (A-4), and every attribute as its canonical string, which A-3 allows in place of AMQP's types. */
 function binaryContent(event: ReturnType<typeof toBinary>, { attributePrefix }: MessageOptions, sink: string): ServiceBusMessage {
-  if ('fault' in event) throw unencodable(sink, event.fault);
+  if ('fault' in event) throw unfitForBinary(event.fault, sink);
   const applicationProperties = prefixed(event, PREFIXES[attributePrefix]);
   const total = propertyBytes(applicationProperties);
   const largest = Math.max(...Object.values(applicationProperties).map((value) => Buffer.byteLength(value)));
   if (total > LARGEST_PROPERTIES_BYTES || largest > LARGEST_PROPERTY_BYTES)
-    throw unencodable(
-      sink,
+    throw unfitForBinary(
       `its attributes make ${total} bytes of application properties, one of them ${largest}: 64 KiB and 32 KiB is the most`,
+      sink,
     );
   return { body: bufferOf(event.data), contentType: DATA_CONTENT_TYPE, applicationProperties };
 }
@@ -93,9 +93,4 @@ function shortened(id: string): string {
 function ttlMs(ttl: MessageOptions['ttl'], expiry: string | undefined, wallMs: number): number | null {
   if (ttl !== 'untilNotBefore') return ttl ?? null;
   return expiry === undefined ? null : Math.max(Date.parse(expiry) - wallMs, LEAST_TTL_MS);
-}
-
-function unencodable(sink: string, why: string): BridgeError {
-  const message = `sink ${sink} cannot send this CloudEvent in binary mode, as ${why}: it goes to the dead letters; mode: structured can send it`;
-  return new BridgeError('BRIDGE_DELIVERY_UNENCODABLE', message, { disposition: 'refused' });
 }

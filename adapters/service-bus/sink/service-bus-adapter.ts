@@ -1,6 +1,5 @@
 // Deliveries → messages in one queue or topic, each accepted once the service has settled it.
-import type { ServiceBusMessage } from '@azure/service-bus';
-import { unencodable } from '../../../src/cloudevents/unencodable.ts';
+import { encodeEach } from '../../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../../adapter.ts';
 import { Access, type CredentialOf } from '../connection/access.ts';
@@ -13,12 +12,6 @@ import { checkSink } from './service-bus-check.ts';
 /** Few enough for the credit that the service gives a link, as each key of a call is a send of its own. */
 const LIMITS: AdapterLimits = { inFlight: 8, batch: 32, batchBytes: 192 * 1024 };
 export const SENDER_ROLE = 'Azure Service Bus Data Sender';
-
-interface Member {
-  readonly index: number;
-  readonly key: string;
-  readonly message: ServiceBusMessage;
-}
 
 /** The messages of one key go one after the other, those of different keys at once. Loads the SDK and connects at the first use. */
 export class ServiceBusAdapter implements Adapter {
@@ -50,17 +43,11 @@ export class ServiceBusAdapter implements Adapter {
   }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    const outcomes: Outcome[] = [];
-    const members: Member[] = [];
-    for (const [index, delivery] of batch.entries()) {
-      try {
-        members.push({ index, key: delivery.partitionKey, message: this.#encode(delivery) });
-      } catch (error) {
-        outcomes[index] = unencodable(error, this.#deps.name, 'message');
-      }
-    }
+    const ofWhat = { sink: this.#deps.name, made: 'message' } as const;
+    const { members, refused } = encodeEach(batch, (delivery) => this.#encode(delivery), ofWhat);
+    const outcomes: Outcome[] = refused;
     const sending = Array.from(Map.groupBy(members, ({ key }) => key).values(), async (group) => {
-      const messages = group.map(({ message }) => message);
+      const messages = group.map(({ made }) => made);
       const sent = await this.#sender.send(messages, signal);
       for (const [place, { index }] of group.entries()) outcomes[index] = sent[place] ?? 'accepted';
     });

@@ -40,15 +40,8 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
       size: number;
     }
   }
-  class RequestQueue extends EventEmitter implements RequestQueue.Parts {
-    instrumentationEmitter: unknown;
-    maxInFlightRequests: number | null;
-    requestTimeout: number;
-    enforceRequestTimeout: boolean;
-    clientId: string;
-    broker: string;
-    logger: Logger;
-    isConnected: () => boolean;
+  interface RequestQueue extends RequestQueue.Parts {}
+  class RequestQueue extends EventEmitter {
     readonly inflight: Map<number, RequestQueue.SocketRequest>;
     readonly pending: RequestQueue.SocketRequest[];
     constructor(parts: RequestQueue.Parts);
