@@ -1,0 +1,91 @@
+// A log record → a document by the Elastic Common Schema (behaviour 9.1).
+import { isObject, type JsonObject } from '../formats/json-object.ts';
+import type { ChangeName } from '../model/change-names.ts';
+import type { LogRecord } from './log-record.ts';
+import { changeOf } from './message.ts';
+import { type ObservingVm, observingVm, traceOf } from './vm.ts';
+
+/** Whose fields and values these are. */
+const ECS_VERSION = '9.4.0';
+
+/** `event.type`, of those that ECS expects of the category host. */
+const TYPES: Readonly<Partial<Record<ChangeName, string>>> = { updated: 'change', started: 'start', ended: 'end' };
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  completed: 'success',
+  unknown: 'unknown',
+  'approval.submitted': 'success',
+  'approval.failed': 'failure',
+};
+
+/** What ECS has no field for stands whole under `cloudevents` and `scheduled_events`. The same document for the same record. */
+export function toEcs(record: LogRecord): JsonObject {
+  const { time, severity, message, attributes, data, host } = record;
+  const vm = observingVm(record);
+  const trace = traceOf(record);
+  return {
+    '@timestamp': time,
+    message,
+    ecs: { version: ECS_VERSION },
+    log: { level: severity.toLowerCase() },
+    event: eventOf(record),
+    cloud: cloudOf(vm),
+    ...(host !== null && { host: { name: host, ...(vm.vmId !== null && { id: vm.vmId }) } }),
+    ...(relatedHosts(record).length > 0 && { related: { hosts: relatedHosts(record) } }),
+    ...(typeof data['approver'] === 'string' && { user: { name: data['approver'] } }),
+    ...(trace !== null && { trace: { id: trace.traceId }, span: { id: trace.spanId } }),
+    ...(Object.keys(vm.tags).length > 0 && { labels: labelsOf(vm) }),
+    cloudevents: attributes,
+    scheduled_events: withoutTags(data),
+  };
+}
+
+function eventOf({ attributes, data, severityNumber }: LogRecord): JsonObject {
+  const type = String(attributes['type']);
+  const change = changeOf(type);
+  const outcome = OUTCOMES[String(attributes['outcome'] ?? change)];
+  const reason = data['reason'] ?? data['description'];
+  return {
+    id: attributes['id'],
+    kind: 'event',
+    category: ['host'],
+    type: [(change && TYPES[change]) ?? 'info'],
+    action: change ?? type,
+    ...(outcome !== undefined && { outcome }),
+    ...(typeof reason === 'string' && reason !== '' && { reason }),
+    module: 'azure',
+    dataset: 'azure.scheduledevents',
+    provider: 'scheduled-events-bridge',
+    severity: severityNumber,
+  };
+}
+
+function cloudOf({ name, vmId, subscriptionId, location, zone, vmSize }: ObservingVm): JsonObject {
+  return {
+    provider: 'azure',
+    ...(subscriptionId !== null && { account: { id: subscriptionId } }),
+    ...(location !== null && { region: location }),
+    ...(zone !== null && { availability_zone: zone }),
+    ...((name ?? vmId) !== null && { instance: { ...(vmId !== null && { id: vmId }), ...(name !== null && { name }) } }),
+    ...(vmSize !== null && { machine: { type: vmSize } }),
+  };
+}
+
+/** The machines that the event names, and the one that saw it. */
+function relatedHosts({ data, host }: LogRecord): readonly unknown[] {
+  const machines: readonly unknown[] = Array.isArray(data['resources']) ? data['resources'] : [];
+  return [...new Set([...machines, host])].filter((name) => typeof name === 'string' && name !== '');
+}
+
+/** A dot in a field's name would make an object of it, and two tags could then exclude each other. */
+function labelsOf({ tags }: ObservingVm): JsonObject {
+  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name.replaceAll('.', '_'), value]));
+}
+
+/** They are the labels. */
+function withoutTags(data: JsonObject): JsonObject {
+  const { observer } = data;
+  if (!isObject(observer) || !isObject(observer['vm'])) return data;
+  const { tags: _, ...vm } = observer['vm'];
+  return { ...data, observer: { ...observer, vm } };
+}

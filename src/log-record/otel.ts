@@ -1,0 +1,88 @@
+// A log record → what OpenTelemetry's log data model says of it, before any encoding (behaviour 9.1).
+import { flatten } from './flat-record.ts';
+import type { LogRecord, LogSeverity } from './log-record.ts';
+import { observingVm, traceOf } from './vm.ts';
+
+export type OtelValue = string | number | boolean | readonly string[];
+
+export interface OtelRecord {
+  /** Attributes of the resource: the VM that made the CloudEvent, and this program. Equal for every record of a VM whose name and metadata stand. */
+  readonly resource: Readonly<Record<string, string>>;
+  readonly attributes: Readonly<Record<string, OtelValue>>;
+  readonly body: string;
+  readonly eventName: string;
+  /** Since 1970. */
+  readonly timeUnixNano: bigint;
+  /** The same: when it was sent is no part of a record, so that a repeat is equal. */
+  readonly observedTimeUnixNano: bigint;
+  readonly severityNumber: number;
+  readonly severityText: LogSeverity;
+  /** 32 and 16 hex digits. */
+  readonly traceId: string | null;
+  readonly spanId: string | null;
+}
+
+/** By the semantic conventions for CloudEvents, which name five attributes. */
+const CONVENTIONS: ReadonlyMap<string, string> = new Map([
+  ['id', 'cloudevents.event_id'],
+  ['source', 'cloudevents.event_source'],
+  ['specversion', 'cloudevents.event_spec_version'],
+  ['subject', 'cloudevents.event_subject'],
+  ['type', 'cloudevents.event_type'],
+]);
+
+/** What has a place of its own in a record. */
+const TOLD_ELSEWHERE = ['time', 'severitynumber', 'severitytext', 'traceparent'];
+
+export function otelRecord(record: LogRecord): OtelRecord {
+  const trace = traceOf(record);
+  const timeUnixNano = BigInt(Date.parse(record.time)) * 1_000_000n;
+  return {
+    resource: resourceOf(record),
+    attributes: attributesOf(record),
+    body: record.message,
+    eventName: String(record.attributes['type']),
+    timeUnixNano,
+    observedTimeUnixNano: timeUnixNano,
+    severityNumber: record.severityNumber,
+    severityText: record.severity,
+    traceId: trace?.traceId ?? null,
+    spanId: trace?.spanId ?? null,
+  };
+}
+
+function resourceOf(record: LogRecord): OtelRecord['resource'] {
+  const vm = observingVm(record);
+  const known = {
+    'cloud.provider': 'azure',
+    'cloud.platform': 'azure.vm',
+    'cloud.resource_id': vm.resourceId,
+    'cloud.account.id': vm.subscriptionId,
+    'cloud.region': vm.location,
+    'cloud.availability_zone': vm.zone,
+    'host.id': vm.vmId,
+    'host.name': vm.name,
+    'host.type': vm.vmSize,
+    'service.name': 'scheduled-events-bridge',
+  };
+  return Object.fromEntries(Object.entries(known).filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+/** Attributes without a convention and the members of data have names of our own; OpenTelemetry has no null, so what is null is left out. */
+function attributesOf({ attributes, data }: LogRecord): OtelRecord['attributes'] {
+  const own = Object.entries(attributes)
+    .filter(([name]) => !TOLD_ELSEWHERE.includes(name))
+    .map(([name, value]): [string, OtelValue] => [CONVENTIONS.get(name) ?? `scheduled_events.${name}`, value]);
+  const members = flatten(data, [])
+    .filter((entry): entry is [readonly string[], OtelValue] => entry[1] !== null)
+    .map(([path, value]): [string, OtelValue] => [`scheduled_events.${nameOf(path)}`, value]);
+  return Object.fromEntries([...own, ...members]);
+}
+
+/** `eventType` is `event_type`, as OpenTelemetry writes names; a tag keeps its own. */
+function nameOf(path: readonly string[]): string {
+  const tags = path.indexOf('tags');
+  return path
+    .map((name, at) => (tags >= 0 && at > tags ? name : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)))
+    .join('.');
+}

@@ -1,0 +1,92 @@
+// OpenTelemetry's data model of a log record.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { otelRecord } from '../../../src/log-record/otel.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { eventChange, sourceChange } from '../cloudevents/changes.ts';
+import { hostileRecord, recordOf, sampleRecords, withVm } from './samples.ts';
+
+test('the CloudEvent has the five names of the semantic conventions, and all else names of our own in their style', () => {
+  assert.deepEqual(otelRecord(recordOf(eventChange())).attributes, {
+    'cloudevents.event_spec_version': '1.0',
+    'cloudevents.event_id': 'c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled',
+    'cloudevents.event_source': '/subscriptions/s/resourcegroups/g',
+    'cloudevents.event_type': 'io.github.scheduled-events-bridge.scheduled.v1',
+    'cloudevents.event_subject': 'scheduledevents/c7061bac-afdc-4513-b24b-aa5f13a16123',
+    'scheduled_events.datacontenttype': 'application/json',
+    'scheduled_events.dataschema': 'https://scheduled-events-bridge.github.io/schemas/change.v1.json',
+    'scheduled_events.partitionkey': 'c7061bac-afdc-4513-b24b-aa5f13a16123',
+    'scheduled_events.correlationid': 'c7061bac-afdc-4513-b24b-aa5f13a16123',
+    'scheduled_events.impact': 'freeze',
+    'scheduled_events.initiator': 'platform',
+    'scheduled_events.expirytime': '2022-04-11T22:26:58Z',
+    'scheduled_events.event_id': 'C7061BAC-AFDC-4513-B24B-AA5F13A16123',
+    'scheduled_events.event_type': 'Freeze',
+    'scheduled_events.event_status': 'Scheduled',
+    'scheduled_events.resource_type': 'VirtualMachine',
+    'scheduled_events.resources': ['WestNO_0', 'WestNO_1'],
+    'scheduled_events.not_before': '2022-04-11T22:26:58Z',
+    'scheduled_events.description': scheduledEvent().description,
+    'scheduled_events.event_source': 'Platform',
+    'scheduled_events.duration_in_seconds': 5,
+    'scheduled_events.observer.name': 'WestNO_0',
+    'scheduled_events.observer.document_incarnation': 3,
+    'scheduled_events.observer.affected': true,
+  });
+});
+
+test('time, severity, name, body and trace stand in the places that the data model has for them', () => {
+  const record = recordOf(eventChange());
+  const { resource: _, attributes: __, ...told } = otelRecord(record);
+  const ns = BigInt(Date.parse(record.time)) * 1_000_000n;
+  const [, traceId, spanId] = String(record.attributes['traceparent']).split('-');
+  assert.deepEqual(told, {
+    ...{ timeUnixNano: ns, observedTimeUnixNano: ns, severityNumber: 9, severityText: 'INFO' },
+    ...{ body: record.message, eventName: 'io.github.scheduled-events-bridge.scheduled.v1', traceId, spanId },
+  });
+  assert.equal(traceId, 'c7061bacafdc4513b24baa5f13a16123');
+  const blind = otelRecord(recordOf(sourceChange()));
+  assert.deepEqual([blind.traceId, blind.spanId], [null, null]);
+});
+
+test('the resource is the VM, with its id of Azure where instance metadata told it, and never one put together', () => {
+  assert.deepEqual(otelRecord(withVm()).resource, {
+    'cloud.provider': 'azure',
+    'cloud.platform': 'azure.vm',
+    'cloud.resource_id': '/subscriptions/S/resourceGroups/G/providers/Microsoft.Compute/virtualMachines/WestNO_0',
+    'cloud.account.id': 's',
+    'cloud.region': 'westeurope',
+    'cloud.availability_zone': '2',
+    'host.id': '02aab8a4-74ef-476e-8182-f6d2ba4166a6',
+    'host.name': 'WestNO_0',
+    'host.type': 'Standard_D2s_v5',
+    'service.name': 'scheduled-events-bridge',
+  });
+  const named = recordOf(eventChange(), { source: '/subscriptions/s/resourcegroups/g/virtualmachines/westno_0' });
+  assert.equal(otelRecord(named).resource['cloud.resource_id'], undefined);
+});
+
+test('a tag keeps its own name', () => {
+  const { attributes } = otelRecord(withVm());
+  assert.equal(attributes['scheduled_events.observer.vm.tags.team'], 'shop');
+  assert.equal(attributes['scheduled_events.observer.vm.tags.cost.center'], '=7|');
+  assert.equal(attributes['scheduled_events.observer.vm.vm_size'], 'Standard_D2s_v5');
+});
+
+test('no attribute is null or an object', () => {
+  for (const record of sampleRecords())
+    for (const [name, value] of Object.entries(otelRecord(record).attributes))
+      assert.ok(['string', 'number', 'boolean'].includes(typeof value) || Array.isArray(value), name);
+});
+
+test('hostile texts are kept as they are', () => {
+  fc.assert(
+    fc.property(hostileRecord, (record) => {
+      const { attributes, body, resource } = otelRecord(record);
+      assert.equal(attributes['scheduled_events.description'], record.data['description']);
+      assert.deepEqual(attributes['scheduled_events.resources'], record.data['resources']);
+      assert.deepEqual([body, resource['host.name']], [record.message, record.host]);
+    }),
+  );
+});
