@@ -1,5 +1,6 @@
 // What an answer says of a batch or one of its members → the fault that tells the lane what to do.
 import { BridgeError, type BridgeErrorDetails, type ErrorCode } from '../../src/errors.ts';
+import { parseRetryAfter } from '../../src/formats/dates.ts';
 import type { Answer } from './answer.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
 import { statusFault } from './status-fault.ts';
@@ -38,8 +39,9 @@ export class AnswerFaults {
     return this.#fault(this.#place.codes.misconfigured, said, { disposition: 'misconfigured', scope: 'sink' });
   }
 
-  /** It is tried again. */
-  unavailable(said: Said, retryAfterMs: number | null = null): BridgeError {
+  /** It is tried again, after the pause that the answer asks for. */
+  unavailable(said: Said, answer?: Answer): BridgeError {
+    const retryAfterMs = parseRetryAfter(answer?.headers['retry-after'], this.#wallMs());
     return this.#fault(this.#place.codes.unavailable, said, { disposition: 'retry', ...(retryAfterMs !== null && { retryAfterMs }) });
   }
 

@@ -7,7 +7,7 @@ import { reveal, type Secret } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';
 import { type ConnectionOptions, connectionFaults } from './connections.ts';
 import { HEADER_VALUE, HEADER_VALUE_FAULT, headerFault } from './header-value.ts';
-import { type CrossFault, type OAuthOptions, oauthFaults } from './oauth/oauth-options.ts';
+import { type CrossFault, holdsAuthorization, type OAuthOptions, oauthFaults } from './oauth/oauth-options.ts';
 
 /** A field name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -61,13 +61,17 @@ const headers = v.pipe(
   v.description('Headers of every request, such as authorization: { env: NAME }. Never host, content-*, ce-* or webhook-*.'),
 );
 
+export function timeoutEntry(usual: string, description: string) {
+  return v.pipe(
+    v.optional(v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(LONGEST_MS, 'must be at most 4m')), usual),
+    v.description(`${description} Default ${usual}.`),
+  );
+}
+
 export const httpEntries = {
   url,
   headers,
-  timeout: v.pipe(
-    v.optional(v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(LONGEST_MS, 'must be at most 4m')), '10s'),
-    v.description('How long one request may take, from the connection to the status of the answer. Default 10s.'),
-  ),
+  timeout: timeoutEntry('10s', 'How long one request may take, from the connection to the status of the answer.'),
   allowInsecure: v.pipe(v.optional(v.boolean(), false), v.description('Allow http://. Default false.')),
   allowPrivate: v.pipe(
     v.optional(v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be a range such as 10.0.0.0/8 or fd00::/8'))), []),
@@ -122,6 +126,17 @@ function crossFaults(options: HttpOptions): readonly CrossFault[] {
   const { url, allowInsecure } = options;
   const isExposed = !allowInsecure && typeof url === 'string' && INSECURE.test(url);
   return [...(isExposed ? [{ path: ['url'], message: SCHEME_FAULT } as const] : []), ...oauthFaults(options)];
+}
+
+/** In the pipe of a schema with credentials of its own: `headers` hold none beside them. @param keys those that set `authorization` */
+export function ownAuthorization<Options extends HttpOptions>(...keys: readonly (keyof Options & string)[]) {
+  return v.rawCheck<Options>(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const { value } = dataset;
+    const key = keys.find((each) => value[each] !== undefined);
+    if (key !== undefined && holdsAuthorization(value.headers))
+      addIssue({ message: `holds authorization, which ${key} sets: leave one of the two out`, path: issuePath(value, ['headers']) });
+  });
 }
 
 /** As valibot wants it: each key with what holds it. */

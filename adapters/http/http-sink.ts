@@ -47,6 +47,8 @@ export interface HttpSinkKind extends Pick<HttpClientParts, 'authorization' | 'c
   readonly growth?: number;
   /** Where the requests go, when that is not the url as it stands. */
   readonly base?: (url: URL) => URL;
+  /** What has to go well before a batch is posted. @throws BridgeError that is the outcome of all */
+  before?(doors: SinkDoors): Promise<void>;
   /** The same at every attempt: nothing of a clock or of chance is in it. What it throws is the refusal of the batch. */
   encode(batch: readonly Delivery[]): SinkRequest | Promise<SinkRequest>;
   /** One outcome for each member; by default all are accepted where the status table says so. @throws BridgeError that is the outcome of all */
@@ -93,12 +95,13 @@ class HttpSink implements Adapter {
 
   /** The secrets are open. */
   constructor(options: HttpSinkOptions, { kind, target, deps }: HttpSinkParts) {
-    const { inFlight, growth = 1, base } = kind;
+    const { inFlight, growth = 1, base, authorization, credentials, statuses } = kind;
     this.limits = { inFlight, batch: options.maxBatch, batchBytes: Math.ceil(options.maxBatchBytes / growth) };
     this.#kind = kind;
     this.#sink = deps.name;
     const url = base?.(target.url) ?? target.url;
-    this.#http = new HttpClient(options, { ...kind, codes: SINK_CODES, target: { ...target, url }, inFlight, deps });
+    const own = { authorization, credentials, statuses };
+    this.#http = new HttpClient(options, { ...own, codes: SINK_CODES, target: { ...target, url }, inFlight, deps });
     this.#faults = new AnswerFaults(this.#http.place, deps.wallMs);
   }
 
@@ -113,6 +116,7 @@ class HttpSink implements Adapter {
     const request = await this.#encoded(batch);
     return await this.#http.attempt(signal, async (limited) => {
       const doors = this.#doors(limited);
+      await this.#kind.before?.(doors);
       const answer = await doors.post(request);
       if (this.#kind.judge) return await this.#kind.judge(answer, batch, doors);
       this.#http.accept(answer);

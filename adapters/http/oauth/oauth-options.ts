@@ -76,11 +76,15 @@ export function oauthFaults(options: OAuthOptions & { readonly allowInsecure: bo
   const { oauth2, allowInsecure, headers } = options;
   if (oauth2 === undefined) return [];
   const isExposed = !allowInsecure && INSECURE.test(oauth2.tokenUrl);
-  const isTwice = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
   return [
     ...(isExposed ? [{ path: ['oauth2', 'tokenUrl'], message: TOKEN_URL_FAULT } as const] : []),
-    ...(isTwice ? [{ path: ['headers'], message: AUTHORIZATION_FAULT } as const] : []),
+    ...(holdsAuthorization(headers) ? [{ path: ['headers'], message: AUTHORIZATION_FAULT } as const] : []),
   ];
+}
+
+/** Whether the configured headers say who the bridge is. */
+export function holdsAuthorization(headers: object): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }
 
 /** Says what is wrong without repeating any of it; null where nothing is. */

@@ -3,6 +3,7 @@ import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
 import { parseRetryAfter } from '../../../src/formats/dates.ts';
 import type { HttpAnswer } from '../../../src/net/http-exchange.ts';
 import { type HttpPlace, whoOf } from '../failures.ts';
+import { jsonMembers } from '../json-body.ts';
 
 /** Of an answer, in bytes; one that is longer holds no token. */
 export const LONGEST_TOKEN_ANSWER = 64 * 1024;
@@ -35,7 +36,7 @@ const PASSING = new Set(['temporarily_unavailable', 'server_error', 'slow_down']
 /** @param wallMs the moment that a Retry-After date is measured from */
 export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlace, wallMs: number): AccessToken | BridgeError {
   const who = whoOf(place);
-  const members = membersOf(body);
+  const members = jsonMembers(body);
   if (status >= 200 && status <= 299) return granted(members, place, status);
   const error = typeof members['error'] === 'string' ? members['error'] : '';
   const isPassing = PASSING.has(error);
@@ -78,16 +79,6 @@ function lifetimeOf(expiresIn: unknown): number {
   const seconds = typeof expiresIn === 'string' && /^\d{1,15}$/.test(expiresIn) ? Number(expiresIn) : expiresIn;
   if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds < 0) return DEFAULT_LIFETIME_S;
   return Math.min(seconds, LONGEST_LIFETIME_S);
-}
-
-/** None where the body is no JSON object. */
-function membersOf(body: Buffer | null): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(body?.toString() ?? '');
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }
 
 function refused({ codes }: HttpPlace, message: string, status: number): BridgeError {
