@@ -1,4 +1,4 @@
-// What one kind of HTTP sink adds to the kit → its definition: batches are posted, answers judged for each member.
+// What a kind of HTTP sink adds to the kit → its definition: batches posted, answers judged by member.
 import { promisify } from 'node:util';
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/events.ts';

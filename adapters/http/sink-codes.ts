@@ -1,4 +1,4 @@
-// What can fail of a request to a log or search service → its error code, one list for all such kinds.
+// What can fail of a request to a log or search service → its error code, one list for all kinds.
 import type { HttpCodes } from './failures.ts';
 
 /** Their failures differ in the words of the message and in what the service said (`status`), not in what there is to do: so no kind has codes of its own. */

@@ -1,4 +1,4 @@
-// The stored bytes of a CloudEvent → its log record, from which every format of the log sinks is made (behaviour 9.1).
+// The stored bytes of a CloudEvent → its log record, which all formats are made of (behaviour 9.1).
 import type { JsonObject } from '../formats/json-object.ts';
 import { isObject } from '../formats/json-object.ts';
 import { messageOf } from './message.ts';

@@ -1,4 +1,4 @@
-// A log record → what OpenTelemetry's log data model says of it, before any encoding (behaviour 9.1).
+// A log record → OpenTelemetry's log data model, before any encoding (behaviour 9.1).
 import { flatten } from './flat-record.ts';
 import type { LogRecord, LogSeverity } from './log-record.ts';
 import { observingVm, traceOf } from './vm.ts';

@@ -1,4 +1,4 @@
-// A kind of sink made here, on the kit, and a server on loopback → what the kit does for every kind.
+// A kind of sink made here and a server on loopback → what the kit does for every kind.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
