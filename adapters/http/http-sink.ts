@@ -1,4 +1,4 @@
-// What a kind of HTTP sink adds to the kit → its definition: batches posted, answers judged by member.
+// What a kind of HTTP sink adds to the kit → its definition: batches posted, answers judged.
 import { promisify } from 'node:util';
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/events.ts';
