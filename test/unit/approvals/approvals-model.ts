@@ -405,7 +405,7 @@ export class ApprovalsModel {
     assert.equal(entry?.occurrence, occurrence);
     const memory = this.#process.approvals.approvalOf(key, occurrence);
     if (memory !== null) assert.deepEqual(onDisk(memory), stored && onDisk(stored), `${key} in memory and on disk`);
-    assert.deepEqual((stored?.holds ?? []).map(({ approver }) => approver).sort(), [...entry.holds].sort(), `holds of ${key}`);
+    assert.deepEqual((stored?.holds ?? []).map(({ approver }) => approver).sort(), [...entry.holds.keys()].sort(), `holds of ${key}`);
     const isPlain = stored !== undefined && !['moot', 'unknown'].includes(stored.state) && stored.isDryRun === this.config.dryRun;
     const votes = stored?.votes.map(({ approver, isShared }) => `${approver} ${isShared}`);
     if (isPlain)

@@ -19,6 +19,12 @@ export interface OracleVote {
 }
 
 /** An occurrence that has not ended. */
+interface OracleHold {
+  readonly via: string | null;
+  /** By HTTP when it arrived. */
+  readonly setMs: number;
+}
+
 export interface OracleEntry {
   readonly key: string;
   readonly occurrence: number;
@@ -31,7 +37,8 @@ export interface OracleEntry {
   /** Fell due while nothing could be stored: the next document decides. */
   isDueLate: boolean;
   votes: OracleVote[];
-  holds: Set<string>;
+  /** By approver: over which channel it was set, and when it was sent. */
+  holds: Map<string, OracleHold>;
   by: 'quorum' | 'policy' | 'deadline' | null;
   /** Since when it has been decided and held by nobody. */
   sinceMs: number | null;
@@ -55,6 +62,8 @@ export interface OracleCommand {
   readonly isShared: boolean;
   /** When it was sent, for a message. */
   readonly sentMs: number | null;
+  /** The source's name; null by HTTP. */
+  readonly via: string | null;
   readonly holds: readonly string[];
   readonly releases: readonly string[];
   readonly starts: readonly OracleRequest[];
@@ -165,9 +174,15 @@ export class Oracle {
   }
 
   /** What was asked for and not refused. */
-  apply({ approver, isShared, holds, releases, starts }: OracleCommand, nowMs: number): void {
-    for (const key of holds) this.#change(key, nowMs, (entry) => entry.holds.add(approver));
-    for (const key of releases) this.#release(key, approver, nowMs);
+  apply(command: OracleCommand, nowMs: number): void {
+    const { approver, isShared, via, sentMs, holds, releases, starts } = command;
+    for (const key of holds) {
+      this.#change(key, nowMs, (entry) => {
+        const isSame = entry.holds.get(approver)?.via === via && this.#counts(entry);
+        if (!isSame) entry.holds.set(approver, { via, setMs: sentMs ?? nowMs });
+      });
+    }
+    for (const key of releases) this.#release(key, command, nowMs);
     for (const { key, seen } of starts) this.#vote(key, approver, { isShared, hasSeen: seen !== undefined }, nowMs);
   }
 
@@ -201,7 +216,7 @@ export class Oracle {
     if (entry === undefined) return 'the event has ended';
     if (this.config.dryRun) return 'it is a dry run';
     if (entry.event.eventStatus !== 'Scheduled' || !entry.isListed) return 'the last document does not list it as Scheduled';
-    if (entry.holds.size > 0) return `${[...entry.holds].join()} holds it`;
+    if (entry.holds.size > 0) return `${[...entry.holds.keys()].join()} holds it`;
     if (entry.outcome !== 'open') return `it was ${entry.outcome} already`;
     if (entry.by === null || entry.sinceMs === null || !this.#counts(entry)) return 'nothing decided it';
     if (entry.isAtOnce) return null;
@@ -224,7 +239,7 @@ export class Oracle {
       Object.assign(entry, { ruling: null, dueMs: null, isDueOver: true, isDueLate: false });
       // What the service refused stays refused, whatever starts it.
       const isOpen = entry.outcome === 'open' || entry.outcome === 'refused';
-      if (isOpen && this.#counts(entry) && !this.#isDecidedDry(entry)) entry.outcome = 'moot';
+      if (isOpen && !isDecidedDry(entry)) entry.outcome = 'moot';
       return;
     }
     const ruling = rulingFor(this.config, event, nowMs);
@@ -238,7 +253,7 @@ export class Oracle {
       // What lies there waits for the next yes, or for another dry run.
       if (!isDecided) return;
       reset(entry);
-    } else if (this.#isDecidedDry(entry)) return;
+    } else if (this.config.dryRun && isDecidedDry(entry)) return;
     const standing = entry.votes.filter(
       (vote) => !hasGotWorse(vote.event, event) && refusalOf(this.config, ruling, vote.approver, event) === null,
     );
@@ -254,10 +269,6 @@ export class Oracle {
   /** Not what was said before it started, or in a dry run that is over. */
   #counts({ outcome, isDry }: OracleEntry): boolean {
     return outcome !== 'moot' && (!isDry || this.config.dryRun);
-  }
-
-  #isDecidedDry({ isDry, by, holds, outcome }: OracleEntry): boolean {
-    return this.config.dryRun && isDry && by !== null && holds.size === 0 && outcome === 'open';
   }
 
   #settle(entry: OracleEntry, nowMs: number, fallingMs: number | null = null): void {
@@ -306,9 +317,9 @@ export class Oracle {
     if (!isSubmitted && (isYes || entry.outcome !== 'failed')) this.#settle(entry, nowMs);
   }
 
-  #release(key: string, approver: string, nowMs: number): void {
+  #release(key: string, command: OracleCommand, nowMs: number): void {
     this.#change(key, nowMs, (entry) => {
-      if (!entry.holds.delete(approver)) entry.holds.clear();
+      for (const holder of this.#lifted(command, entry)) entry.holds.delete(holder);
       const isPast = entry.event.notBefore !== null && Date.parse(entry.event.notBefore) <= nowMs;
       if (entry.holds.size === 0 && entry.by === 'deadline' && isPast) Object.assign(entry, { by: null, sinceMs: null, fellDue: null });
     });
@@ -364,9 +375,21 @@ export class Oracle {
   #releaseVerdict({ approver, sentMs }: OracleCommand, key: string): OracleVerdict {
     const found = this.#find(key, sentMs);
     if (typeof found === 'string') return found;
-    if (found.holds.has(approver)) return null;
+    if (found.holds.has(approver)) return this.#lifted({ approver, sentMs }, found).length > 0 ? null : 'changed';
     if (found.holds.size === 0) return 'not-held';
-    return this.config.approvers[approver]?.admin === true ? null : 'forbidden';
+    if (!this.#isAdmin(approver)) return 'forbidden';
+    return this.#lifted({ approver, sentMs }, found).length > 0 ? null : 'changed';
+  }
+
+  #isAdmin(approver: string): boolean {
+    return this.config.approvers[approver]?.admin === true;
+  }
+
+  /** The approver's own hold, else all: by an admin's message none that was set after it was sent. */
+  #lifted({ approver, sentMs }: Pick<OracleCommand, 'approver' | 'sentMs'>, { holds }: OracleEntry): readonly string[] {
+    const meant = holds.has(approver) ? [approver] : [...holds.keys()];
+    const isLate = (holder: string) => sentMs !== null && this.#isAdmin(approver) && (holds.get(holder)?.setMs ?? 0) > sentMs;
+    return meant.filter((holder) => !isLate(holder));
   }
 
   #find(key: string, sentMs: number | null): OracleEntry | string {
@@ -388,7 +411,7 @@ export class Oracle {
 function newEntry(key: string, occurrence: number, event: ScheduledEvent): OracleEntry {
   return {
     ...{ key, occurrence, event, isListed: true, ruling: null, dueMs: null, isDueOver: true, isDueLate: false },
-    ...{ votes: [], holds: new Set<string>(), by: null, sinceMs: null, isAtOnce: false, fellDue: null },
+    ...{ votes: [], holds: new Map<string, OracleHold>(), by: null, sinceMs: null, isAtOnce: false, fellDue: null },
     ...{ isDry: false, isSpent: false, posted: null, outcome: 'open' },
   };
 }
@@ -396,4 +419,9 @@ function newEntry(key: string, occurrence: number, event: ScheduledEvent): Oracl
 /** What was said counts no more; holds stand. */
 function reset(entry: OracleEntry): void {
   Object.assign(entry, { votes: [], by: null, sinceMs: null, isAtOnce: false, fellDue: null, isDry: false, outcome: 'open' });
+}
+
+/** Decided in a dry run, whoever looks at it now. */
+function isDecidedDry({ isDry, by, holds, outcome }: OracleEntry): boolean {
+  return isDry && by !== null && holds.size === 0 && outcome === 'open';
 }

@@ -74,7 +74,7 @@ async function hold(
 
 function commandOf(model: ApprovalsModel, who: string, by: Channel, parts: Partial<OracleCommand>): OracleCommand {
   const sentMs = by === 'http' ? null : model.time.wallMs();
-  return { approver: who, isShared: by === 'topic', sentMs, holds: [], releases: [], starts: [], ...parts };
+  return { approver: who, isShared: by === 'topic', via: by === 'http' ? null : by, sentMs, holds: [], releases: [], starts: [], ...parts };
 }
 
 /** The service answers, the disk has room, and time passes. */
