@@ -13,35 +13,39 @@ export interface EventMatcher {
   matches(event: ScheduledEvent, nowMs: number): boolean;
 }
 
-/** A matcher for each condition that asks something, in the order of `EventConditions`; none matches everything. */
-export function eventMatchers(
-  { impacts, initiators, resources, notice, duration }: EventConditions,
-  reach: Reach,
-): readonly EventMatcher[] {
-  const matchers: EventMatcher[] = [];
-  if (impacts) {
-    const isImpact = oneOf(impacts);
-    matchers.push({ condition: 'impacts', matches: ({ eventType }) => isImpact(eventType) });
-  }
-  if (initiators) {
-    const isInitiator = oneOf(initiators);
-    matchers.push({ condition: 'initiators', matches: ({ eventSource }) => isInitiator(eventSource) });
-  }
-  if (resources) {
-    const match = compileGlobs(resources)[reach];
-    matchers.push({ condition: 'resources', matches: (event) => match(event.resources) });
-  }
-  if (notice?.aboveMs !== undefined || notice?.belowMs !== undefined) {
-    const { aboveMs = Number.NEGATIVE_INFINITY, belowMs = Number.POSITIVE_INFINITY } = notice;
-    const matches = (event: ScheduledEvent, nowMs: number) => isBetween(noticeMs(event, nowMs), aboveMs, belowMs);
-    matchers.push({ condition: 'notice', matches });
-  }
-  if (duration?.minMs !== undefined || duration?.belowMs !== undefined) {
-    const { minMs = 0, belowMs = Number.POSITIVE_INFINITY } = duration;
-    const matches = ({ durationInSeconds: seconds }: ScheduledEvent) => seconds >= 0 && seconds * 1000 >= minMs && seconds * 1000 < belowMs;
-    matchers.push({ condition: 'duration', matches });
-  }
-  return matchers;
+/** What each condition compares; undefined where it asks nothing. One without a line here does not compile: it would match everything. */
+const MATCHES: Readonly<Record<ConditionName, (conditions: EventConditions, reach: Reach) => EventMatcher['matches'] | undefined>> = {
+  impacts: ({ impacts }) => {
+    const isImpact = impacts && oneOf(impacts);
+    return isImpact && (({ eventType }) => isImpact(eventType));
+  },
+  initiators: ({ initiators }) => {
+    const isInitiator = initiators && oneOf(initiators);
+    return isInitiator && (({ eventSource }) => isInitiator(eventSource));
+  },
+  resources: ({ resources }, reach) => {
+    const match = resources && compileGlobs(resources)[reach];
+    return match && ((event) => match(event.resources));
+  },
+  notice: ({ notice: { aboveMs, belowMs } = {} }) => {
+    if (aboveMs === undefined && belowMs === undefined) return undefined;
+    return (event, nowMs) => isBetween(noticeMs(event, nowMs), aboveMs ?? Number.NEGATIVE_INFINITY, belowMs ?? Number.POSITIVE_INFINITY);
+  },
+  duration: ({ duration: { minMs, belowMs } = {} }) => {
+    if (minMs === undefined && belowMs === undefined) return undefined;
+    const [least, limit] = [minMs ?? 0, belowMs ?? Number.POSITIVE_INFINITY];
+    return ({ durationInSeconds: seconds }) => seconds >= 0 && seconds * 1000 >= least && seconds * 1000 < limit;
+  },
+};
+
+const NAMES = Object.keys(MATCHES) as ConditionName[];
+
+/** A matcher for each condition that asks something; none matches everything. */
+export function eventMatchers(conditions: EventConditions, reach: Reach): readonly EventMatcher[] {
+  return NAMES.flatMap((condition) => {
+    const matches = MATCHES[condition](conditions, reach);
+    return matches ? [{ condition, matches }] : [];
+  });
 }
 
 /** Whether a text is one of these, without case. */

@@ -19,10 +19,9 @@ export type Wants = (change: Change, facts: FilterFacts) => boolean;
  * Makes a filter ready to be asked often. `source.*` are judged by `changes` alone, approvals by their event: one for an event that nobody
  * knows passes where the filter asks nothing of events.
  */
-export function compileFilter(filter: SinkFilter): Wants {
-  const changes = filter.changes && new Set(filter.changes);
-  const { impacts, initiators, resources, notice } = filter;
-  const matchers = eventMatchers({ impacts, initiators, resources, notice }, 'any');
+export function compileFilter({ changes: wanted, ...conditions }: SinkFilter): Wants {
+  const changes = wanted && new Set(wanted);
+  const matchers = eventMatchers(conditions, 'any');
   return (change, { sentBefore, nowMs }) => {
     if (changes && !changes.has(changeName(change))) return false;
     if (change.kind === 'source' || sentBefore) return true;
