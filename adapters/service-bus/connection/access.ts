@@ -1,19 +1,16 @@
 // Options of the way to a namespace → where it is, who we are, and how to connect.
-import { statSync } from 'node:fs';
 import { AzureCredential, type AzureCredentialDeps } from '../../../src/azure/credential.ts';
 import { type AzureCredentialOptions, azureAuthorityOf } from '../../../src/azure/options.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import type { ProxyServer } from '../../../src/net/proxy-connect.ts';
 import { proxyUrl } from '../../../src/net/proxy-url.ts';
 import { TlsFiles } from '../../../src/net/tls-files.ts';
-import { fileFault, readRegularFile } from '../../../src/secrets/regular-file.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
-import { connectionStringFault, type ServiceBusConnectionOptions } from '../options/connection-options.ts';
-import { type Endpoint, parseConnectionString, parseEndpoint, showEndpoint } from '../options/connection-string.ts';
+import { type FileText, WatchedFile } from '../../../src/secrets/watched-file.ts';
+import { connectionStringFor, type ServiceBusConnectionOptions } from '../options/connection-options.ts';
+import { type Endpoint, parseEndpoint, showEndpoint } from '../options/connection-string.ts';
 import { type Connect, connector, type Transport } from './connector.ts';
 
-/** The file is looked at so often at most, and only when something is to be done. */
-const LOOK_AGAIN_MS = 1000;
 const HTTPS_PORT = 443;
 
 /** An identity in Microsoft Entra ID, a key by its name, or a shared access signature. */
@@ -43,6 +40,12 @@ export interface AccessPlace {
 /** Makes the credential of an identity. */
 export type CredentialOf = (options: AzureCredentialOptions, deps: AzureCredentialDeps, place: string) => Pick<AzureCredential, 'token'>;
 
+/** What was read of the connection string, null where there is none, and what it leads to. */
+interface Known {
+  readonly text: string | null;
+  readonly target: Target;
+}
+
 /** Reads and connects to nothing before `target` or `connect`. */
 export class Access {
   /** As messages show it: the host, and its port where it is not the usual one. */
@@ -50,23 +53,19 @@ export class Access {
   readonly #options: ServiceBusConnectionOptions;
   readonly #place: AccessPlace;
   readonly #deps: AzureCredentialDeps;
-  readonly #credentialOf: CredentialOf;
   readonly #tls: TlsFiles | null;
   readonly #proxy: ProxyServer | null;
-  #text: string | null;
-  #target: Target | null = null;
-  #stamp: string | null = null;
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
-  #complaint: string | null = null;
+  readonly #known: WatchedFile<Known>;
 
   /** The secrets are open. @throws BridgeError BRIDGE_CONFIG_INVALID */
   constructor(options: ServiceBusConnectionOptions, place: AccessPlace, deps: AzureCredentialDeps, credentialOf: CredentialOf = entra) {
     this.#options = options;
     this.#place = place;
     this.#deps = deps;
-    this.#credentialOf = credentialOf;
-    this.#text = options.connectionString?.reveal() ?? null;
-    this.host = showEndpoint(this.#endpoint());
+    const known =
+      options.connectionString === undefined ? this.#ofIdentity(credentialOf) : this.#ofString(options.connectionString.reveal());
+    this.host = showEndpoint(known.target.endpoint);
+    this.#known = this.#watched(options.connectionString?.file ?? null, known);
     const tlsPlace = { owner: place.owner, section: 'tls', code: 'BRIDGE_SERVICE_BUS_TLS_FILES' } as const;
     this.#tls = options.tls === undefined ? null : new TlsFiles(options.tls, tlsPlace, deps);
     this.#proxy = options.proxy === undefined ? null : this.#proxyOf(options.proxy);
@@ -74,10 +73,7 @@ export class Access {
 
   /** Where and as whom to connect now. */
   target(): Target {
-    const { connectionString } = this.#options;
-    if (connectionString?.file != null) this.#look(connectionString.file);
-    this.#target ??= this.#made();
-    return this.#target;
+    return this.#known.current().target;
   }
 
   /** Connections for AMQP. They throw a BridgeError for `tls` files that cannot be used. */
@@ -97,59 +93,41 @@ export class Access {
     return connector({ endpoint, transport, isSecure, trust, proxy: this.#proxy, who });
   }
 
-  #endpoint(): Endpoint {
-    const { namespace } = this.#options;
-    const parsed = this.#text === null ? null : parseConnectionString(this.#text);
-    const fault = this.#text === null ? null : this.#faultOf(this.#text);
-    if (fault !== null) throw new BridgeError('BRIDGE_CONFIG_INVALID', `${this.#place.owner}.connectionString ${fault}`);
-    const endpoint = parsed === null ? parseEndpoint(namespace ?? '') : 'fault' in parsed ? null : parsed.endpoint;
-    if (endpoint === null) throw new BridgeError('BRIDGE_CONFIG_INVALID', `${this.#place.owner}.namespace is no host name`);
-    return endpoint;
+  #ofIdentity(credentialOf: CredentialOf): Known {
+    const endpoint = parseEndpoint(this.#options.namespace ?? '');
+    if (endpoint === null) throw this.#invalid('namespace is no host name');
+    const identity = { ...this.#options, ...azureAuthorityOf(endpoint.host) };
+    return { text: null, target: { endpoint, isSecure: true, credential: credentialOf(identity, this.#deps, this.#place.owner) } };
   }
 
-  #made(): Target {
-    const endpoint = this.#endpoint();
-    const parsed = this.#text === null ? null : parseConnectionString(this.#text);
-    if (parsed === null || 'fault' in parsed) {
-      const identity = { ...this.#options, ...azureAuthorityOf(endpoint.host) };
-      return { endpoint, isSecure: true, credential: this.#credentialOf(identity, this.#deps, this.#place.owner) };
-    }
-    return { endpoint, isSecure: !parsed.isEmulator, credential: parsed.access };
+  #ofString(text: string): Known {
+    const read = connectionStringFor(text, { entity: this.#place.entity, transport: this.#options.transport });
+    if ('fault' in read) throw this.#invalid(`connectionString ${read.fault}`);
+    const { endpoint, isEmulator, access } = read;
+    return { text, target: { endpoint, isSecure: !isEmulator, credential: access } };
   }
 
   /** A file that cannot be used leaves what was read of it before in use, which is logged once. */
-  #look(file: string): void {
-    const nowMs = this.#deps.elapsedMs();
-    if (nowMs - this.#lookedAtMs < LOOK_AGAIN_MS) return;
-    this.#lookedAtMs = nowMs;
-    try {
-      const stamp = stampOf(file);
-      if (stamp !== this.#stamp) this.#read(file, stamp);
-    } catch (error) {
-      this.#complain(`connectionString ${fileFault(error)}`, file);
-    }
+  #watched(file: string | null, initial: Known): WatchedFile<Known> {
+    const { logger } = this.#deps;
+    const parts = {
+      initial: () => initial,
+      parse: ([read]: readonly FileText[], before: Known | null) => this.#reread(read, before),
+      onChanged: () => logger.info({ file }, 'the connection string changed and was read again'),
+      onUnusable: (reason: string) =>
+        logger.warn({ reason, file }, 'the file of the connection string cannot be used: what was read of it before stays in use'),
+    };
+    return new WatchedFile(file === null ? [] : [file], parts, this.#deps);
   }
 
-  #read(file: string, stamp: string): void {
-    const text = readRegularFile(file).replace(/\r?\n$/, '');
-    const fault = text.trim() === '' ? 'is empty' : this.#faultOf(text);
-    if (fault !== null) return void this.#complain(`connectionString ${fault}`, file);
-    this.#stamp = stamp;
-    this.#complaint = null;
-    if (text === this.#text) return;
-    this.#text = text;
-    this.#target = null;
-    this.#deps.logger.info({ file }, 'the connection string changed and was read again');
+  #reread(file: FileText | undefined, before: Known | null): Known {
+    if (file === undefined || 'fault' in file) throw this.#invalid(`connectionString ${file?.fault}`);
+    if (file.text.trim() === '') throw this.#invalid('connectionString is empty');
+    return file.text === before?.text ? before : this.#ofString(file.text);
   }
 
-  #faultOf(text: string): string | null {
-    return connectionStringFault(text, { entity: this.#place.entity, transport: this.#options.transport });
-  }
-
-  #complain(reason: string, file: string): void {
-    if (reason === this.#complaint) return;
-    this.#complaint = reason;
-    this.#deps.logger.warn({ reason, file }, 'the file of the connection string cannot be used: what was read of it before stays in use');
+  #invalid(what: string): BridgeError {
+    return new BridgeError('BRIDGE_CONFIG_INVALID', `${this.#place.owner}.${what}`);
   }
 
   #proxyOf(proxy: string | Secret): ProxyServer {
@@ -159,9 +137,3 @@ export class Access {
 }
 
 const entra: CredentialOf = (options, deps, place) => new AzureCredential(options, deps, place);
-
-/** Changes when the file is written or another one takes its place. */
-function stampOf(path: string): string {
-  const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
-}

@@ -6,7 +6,7 @@ import { pemFile, tlsFaults } from '../../../src/net/tls-options.ts';
 import { duration, secret } from '../../../src/schema/pieces.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
 import type { OptionFault } from '../../adapter.ts';
-import { parseConnectionString, parseEndpoint } from './connection-string.ts';
+import { type ConnectionString, parseConnectionString, parseEndpoint } from './connection-string.ts';
 
 /** Below the five minutes after which a lane gives any adapter up. */
 const LONGEST_MS = 240_000;
@@ -86,26 +86,26 @@ export function connectionSecretFaults(
 ): readonly OptionFault[] {
   const faults: OptionFault[] = [];
   if (connectionString !== undefined) {
-    const message = connectionStringFault(connectionString.reveal(), { entity, transport });
-    if (message !== null) faults.push({ key: 'connectionString', message });
+    const read = connectionStringFor(connectionString.reveal(), { entity, transport });
+    if ('fault' in read) faults.push({ key: 'connectionString', message: read.fault });
   }
   const wrong = proxy === undefined ? null : proxyFault(proxy);
   if (wrong !== null) faults.push({ key: 'proxy', message: wrong });
   return tls === undefined ? faults : [...faults, ...tlsFaults(tls, 'tls')];
 }
 
-/** Without a word of what it holds; null where nothing is wrong. */
-export function connectionStringFault(
+/** One that can be used for this queue or topic; `fault` says why it cannot, without a word of what it holds. */
+export function connectionStringFor(
   text: string,
   { entity, transport }: { readonly entity: string; readonly transport: 'amqp' | 'websocket' },
-): string | null {
+): ConnectionString | { readonly fault: string } {
   const parsed = parseConnectionString(text);
-  if ('fault' in parsed) return parsed.fault;
+  if ('fault' in parsed) return parsed;
   const { entityPath, isEmulator } = parsed;
   if (entityPath !== null && entityPath.toLowerCase() !== entity.toLowerCase())
-    return `holds an EntityPath that is not ${entity}: take the string of this queue or topic, or that of the namespace`;
-  if (isEmulator && transport === 'websocket') return 'is that of the emulator, which has no WebSockets: set transport: amqp';
-  return null;
+    return { fault: `holds an EntityPath that is not ${entity}: take the string of this queue or topic, or that of the namespace` };
+  if (isEmulator && transport === 'websocket') return { fault: 'is that of the emulator, which has no WebSockets: set transport: amqp' };
+  return parsed;
 }
 
 /** Puts each fault at its key. */
