@@ -1,11 +1,10 @@
 // A queue or subscription → whether the bridge may receive, by a link that asks for no message.
 import type { ProcessErrorArgs } from '@azure/service-bus';
 import { BridgeError } from '../../../src/errors.ts';
-import { sleep } from '../../../src/time/clock.ts';
+import { type Deps, sleep } from '../../../src/time/clock.ts';
 import type { BusClient } from '../connection/service-bus-client.ts';
 import type { SourceEntity } from '../options/service-bus-source-options.ts';
 import type { FaultPlace } from '../service-bus-fault.ts';
-import type { LineDeps } from './link-messages.ts';
 import { isForSessions, lacksSessions } from './source-fault.ts';
 
 /** The service takes every link, and takes it back right after where it refuses it. */
@@ -13,8 +12,10 @@ const REFUSAL_MS = 100;
 /** The SDK keeps locks by message id, which need not differ, nor exist. */
 export const RECEIVER = { receiveMode: 'peekLock', maxAutoLockRenewalDurationInMs: 0, skipParsingBodyAsJson: true } as const;
 
+export type LinkDeps = Pick<Deps, 'after' | 'wallMs'>;
+
 /** A link has just been attached: waits until it is surely not refused. @throws the signal's reason */
-export async function untilAccepted(deps: LineDeps, signal?: AbortSignal): Promise<void> {
+export async function untilAccepted(deps: LinkDeps, signal?: AbortSignal): Promise<void> {
   await sleep(deps, REFUSAL_MS, signal);
 }
 
@@ -29,7 +30,7 @@ export interface Probed {
  * Where sessions are required, a link for all messages is refused for just that; one for a session would either wait for one or take it.
  * @throws whatever the SDK throws, or BridgeError BRIDGE_SERVICE_BUS_ENTITY where there are no sessions though `sessions` says so
  */
-export async function probeLink({ client }: BusClient, { entity, sessions, place }: Probed, deps: LineDeps): Promise<void> {
+export async function probeLink({ client }: BusClient, { entity, sessions, place }: Probed, deps: LinkDeps): Promise<void> {
   const receiver = client.createReceiver(entity.path, RECEIVER);
   try {
     await attach(receiver, deps);
@@ -42,7 +43,7 @@ export async function probeLink({ client }: BusClient, { entity, sessions, place
   if (sessions) throw lacksSessions(place);
 }
 
-function attach(receiver: ReturnType<BusClient['client']['createReceiver']>, deps: LineDeps): Promise<void> {
+function attach(receiver: ReturnType<BusClient['client']['createReceiver']>, deps: LinkDeps): Promise<void> {
   return new Promise((resolve, reject) => {
     const handlers = {
       processMessage: async () => reject(new BridgeError('BRIDGE_INTERNAL', 'a message came on a link without credit')),

@@ -1,34 +1,40 @@
 // A queue or subscription without sessions → its messages, a few at once, on one link.
 import type { ProcessErrorArgs, ServiceBusReceivedMessage } from '@azure/service-bus';
-import { keepLocked, type Line, type LineDeps, LinkMessages } from './link-messages.ts';
+import type { BusClient } from '../connection/service-bus-client.ts';
+import { keepLocked, LinkMessages } from './link-messages.ts';
 import { RECEIVER, untilAccepted } from './link-probe.ts';
+import type { Reception } from './reception.ts';
 import { isIdle } from './source-fault.ts';
 
 /** So many may wait for their events without holding up those behind them; a bridge that is gone leaves as many locked. */
 const IN_FLIGHT = 8;
 
-/** Returns at once; reports to `line`. */
-export function streamMessages(line: Line, deps: LineDeps): void {
-  const { bus, entity, over, dead } = line;
-  const receiver = bus.client.createReceiver(entity.path, RECEIVER);
-  const messages = new LinkMessages(receiver, line, deps);
+/** Returns at once. */
+export async function streamMessages(bus: BusClient, reception: Reception): Promise<void> {
+  const { options, deps, stopping, connectionLost } = reception;
+  const receiver = bus.client.createReceiver(options.entity.path, RECEIVER);
+  const messages = new LinkMessages(receiver, reception);
   const take = async (message: ServiceBusReceivedMessage) => {
     const held = new AbortController();
-    void keepLocked(() => receiver.renewMessageLock(message), deps, AbortSignal.any([held.signal, dead]));
+    void keepLocked(() => receiver.renewMessageLock(message), deps, AbortSignal.any([held.signal, connectionLost]));
     await messages.handle(message);
     held.abort();
   };
   const handlers = {
-    processMessage: (message: ServiceBusReceivedMessage) => line.track(take(message)),
+    processMessage: (message: ServiceBusReceivedMessage) => reception.track(take(message)),
     processError: async ({ error }: ProcessErrorArgs) => {
-      if (!isIdle(error)) line.die(error);
+      if (!isIdle(error)) reception.lose(error);
     },
     // Neither is in the SDK's types: called once the link is attached, before it gets credit, and whether its own faults count too.
-    postInitialize: () => untilAccepted(deps, over).then(line.attached, () => undefined),
+    postInitialize: () =>
+      untilAccepted(deps, stopping).then(
+        () => reception.attached(),
+        () => undefined,
+      ),
     forwardInternalErrors: true,
   };
   const subscription = receiver.subscribe(handlers, { autoCompleteMessages: false, maxConcurrentCalls: IN_FLIGHT });
-  const drain = () => void line.track(subscription.close().catch(() => undefined));
-  if (over.aborted) drain();
-  over.addEventListener('abort', drain, { once: true });
+  const drain = () => void reception.track(subscription.close().catch(() => undefined));
+  if (stopping.aborted) drain();
+  stopping.addEventListener('abort', drain, { once: true });
 }

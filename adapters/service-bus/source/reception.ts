@@ -2,21 +2,25 @@
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { deadline, orAbort, sleep } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
-import type { ApprovalSourceDeps } from '../../adapter.ts';
+import type { ApprovalMessage, ApprovalSourceDeps, MessageVerdict } from '../../adapter.ts';
 import type { Access } from '../connection/access.ts';
 import type { Connect } from '../connection/connector.ts';
 import { BusClient } from '../connection/service-bus-client.ts';
 import { connectionFault, timeoutFault } from '../service-bus-fault.ts';
-import type { Line, Take } from './link-messages.ts';
 import type { Probed } from './link-probe.ts';
-import { streamMessages } from './message-stream.ts';
-import { SESSION_WAIT_MS, streamSessions } from './session-stream.ts';
 import { sourceFault } from './source-fault.ts';
 
 /** After the end, for the verdict on what is being taken: a pause before a message is given back lasts longer. */
 const VERDICT_MS = 300;
 /** After the end, for settling; the bridge gives a source two seconds in all. */
 const LEAVE_MS = 1000;
+/** So long the service is asked to wait for a session with a message; the SDK gives an attach up after a minute. */
+export const SESSION_WAIT_MS = 35_000;
+
+export type Take = (message: ApprovalMessage) => Promise<MessageVerdict>;
+
+/** Attaches links and hands over what comes on them, until `stopping`. */
+export type Stream = (bus: BusClient, reception: Reception) => Promise<void>;
 
 export interface ReceptionOptions extends Probed {
   readonly access: Access;
@@ -28,28 +32,43 @@ export interface ReceptionOptions extends Probed {
   readonly stop: AbortSignal;
 }
 
+/** What the links of one call share. */
 export class Reception {
-  readonly #options: ReceptionOptions;
-  readonly #deps: ApprovalSourceDeps;
+  readonly options: ReceptionOptions;
+  readonly deps: ApprovalSourceDeps;
+  /** From its abort on no message is taken. */
+  readonly stopping: AbortSignal;
   readonly #failure = Promise.withResolvers<never>();
   readonly #failed = new AbortController();
-  readonly #hurry = new AbortController();
-  readonly #dead = new AbortController();
-  readonly #gone = new AbortController();
+  readonly #graceOver = new AbortController();
+  readonly #connectionLost = new AbortController();
+  /** From its abort on the connection is cut. */
+  readonly #cut = new AbortController();
   readonly #running = new Running();
   #opening: Promise<BusClient> | null = null;
   #cancelLimit = () => {};
   #isAttached = false;
 
   constructor(options: ReceptionOptions, deps: ApprovalSourceDeps) {
-    this.#options = options;
-    this.#deps = deps;
+    this.options = options;
+    this.deps = deps;
+    this.stopping = AbortSignal.any([options.stop, this.#failed.signal]);
     this.#failure.promise.catch(() => undefined);
   }
 
+  /** From its abort on no verdict is waited for. */
+  get graceOver(): AbortSignal {
+    return this.#graceOver.signal;
+  }
+
+  /** From its abort on nothing can be settled. */
+  get connectionLost(): AbortSignal {
+    return this.#connectionLost.signal;
+  }
+
   /** Never resolves. @throws BridgeError, or what `take` threw, unchanged */
-  async run(): Promise<never> {
-    this.#read().catch((error: unknown) => this.#die(error));
+  async run(stream: Stream): Promise<never> {
+    this.#read(stream).catch((error: unknown) => this.lose(error));
     return await this.#failure.promise;
   }
 
@@ -58,86 +77,78 @@ export class Reception {
     this.#cancelLimit();
     this.#failed.abort();
     const timer = new AbortController();
-    const after = (delayMs: number, run: () => void) => void sleep(this.#deps, delayMs, timer.signal).then(run, () => undefined);
-    after(VERDICT_MS, () => this.#hurry.abort());
-    after(LEAVE_MS, () => this.#gone.abort());
+    const after = (delayMs: number, run: () => void) => void sleep(this.deps, delayMs, timer.signal).then(run, () => undefined);
+    after(VERDICT_MS, () => this.#graceOver.abort());
+    after(LEAVE_MS, () => this.#cut.abort());
     // What is not attached yet, the SDK does not let go of.
-    if (!this.#isAttached || this.#dead.signal.aborted) this.#gone.abort();
-    await orAbort(this.#running.ended(), this.#gone.signal).catch(() => undefined);
-    this.#dead.abort();
+    if (!this.#isAttached || this.connectionLost.aborted) this.#cut.abort();
+    await orAbort(this.#running.ended(), this.#cut.signal).catch(() => undefined);
+    this.#connectionLost.abort();
     const bus = await this.#opening?.catch(() => null);
     await bus?.close();
     timer.abort();
-    this.#gone.abort();
+    this.#cut.abort();
   }
 
-  async #read(): Promise<void> {
-    const { access, entity, sessions, place, timeout, take, stop } = this.#options;
-    this.#cancelLimit = this.#deps.after(timeout, () => this.#die(timeoutFault(place, formatDuration(timeout))));
-    const target = access.target();
-    this.#opening = BusClient.create(target, this.#mortal(access.connector(target)), sessions ? SESSION_WAIT_MS : timeout, this.#deps);
-    const bus = await this.#opening;
-    const { lost } = bus;
-    lost.addEventListener('abort', () => this.#die(connectionFault(lost.reason, place)), { once: true });
-    const line: Line = {
-      bus,
-      entity,
-      take,
-      logger: this.#deps.logger,
-      over: AbortSignal.any([stop, this.#failed.signal]),
-      hurry: this.#hurry.signal,
-      dead: this.#dead.signal,
-      givesBack: () => stop.aborted,
-      attached: () => this.#attached(),
-      fail: (error) => this.#fail(error),
-      die: (error) => this.#die(error),
-      track: (work) => this.#running.track(work),
-      inTime: (work, moreMs) => this.#inTime(work, moreMs),
-    };
-    if (line.over.aborted) return;
-    if (sessions) await streamSessions(line, this.#options, this.#deps);
-    else streamMessages(line, this.#deps);
-  }
-
-  /** Connections that end with this call. */
-  #mortal(connect: Connect): Connect {
-    const gone = this.#gone.signal;
-    return async (signal) => {
-      const stream = await connect(AbortSignal.any([signal, gone]));
-      gone.addEventListener('abort', () => stream.destroy(), { once: true });
-      return stream;
-    };
-  }
-
-  /** Called again after an idle link was reattached. */
-  #attached(): void {
-    const { stop, ready } = this.#options;
+  /** Messages can come now. Called again after an idle link was reattached. */
+  attached(): void {
     this.#cancelLimit();
-    if (!this.#isAttached && !stop.aborted && !this.#failed.signal.aborted) ready();
+    if (!this.#isAttached && !this.stopping.aborted) this.options.ready();
     this.#isAttached = true;
   }
 
-  #fail(error: unknown): void {
+  /** Ends the call with this error, as it is; what was decided is settled still. */
+  fail(error: unknown): void {
     this.#failure.reject(error);
     this.#failed.abort();
   }
 
-  #die(error: unknown): void {
-    if (this.#dead.signal.aborted) return;
-    const fault = sourceFault(error, this.#options.place);
-    this.#dead.abort(fault);
-    this.#fail(fault);
+  /** Ends the call because the link, or the connection, is of no use any more. */
+  lose(error: unknown): void {
+    if (this.connectionLost.aborted) return;
+    const fault = sourceFault(error, this.options.place);
+    this.#connectionLost.abort(fault);
+    this.fail(fault);
   }
 
-  /** The SDK's promises do not end with the connection. */
-  async #inTime<T>(work: () => Promise<T>, moreMs = 0): Promise<T> {
-    const { timeout, place } = this.#options;
-    const limit = deadline(this.#deps, timeout + moreMs, () => timeoutFault(place, formatDuration(timeout)), this.#dead.signal);
+  /** What has to end before the connection does. */
+  track<T>(work: Promise<T>): Promise<T> {
+    return this.#running.track(work);
+  }
+
+  /**
+   * One operation within its time limit, `moreMs` longer where it waits for something; the SDK's promises do not end with the connection.
+   * @throws what it throws, or BridgeError BRIDGE_SERVICE_BUS_TIMEOUT
+   */
+  async inTime<T>(work: () => Promise<T>, moreMs = 0): Promise<T> {
+    const { timeout, place } = this.options;
+    const limit = deadline(this.deps, timeout + moreMs, () => timeoutFault(place, formatDuration(timeout)), this.connectionLost);
     try {
       limit.signal.throwIfAborted();
       return await orAbort(work(), limit.signal);
     } finally {
       limit.cancel();
     }
+  }
+
+  async #read(stream: Stream): Promise<void> {
+    const { access, sessions, place, timeout } = this.options;
+    this.#cancelLimit = this.deps.after(timeout, () => this.lose(timeoutFault(place, formatDuration(timeout))));
+    const target = access.target();
+    this.#opening = BusClient.create(target, this.#mortal(access.connector(target)), sessions ? SESSION_WAIT_MS : timeout, this.deps);
+    const bus = await this.#opening;
+    const { lost } = bus;
+    lost.addEventListener('abort', () => this.lose(connectionFault(lost.reason, place)), { once: true });
+    if (!this.stopping.aborted) await stream(bus, this);
+  }
+
+  /** Connections that end with this call. */
+  #mortal(connect: Connect): Connect {
+    const cut = this.#cut.signal;
+    return async (signal) => {
+      const stream = await connect(AbortSignal.any([signal, cut]));
+      cut.addEventListener('abort', () => stream.destroy(), { once: true });
+      return stream;
+    };
   }
 }

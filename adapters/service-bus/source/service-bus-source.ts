@@ -13,9 +13,10 @@ import {
   streamsOf,
 } from '../options/service-bus-source-options.ts';
 import type { FaultPlace } from '../service-bus-fault.ts';
-import type { Take } from './link-messages.ts';
-import { Reception } from './reception.ts';
+import { streamMessages } from './message-stream.ts';
+import { Reception, type Take } from './reception.ts';
 import { checkSource } from './service-bus-source-check.ts';
+import { streamSessions } from './session-stream.ts';
 
 export const RECEIVER_ROLE = 'Azure Service Bus Data Receiver';
 
@@ -59,7 +60,7 @@ export class ServiceBusSource implements ApprovalSource {
   async receive(take: Take, signal: AbortSignal, ready: () => void): Promise<void> {
     const reception = new Reception({ ...this.#parts(), take, ready, stop: signal }, this.#deps);
     try {
-      await orAbort(reception.run(), signal);
+      await orAbort(reception.run(this.#options.sessions ? streamSessions : streamMessages), signal);
     } finally {
       void this.#endings.track(reception.leave());
     }

@@ -1,12 +1,12 @@
 // A queue or subscription with sessions → messages of several sessions, each in its order.
 import type { ServiceBusSessionReceiver } from '@azure/service-bus';
 import { orAbort, sleep } from '../../../src/time/clock.ts';
-import { keepLocked, type Line, type LineDeps, LinkMessages } from './link-messages.ts';
-import { type Probed, probeLink, RECEIVER } from './link-probe.ts';
+import type { BusClient } from '../connection/service-bus-client.ts';
+import { keepLocked, LinkMessages } from './link-messages.ts';
+import { probeLink, RECEIVER } from './link-probe.ts';
+import { type Reception, SESSION_WAIT_MS } from './reception.ts';
 import { isLockLost, isNoSession } from './source-fault.ts';
 
-/** So long the service is asked to wait for a session with a message; the SDK gives an attach up after a minute. */
-export const SESSION_WAIT_MS = 35_000;
 /** By when it has answered, the SDK's own slack included. */
 const ANSWER_MS = SESSION_WAIT_MS + 10_000;
 const SESSIONS_AT_ONCE = 8;
@@ -15,50 +15,51 @@ const IDLE_MS = 1000;
 /** Before sessions are asked for again, should the service not wait for one. */
 const PAUSE_MS = 250;
 
-/** Ends with the line. @throws whatever the SDK throws, or BridgeError */
-export async function streamSessions(line: Line, probed: Probed, deps: LineDeps): Promise<void> {
-  const { bus, over, inTime, track } = line;
+/** Ends with the reception. @throws whatever the SDK throws, or BridgeError */
+export async function streamSessions(bus: BusClient, reception: Reception): Promise<void> {
+  const { options, deps, stopping } = reception;
   // An attach that waits for a session tells nothing before there is one.
-  await inTime(() => probeLink(bus, probed, deps));
-  line.attached();
+  await reception.inTime(() => probeLink(bus, options, deps));
+  reception.attached();
   const open = new Set<Promise<void>>();
-  while (!over.aborted) {
+  while (!stopping.aborted) {
     if (open.size >= SESSIONS_AT_ONCE) await Promise.race(open);
-    const session = await nextSession(line);
+    const session = await nextSession(bus, reception);
     if (session === null) {
-      await sleep(deps, PAUSE_MS, over).catch(() => undefined);
+      await sleep(deps, PAUSE_MS, stopping).catch(() => undefined);
       continue;
     }
-    const reading: Promise<void> = track(readSession(session, line, deps)).finally(() => open.delete(reading));
+    const reading: Promise<void> = reception.track(readSession(session, reception)).finally(() => open.delete(reading));
     open.add(reading);
   }
 }
 
 /** Null where none had a message. */
-async function nextSession({ bus, entity, over, inTime }: Line): Promise<ServiceBusSessionReceiver | null> {
+async function nextSession({ client }: BusClient, reception: Reception): Promise<ServiceBusSessionReceiver | null> {
+  const { options, stopping } = reception;
   try {
-    return await inTime(() => orAbort(bus.client.acceptNextSession(entity.path, RECEIVER), over), ANSWER_MS);
+    return await reception.inTime(() => orAbort(client.acceptNextSession(options.entity.path, RECEIVER), stopping), ANSWER_MS);
   } catch (error) {
-    if (over.aborted || isNoSession(error)) return null;
+    if (stopping.aborted || isNoSession(error)) return null;
     throw error;
   }
 }
 
 /** Until nothing comes, or what came is not dealt with: then others may have the session. Never rejects. */
-async function readSession(session: ServiceBusSessionReceiver, line: Line, deps: LineDeps): Promise<void> {
-  const { over, dead, inTime, die } = line;
-  const messages = new LinkMessages(session, line, deps);
+async function readSession(session: ServiceBusSessionReceiver, reception: Reception): Promise<void> {
+  const { deps, stopping, connectionLost } = reception;
+  const messages = new LinkMessages(session, reception);
   const held = new AbortController();
-  void keepLocked(() => session.renewSessionLock(), deps, AbortSignal.any([held.signal, dead]));
+  void keepLocked(() => session.renewSessionLock(), deps, AbortSignal.any([held.signal, connectionLost]));
   try {
     let isGoingOn = true;
-    while (isGoingOn && !over.aborted) {
-      const [message] = await session.receiveMessages(1, { maxWaitTimeInMs: IDLE_MS, abortSignal: over });
+    while (isGoingOn && !stopping.aborted) {
+      const [message] = await session.receiveMessages(1, { maxWaitTimeInMs: IDLE_MS, abortSignal: stopping });
       isGoingOn = message !== undefined && (await messages.handle(message));
     }
   } catch (error) {
-    if (!over.aborted && !isLockLost(error)) die(error);
+    if (!stopping.aborted && !isLockLost(error)) reception.lose(error);
   }
   held.abort();
-  await inTime(() => session.close()).catch(die);
+  await reception.inTime(() => session.close()).catch((error: unknown) => reception.lose(error));
 }
