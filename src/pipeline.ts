@@ -2,7 +2,7 @@
 import { filter, map, merge, type Observable, share, startWith, switchMap, tap, timer } from 'rxjs';
 import type { Approvals } from './approvals/approvals.ts';
 import type { ApprovalTransaction } from './approvals/store.ts';
-import { observeBlind, observeRestored, type SightChange } from './changes/blindness.ts';
+import { observeBlind, observeRestored, type SightReport } from './changes/blindness.ts';
 import { type ObserveSettings, observe } from './changes/diff.ts';
 import { distinctByIncarnation } from './changes/distinct.ts';
 import { observeFailure } from './changes/state.ts';
@@ -136,7 +136,7 @@ function idsOf({ speaker, outbox }: Publishing) {
   return { observerId: speaker().observer.id, isUsed: (id: string) => outbox.journal.isUsed(id) };
 }
 
-function commitSight(seen: SightChange | null, parts: PipelineParts): void {
+function commitSight(seen: SightReport | null, parts: PipelineParts): void {
   if (seen === null) return;
   parts.store.advance({ blindness: seen.blindness }, (transaction) => {
     publish([seen.change], transaction, parts);

@@ -1,7 +1,7 @@
 // Last good document and now → one `source.blind` and one `source.restored` (behaviour 3.4).
 import { toRfc3339Seconds } from '../formats/dates.ts';
-import type { Blindness, Instant, SourceChange } from '../model/events.ts';
-import { sourceChangeId, unusedId } from '../model/ids.ts';
+import type { Blindness, Instant, SightChange } from '../model/events.ts';
+import { sightChangeId, unusedId } from '../model/ids.ts';
 import { ageMs } from '../time/clock.ts';
 
 /** What is known of the sight of the metadata service. */
@@ -24,19 +24,19 @@ export interface SightSettings {
 }
 
 /** What to store and to publish, in one transaction. */
-export interface SightChange {
-  readonly change: SourceChange;
+export interface SightReport {
+  readonly change: SightChange;
   readonly blindness: Blindness | null;
 }
 
 /** At a time without a good document: `blind`, once the limit has passed and unless it was reported; else null. */
-export function observeBlind(sight: Sight, at: Instant, settings: SightSettings): SightChange | null {
+export function observeBlind(sight: Sight, at: Instant, settings: SightSettings): SightReport | null {
   const { firstRequestAt, lastGoodAt, blindness } = sight;
   if (blindness !== null) return null;
   if (ageMs(laterOf(firstRequestAt, lastGoodAt), at) < settings.limitMs) return null;
   const lastDocumentAt = lastGoodAt && toRfc3339Seconds(lastGoodAt.wallMs);
   const now = { since: lastDocumentAt ?? toRfc3339Seconds(firstRequestAt.wallMs), lastDocumentAt };
-  return { change: sourceChange('blind', now, at, settings), blindness: now };
+  return { change: sightChange('blind', now, at, settings), blindness: now };
 }
 
 /** At a good document: `restored`, where `blind` was reported before, also by an earlier process; else null. */
@@ -44,9 +44,9 @@ export function observeRestored(
   blindness: Blindness | null,
   at: Instant,
   settings: Pick<SightSettings, 'observerId' | 'isUsed'>,
-): SightChange | null {
+): SightReport | null {
   if (blindness === null) return null;
-  return { change: sourceChange('restored', blindness, at, { ...settings, reason: null }), blindness: null };
+  return { change: sightChange('restored', blindness, at, { ...settings, reason: null }), blindness: null };
 }
 
 /** A good document of an earlier process is older than this one's first request, whatever the wall clock did in between. */
@@ -55,12 +55,12 @@ function laterOf(firstRequestAt: Instant, lastGoodAt: Instant | null): Instant {
   return ageMs(firstRequestAt, lastGoodAt) > 0 ? lastGoodAt : firstRequestAt;
 }
 
-function sourceChange(
-  phase: SourceChange['phase'],
+function sightChange(
+  phase: SightChange['phase'],
   { since, lastDocumentAt }: Blindness,
   at: Instant,
   { observerId, isUsed, reason }: Omit<SightSettings, 'limitMs'>,
-): SourceChange {
-  const id = unusedId(sourceChangeId(phase, observerId, since), isUsed);
-  return { kind: 'source', phase, id, since, lastDocumentAt, reason, at };
+): SightChange {
+  const id = unusedId(sightChangeId(phase, observerId, since), isUsed);
+  return { kind: 'sight', phase, id, since, lastDocumentAt, reason, at };
 }

@@ -23,7 +23,7 @@ const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u;
 
 export function severityOf(change: Change): Severity {
-  if (change.kind === 'source') return change.phase === 'blind' ? WARN : INFO;
+  if (change.kind === 'sight') return change.phase === 'blind' ? WARN : INFO;
   if (change.kind === 'approval') return change.phase === 'failed' ? WARN : INFO;
   if (change.phase === 'ended') return INFO;
   if (change.phase === 'started' && change.withoutNotice) return ERROR;

@@ -3,7 +3,7 @@
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
 import { names } from '../model/content.ts';
-import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SourceChange } from '../model/events.ts';
+import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SightChange } from '../model/events.ts';
 
 /** What let an event start: on `started` alone, where this bridge knows of it. */
 export interface ApprovalData {
@@ -63,14 +63,14 @@ export interface ApprovalChangeData {
 }
 
 /** source.v1.json */
-export interface SourceChangeData {
+export interface SightChangeData {
   readonly since: string;
   readonly lastDocumentAt: string | null;
   readonly reason: string | null;
   readonly observer: Pick<EventObserverData, 'name'>;
 }
 
-export type ChangeData = EventData | ApprovalChangeData | SourceChangeData;
+export type ChangeData = EventData | ApprovalChangeData | SightChangeData;
 
 /** What `data` tells of an event beyond its content. */
 export interface EventView {
@@ -125,7 +125,7 @@ export function approvalChangeData(change: ApprovalChange, observer: Observer): 
   };
 }
 
-export function sourceChangeData(change: SourceChange, observer: Observer): SourceChangeData {
+export function sightChangeData(change: SightChange, observer: Observer): SightChangeData {
   return { since: change.since, lastDocumentAt: change.lastDocumentAt, reason: change.reason, observer: { name: observer.name } };
 }
 

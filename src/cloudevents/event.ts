@@ -6,7 +6,7 @@ import { changeName } from '../model/change-names.ts';
 import type { ApprovalChange, Change, EventChange, Observer } from '../model/events.ts';
 import { eidOf } from '../model/ids.ts';
 import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
-import { approvalChangeData, approvalData, type ChangeData, type EventData, eventData, sourceChangeData } from './data.ts';
+import { approvalChangeData, approvalData, type ChangeData, type EventData, eventData, sightChangeData } from './data.ts';
 
 const SCHEMAS = 'https://scheduled-events-bridge.github.io/schemas';
 
@@ -21,6 +21,9 @@ export interface EventContext {
   readonly approval: (key: string, occurrence: number) => EventApproval | null;
 }
 
+/** `docs/schemas/NAME.v1.json` holds the `data` of each kind. */
+const SCHEMA_NAMES = { event: 'change', approval: 'approval', sight: 'source' } as const satisfies Record<Change['kind'], string>;
+
 /** The CloudEvent of a change, unset attributes left out; valid CloudEvents 1.0. */
 export function toCloudEvent(change: Change, context: EventContext): CloudEventV1<ChangeData> {
   return {
@@ -28,21 +31,21 @@ export function toCloudEvent(change: Change, context: EventContext): CloudEventV
     id: change.id,
     source: context.source,
     type: `${context.typePrefix}.${changeName(change)}.v1`,
-    subject: change.kind === 'source' ? 'scheduledevents' : `scheduledevents/${eidOf(change.key)}`,
+    subject: change.kind === 'sight' ? 'scheduledevents' : `scheduledevents/${eidOf(change.key)}`,
     time: toRfc3339(change.at.wallMs),
     datacontenttype: 'application/json',
-    dataschema: `${SCHEMAS}/${change.kind === 'event' ? 'change' : change.kind}.v1.json`,
+    dataschema: `${SCHEMAS}/${SCHEMA_NAMES[change.kind]}.v1.json`,
     partitionkey: partitionKeyOf(change, context.observer),
-    ...(change.kind !== 'source' && eventAttributes(change)),
+    ...(change.kind !== 'sight' && eventAttributes(change)),
     ...severityOf(change),
-    ...(change.kind !== 'source' && set({ traceparent: traceparentOf(eventIdOf(change), change.id) })),
+    ...(change.kind !== 'sight' && set({ traceparent: traceparentOf(eventIdOf(change), change.id) })),
     data: dataOf(change, context),
   };
 }
 
 /** What deliveries are ordered by: the event, or for `source.*` the observer. */
 export function partitionKeyOf(change: Change, observer: Observer): string {
-  return change.kind === 'source' ? observer.id : eidOf(change.key);
+  return change.kind === 'sight' ? observer.id : eidOf(change.key);
 }
 
 function eventIdOf(change: EventChange | ApprovalChange): string {
@@ -60,7 +63,7 @@ function eventAttributes(change: EventChange | ApprovalChange) {
 
 function dataOf(change: Change, context: EventContext): ChangeData {
   if (change.kind === 'event') return eventChangeData(change, context);
-  return change.kind === 'approval' ? approvalChangeData(change, context.observer) : sourceChangeData(change, context.observer);
+  return change.kind === 'approval' ? approvalChangeData(change, context.observer) : sightChangeData(change, context.observer);
 }
 
 function eventChangeData(change: EventChange, { observer, approval }: EventContext): EventData {

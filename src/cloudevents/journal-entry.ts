@@ -9,8 +9,8 @@ export function toJournalEntry(change: Change, context: EventContext): JournalEn
   return {
     id: change.id,
     change: changeName(change),
-    key: change.kind === 'source' ? null : change.key,
-    occurrence: change.kind === 'source' ? null : change.occurrence,
+    key: change.kind === 'sight' ? null : change.key,
+    occurrence: change.kind === 'sight' ? null : change.occurrence,
     partitionKey: partitionKeyOf(change, context.observer),
     timeMs: Math.trunc(change.at.wallMs),
     bytes: encodeStructured(toCloudEvent(change, context)),

@@ -24,7 +24,7 @@ export function compileFilter({ changes: wanted, ...conditions }: SinkFilter): W
   const matchers = eventMatchers(conditions, 'any');
   return (change, { sentBefore, nowMs }) => {
     if (changes && !changes.has(changeName(change))) return false;
-    if (change.kind === 'source' || sentBefore) return true;
+    if (change.kind === 'sight' || sentBefore) return true;
     const { event } = change;
     return matchers.every((matcher) => event !== null && matcher.matches(event, nowMs));
   };
@@ -39,6 +39,6 @@ export function publishes(
   change: Change,
   { ownName, namedBefore }: { readonly ownName: string | null; readonly namedBefore: boolean },
 ): boolean {
-  if (mode === 'all' || change.kind === 'source' || ownName === null || namedBefore) return true;
+  if (mode === 'all' || change.kind === 'sight' || ownName === null || namedBefore) return true;
   return change.event !== null && names(change.event, ownName);
 }

@@ -48,7 +48,7 @@ export function route(
   { sinks, resources }: Routes,
   { outbox, ownName, nowMs }: RouteFacts,
 ): readonly string[] {
-  const { event, occurrence } = change.kind === 'source' ? NO_EVENT : change;
+  const { event, occurrence } = change.kind === 'sight' ? NO_EVENT : change;
   if (occurrence !== null && event !== null && ownName !== null && names(event, ownName)) transaction.markOwn(occurrence);
   const wasSent = (sink: string, of: number) => outbox.sinks.wasSent(sink, of);
   const wanted = routeTo(change, sinks, { wasSent, nowMs });
@@ -59,7 +59,7 @@ export function route(
 
 /** In the order of `sinks`. Asks the store only where the answer matters: for a change that the filter alone would keep back. */
 export function routeTo(change: Change, sinks: readonly RoutedSink[], { wasSent, nowMs }: RoutePorts): string[] {
-  const occurrence = change.kind === 'source' ? null : change.occurrence;
+  const occurrence = change.kind === 'sight' ? null : change.occurrence;
   const goesTo = ({ name, wants }: RoutedSink) =>
     wants(change, { sentBefore: false, nowMs }) ||
     (occurrence !== null && wants(change, { sentBefore: true, nowMs }) && wasSent(name, occurrence));

@@ -152,8 +152,8 @@ export interface ApprovalChange {
 }
 
 /** The bridge lost sight of the metadata service, or has it again. */
-export interface SourceChange {
-  readonly kind: 'source';
+export interface SightChange {
+  readonly kind: 'sight';
   readonly phase: 'blind' | 'restored';
   /** CloudEvent id, `:rN` included. */
   readonly id: string;
@@ -164,7 +164,7 @@ export interface SourceChange {
   readonly at: Instant;
 }
 
-export type Change = EventChange | ApprovalChange | SourceChange;
+export type Change = EventChange | ApprovalChange | SightChange;
 
 /** Who observes. */
 export interface Observer {

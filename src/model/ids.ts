@@ -1,7 +1,7 @@
 // EventIds, phases, contents, observers → CloudEvent ids (behaviour 3.5). The recipe is frozen.
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import { contentHash16 } from './content.ts';
-import type { ApprovalPhase, Phase, ScheduledEvent, SourceChange } from './events.ts';
+import type { ApprovalPhase, Phase, ScheduledEvent, SightChange } from './events.ts';
 
 const PLAIN_EVENT_ID = /^[0-9a-z_-]{1,64}$/;
 
@@ -29,7 +29,7 @@ export function approvalChangeId(phase: ApprovalPhase, key: string, approver: st
 }
 
 /** The id of a blindness of this bridge or of its end, before `unusedId`. `since` as in the CloudEvent's data. */
-export function sourceChangeId(phase: SourceChange['phase'], observerId: string, since: string): string {
+export function sightChangeId(phase: SightChange['phase'], observerId: string, since: string): string {
   return `source-${phase}:${sha256Hex(canonicalJson({ observer: observerId, since }), 16)}`;
 }
 

@@ -67,8 +67,8 @@ function samplesOf(event: ScheduledEvent, observer: Observer): Sample[] {
     { ...approval, phase: 'recorded', id: `${KEY}:approval-recorded:6870c4a0950f67c0`, reason: null },
     { ...approval, phase: 'submitted', id: `${KEY}:approval-submitted:6870c4a0950f67c0`, reason: null },
     { ...approval, phase: 'failed', id: `${KEY}:approval-failed:6870c4a0950f67c0`, reason: text },
-    { kind: 'source', phase: 'blind', id: 'source-blind:6870c4a0950f67c0', ...since, reason: text, at: AT },
-    { kind: 'source', phase: 'restored', id: 'source-restored:6870c4a0950f67c0', ...since, reason: null, at: AT },
+    { kind: 'sight', phase: 'blind', id: 'source-blind:6870c4a0950f67c0', ...since, reason: text, at: AT },
+    { kind: 'sight', phase: 'restored', id: 'source-restored:6870c4a0950f67c0', ...since, reason: null, at: AT },
   ];
   const context = {
     ...{ source: '/subscriptions/s/resourcegroups/g', typePrefix: 'io.github.scheduled-events-bridge', observer },

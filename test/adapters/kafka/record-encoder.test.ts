@@ -7,7 +7,7 @@ import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { Change, Delivery } from '../../../src/model/events.ts';
 import { cloudEventOf } from '../../far-sides/kafka/cloud-event-of.ts';
-import { approvalChange, context, eventChange, sourceChange } from '../../unit/cloudevents/changes.ts';
+import { approvalChange, context, eventChange, sightChange } from '../../unit/cloudevents/changes.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
 const binary = { mode: 'binary', keyed: true } as const;
@@ -16,7 +16,7 @@ const structured = { mode: 'structured', keyed: true } as const;
 const CHANGES: readonly (readonly [what: string, change: Change])[] = [
   ['a scheduled event', eventChange()],
   ['an approval', approvalChange()],
-  ['a blindness', sourceChange()],
+  ['a blindness', sightChange()],
 ];
 
 function deliveryOf(change: Change): Delivery {

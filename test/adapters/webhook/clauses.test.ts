@@ -7,7 +7,7 @@ import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { Change } from '../../../src/model/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from '../../unit/cloudevents/changes.ts';
+import { approvalChange, context, eventChange, sightChange } from '../../unit/cloudevents/changes.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { startWebhook } from './start-webhook.ts';
 
@@ -31,7 +31,7 @@ const CHANGES: readonly (readonly [what: string, change: Change])[] = [
   ['an event', eventChange()],
   ['an update', eventChange({ phase: 'updated', changedFields: ['notBefore'] })],
   ['an approval', approvalChange()],
-  ['a blindness', sourceChange()],
+  ['a blindness', sightChange()],
 ];
 
 for (const [what, change] of CHANGES) {

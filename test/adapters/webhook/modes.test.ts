@@ -5,7 +5,7 @@ import { type CloudEvent, HTTP } from 'cloudevents';
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
 import type { ReceivedRequest } from '../../far-sides/webhook-receiver.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from '../../unit/cloudevents/changes.ts';
+import { approvalChange, context, eventChange, sightChange } from '../../unit/cloudevents/changes.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { startWebhook } from './start-webhook.ts';
@@ -19,7 +19,7 @@ function deliveryOf(change: Parameters<typeof toJournalEntry>[0], source = conte
   return { ...sampleDelivery(), id, bytes };
 }
 
-const ALL = [eventChange(), approvalChange(), sourceChange()].map((change) => deliveryOf(change));
+const ALL = [eventChange(), approvalChange(), sightChange()].map((change) => deliveryOf(change));
 
 /** `ce-` headers and content type, each as often as it came. */
 function attributesOf({ rawHeaders }: ReceivedRequest): string[][] {

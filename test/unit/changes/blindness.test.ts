@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { observeBlind, observeRestored } from '../../../src/changes/blindness.ts';
 import type { Instant } from '../../../src/model/events.ts';
-import { sourceChangeId } from '../../../src/model/ids.ts';
+import { sightChangeId } from '../../../src/model/ids.ts';
 import { momentAt, START_MS } from '../../support/events.ts';
 
 const settings = { limitMs: 60_000, reason: 'the metadata service did not answer', observerId: 'westno_0', isUsed: () => false };
@@ -15,9 +15,9 @@ test('blind is told 60 s after the last good document, to the millisecond, with 
   const at = momentAt(5999 + 60_000);
   assert.deepEqual(observeBlind(sight, at, settings), {
     change: {
-      kind: 'source',
+      kind: 'sight',
       phase: 'blind',
-      id: sourceChangeId('blind', 'westno_0', SINCE),
+      id: sightChangeId('blind', 'westno_0', SINCE),
       since: SINCE,
       lastDocumentAt: SINCE,
       reason: 'the metadata service did not answer',
@@ -61,9 +61,9 @@ test('the first good document after a blindness restores with the same since', (
   const seen = observeRestored(blindness, momentAt(90_000), settings);
   assert.deepEqual(seen, {
     change: {
-      kind: 'source',
+      kind: 'sight',
       phase: 'restored',
-      id: sourceChangeId('restored', 'westno_0', SINCE),
+      id: sightChangeId('restored', 'westno_0', SINCE),
       since: SINCE,
       lastDocumentAt: null,
       reason: null,

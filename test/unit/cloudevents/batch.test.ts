@@ -6,10 +6,10 @@ import { type CloudEvent, HTTP } from 'cloudevents';
 import fc from 'fast-check';
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../../src/cloudevents/batch.ts';
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
-import { approvalChange, context, eventChange, sourceChange } from './changes.ts';
+import { approvalChange, context, eventChange, sightChange } from './changes.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
-const entries = [eventChange(), approvalChange(), sourceChange()].map((change) => toJournalEntry(change, context));
+const entries = [eventChange(), approvalChange(), sightChange()].map((change) => toJournalEntry(change, context));
 
 test('a batch is a JSON array with the bytes of each member unchanged (JS-9, H-13)', () => {
   const text = Buffer.from(encodeBatch(entries.map(({ bytes }) => bytes))).toString();

@@ -6,7 +6,7 @@ import { type BinaryEvent, toBinary } from '../../../src/cloudevents/binary.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from './changes.ts';
+import { approvalChange, context, eventChange, sightChange } from './changes.ts';
 
 const bytesOf = (event: unknown) => new TextEncoder().encode(JSON.stringify(event));
 const REQUIRED = { specversion: '1.0', id: 'a', source: '/s', type: 't' };
@@ -20,7 +20,7 @@ function binary(event: unknown): BinaryEvent {
 const textOf = ({ data }: BinaryEvent) => new TextDecoder('utf-8', { fatal: true }).decode(data);
 
 test('every attribute and extension but datacontenttype becomes one, as its canonical string (H-3, K-7)', () => {
-  for (const change of [eventChange(), approvalChange(), sourceChange()]) {
+  for (const change of [eventChange(), approvalChange(), sightChange()]) {
     const { data, datacontenttype, ...attributes } = toCloudEvent(change, context);
     const made = binary({ ...attributes, datacontenttype, data });
     assert.equal(datacontenttype, 'application/json');

@@ -2,7 +2,7 @@
 
 import type { EventContext } from '../../../src/cloudevents/event.ts';
 import type { EventApproval } from '../../../src/model/approvals.ts';
-import type { ApprovalChange, EventChange, SourceChange } from '../../../src/model/events.ts';
+import type { ApprovalChange, EventChange, SightChange } from '../../../src/model/events.ts';
 import { eventChangeId } from '../../../src/model/ids.ts';
 import { momentAt, scheduledEvent } from '../../support/events.ts';
 
@@ -52,9 +52,9 @@ export function approvalChange(fields: Partial<ApprovalChange> = {}): ApprovalCh
   };
 }
 
-export function sourceChange(fields: Partial<SourceChange> = {}): SourceChange {
+export function sightChange(fields: Partial<SightChange> = {}): SightChange {
   return {
-    kind: 'source',
+    kind: 'sight',
     phase: 'blind',
     id: 'source-blind:0123456789abcdef',
     since: '2022-04-11T21:59:00Z',

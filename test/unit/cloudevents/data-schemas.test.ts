@@ -8,7 +8,7 @@ import formats from 'ajv-formats';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import type { Change } from '../../../src/model/events.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventApproval, eventChange, sourceChange } from './changes.ts';
+import { approvalChange, context, eventApproval, eventChange, sightChange } from './changes.ts';
 
 interface DescribedSchema {
   readonly $id: string;
@@ -55,8 +55,8 @@ test('the data of every kind of CloudEvent fits the schema that it names', () =>
     ...(['recorded', 'submitted', 'failed'] as const).map((phase) => approvalChange({ phase })),
     approvalChange({ approver: null, policy: 'policy[0]', reason: 'changed' }),
     approvalChange({ phase: 'failed', reason: 'unknown', event: null }),
-    sourceChange(),
-    sourceChange({ phase: 'restored', lastDocumentAt: null, reason: null }),
+    sightChange(),
+    sightChange({ phase: 'restored', lastDocumentAt: null, reason: null }),
   ];
   for (const change of changes) {
     for (const name of ['WestNO_0', null]) {

@@ -7,7 +7,7 @@ import type { ApprovalState } from '../../../src/model/approvals.ts';
 import { changeName } from '../../../src/model/change-names.ts';
 import type { Change } from '../../../src/model/events.ts';
 import { START_MS, scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventApproval, eventChange, sourceChange } from './changes.ts';
+import { approvalChange, context, eventApproval, eventChange, sightChange } from './changes.ts';
 
 const EID = 'c7061bac-afdc-4513-b24b-aa5f13a16123';
 
@@ -127,7 +127,7 @@ test('severity follows impact, notice and phase', () => {
     ['9 INFO', '9 INFO', '13 WARN'],
   );
   assert.deepEqual(
-    (['blind', 'restored'] as const).map((phase) => severity(sourceChange({ phase }))),
+    (['blind', 'restored'] as const).map((phase) => severity(sightChange({ phase }))),
     ['13 WARN', '9 INFO'],
   );
 });
@@ -165,7 +165,7 @@ test('the CloudEvent of what became of an approval', () => {
 });
 
 test('the CloudEvent of a blindness names the observer and no event', () => {
-  assert.deepEqual(toCloudEvent(sourceChange(), context), {
+  assert.deepEqual(toCloudEvent(sightChange(), context), {
     specversion: '1.0',
     id: 'source-blind:0123456789abcdef',
     source: '/subscriptions/s/resourcegroups/g',
@@ -214,7 +214,7 @@ test('a start tells the approval that let it happen, and nothing where there was
 
 test('change names are types without prefix and version', () => {
   assert.deepEqual(
-    [eventChange({ phase: 'ended' }), approvalChange({ phase: 'submitted' }), sourceChange({ phase: 'restored' })].map(changeName),
+    [eventChange({ phase: 'ended' }), approvalChange({ phase: 'submitted' }), sightChange({ phase: 'restored' })].map(changeName),
     ['ended', 'approval.submitted', 'source.restored'],
   );
 });
@@ -227,7 +227,7 @@ test('the SDK’s strict validation accepts every kind of CloudEvent and reads e
     eventChange({ phase: 'ended', outcome: 'canceled' }),
     eventChange({ event: scheduledEvent({ eventId: '\u0000', eventType: '\u0001', notBefore: null }) }),
     approvalChange(),
-    sourceChange({ lastDocumentAt: null }),
+    sightChange({ lastDocumentAt: null }),
   ];
   for (const change of changes) {
     const event = toCloudEvent(change, context);

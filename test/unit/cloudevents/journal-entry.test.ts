@@ -6,7 +6,7 @@ import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
 import { encodeStructured, STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from './changes.ts';
+import { approvalChange, context, eventChange, sightChange } from './changes.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -25,7 +25,7 @@ test('a journal entry is found by event, ordered by partition key and holds the 
 });
 
 test('the entry of a blindness names no event and is ordered by its observer', () => {
-  const { bytes: _, ...entry } = toJournalEntry(sourceChange(), context);
+  const { bytes: _, ...entry } = toJournalEntry(sightChange(), context);
   assert.deepEqual([entry.change, entry.key, entry.occurrence, entry.partitionKey], ['source.blind', null, null, 'westno_0']);
 });
 

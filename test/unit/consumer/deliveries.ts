@@ -8,7 +8,7 @@ import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { Change, Delivery, ScheduledEvent } from '../../../src/model/events.ts';
 import { readWebhookSecret } from '../../../src/secrets/webhook-secret.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from '../cloudevents/changes.ts';
+import { approvalChange, context, eventChange, sightChange } from '../cloudevents/changes.ts';
 
 /** wire-formats 2.2 */
 export const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
@@ -55,7 +55,7 @@ export function lifeOf(fields: Partial<ScheduledEvent> = {}) {
 export function everyChange(): Change[] {
   const life = lifeOf();
   const approvals = (['recorded', 'submitted', 'failed'] as const).map((phase) => approvalChange({ phase, id: `a:approval-${phase}:1` }));
-  const sight = (['blind', 'restored'] as const).map((phase) => sourceChange({ phase, id: `source-${phase}:1` }));
+  const sight = (['blind', 'restored'] as const).map((phase) => sightChange({ phase, id: `source-${phase}:1` }));
   return [life.scheduled, life.updated({ description: 'Später „€“ 😀' }), life.started, life.ended(), ...approvals, ...sight];
 }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { compileFilter, publishes } from '../../../src/delivery/filter.ts';
 import type { SinkFilter } from '../../../src/delivery/options.ts';
 import { routeTo } from '../../../src/delivery/routing.ts';
-import type { ApprovalChange, Change, EventChange, ScheduledEvent, SourceChange } from '../../../src/model/events.ts';
+import type { ApprovalChange, Change, EventChange, ScheduledEvent, SightChange } from '../../../src/model/events.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const at = { wallMs: NOW, elapsedMs: 0 };
@@ -48,7 +48,7 @@ const APPROVAL: ApprovalChange = {
   reason: 'changed',
   at,
 };
-const BLIND: SourceChange = { kind: 'source', phase: 'blind', id: 'b', since: '', lastDocumentAt: null, reason: null, at };
+const BLIND: SightChange = { kind: 'sight', phase: 'blind', id: 'b', since: '', lastDocumentAt: null, reason: null, at };
 
 function isWanted(filter: SinkFilter, change: Change = eventChange(), sentBefore = false): boolean {
   return compileFilter(filter)(change, { sentBefore, nowMs: NOW });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';
-import { approvalChangeId, eidOf, eventChangeId, isUpdateId, sourceChangeId, unusedId } from '../../../src/model/ids.ts';
+import { approvalChangeId, eidOf, eventChangeId, isUpdateId, sightChangeId, unusedId } from '../../../src/model/ids.ts';
 import { scheduledEvent } from '../../support/events.ts';
 
 const EID = 'c7061bac-afdc-4513-b24b-aa5f13a16123';
@@ -43,8 +43,8 @@ test('what became of an approval names approver and observer, whoever they are',
 
 test('a blindness names observer and since', () => {
   const hash = sha256('{"observer":"westno_0","since":"2022-04-11T22:26:58Z"}').slice(0, 16);
-  assert.equal(sourceChangeId('blind', 'westno_0', '2022-04-11T22:26:58Z'), `source-blind:${hash}`);
-  assert.equal(sourceChangeId('restored', 'westno_0', '2022-04-11T22:26:58Z'), `source-restored:${hash}`);
+  assert.equal(sightChangeId('blind', 'westno_0', '2022-04-11T22:26:58Z'), `source-blind:${hash}`);
+  assert.equal(sightChangeId('restored', 'westno_0', '2022-04-11T22:26:58Z'), `source-restored:${hash}`);
 });
 
 test('a used id gets the first repeat number that is unused', () => {
