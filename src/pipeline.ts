@@ -3,7 +3,7 @@ import { filter, map, merge, type Observable, share, startWith, switchMap, tap, 
 import type { Approvals } from './approvals/approvals.ts';
 import type { ApprovalTransaction } from './approvals/store.ts';
 import { observeBlind, observeRestored, type SightReport } from './changes/blindness.ts';
-import { type ObserveSettings, observe } from './changes/diff.ts';
+import { type DiffSettings, diff } from './changes/diff.ts';
 import { distinctByIncarnation } from './changes/distinct.ts';
 import { observeFailure } from './changes/state.ts';
 import type { EventContext } from './cloudevents/event.ts';
@@ -38,7 +38,7 @@ export interface PipelineParts extends Publishing {
     readonly blindAfterMs: number;
     handled(poll: PollResult): void;
   };
-  readonly settleMs: ObserveSettings['settleMs'];
+  readonly settleMs: DiffSettings['settleMs'];
   readonly store: Committer;
   readonly approvals: Pick<Approvals, 'observe' | 'approvalOf' | 'documentHandled'>;
 }
@@ -47,7 +47,7 @@ export interface PipelineParts extends Publishing {
 export function pipeline(parts: PipelineParts): Observable<unknown> {
   const { metadata, store, approvals, clock } = parts;
   const approvalOf: EventContext['approval'] = (key, occurrence) => approvals.approvalOf(key, occurrence);
-  const settings: ObserveSettings = {
+  const settings: DiffSettings = {
     settleMs: parts.settleMs,
     isUsed: (id) => parts.outbox.journal.isUsed(id),
     isApproved: (key, occurrence) => approvalOf(key, occurrence) !== null,
@@ -67,7 +67,7 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
       () => store.state,
       (state) => store.keep(state),
     ),
-    map(({ document, at }) => observe(store.state, document, at, settings)),
+    map(({ document, at }) => diff(store.state, document, at, settings)),
     // 3. cloudevents, 4. outbox, 5. delivery: in one transaction, after which the lanes wake.
     tap(({ state, changes, news }) => {
       if (!news) return store.keep(state);

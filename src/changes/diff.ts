@@ -19,7 +19,7 @@ import { emptyRowAfter, isConvincing } from './empty-streak.ts';
 import { epochOf, hasSettled } from './epoch.ts';
 import { isJustBefore, missingSince, outcomeOf } from './outcome.ts';
 
-export interface ObserveSettings {
+export interface DiffSettings {
   /** `metadata.settle`: how long an absence proves nothing in a new epoch. */
   readonly settleMs: number;
   /** Whether this bridge has used a CloudEvent id before, for whatever change. */
@@ -28,7 +28,7 @@ export interface ObserveSettings {
   readonly isApproved: (key: string, occurrence: number) => boolean;
 }
 
-export interface Observation {
+export interface Difference {
   readonly state: KnownState;
   /** Those of present events by their place in the document, then the ended in the order in which they were first seen. */
   readonly changes: readonly EventChange[];
@@ -36,20 +36,20 @@ export interface Observation {
   readonly news: boolean;
 }
 
-/** Compares a good document, read at `at`, with what is known. Neither argument is touched: the caller replaces its state once the observation is stored. */
-export function observe(state: KnownState, document: ScheduledEventsDocument, at: Instant, settings: ObserveSettings): Observation {
+/** Compares a good document, read at `at`, with what is known. Neither argument is touched: the caller replaces its state once the difference is stored. */
+export function diff(state: KnownState, document: ScheduledEventsDocument, at: Instant, settings: DiffSettings): Difference {
   const comparison = new Comparison(state, document, at, settings);
   comparison.seePresent();
   comparison.seeAbsent();
   return comparison.result();
 }
 
-/** One document being compared; lives for one call of `observe`. */
+/** One document being compared; lives for one call of `diff`. */
 class Comparison {
   readonly #state: KnownState;
   readonly #document: ScheduledEventsDocument;
   readonly #at: Instant;
-  readonly #settings: ObserveSettings;
+  readonly #settings: DiffSettings;
   readonly #epoch: Epoch;
   readonly #emptyRow: KnownState['emptyRow'];
   readonly #events: Map<string, KnownEvent>;
@@ -57,7 +57,7 @@ class Comparison {
   readonly #given = new Set<string>();
   #nextOccurrence: number;
 
-  constructor(state: KnownState, document: ScheduledEventsDocument, at: Instant, settings: ObserveSettings) {
+  constructor(state: KnownState, document: ScheduledEventsDocument, at: Instant, settings: DiffSettings) {
     this.#state = state;
     this.#document = document;
     this.#at = at;
@@ -90,7 +90,7 @@ class Comparison {
     }
   }
 
-  result(): Observation {
+  result(): Difference {
     const state: KnownState = {
       incarnation: this.#incarnation,
       apiVersion: this.#document.apiVersion,

@@ -2,7 +2,7 @@
 
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
-import { names } from '../model/content.ts';
+import { affects } from '../model/content.ts';
 import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SightChange } from '../model/events.ts';
 
 /** What let an event start: on `started` alone, where this bridge knows of it. */
@@ -131,5 +131,5 @@ export function sightChangeData(change: SightChange, observer: Observer): SightC
 
 function isAffected(event: ScheduledEvent, { name }: Observer): boolean | null {
   if (name === null) return null;
-  return names(event, name);
+  return affects(event, name);
 }

@@ -1,7 +1,7 @@
 // A sink's `filter` and `publish.resources` → whether a change goes out (behaviour 2.6 to 2.8).
 import { eventMatchers } from '../conditions/matchers.ts';
 import { changeName } from '../model/change-names.ts';
-import { names } from '../model/content.ts';
+import { affects } from '../model/content.ts';
 import type { Change } from '../model/events.ts';
 import type { SinkFilter } from './options.ts';
 
@@ -40,5 +40,5 @@ export function publishes(
   { ownName, namedBefore }: { readonly ownName: string | null; readonly namedBefore: boolean },
 ): boolean {
   if (mode === 'all' || change.kind === 'sight' || ownName === null || namedBefore) return true;
-  return change.event !== null && names(change.event, ownName);
+  return change.event !== null && affects(change.event, ownName);
 }

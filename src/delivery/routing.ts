@@ -1,5 +1,5 @@
 // A change → the names of the sinks that get it.
-import { names } from '../model/content.ts';
+import { affects } from '../model/content.ts';
 import type { Change } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
@@ -49,7 +49,7 @@ export function route(
   { outbox, ownName, nowMs }: RouteFacts,
 ): readonly string[] {
   const { event, occurrence } = change.kind === 'sight' ? NO_EVENT : change;
-  if (occurrence !== null && event !== null && ownName !== null && names(event, ownName)) transaction.markOwn(occurrence);
+  if (occurrence !== null && event !== null && ownName !== null && affects(event, ownName)) transaction.markOwn(occurrence);
   const wasSent = (sink: string, of: number) => outbox.sinks.wasSent(sink, of);
   const wanted = routeTo(change, sinks, { wasSent, nowMs });
   const namedBefore = occurrence !== null && outbox.known.isOwn(occurrence);

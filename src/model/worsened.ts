@@ -10,7 +10,7 @@ type Seen = Pick<ScheduledEvent, 'eventType' | 'durationInSeconds' | 'resources'
  * True for a higher impact, or another one of those without a rank; a longer or newly unknown duration; a name in Resources that was not
  * there; an earlier NotBefore, or none where there was one. Impacts and names are compared without case.
  */
-export function worse(before: Seen, now: Seen): boolean {
+export function hasWorsened(before: Seen, now: Seen): boolean {
   return hasWorseImpact(before, now) || isLonger(before, now) || hasNewName(before, now) || isEarlier(before, now);
 }
 

@@ -2,7 +2,7 @@
 
 import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
-import { worse } from '../../model/worsened.ts';
+import { hasWorsened } from '../../model/worsened.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
 import { isPast } from '../rules/governed-event.ts';
 import type { PolicyDecision } from '../rules/policy.ts';
@@ -113,7 +113,7 @@ export function review(rules: Rules, approval: EventApproval | null, matter: Gov
   }
   if (isDecidedDryRun(approval)) return { approval, voided: [] };
   const isStanding = (vote: ApprovalVote) =>
-    !worse(vote.event, known.event) && barOf(rules, governed.ruling, vote.approver, known.event) === null;
+    !hasWorsened(vote.event, known.event) && barOf(rules, governed.ruling, vote.approver, known.event) === null;
   const votes = approval.votes.filter(isStanding);
   const hasFailed = approval.state === 'failed';
   // The failure has been reported to the approvers already; a rule decides again.

@@ -2,7 +2,7 @@
 import type { EventApproval } from '../../model/approvals.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { isUpdateId } from '../../model/ids.ts';
-import { worse } from '../../model/worsened.ts';
+import { hasWorsened } from '../../model/worsened.ts';
 import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
 import { barOf, type Rules } from '../rules/quorum.ts';
 import type { ApprovalStore } from '../store.ts';
@@ -130,7 +130,7 @@ function unseen({ eventId, key, seen }: StartRequest, known: KnownEvent, { store
     if (told.occurrence !== known.occurrence) {
       return refusal('changed', `Seen belongs to an earlier occurrence of ${eventId}, which has ended; look at the event anew.`, eventId);
     }
-    if (worse(told.event, known.event)) {
+    if (hasWorsened(told.event, known.event)) {
       return refusal('changed', `The event ${eventId} has got worse since the CloudEvent that Seen names; look at it anew.`, eventId);
     }
   }

@@ -1,5 +1,5 @@
 // `prepare` and `recover` → handlers that call each once for an event (protocol 5.0).
-import { worse } from '../../model/worsened.ts';
+import { hasWorsened } from '../../model/worsened.ts';
 import type { EventOf } from '../event.ts';
 import type { HandlerContext, Handlers } from './handlers.ts';
 import { memoryState, type Prepared, type PreparedState } from './prepared-state.ts';
@@ -63,7 +63,7 @@ export function preparation(options: PreparationOptions): PreparationHandlers {
 
 /** What runs already is prepared for once at most. */
 function isDue(before: Prepared, { data }: NoticeEvent): boolean {
-  return !before.isReady || (data.eventStatus === 'Scheduled' && worse(before, data));
+  return !before.isReady || (data.eventStatus === 'Scheduled' && hasWorsened(before, data));
 }
 
 function keyOf({ source, data }: NoticeEvent | EventOf<'ended'>): string {

@@ -1,5 +1,5 @@
 // Documents, one after the other → what `diff` makes of each, its state kept as a bridge would.
-import { observe } from '../../../src/changes/diff.ts';
+import { diff } from '../../../src/changes/diff.ts';
 import { observeFailure } from '../../../src/changes/state.ts';
 import type { EventChange, Instant, KnownState, ScheduledEventsDocument } from '../../../src/model/events.ts';
 import { initialState, momentAt } from '../../support/events.ts';
@@ -15,16 +15,16 @@ export class Watcher {
 
   /** Observes `document` at `at`, a moment or milliseconds from the start. */
   see(document: ScheduledEventsDocument, at: number | Instant): readonly EventChange[] {
-    const observation = observe(this.state, document, typeof at === 'number' ? momentAt(at) : at, {
+    const difference = diff(this.state, document, typeof at === 'number' ? momentAt(at) : at, {
       settleMs: SETTLE_MS,
       isUsed: (id) => this.usedIds.has(id),
       isApproved: (key, occurrence) => this.approved.has(`${key} ${occurrence}`),
     });
-    this.state = observation.state;
-    this.news = observation.news;
-    this.changes.push(...observation.changes);
-    for (const change of observation.changes) this.usedIds.add(change.id);
-    return observation.changes;
+    this.state = difference.state;
+    this.news = difference.news;
+    this.changes.push(...difference.changes);
+    for (const change of difference.changes) this.usedIds.add(change.id);
+    return difference.changes;
   }
 
   fail(): void {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { ScheduledEvent } from '../../../src/model/events.ts';
-import { worse } from '../../../src/model/worsened.ts';
+import { hasWorsened } from '../../../src/model/worsened.ts';
 import { scheduledEvent } from '../../support/events.ts';
 
 const CASES: readonly [title: string, before: Partial<ScheduledEvent>, now: Partial<ScheduledEvent>, isWorse: boolean][] = [
@@ -31,7 +31,7 @@ const CASES: readonly [title: string, before: Partial<ScheduledEvent>, now: Part
 ];
 
 for (const [title, before, now, isWorse] of CASES) {
-  test(title, () => assert.equal(worse(scheduledEvent(before), scheduledEvent(now)), isWorse));
+  test(title, () => assert.equal(hasWorsened(scheduledEvent(before), scheduledEvent(now)), isWorse));
 }
 
 test('what is not worse twice is not worse from the first to the last', () => {
@@ -41,5 +41,5 @@ test('what is not worse twice is not worse from the first to the last', () => {
     resources: fc.subarray(['a', 'b', 'c']),
     notBefore: fc.constantFrom(null, '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'),
   });
-  fc.assert(fc.property(event, event, event, (a, b, c) => worse(a, b) || worse(b, c) || !worse(a, c)));
+  fc.assert(fc.property(event, event, event, (a, b, c) => hasWorsened(a, b) || hasWorsened(b, c) || !hasWorsened(a, c)));
 });

@@ -6,7 +6,7 @@ import type { ApprovalMessage } from '../../../../adapters/adapter.ts';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import { BridgeError } from '../../../../src/errors.ts';
 import type { EventApproval } from '../../../../src/model/approvals.ts';
-import { worse } from '../../../../src/model/worsened.ts';
+import { hasWorsened } from '../../../../src/model/worsened.ts';
 import { ApprovalsFixture, startRequests } from '../../../virtual/approvals-fixture.ts';
 import { letter } from '../../../virtual/inbox-fixture.ts';
 
@@ -130,7 +130,7 @@ class InboxModel {
     if (known?.occurrence !== occurrence) return;
     for (const vote of votes) {
       const isJudged = fixture.store.fault === null && state === 'waiting';
-      if (isJudged) assert.ok(!worse(vote.event, known.event), `${vote.approver} approved a milder ${key}`);
+      if (isJudged) assert.ok(!hasWorsened(vote.event, known.event), `${vote.approver} approved a milder ${key}`);
       const endedMs = fixture.store.known.lastEndedMs(key);
       const meant = this.sent.filter(({ message, origin }) => origin.approver === vote.approver && namesOf(message).includes(key));
       assert.ok(
