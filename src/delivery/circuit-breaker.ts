@@ -1,10 +1,10 @@
-// One sink's outcomes → its state as a whole: held, sick and probed, misconfigured, retired.
+// One sink's outcomes → its state as a whole: held, open and probed, misconfigured, retired.
 import type { BridgeError, Disposition } from '../errors.ts';
 import type { LaneState } from '../model/events.ts';
 import { backoffMs, LIVE_CAP_MS, type Moment } from './backoff.ts';
 
-/** After so many different keys failed in a row, without a success, the sink as a whole is sick. */
-const KEYS_THAT_MAKE_SICK = 3;
+/** After so many different keys failed in a row, without a success, the sink as a whole fails: the breaker opens. */
+const KEYS_THAT_OPEN = 3;
 const LONGEST_HOLD_MS = 3_600_000;
 
 /** Rows wait although nothing is wrong. */
@@ -14,7 +14,7 @@ export interface Hold {
   readonly untilMs: number | null;
 }
 
-export interface HealthState {
+export interface SinkState {
   readonly state: LaneState;
   readonly reason: string | null;
   /** While held, until when (elapsed time), where that is known. */
@@ -22,10 +22,10 @@ export interface HealthState {
 }
 
 /** What a failure changed. */
-export type HealthNews = 'sick' | 'misconfigured';
+export type BreakerNews = 'open' | 'misconfigured';
 
-interface Sickness {
-  /** Failed probes in a row, the failures that made it sick counting as the first. */
+interface Opening {
+  /** Failed probes in a row, the failures that opened it counting as the first. */
   failures: number;
   dueMs: number;
   disposition: Disposition;
@@ -37,7 +37,7 @@ interface Sickness {
 
 export class CircuitBreaker {
   readonly #streak = new Set<string>();
-  #sick: Sickness | null = null;
+  #opening: Opening | null = null;
   #heldUntilMs = 0;
   #misconfigured = false;
   #retired: { readonly reason: string; readonly untilRestart: boolean } | null = null;
@@ -52,33 +52,33 @@ export class CircuitBreaker {
     return this.#retired !== null && !this.#retired.untilRestart;
   }
 
-  get isSick(): boolean {
-    return this.#sick !== null;
+  get isOpen(): boolean {
+    return this.#opening !== null;
   }
 
-  /** Until when (elapsed time) nothing may be sent; for a sick sink, until its next probe. */
-  get closedUntilMs(): number {
-    return Math.max(this.#heldUntilMs, this.#sick?.dueMs ?? 0);
+  /** Until when (elapsed time) nothing may be sent; while it is open, until its next probe. */
+  get blockedUntilMs(): number {
+    return Math.max(this.#heldUntilMs, this.#opening?.dueMs ?? 0);
   }
 
   /** A probe goes out; its failure is backed off for the most urgent of what is queued. */
   probing(longEnded: boolean): void {
-    if (this.#sick) this.#sick.longEnded = longEnded;
+    if (this.#opening) this.#opening.longEnded = longEnded;
   }
 
   /** New rows are queued: a probe that waits for events that ended long ago is due as for a live one. */
-  hasten(now: Moment): void {
-    if (!this.#sick || this.#sick.dueMs <= now.elapsedMs + LIVE_CAP_MS) return;
-    this.#sick.dueMs = now.elapsedMs + now.random() * LIVE_CAP_MS;
+  probeSooner(now: Moment): void {
+    if (!this.#opening || this.#opening.dueMs <= now.elapsedMs + LIVE_CAP_MS) return;
+    this.#opening.dueMs = now.elapsedMs + now.random() * LIVE_CAP_MS;
   }
 
   /** A delivery was accepted. @returns what had been wrong and is over. */
-  succeed(): readonly HealthNews[] {
-    const over: HealthNews[] = [];
-    if (this.#sick) over.push('sick');
+  succeed(): readonly BreakerNews[] {
+    const over: BreakerNews[] = [];
+    if (this.#opening) over.push('open');
     if (this.#misconfigured) over.push('misconfigured');
     this.#streak.clear();
-    this.#sick = null;
+    this.#opening = null;
     this.#misconfigured = false;
     return over;
   }
@@ -87,8 +87,8 @@ export class CircuitBreaker {
    * A key failed: `key` is null where others of the same call were accepted, which shows that the sink takes; `probe` where the call was
    * one. @returns what began by it.
    */
-  fail(key: string | null, error: BridgeError, probe: boolean, now: Moment): readonly HealthNews[] {
-    const news: HealthNews[] = [];
+  fail(key: string | null, error: BridgeError, probe: boolean, now: Moment): readonly BreakerNews[] {
+    const news: BreakerNews[] = [];
     const disposition = error.disposition ?? 'retry';
     this.#lastFailure = error.message;
     if (error.retryAfterMs !== undefined) {
@@ -99,25 +99,25 @@ export class CircuitBreaker {
       news.push('misconfigured');
     }
     if (key !== null) this.#streak.add(key);
-    if (this.#sick) {
-      if (probe) this.#back(this.#sick, error, now);
-    } else if (error.scope === 'sink' || this.#streak.size >= KEYS_THAT_MAKE_SICK) {
-      this.sicken(error, now);
-      news.push('sick');
+    if (this.#opening) {
+      if (probe) this.#back(this.#opening, error, now);
+    } else if (error.scope === 'sink' || this.#streak.size >= KEYS_THAT_OPEN) {
+      this.open(error, now);
+      news.push('open');
     }
     return news;
   }
 
   /** From now on one delivery at a time, until one is accepted. */
-  sicken(error: BridgeError, now: Moment): void {
-    this.#sick = { failures: 0, dueMs: 0, disposition: 'retry', longEnded: false, withinMs: undefined };
-    this.#back(this.#sick, error, now);
+  open(error: BridgeError, now: Moment): void {
+    this.#opening = { failures: 0, dueMs: 0, disposition: 'retry', longEnded: false, withinMs: undefined };
+    this.#back(this.#opening, error, now);
     this.#streak.clear();
   }
 
   /** A probe was refused, which says nothing of the sink: the next one comes after the same wait. */
   again(now: Moment): void {
-    if (this.#sick) this.#wait(this.#sick, now);
+    if (this.#opening) this.#wait(this.#opening, now);
   }
 
   retire(reason: string, untilRestart: boolean): void {
@@ -132,26 +132,26 @@ export class CircuitBreaker {
     this.#lastFailure = null;
   }
 
-  /** What an operator is to know first, and why. `troubled`: keys that back off; `hold`: the lane's own rate keeps rows waiting. */
-  state(elapsedMs: number, troubled: number, hold: Hold | null): HealthState {
+  /** What an operator is to know first, and why. `failing`: keys that back off; `hold`: the lane's own rate keeps rows waiting. */
+  state(elapsedMs: number, failing: number, hold: Hold | null): SinkState {
     const reason = this.#lastFailure;
     if (this.#retired !== null) return { state: 'retired', reason: this.#retired.reason, untilMs: null };
     if (this.#misconfigured) return { state: 'misconfigured', reason, untilMs: null };
     if (elapsedMs < this.#heldUntilMs) return { state: 'held', reason, untilMs: this.#heldUntilMs };
-    if (this.#sick) return { state: 'probing', reason, untilMs: null };
+    if (this.#opening) return { state: 'probing', reason, untilMs: null };
     if (hold !== null) return { state: 'held', ...hold };
-    if (troubled > 0) return { state: 'backing off', reason, untilMs: null };
+    if (failing > 0) return { state: 'backing off', reason, untilMs: null };
     return { state: 'delivering', reason: null, untilMs: null };
   }
 
-  #back(sick: Sickness, { disposition = 'retry', retryWithinMs }: BridgeError, now: Moment): void {
-    sick.failures += 1;
-    sick.disposition = disposition;
-    sick.withinMs = retryWithinMs;
-    this.#wait(sick, now);
+  #back(opening: Opening, { disposition = 'retry', retryWithinMs }: BridgeError, now: Moment): void {
+    opening.failures += 1;
+    opening.disposition = disposition;
+    opening.withinMs = retryWithinMs;
+    this.#wait(opening, now);
   }
 
-  #wait(sick: Sickness, now: Moment): void {
-    sick.dueMs = now.elapsedMs + backoffMs(sick, now.random);
+  #wait(opening: Opening, now: Moment): void {
+    opening.dueMs = now.elapsedMs + backoffMs(opening, now.random);
   }
 }

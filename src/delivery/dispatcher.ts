@@ -6,7 +6,7 @@ import { attempt, prepare } from './attempt.ts';
 import { LongEnded, type Moment } from './backoff.ts';
 import { halves } from './batch.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
-import { KeyBackoff, MOST_TROUBLED_KEYS } from './key-backoff.ts';
+import { KeyBackoff, MOST_FAILING_KEYS } from './key-backoff.ts';
 import type { LaneReport } from './lane-report.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
@@ -31,7 +31,7 @@ export interface DispatcherOptions {
 /** Knows what the lane learnt from its calls: which keys back off, and how the sink is. */
 export class Dispatcher {
   readonly keys = new KeyBackoff();
-  readonly health = new CircuitBreaker();
+  readonly breaker = new CircuitBreaker();
   readonly longEnded = new LongEnded();
   readonly #options: DispatcherOptions;
   #largestBatch = Number.POSITIVE_INFINITY;
@@ -50,7 +50,7 @@ export class Dispatcher {
   /**
    * One batch; after a refusal of several its halves, one after the other, as long as the sink is open; those that were refused beside one
    * that was named go together, without it. Never rejects.
-   * `probe`: the one delivery that tests whether a sick sink works again.
+   * `probe`: the one delivery that tests whether a sink that fails as a whole works again.
    */
   async carry(batch: readonly Delivery[], probe: boolean): Promise<void> {
     let parts: readonly (readonly Delivery[])[] = [batch];
@@ -83,13 +83,13 @@ export class Dispatcher {
   /** The sink's retirement was lifted: it starts as a new one. */
   resume(): void {
     this.keys.forget();
-    this.health.resume();
+    this.breaker.resume();
     this.#options.report.resumed();
   }
 
   #mayGoOn(): boolean {
-    const { health } = this;
-    return this.#options.isOpen() && !health.isRetired && !health.isSick && health.closedUntilMs <= this.#options.deps.elapsedMs();
+    const { breaker } = this;
+    return this.#options.isOpen() && !breaker.isRetired && !breaker.isOpen && breaker.blockedUntilMs <= this.#options.deps.elapsedMs();
   }
 
   /** Null where the rate lets no request begin. What is not prepared is not sent, and fails with what the preparation failed with. */
@@ -134,12 +134,12 @@ export class Dispatcher {
         this.#fail(verdict, { probe, counts: !accepted }, now, together);
       } else this.keys.succeed(key);
     }
-    if (probe && !accepted && failed.size === 0) this.health.again(now);
+    if (probe && !accepted && failed.size === 0) this.breaker.again(now);
   }
 
   #recover(): void {
-    const over = this.health.succeed();
-    if (over.includes('sick')) this.keys.free();
+    const over = this.breaker.succeed();
+    if (over.includes('open')) this.keys.endBackOffs();
     this.#options.report.ended(over);
   }
 
@@ -157,19 +157,19 @@ export class Dispatcher {
       return;
     }
     const failures = this.keys.fail(row.partitionKey, { disposition, longEnded: this.longEnded.has(row, now) }, together);
-    const wasSick = this.health.isSick;
-    const news = this.health.fail(counts ? row.partitionKey : null, error, probe, now);
-    report.failed(row, error, failures, wasSick || news.includes('misconfigured'));
+    const wasOpen = this.breaker.isOpen;
+    const news = this.breaker.fail(counts ? row.partitionKey : null, error, probe, now);
+    report.failed(row, error, failures, wasOpen || news.includes('misconfigured'));
     report.began(news, error);
-    if (!this.health.isSick && this.keys.troubled >= MOST_TROUBLED_KEYS) {
-      this.health.sicken(error, now);
-      report.began(['sick'], error);
+    if (!this.breaker.isOpen && this.keys.failing >= MOST_FAILING_KEYS) {
+      this.breaker.open(error, now);
+      report.began(['open'], error);
     }
   }
 
   #retire(error: BridgeError, now: Moment): void {
-    if (this.health.isRetired) return;
-    this.health.retire(error.message, error.untilRestart);
+    if (this.breaker.isRetired) return;
+    this.breaker.retire(error.message, error.untilRestart);
     this.#options.report.retired(error);
     if (!error.untilRestart) this.#options.settlements.retire({ reason: error.message, atMs: now.wallMs });
   }

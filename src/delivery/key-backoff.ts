@@ -3,8 +3,8 @@ import type { Disposition } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
 import { backoffMs, type Moment } from './backoff.ts';
 
-/** With more failing keys than this the sink is sick, and they are not remembered one by one. */
-export const MOST_TROUBLED_KEYS = 1000;
+/** With more failing keys than this the breaker opens, and they are not remembered one by one. */
+export const MOST_FAILING_KEYS = 1000;
 
 interface KeyState {
   /** In a call, or waiting until its outcome is stored. */
@@ -13,9 +13,9 @@ interface KeyState {
   /** Elapsed time. */
   dueMs: number;
   /** A recovery of the sink has cut its back-off short since its last success. */
-  freed: boolean;
+  wasEndedEarly: boolean;
   /** Failed again although the sink accepts other keys: this key, or one batched with it, is the cause. */
-  ails: boolean;
+  isPoisoned: boolean;
   /** Took its turn as a probe, with a row of an event that had been ended for long, or not. */
   tried: 'alive' | 'long ended' | null;
 }
@@ -34,12 +34,12 @@ export class KeyBackoff {
   }
 
   /** Whether the key failed once more after the sink took another: in a batch, it may be what the others fail for. */
-  isAiling(key: string): boolean {
-    return this.#keys.get(key)?.ails ?? false;
+  isPoisoned(key: string): boolean {
+    return this.#keys.get(key)?.isPoisoned ?? false;
   }
 
   /** How many keys failed and have not been accepted since. */
-  get troubled(): number {
+  get failing(): number {
     let count = 0;
     for (const state of this.#keys.values()) if (state.failures > 0) count += 1;
     return count;
@@ -61,15 +61,15 @@ export class KeyBackoff {
   succeed(key: string): void {
     const state = this.#at(key);
     state.failures = 0;
-    state.freed = false;
-    state.ails = false;
+    state.wasEndedEarly = false;
+    state.isPoisoned = false;
   }
 
   /** Counts a failure of a busy key. @returns how many in a row that makes. */
   fail(key: string, failure: { readonly disposition: Disposition; readonly longEnded: boolean }, now: Moment): number {
     const state = this.#at(key);
     state.failures += 1;
-    state.ails ||= state.freed;
+    state.isPoisoned ||= state.wasEndedEarly;
     state.dueMs = now.elapsedMs + backoffMs({ ...failure, failures: state.failures }, now.random);
     return state.failures;
   }
@@ -110,9 +110,9 @@ export class KeyBackoff {
     return any;
   }
 
-  /** Whether so many keys are in trouble that it is no use to remember them one by one. */
+  /** Whether so many keys fail that it is no use to remember them one by one. */
   get isFull(): boolean {
-    return this.#keys.size >= MOST_TROUBLED_KEYS;
+    return this.#keys.size >= MOST_FAILING_KEYS;
   }
 
   /** Forgets every failure. */
@@ -121,15 +121,15 @@ export class KeyBackoff {
   }
 
   /**
-   * The sink works again: keys that back off may go at once. One that was freed before and failed since keeps its own back-off:
+   * The sink works again: keys that back off may go at once. One that could go early before and failed since keeps its own back-off:
    * this key is the cause, and the others must not wait for it at each recovery.
    */
-  free(): void {
+  endBackOffs(): void {
     for (const state of this.#keys.values()) {
       state.tried = null;
-      if (state.busy || state.failures === 0 || state.ails) continue;
+      if (state.busy || state.failures === 0 || state.isPoisoned) continue;
       state.dueMs = 0;
-      state.freed = true;
+      state.wasEndedEarly = true;
     }
   }
 
@@ -148,7 +148,7 @@ export class KeyBackoff {
   #at(key: string): KeyState {
     let state = this.#keys.get(key);
     if (!state) {
-      state = { busy: false, failures: 0, dueMs: 0, freed: false, ails: false, tried: null };
+      state = { busy: false, failures: 0, dueMs: 0, wasEndedEarly: false, isPoisoned: false, tried: null };
       this.#keys.set(key, state);
     }
     return state;

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { BridgeError } from '../errors.ts';
 import type { AttemptOutcome, Delivery, LaneState, Retirement } from '../model/events.ts';
 import { isContractBreach } from './attempt.ts';
-import type { HealthNews, HealthState } from './circuit-breaker.ts';
+import type { BreakerNews, SinkState } from './circuit-breaker.ts';
 import type { Verdict } from './verdict.ts';
 
 export interface LaneStatus {
@@ -49,7 +49,7 @@ export class LaneReport {
   }
 
   /** Passes a status on if its state or its reason is another one than before. */
-  update({ state, reason, untilMs }: HealthState, now: { readonly elapsedMs: number; readonly wallMs: number }, inFlight: number): void {
+  update({ state, reason, untilMs }: SinkState, now: { readonly elapsedMs: number; readonly wallMs: number }, inFlight: number): void {
     const before = this.#status;
     const until = untilMs === null ? null : now.wallMs + untilMs - now.elapsedMs;
     const sinceMs = state === before.state && before.sinceMs !== 0 ? before.sinceMs : now.wallMs;
@@ -80,18 +80,18 @@ export class LaneReport {
     this.#options.onAttempt?.({ outcome: 'expired', count, durationMs: 0 });
   }
 
-  began(news: readonly HealthNews[], error: BridgeError): void {
+  began(news: readonly BreakerNews[], error: BridgeError): void {
     const { logger } = this.#options;
     const log = { code: error.code, status: error.status, reason: error.message };
     if (news.includes('misconfigured'))
       logger.warn(log, 'the sink looks misconfigured: mend what the reason says; tried slowly until then');
-    else if (news.includes('sick')) logger.warn(log, 'the sink fails as a whole: one delivery at a time until one is accepted');
+    else if (news.includes('open')) logger.warn(log, 'the sink fails as a whole: one delivery at a time until one is accepted');
   }
 
-  ended(news: readonly HealthNews[]): void {
+  ended(news: readonly BreakerNews[]): void {
     const { logger } = this.#options;
     if (news.includes('misconfigured')) logger.info('the sink takes deliveries: it is no longer misconfigured');
-    else if (news.includes('sick')) logger.info('the sink takes deliveries again');
+    else if (news.includes('open')) logger.info('the sink takes deliveries again');
   }
 
   retired(error: BridgeError): void {

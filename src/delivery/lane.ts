@@ -93,7 +93,7 @@ export class Lane implements AsyncDisposable {
     queueMicrotask(() => {
       this.#woken = false;
       this.#supply.forget();
-      this.#dispatcher.health.hasten(this.#dispatcher.now());
+      this.#dispatcher.breaker.probeSooner(this.#dispatcher.now());
       this.#pump();
     });
   }
@@ -126,7 +126,7 @@ export class Lane implements AsyncDisposable {
     const now = this.#dispatcher.now();
     const nextMs = this.#step(now);
     if (nextMs !== null) this.#cancelTimer = this.#options.deps.after(nextMs - now.elapsedMs, () => this.#pump());
-    const state = this.#dispatcher.health.state(now.elapsedMs, this.#dispatcher.keys.troubled, this.#hold);
+    const state = this.#dispatcher.breaker.state(now.elapsedMs, this.#dispatcher.keys.failing, this.#hold);
     this.#report.update(state, now, this.#calls.size);
   }
 
@@ -146,21 +146,21 @@ export class Lane implements AsyncDisposable {
 
   #deliverOrWait(now: Moment): number | null {
     this.#hold = null;
-    if (this.#dispatcher.health.isRetired) return this.#expire(now);
-    if (now.elapsedMs < this.#dispatcher.health.closedUntilMs) return this.#dispatcher.health.closedUntilMs;
+    if (this.#dispatcher.breaker.isRetired) return this.#expire(now);
+    if (now.elapsedMs < this.#dispatcher.breaker.blockedUntilMs) return this.#dispatcher.breaker.blockedUntilMs;
     if (this.#settlements.isFull) return null;
-    if (!this.#dispatcher.health.isSick) return this.#fill(now);
+    if (!this.#dispatcher.breaker.isOpen) return this.#fill(now);
     this.#hold = this.#supply.shortage([]);
     return this.#hold ? this.#hold.untilMs : this.#probe(now);
   }
 
   /** At the start the store says whether the sink is retired; later, whether it still is: another process may have lifted it. */
   #readRetirement(): void {
-    const { health } = this.#dispatcher;
-    if (this.#knowsRetirement && (!health.canResume || this.#settlements.isRetiring)) return;
+    const { breaker } = this.#dispatcher;
+    if (this.#knowsRetirement && (!breaker.canResume || this.#settlements.isRetiring)) return;
     const retirement = this.#options.store.retirement(this.#options.name);
     if (!this.#knowsRetirement && retirement) {
-      health.retire(retirement.reason, false);
+      breaker.retire(retirement.reason, false);
       this.#report.foundRetired(retirement);
     }
     if (this.#knowsRetirement && !retirement) this.#dispatcher.resume();
@@ -176,7 +176,7 @@ export class Lane implements AsyncDisposable {
       if (slots <= 0) break;
       const limit = Math.min(slots * batch, Math.max(batch, MOST_FETCHED));
       const rows = this.#supply.rows(keys.blocked(now.elapsedMs), limit);
-      for (const members of planBatches(rows, { ...limits, batch, isAlone: (key) => keys.isAiling(key) }, slots))
+      for (const members of planBatches(rows, { ...limits, batch, isAlone: (key) => keys.isPoisoned(key) }, slots))
         this.#begin(members, false);
       if (rows.length >= limit) continue;
       // With a slot to spare, all that was read is on its way.

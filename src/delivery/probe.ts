@@ -1,4 +1,4 @@
-// A sick sink's rows → the one delivery that tests whether it works again.
+// The rows of a sink that fails as a whole → the one delivery that tests whether it works again.
 import type { Delivery } from '../model/events.ts';
 import type { Moment } from './backoff.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -12,7 +12,7 @@ const SAMPLE = 100;
  * Of each key in turn, so that one that the sink refuses to take does not hide that it takes others; those that failed least come
  * first, so that they do not wait behind keys that fail. Null where nothing is queued.
  */
-export function nextProbe({ keys, health, longEnded }: Dispatcher, supply: QueueReader, now: Moment): Delivery | null {
+export function nextProbe({ keys, breaker, longEnded }: Dispatcher, supply: QueueReader, now: Moment): Delivery | null {
   if (keys.isFull) keys.forget();
   let rows = supply.rows(keys.notToProbe(), SAMPLE);
   if (rows.length === 0 && keys.newRound()) rows = supply.rows(keys.notToProbe(), SAMPLE);
@@ -22,7 +22,7 @@ export function nextProbe({ keys, health, longEnded }: Dispatcher, supply: Queue
     return null;
   }
   const isAlive = (each: Delivery) => !longEnded.has(each, now);
-  health.probing(rows.length < SAMPLE && !keys.hasTriedAlive && !rows.some(isAlive));
+  breaker.probing(rows.length < SAMPLE && !keys.hasTriedAlive && !rows.some(isAlive));
   keys.markTried(row.partitionKey, isAlive(row) ? 'alive' : 'long ended');
   return row;
 }
