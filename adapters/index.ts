@@ -1,4 +1,4 @@
-// The kinds of sink that the bridge knows; a new one is added here and nowhere else.
+// The kinds of sink that the bridge knows; no other file of the program lists them.
 import type { AdapterDefinition } from './adapter.ts';
 import { kafka } from './kafka/kafka.ts';
 import { serviceBus } from './service-bus/service-bus.ts';
