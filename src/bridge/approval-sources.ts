@@ -5,7 +5,7 @@ import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
 import type { Config } from '../config/config.ts';
 import type { Deps } from '../time/clock.ts';
 import { type ManagedSource, manageSource } from './managed-source.ts';
-import { Receiver } from './source-loop.ts';
+import { SourceLoop } from './source-loop.ts';
 
 export interface SourcesParts {
   readonly config: Pick<Config, 'approvals'>;
@@ -18,7 +18,7 @@ export interface SourcesParts {
 export class Sources implements AsyncDisposable {
   readonly #parts: SourcesParts;
   readonly #stop = new AbortController();
-  readonly #receivers = new Map<string, Receiver>();
+  readonly #loops = new Map<string, SourceLoop>();
 
   constructor(parts: SourcesParts) {
     this.#parts = parts;
@@ -30,19 +30,19 @@ export class Sources implements AsyncDisposable {
     for (const name of Object.keys(config.approvals.sources)) {
       const logger = this.#parts.logger.child({ source: name });
       const made = createSource(name, config, { deps, logger, observerId });
-      this.#receivers.set(name, new Receiver({ ...made, approvals, deps, logger, stop: this.#stop.signal }));
+      this.#loops.set(name, new SourceLoop({ ...made, approvals, deps, logger, stop: this.#stop.signal }));
     }
   }
 
   /** By name: whether messages can come now. Empty before `start`. */
   status(): ReadonlyMap<string, boolean> {
-    return new Map([...this.#receivers].map(([name, { isUp }]) => [name, isUp]));
+    return new Map([...this.#loops].map(([name, { isUp }]) => [name, isUp]));
   }
 
   /** From its call on no message is taken. Waits for 2 s at most. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    await Promise.all([...this.#receivers.values()].map((receiver) => receiver.close()));
+    await Promise.all([...this.#loops.values()].map((loop) => loop.close()));
   }
 }
 

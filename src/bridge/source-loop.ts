@@ -12,7 +12,7 @@ import type { ManagedSource } from './managed-source.ts';
 /** A source that received for so long before it failed starts its back-off from the beginning. */
 const STEADY_MS = 10_000;
 
-export interface ReceiverParts {
+export interface SourceLoopParts {
   readonly source: ManagedSource;
   readonly origin: MessageOrigin;
   readonly approvals: Pick<Approvals, 'take' | 'ready'>;
@@ -23,15 +23,15 @@ export interface ReceiverParts {
   readonly stop: AbortSignal;
 }
 
-export class Receiver {
-  readonly #parts: ReceiverParts;
+export class SourceLoop {
+  readonly #parts: SourceLoopParts;
   readonly #running: Promise<void>;
   #isUp = false;
   #isFaultLogged = false;
   #failures = 0;
 
   /** Receives at once; from a source whose messages others can take, only once this bridge can take them itself. */
-  constructor(parts: ReceiverParts) {
+  constructor(parts: SourceLoopParts) {
     this.#parts = parts;
     this.#running = this.#run();
   }

@@ -6,7 +6,7 @@ import { BridgeError } from '../errors.ts';
 import { type Fault, formatFault, formatPath, type Path, unknownKey } from '../schema/faults.ts';
 import { isMapping, validate } from '../schema/validate.ts';
 import type { Config, SinkConfig, SourceConfig } from './config.ts';
-import { httpFaults, proofFaults, quorumFaults, tlsFaults, tokenFaults, unreachableRules } from './cross-checks.ts';
+import { httpFaults, proofFaults, quorumFaults, serverTlsFaults, tokenFaults, unreachableRules } from './cross-checks.ts';
 import { fingerprint } from './fingerprint.ts';
 import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
 import { SECTIONS } from './sections.ts';
@@ -91,7 +91,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const sourceSecrets = secretFaults(['approvals', 'sources'], sources.filter(isOpen));
   faults.push(...secrets.faults, ...secretFaults(['sinks'], judgeable), ...sourceSecrets);
   if (sourceSecrets.length === 0) faults.push(...sharedStreams(sources.filter(isOpen)));
-  if (http) faults.push(...httpFaults(http, file['http']), ...tlsFaults(http, secrets.opened));
+  if (http) faults.push(...httpFaults(http, file['http']), ...serverTlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']), ...unreachableRules(approvals));
   if (approvals) faults.push(...proofFaults(approvals, file, secrets.opened));
   faults.push(...tokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));

@@ -2,7 +2,7 @@
 import { eventMatchers } from '../conditions/matchers.ts';
 import { pemFaults } from '../net/certificates.ts';
 import { addressJudge, isLoopback, judgeLiteral } from '../net/private-addresses.ts';
-import { tlsFaults as tlsClientFaults } from '../net/tls-options.ts';
+import { tlsFaults } from '../net/tls-options.ts';
 import { type Fault, formatPath, nearest, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import { tokenFault } from '../secrets/bearer-token.ts';
@@ -34,7 +34,7 @@ export function httpFaults(http: HttpSection, file: unknown): Fault[] {
 }
 
 /** Files that no TLS server could use. Those that could not be opened are left out. */
-export function tlsFaults({ tls }: HttpSection, opened: ReadonlyMap<Secret, string>): Fault[] {
+export function serverTlsFaults({ tls }: HttpSection, opened: ReadonlyMap<Secret, string>): Fault[] {
   const [cert, key, ca] = tls ? [opened.get(tls.cert), opened.get(tls.key), tls.clientCa && opened.get(tls.clientCa)] : [];
   return pemFaults({ cert, key, ca: ca ?? undefined }, 'http.tls').map(({ key: path, message }) => ({
     path: path.replace(/\.ca$/, '.clientCa'),
@@ -146,7 +146,7 @@ function proofs(approvers: Approvers, key: 'certificate' | 'subject', isJudged: 
 function keySetFaults({ jwks, tls, allowPrivate }: NonNullable<ApprovalsSection['jwt']>, opened: ReadonlyMap<Secret, string>): Fault[] {
   const at = 'approvals.jwt.jwks';
   const isOpen = tls !== null && [tls.ca, tls.cert, tls.key].every((file) => file === undefined || opened.has(file));
-  const faults: Fault[] = isOpen ? tlsClientFaults(tls, 'approvals.jwt.tls').map(({ key: path, message }) => ({ path, message })) : [];
+  const faults: Fault[] = isOpen ? tlsFaults(tls, 'approvals.jwt.tls').map(({ key: path, message }) => ({ path, message })) : [];
   if (typeof jwks !== 'string') {
     const text = opened.get(jwks);
     return text === undefined || isKeySet(text)

@@ -17,7 +17,7 @@ export function pemFile(description: string) {
 }
 
 /** What the descriptions of the keys say. */
-export interface TlsWords {
+export interface TlsSectionWords {
   /** Whom the client's certificate is shown to: `the receiver`. */
   readonly shownTo: string;
   /** What the server's certificate must be for unless `serverName` says otherwise: `the host of the url`. */
@@ -25,7 +25,7 @@ export interface TlsWords {
 }
 
 /** The mapping of `ca`, `cert`, `key` and `serverName`. */
-export function tlsSection({ shownTo, host }: TlsWords) {
+export function tlsSection({ shownTo, host }: TlsSectionWords) {
   return v.pipe(
     v.strictObject({
       ca: v.exactOptional(pemFile('PEM file of the certificate authorities to trust, in place of those of the machine.')),

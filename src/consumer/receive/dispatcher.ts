@@ -4,7 +4,7 @@ import { type CloudEvent, DEFAULT_TYPE_PREFIX } from '../event.ts';
 import type { WebAbortSignal } from '../web-types.ts';
 import type { HandledStore } from './handled-store.ts';
 import { checkHandlers, type Handlers, handlerOf } from './handlers.ts';
-import { Turns } from './turns.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 
 export interface DispatcherOptions {
   /** Where handled ids are kept; in this process's memory where absent. */
@@ -42,7 +42,7 @@ export interface Dispatcher {
 
 export function dispatcherOn(handlers: Handlers, store: HandledStore, typePrefix = DEFAULT_TYPE_PREFIX): Dispatcher {
   checkHandlers(handlers);
-  const turns = new Turns();
+  const queue = new KeyedQueue();
   const running = new Map<string, Promise<Handled>>();
   const closing = new AbortController();
 
@@ -65,7 +65,7 @@ export function dispatcherOn(handlers: Handlers, store: HandledStore, typePrefix
     const keys = keysOf(event, options);
     const first = keys.map((key) => running.get(key)).find((work) => work !== undefined);
     if (first !== undefined) return first.then(() => 'repeat');
-    const work = turns.take(orderKeyOf(event), () => once(event, keys));
+    const work = queue.run(orderKeyOf(event), () => once(event, keys));
     for (const key of keys) running.set(key, work);
     const forget = () => {
       for (const key of keys) running.delete(key);
@@ -92,7 +92,7 @@ export function dispatcherOn(handlers: Handlers, store: HandledStore, typePrefix
     },
     close: () => {
       closing.abort();
-      return turns.idle();
+      return queue.idle();
     },
   };
 }

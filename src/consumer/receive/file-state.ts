@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { codeOf } from '../../errors.ts';
 import { isObject } from '../../formats/json-object.ts';
 import { ConsumerError } from '../consumer-error.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 import type { Prepared, PreparedState } from './prepared-state.ts';
-import { Turns } from './turns.ts';
 
 export interface FileState extends PreparedState {
   /** What is prepared at present, for a start: what was drained or stopped before the restart still is. */
@@ -17,7 +17,7 @@ export interface FileState extends PreparedState {
  * Its functions reject with ConsumerError `state` where the file cannot be read or written.
  */
 export function fileState(path: string): FileState {
-  const turns = new Turns();
+  const queue = new KeyedQueue();
   let loading: Promise<Map<string, Prepared>> | null = null;
   const load = () => {
     loading ??= read(path).catch((error: unknown) => {
@@ -27,7 +27,7 @@ export function fileState(path: string): FileState {
     return loading;
   };
   const change = (key: string, prepared: Prepared | null) =>
-    turns.take(path, async () => {
+    queue.run(path, async () => {
       const events = await load();
       const next = new Map(events);
       if (prepared === null) next.delete(key);

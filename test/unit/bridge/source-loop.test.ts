@@ -4,14 +4,14 @@ import test from 'node:test';
 import { pino } from 'pino';
 import type { MessageVerdict } from '../../../adapters/adapter.ts';
 import type { ManagedSource } from '../../../src/bridge/managed-source.ts';
-import { Receiver, type ReceiverParts } from '../../../src/bridge/source-loop.ts';
+import { SourceLoop, type SourceLoopParts } from '../../../src/bridge/source-loop.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { MemoryBroker, sourceAway } from '../../virtual/memory-source.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 interface Fixture {
   readonly time: VirtualTime;
-  readonly receiver: Receiver;
+  readonly loop: SourceLoop;
   readonly stop: AbortController;
   /** Levels and messages. */
   readonly log: string[];
@@ -42,7 +42,7 @@ function setUp(
     },
     [Symbol.asyncDispose]: more.dispose ?? (async () => {}),
   };
-  const parts: ReceiverParts = {
+  const parts: SourceLoopParts = {
     source,
     origin: { source: 'topic', approver: 'ops', canGiveBack: more.canGiveBack ?? false },
     approvals: { take: more.take ?? (async () => 'settle'), ready: Promise.resolve() },
@@ -50,7 +50,7 @@ function setUp(
     logger: pino({ level: 'info' }, { write }),
     stop: stop.signal,
   };
-  return { time, receiver: new Receiver(parts), stop, log, calls };
+  return { time, loop: new SourceLoop(parts), stop, log, calls };
 }
 
 function untilAborted(signal: AbortSignal): Promise<never> {
@@ -59,19 +59,19 @@ function untilAborted(signal: AbortSignal): Promise<never> {
 
 test('it is up from ready to the first failure', async () => {
   let fail: (error: Error) => void = () => {};
-  const { time, receiver } = setUp((_take, _signal, ready) => {
+  const { time, loop } = setUp((_take, _signal, ready) => {
     ready();
     return new Promise((_, reject) => {
       fail = reject;
     });
   });
   await time.advance(0);
-  assert.equal(receiver.isUp, true);
+  assert.equal(loop.isUp, true);
   fail(sourceAway());
   await time.advance(0);
-  assert.equal(receiver.isUp, false);
+  assert.equal(loop.isUp, false);
   await time.advance(10_000);
-  assert.equal(receiver.isUp, true);
+  assert.equal(loop.isUp, true);
 });
 
 test('one that fails as soon as it is ready is not hammered', async () => {
@@ -133,7 +133,7 @@ test('a mistake over a message is told as a failure of the source, not kept quie
 
 test('once the bridge stops no message is taken, and the source is disposed of', async () => {
   let [taken, disposed] = [0, false];
-  const { time, receiver, stop } = setUp(
+  const { time, loop, stop } = setUp(
     async (take, signal) => {
       await untilAborted(signal).catch(() => {});
       await take({ id: '1', place: {}, body: null, sentMs: 0 });
@@ -150,15 +150,15 @@ test('once the bridge stops no message is taken, and the source is disposed of',
   );
   await time.advance(0);
   stop.abort();
-  await receiver.close();
+  await loop.close();
   assert.deepEqual([taken, disposed, time.pending], [0, true, 0]);
 });
 
 test('a pause between two tries ends with the bridge, and a source that does not close is left behind', async () => {
-  const { time, receiver, stop, log } = setUp(() => Promise.reject(sourceAway()), { dispose: () => new Promise(() => {}) });
+  const { time, loop, stop, log } = setUp(() => Promise.reject(sourceAway()), { dispose: () => new Promise(() => {}) });
   await time.advance(30_000);
   stop.abort();
-  const closed = receiver.close();
+  const closed = loop.close();
   await time.advance(2000);
   await closed;
   assert.match(log.at(-1) ?? '', /^40 a source of approvals was not closed cleanly/);
@@ -183,8 +183,8 @@ test('one that others can take from is not received from before this bridge is r
     ...{ source, origin: { source: 'queue', approver: 'ops', canGiveBack: true }, deps: time, logger: pino({ level: 'silent' }) },
     ...{ approvals: { take: async (): Promise<MessageVerdict> => 'settle', ready }, stop: stop.signal },
   };
-  const [receiver, early] = [new Receiver(parts), new AbortController()];
-  const never = new Receiver({ ...parts, approvals: { ...parts.approvals, ready: new Promise(() => {}) }, stop: early.signal });
+  const [loop, early] = [new SourceLoop(parts), new AbortController()];
+  const never = new SourceLoop({ ...parts, approvals: { ...parts.approvals, ready: new Promise(() => {}) }, stop: early.signal });
   await time.advance(60_000);
   assert.equal(calls, 0);
   early.abort();
@@ -193,5 +193,5 @@ test('one that others can take from is not received from before this bridge is r
   await time.advance(0);
   assert.equal(calls, 1);
   stop.abort();
-  await receiver.close();
+  await loop.close();
 });

@@ -1,11 +1,11 @@
 // Work by key → one after the other for each key, side by side for different keys.
 
-export class Turns {
+export class KeyedQueue {
   /** The last of each key that has work left. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   /** What comes of `work`, which starts once all earlier work of that key has settled, well or not. */
-  take<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+  run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key) ?? Promise.resolve();
     const mine = before.then(work, work);
     this.#last.set(key, mine);
