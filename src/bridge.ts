@@ -92,6 +92,7 @@ class RunningBridge implements Bridge {
     this.#identity = new Identity({
       outbox,
       configuredSource: config.cloudevents.source,
+      told: config.cloudevents.observer,
       instance: (signal) => this.#metadata.client.instance(signal),
       deps,
       logger: logger.child({ area: 'identity' }),

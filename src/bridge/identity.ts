@@ -1,5 +1,6 @@
 // Instance answers, store and configuration → which VM this is and its CloudEvents source.
 import type { Logger } from 'pino';
+import { toObservedVm } from '../cloudevents/observed-vm.ts';
 import { isAbort } from '../errors.ts';
 import type { InstanceAnswer } from '../metadata/instance.ts';
 import type { Observer } from '../model/events.ts';
@@ -13,11 +14,15 @@ const NAMELESS_AFTER_MS = 3000;
 const LONGEST_PAUSE_MS = 10_000;
 /** Where there is no such route it is asked again now and then: the service may have been in an update. */
 const ABSENT_PAUSE_MS = 60_000;
+/** Tags are edited while the VM runs; nothing else of it changes without a start. */
+const TAGS_PAUSE_MS = 600_000;
 
 export interface IdentityParts {
   readonly outbox: Outbox;
   /** `cloudevents.source`: null for the scope alone, `vm` for the scope with the VM, else the source itself. */
   readonly configuredSource: string | null;
+  /** `cloudevents.observer`. */
+  readonly told: readonly string[];
   readonly instance: (signal: AbortSignal) => Promise<InstanceAnswer>;
   readonly deps: Deps;
   readonly logger: Logger;
@@ -49,8 +54,9 @@ export class Identity {
   }
 
   get observer(): Observer {
-    const { name, observerId } = this.#parts.outbox.identity.current;
-    return { name, id: name?.toLowerCase() ?? observerId };
+    const { name, vm: stored, observerId } = this.#parts.outbox.identity.current;
+    const vm = toObservedVm(stored, this.#parts.told);
+    return { name, id: name?.toLowerCase() ?? observerId, ...(vm && { vm }) };
   }
 
   /** The CloudEvents' `source` attribute; null while unknown. */
@@ -62,7 +68,7 @@ export class Identity {
     return name === null ? null : `${source}/virtualmachines/${encodeURIComponent(name.toLowerCase())}`;
   }
 
-  /** Runs until the VM is known or the signal aborts. */
+  /** Runs until the VM is known or, where its metadata are told, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const isNew = this.#parts.outbox.known.load().lastGoodAt === null;
     const waitMs = isNew ? NAMELESS_AFTER_MS : SILENT_AFTER_MS;
@@ -70,6 +76,10 @@ export class Identity {
     try {
       for (let pauseMs = 1000; !(await this.#ask(signal)); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
         await sleep(this.#parts.deps, this.#isAbsent ? ABSENT_PAUSE_MS : pauseMs, signal);
+      }
+      while (this.#parts.told.length > 0) {
+        await sleep(this.#parts.deps, TAGS_PAUSE_MS, signal);
+        await this.#refresh(signal);
       }
     } catch (error) {
       if (!isAbort(error) && !signal.aborted) throw error;
@@ -112,7 +122,7 @@ export class Identity {
     return false;
   }
 
-  async #know({ vmId, name, source }: Extract<InstanceAnswer, { kind: 'known' }>): Promise<void> {
+  async #know({ vmId, name, source, vm }: Extract<InstanceAnswer, { kind: 'known' }>): Promise<void> {
     const { outbox, logger } = this.#parts;
     const stored = outbox.identity.current;
     if (stored.vmId !== null && vmId !== null && stored.vmId !== vmId) {
@@ -124,8 +134,25 @@ export class Identity {
       ...(vmId === null ? {} : { vmId }),
       ...(name === null ? {} : { name }),
       ...(source === null ? {} : { source }),
+      vm: toObservedVm(vm, this.#parts.told),
     });
     this.#isOurs = true;
+  }
+
+  /** Takes what is told of the VM anew; its name and the source stay until the next start, so that all changes of an event go by the same. */
+  async #refresh(signal: AbortSignal): Promise<void> {
+    const { outbox, told, logger } = this.#parts;
+    const answer = await this.#parts.instance(signal);
+    const { vmId, vm: stored } = outbox.identity.current;
+    if (answer.kind !== 'known' || answer.vmId !== vmId) return;
+    const vm = toObservedVm(answer.vm, told);
+    if (JSON.stringify(vm) === JSON.stringify(stored)) return;
+    try {
+      outbox.identity.save({ vm });
+      logger.info({ vm }, "the VM's instance metadata have changed");
+    } catch (error) {
+      logger.error({ err: error }, "the VM's changed instance metadata could not be stored: tried again in 10 minutes");
+    }
   }
 
   #giveUpWaiting(waitedMs: number): void {

@@ -4,6 +4,7 @@ import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
 import { affects } from '../model/content.ts';
 import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SightChange } from '../model/events.ts';
+import type { VmMetadata } from '../model/vm-metadata.ts';
 
 /** What let an event start: on `started` alone, where this bridge knows of it. */
 export interface ApprovalData {
@@ -18,6 +19,8 @@ export interface ApprovalData {
 export interface EventObserverData {
   /** The VM's own name; null while unknown. */
   readonly name: string | null;
+  /** What `cloudevents.observer` asks for, as far as it is known. */
+  readonly vm?: VmMetadata;
   readonly documentIncarnation: number | null;
   /** Whether `resources` name this VM, compared without case; null while its name is unknown. */
   readonly affected: boolean | null;
@@ -59,7 +62,7 @@ export interface ApprovalChangeData {
   /** RFC 3339. */
   readonly at: string;
   /** No single document made the change, so there is no incarnation. `affected` is null for an event that is not listed, too. */
-  readonly observer: Pick<EventObserverData, 'name' | 'affected'>;
+  readonly observer: Pick<EventObserverData, 'name' | 'vm' | 'affected'>;
 }
 
 /** source.v1.json */
@@ -67,7 +70,7 @@ export interface SightChangeData {
   readonly since: string;
   readonly lastDocumentAt: string | null;
   readonly reason: string | null;
-  readonly observer: Pick<EventObserverData, 'name'>;
+  readonly observer: Pick<EventObserverData, 'name' | 'vm'>;
 }
 
 export type ChangeData = EventData | ApprovalChangeData | SightChangeData;
@@ -100,7 +103,7 @@ export function eventData(event: ScheduledEvent, view: EventView): EventData {
     ...(view.changedFields && { changedFields: view.changedFields }),
     ...(view.outcome && { outcome: view.outcome }),
     observer: {
-      name: view.observer.name,
+      ...nameAndVm(view.observer),
       documentIncarnation: view.incarnation,
       affected: isAffected(event, view.observer),
       ...(view.approval && { approval: view.approval }),
@@ -121,12 +124,16 @@ export function approvalChangeData(change: ApprovalChange, observer: Observer): 
     policy: change.policy,
     reason: change.reason,
     at: toRfc3339(change.at.wallMs),
-    observer: { name: observer.name, affected: change.event && isAffected(change.event, observer) },
+    observer: { ...nameAndVm(observer), affected: change.event && isAffected(change.event, observer) },
   };
 }
 
 export function sightChangeData(change: SightChange, observer: Observer): SightChangeData {
-  return { since: change.since, lastDocumentAt: change.lastDocumentAt, reason: change.reason, observer: { name: observer.name } };
+  return { since: change.since, lastDocumentAt: change.lastDocumentAt, reason: change.reason, observer: nameAndVm(observer) };
+}
+
+function nameAndVm({ name, vm }: Observer): Pick<EventObserverData, 'name' | 'vm'> {
+  return vm === undefined ? { name } : { name, vm };
 }
 
 function isAffected(event: ScheduledEvent, { name }: Observer): boolean | null {

@@ -1,11 +1,31 @@
 // The section `cloudevents` of the configuration → schema and defaults.
 import * as v from 'valibot';
+import { VM_FIELDS } from '../model/vm-metadata.ts';
 import { isUriReference } from '../schema/uri-reference.ts';
+import { TAG_PREFIX } from './observed-vm.ts';
 
 /** What a URI is made of; how it is put together, `isUriReference` judges. */
 const URI_CHARACTERS = "^(?:[A-Za-z0-9._~:/?#\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$";
 const NOT_ENCODED = 'holds a character that no URI does, such as a space or é: percent-encode it (%20, %C3%A9)';
 const NO_REFERENCE = 'must be empty (~), "vm" or a URI reference by RFC 3986, such as /subscriptions/S/resourcegroups/G';
+
+/** Azure allows 50 tags. */
+const MOST_FIELDS = VM_FIELDS.length + 50;
+/** What Azure forbids in the name of a tag, and control characters. */
+const VM_FIELD = new RegExp(`^(?:${VM_FIELDS.join('|')}|${TAG_PREFIX.replace('.', '\\.')}[^<>%&\\\\?/\\u0000-\\u001f\\u007f]{1,512})$`);
+
+/** `cloudevents.observer`. */
+const observerFields = v.pipe(
+  v.array(v.pipe(v.string(), v.regex(VM_FIELD, `must be one of ${VM_FIELDS.join(', ')}, or ${TAG_PREFIX}NAME`))),
+  v.maxLength(MOST_FIELDS, `must have at most ${MOST_FIELDS} members`),
+  v.check(
+    (names) => new Set(names.map((name) => name.toLowerCase())).size === names.length,
+    'must not name a field or a tag twice (a tag without case)',
+  ),
+  v.description(
+    "What of the VM's instance metadata data.observer.vm of every CloudEvent tells: fields by their own names, tags as tags.NAME.",
+  ),
+);
 
 export const cloudeventsSection = v.pipe(
   v.strictObject({
@@ -34,6 +54,7 @@ export const cloudeventsSection = v.pipe(
       ),
       'io.github.scheduled-events-bridge',
     ),
+    observer: v.optional(observerFields, []),
   }),
   v.description('What the CloudEvents look like.'),
 );

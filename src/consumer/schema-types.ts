@@ -67,6 +67,36 @@ export interface ChangeData {
      */
     readonly name: string | null;
     /**
+     * What cloudevents.observer of the bridge's configuration asks for of the VM's instance metadata, as far as it is known; absent without.
+     */
+    readonly vm?: {
+      readonly location?: string;
+      readonly zone?: string;
+      readonly vmSize?: string;
+      readonly vmId?: string;
+      readonly resourceId?: string;
+      readonly subscriptionId?: string;
+      readonly resourceGroupName?: string;
+      readonly vmScaleSetName?: string;
+      readonly placementGroupId?: string;
+      readonly platformFaultDomain?: string;
+      readonly platformUpdateDomain?: string;
+      readonly priority?: string;
+      readonly evictionPolicy?: string;
+      readonly publisher?: string;
+      readonly offer?: string;
+      readonly sku?: string;
+      readonly version?: string;
+      readonly osType?: string;
+      readonly azEnvironment?: string;
+      /**
+       * By the names in the configuration.
+       */
+      readonly tags?: {
+        [k: string]: string;
+      };
+    };
+    /**
      * DocumentIncarnation of the document that told the change.
      */
     readonly documentIncarnation: number | null;
@@ -127,6 +157,36 @@ export interface ApprovalData {
      */
     readonly name: string | null;
     /**
+     * What cloudevents.observer of the bridge's configuration asks for of the VM's instance metadata, as far as it is known; absent without.
+     */
+    readonly vm?: {
+      readonly location?: string;
+      readonly zone?: string;
+      readonly vmSize?: string;
+      readonly vmId?: string;
+      readonly resourceId?: string;
+      readonly subscriptionId?: string;
+      readonly resourceGroupName?: string;
+      readonly vmScaleSetName?: string;
+      readonly placementGroupId?: string;
+      readonly platformFaultDomain?: string;
+      readonly platformUpdateDomain?: string;
+      readonly priority?: string;
+      readonly evictionPolicy?: string;
+      readonly publisher?: string;
+      readonly offer?: string;
+      readonly sku?: string;
+      readonly version?: string;
+      readonly osType?: string;
+      readonly azEnvironment?: string;
+      /**
+       * By the names in the configuration.
+       */
+      readonly tags?: {
+        [k: string]: string;
+      };
+    };
+    /**
      * Whether the event's resources name that VM; null while its name is unknown, and for an event that the metadata service does not list.
      */
     readonly affected: boolean | null;
@@ -157,6 +217,36 @@ export interface SourceData {
      * Its VM's own name; null while unknown.
      */
     readonly name: string | null;
+    /**
+     * What cloudevents.observer of the bridge's configuration asks for of the VM's instance metadata, as far as it is known; absent without.
+     */
+    readonly vm?: {
+      readonly location?: string;
+      readonly zone?: string;
+      readonly vmSize?: string;
+      readonly vmId?: string;
+      readonly resourceId?: string;
+      readonly subscriptionId?: string;
+      readonly resourceGroupName?: string;
+      readonly vmScaleSetName?: string;
+      readonly placementGroupId?: string;
+      readonly platformFaultDomain?: string;
+      readonly platformUpdateDomain?: string;
+      readonly priority?: string;
+      readonly evictionPolicy?: string;
+      readonly publisher?: string;
+      readonly offer?: string;
+      readonly sku?: string;
+      readonly version?: string;
+      readonly osType?: string;
+      readonly azEnvironment?: string;
+      /**
+       * By the names in the configuration.
+       */
+      readonly tags?: {
+        [k: string]: string;
+      };
+    };
   };
 }
 

@@ -1,9 +1,13 @@
-// The instance route's answer → this VM's id, name and CloudEvents source.
+// The instance route's answer → this VM's id, name, CloudEvents source, and what else of it may be told.
 import type { BridgeError } from '../errors.ts';
-import { isObject } from '../formats/json-object.ts';
+import { isObject, type JsonObject } from '../formats/json-object.ts';
+import { VM_FIELDS, type VmMetadata } from '../model/vm-metadata.ts';
 import { invalid, parseJsonBody } from './document.ts';
 
 export const INSTANCE_API_VERSION = '2021-02-01';
+
+/** Of one field or tag: it stands in every CloudEvent. Azure allows a tag's name 512 characters. */
+const LONGEST_VALUE = 1024;
 
 export interface Instance {
   /** In lower case; null where the service gives none. */
@@ -12,6 +16,8 @@ export interface Instance {
   readonly name: string | null;
   /** The lower-cased ARM scope (behaviour 3.7): the scale set, else the resource group; null where subscription or resource group are missing. */
   readonly source: string | null;
+  /** Whatever of it can be told, chosen or not. */
+  readonly vm: VmMetadata;
 }
 
 export type InstanceAnswer =
@@ -33,7 +39,21 @@ export function parseInstance(body: Uint8Array): Instance {
     vmId: read('vmId')?.toLowerCase() ?? null,
     name: read('name'),
     source: scope(read('subscriptionId'), read('resourceGroupName'), read('vmScaleSetName')),
+    vm: vmMetadata(compute),
   };
+}
+
+function vmMetadata(compute: JsonObject): VmMetadata {
+  const fields = VM_FIELDS.map((field) => [field, compute[field]] as const).filter(([, value]) => value !== '' && isTellable(value));
+  const listed: readonly unknown[] = Array.isArray(compute['tagsList']) ? compute['tagsList'] : [];
+  const tags = listed.filter(isObject).flatMap(({ name, value }) => (isTellable(name) && isTellable(value) ? [[name, value]] : []));
+  const told = [...fields, ...(tags.length > 0 ? [['tags', Object.fromEntries(tags)] as const] : [])];
+  return Object.fromEntries(told) as VmMetadata;
+}
+
+/** Azure's own values are far shorter; what is no text, or breaks UTF-16, is not told. */
+function isTellable(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= LONGEST_VALUE && value.isWellFormed();
 }
 
 function scope(subscription: string | null, group: string | null, scaleSet: string | null): string | null {

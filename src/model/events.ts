@@ -1,4 +1,5 @@
-// Types of the bridge: polls, changes, known state, deliveries. Imports nothing of ours.
+// Types of the bridge: polls, changes, known state, deliveries.
+import type { VmMetadata } from './vm-metadata.ts';
 
 /** A moment. Ages inside one process are taken from `elapsedMs`, which no clock change moves; a moment read from the store has `null` there. */
 export interface Instant {
@@ -172,6 +173,8 @@ export interface Observer {
   readonly name: string | null;
   /** The name in lower case or, unknown, an id made once and kept in the store. */
   readonly id: string;
+  /** What `cloudevents.observer` asks to tell of the VM besides; absent where it asks for nothing or nothing of it is known. */
+  readonly vm?: VmMetadata;
 }
 
 /** A CloudEvent as the journal keeps it. */

@@ -1,4 +1,5 @@
 // The store's identity row ↔ the VM that the store belongs to.
+import type { VmMetadata } from '../model/vm-metadata.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 
@@ -10,6 +11,8 @@ export interface Identity {
   readonly name: string | null;
   /** The CloudEvents' `source`. */
   readonly source: string | null;
+  /** What its CloudEvents tell of the VM besides; null where that is nothing. */
+  readonly vm: VmMetadata | null;
   /** 32 hex digits, made once for each store: names the observer while the VM's name is unknown. */
   readonly observerId: string;
 }
@@ -18,6 +21,7 @@ interface IdentityRow {
   readonly vm_id: string | null;
   readonly name: string | null;
   readonly source: string | null;
+  readonly vm: string | null;
   readonly observer_id: string;
 }
 
@@ -29,8 +33,8 @@ export class IdentityTable {
 
   constructor(database: Database, random: Deps['random']) {
     this.#random = random;
-    this.#row = database.prepare('SELECT vm_id, name, source, observer_id FROM identity');
-    this.#save = database.prepare('INSERT OR REPLACE INTO identity (id, vm_id, name, source, observer_id) VALUES (1, ?, ?, ?, ?)');
+    this.#row = database.prepare('SELECT vm_id, name, source, vm, observer_id FROM identity');
+    this.#save = database.prepare('INSERT OR REPLACE INTO identity (id, vm_id, name, source, vm, observer_id) VALUES (1, ?, ?, ?, ?, ?)');
     this.#current = this.#load();
   }
 
@@ -47,15 +51,20 @@ export class IdentityTable {
   /** Makes the observer's id where there is none yet, which writes. */
   #load(): Identity {
     const row = this.#row.get();
-    if (row !== undefined) return { vmId: row.vm_id, name: row.name, source: row.source, observerId: row.observer_id };
-    return this.#write({ vmId: null, name: null, source: null, observerId: randomHex(this.#random) });
+    if (row !== undefined) return identityOf(row);
+    return this.#write({ vmId: null, name: null, source: null, vm: null, observerId: randomHex(this.#random) });
   }
 
   #write(identity: Identity): Identity {
-    this.#save.run(identity.vmId, identity.name, identity.source, identity.observerId);
+    const { vmId, name, source, vm, observerId } = identity;
+    this.#save.run(vmId, name, source, vm && JSON.stringify(vm), observerId);
     this.#current = identity;
     return identity;
   }
+}
+
+function identityOf({ vm_id: vmId, name, source, vm, observer_id: observerId }: IdentityRow): Identity {
+  return { vmId, name, source, vm: vm === null ? null : (JSON.parse(vm) as VmMetadata), observerId };
 }
 
 function randomHex(random: Deps['random']): string {

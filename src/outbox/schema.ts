@@ -216,8 +216,13 @@ INSERT INTO approval_step_counts (occurrence, approver, written)
 CREATE INDEX handled_messages_source ON handled_messages (source, handled_ms);
 `;
 
+/** What `cloudevents.observer` tells of the VM, as JSON. */
+const VERSION_6 = `
+ALTER TABLE identity ADD COLUMN vm TEXT;
+`;
+
 /** The n-th one leads from version n-1 to version n. One that was released never changes. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
+export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
 
 /**
  * Brings the database to the newest version, each step in a transaction of its own; the version is kept in `user_version`.

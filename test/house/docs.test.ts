@@ -159,7 +159,7 @@ test('the examples of docs/receive/cloudevents.md fit their schemas, and its ids
     assert.ok(validate?.(data), `${JSON.stringify(data)}: ${ajv.errorsText(validate?.errors)}`);
     if ('specversion' in example) new CloudEvent(example, true);
   }
-  assert.equal(examples.length, 5);
+  assert.equal(examples.length, 6);
   const [, content = '', hash] = /printf %s '([^']+)'.*# ([0-9a-f]{16})$/m.exec(page) ?? [];
   const [event] = examples;
   assert.deepEqual([sha256Hex(content, 16), event.id], [hash, `${JSON.parse(content).EventId}:updated:${hash}`]);

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/events.ts';
+import type { VmMetadata } from '../../src/model/vm-metadata.ts';
 import { type Answer, accept } from './scripted-adapter.ts';
 
 /** The status of a failure whose delivery arrived all the same: its answer was lost. */
@@ -64,7 +65,11 @@ export interface CloudEvent {
     readonly lastDocumentAt?: string | null;
     readonly reason?: string | null;
     readonly approver?: string | null;
-    readonly observer: { readonly name: string | null; readonly approval?: { readonly approvedBy: readonly string[] } };
+    readonly observer: {
+      readonly name: string | null;
+      readonly vm?: VmMetadata;
+      readonly approval?: { readonly approvedBy: readonly string[] };
+    };
     readonly [field: string]: unknown;
   };
 }

@@ -1,5 +1,6 @@
 // Requests and answers → `components.schemas`; answers may get new members, so none is closed.
 import { APPROVAL_RESULT_STATES, APPROVAL_STATES, APPROVAL_STEPS } from '../../model/approvals.ts';
+import { VM_FIELDS } from '../../model/vm-metadata.ts';
 import { nearMissPattern } from '../../schema/near-misses.ts';
 import { EXAMPLE_ID, type Node } from './node.ts';
 
@@ -26,7 +27,17 @@ function list(schema: string): Node {
   return { type: 'array', items: { $ref: `#/components/schemas/${schema}` } };
 }
 
-const observer = object({ name: textOrNull, documentIncarnation: { type: ['integer', 'null'] }, affected: { type: ['boolean', 'null'] } });
+const vm: Node = {
+  type: 'object',
+  properties: {
+    ...Object.fromEntries(VM_FIELDS.map((field) => [field, { type: 'string' }])),
+    tags: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+};
+const observer = object(
+  { name: textOrNull, vm, documentIncarnation: { type: ['integer', 'null'] }, affected: { type: ['boolean', 'null'] } },
+  ['vm'],
+);
 
 const SUMMARY: Node = {
   state: { enum: APPROVAL_STATES },

@@ -4,25 +4,41 @@ import type { Machine } from '../events/machine.ts';
 
 const RESOURCE_GROUP = 'simulated';
 
-/** The `compute` part of the instance route; every primitive is a text, as the service writes them. */
-export function computeOf({ name: vm, faultDomain }: Machine): Readonly<Record<string, string>> {
+/** As somebody who runs the machines would have set them. */
+const TAGS = [
+  { name: 'environment', value: 'simulated' },
+  { name: 'team', value: 'maintenance' },
+];
+
+/** A field of `compute`: every primitive is a text, as the service writes them; tags also come as a list. */
+export type ComputeField = string | typeof TAGS;
+
+/** The `compute` part of the instance route. */
+export function computeOf({ name: vm, faultDomain }: Machine): Readonly<Record<string, ComputeField>> {
   const subscriptionId = guidOf('subscription');
   const member = /^(.+)_(\d+)$/.exec(vm);
   const scope = `/subscriptions/${subscriptionId}/resourceGroups/${RESOURCE_GROUP}/providers/Microsoft.Compute`;
   const resource = member ? `virtualMachineScaleSets/${member[1]}/virtualMachines/${member[2]}` : `virtualMachines/${vm}`;
   return {
     azEnvironment: 'AzurePublicCloud',
+    evictionPolicy: '',
     location: 'westeurope',
     name: vm,
+    offer: '0001-com-ubuntu-server-jammy',
     osType: 'Linux',
     placementGroupId: '',
     platformFaultDomain: String(faultDomain),
     platformUpdateDomain: '0',
+    priority: 'Regular',
     provider: 'Microsoft.Compute',
+    publisher: 'canonical',
     resourceGroupName: RESOURCE_GROUP,
     resourceId: `${scope}/${resource}`,
+    sku: '22_04-lts-gen2',
     subscriptionId,
-    tags: '',
+    tags: TAGS.map(({ name, value }) => `${name}:${value}`).join(';'),
+    tagsList: TAGS,
+    version: '22.04.202611010',
     vmId: guidOf(`vm ${vm}`),
     vmScaleSetName: member?.[1] ?? '',
     vmSize: 'Standard_D2s_v5',

@@ -97,10 +97,11 @@ function routeOf(key: string): Route | undefined {
   return { methods: { GET: (call) => getField(call, field) }, versions: 'instance' };
 }
 
-/** A single value has no JSON: the service wants `format=text` for it. @param name in lower case */
+/** A single value has no JSON: the service wants `format=text` for it; a list has. @param name in lower case */
 function getField({ machine, parameters }: Call, name: string): SimAnswer {
   const [, value] = Object.entries(computeOf(machine)).find(([field]) => field.toLowerCase() === name) ?? [];
   if (value === undefined) return spacedJson(404, NOT_FOUND);
+  if (typeof value !== 'string') return json(200, value);
   return parameters.get('format')?.toLowerCase() === 'text'
     ? text(value)
     : badRequest('A single value is answered with format=text alone.');

@@ -8,17 +8,26 @@ import type { InstanceAnswer } from '../../../src/metadata/instance.ts';
 import { knownState, type TestStore, testStore } from '../../virtual/outbox-fixture.ts';
 import { settle } from '../../virtual/virtual-time.ts';
 
-const KNOWN: InstanceAnswer = { kind: 'known', vmId: 'vm', name: 'WestNO_0', source: '/subscriptions/s/resourcegroups/g' };
+const KNOWN = {
+  ...{ kind: 'known', vmId: 'vm', name: 'WestNO_0', source: '/subscriptions/s/resourcegroups/g' },
+  vm: { location: 'westeurope', vmSize: 'Standard_D2s_v5', tags: { Team: 'shop', owner: 'ann' } },
+} as const satisfies InstanceAnswer;
 const FAILED: InstanceAnswer = { kind: 'failed', error: new BridgeError('BRIDGE_METADATA_STATUS', 'the metadata service answered 503') };
 
 /** `answers` in order, the last one again and again; null is a question that gets no answer. */
-function startIdentity(t: TestContext, answers: readonly (InstanceAnswer | null)[], store: TestStore = testStore(t)) {
+function startIdentity(
+  t: TestContext,
+  answers: readonly (InstanceAnswer | null)[],
+  store: TestStore = testStore(t),
+  told: readonly string[] = [],
+) {
   const left = [...answers];
   const controller = new AbortController();
   t.after(() => controller.abort());
   const identity = new Identity({
     outbox: store.outbox,
     configuredSource: '/my/source',
+    told,
     instance: async () => (left.length > 1 ? left.shift() : left[0]) ?? new Promise(() => {}),
     deps: store.time,
     logger: pino({ level: 'silent' }),
@@ -76,4 +85,37 @@ test('a store that cannot keep who the VM is, is tried again until it can', asyn
   assert.equal(identity.observer.name, null);
   await time.advance(10_000);
   assert.equal(identity.observer.name, 'WestNO_0');
+});
+
+test('what is asked for of the VM is told, and nothing else of it is stored', async (t) => {
+  const store = testStore(t);
+  const { identity } = startIdentity(t, [KNOWN], store, ['tags.team', 'location', 'zone']);
+  await settle();
+  assert.deepEqual(identity.observer, { name: 'WestNO_0', id: 'westno_0', vm: { location: 'westeurope', tags: { team: 'shop' } } });
+  assert.deepEqual(store.outbox.identity.current.vm, { location: 'westeurope', tags: { team: 'shop' } });
+});
+
+test('where nothing is asked for, nothing is told or stored, and the instance is not asked again', async (t) => {
+  const store = testStore(t);
+  const answers = [KNOWN, { ...KNOWN, name: 'other' }];
+  const { identity, time } = startIdentity(t, answers, store);
+  await time.advance(3_600_000);
+  assert.deepEqual([identity.observer, store.outbox.identity.current.vm], [{ name: 'WestNO_0', id: 'westno_0' }, null]);
+});
+
+test('what was stored is told while the instance route is silent, as far as it is still asked for', async (t) => {
+  const store = testStore(t);
+  store.outbox.identity.save({ vmId: 'vm', name: 'WestNO_0', vm: { location: 'westeurope', zone: '2' } });
+  const { identity } = startIdentity(t, [FAILED], store, ['zone', 'vmSize']);
+  await settle();
+  assert.deepEqual(identity.observer.vm, { zone: '2' });
+});
+
+test('a tag that is edited is told within 10 minutes, while name and source stay until the next start', async (t) => {
+  const edited: InstanceAnswer = { ...KNOWN, name: 'other', source: '/other', vm: { tags: { team: 'billing' } } };
+  const { identity, time } = startIdentity(t, [KNOWN, FAILED, { ...edited, vmId: 'foreign' }, edited], testStore(t), ['tags.team']);
+  await time.advance(3 * 600_000 - 1);
+  assert.deepEqual(identity.observer.vm, { tags: { team: 'shop' } });
+  await time.advance(1);
+  assert.deepEqual(identity.observer, { name: 'WestNO_0', id: 'westno_0', vm: { tags: { team: 'billing' } } });
 });

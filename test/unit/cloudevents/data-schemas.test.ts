@@ -7,6 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import type { Change } from '../../../src/model/events.ts';
+import { VM_FIELDS } from '../../../src/model/vm-metadata.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { approvalChange, context, eventApproval, eventChange, sightChange } from './changes.ts';
 
@@ -29,8 +30,11 @@ function faults(id: string | undefined, data: unknown): string {
   return validate(data) ? '' : ajv.errorsText(validate.errors);
 }
 
+/** With everything that can be told of a VM. */
+const VM = { ...Object.fromEntries(VM_FIELDS.map((field) => [field, 'x'])), tags: { team: 'shop' } };
+
 function produced(change: Change, name: string | null = 'WestNO_0') {
-  const observer = { name, id: 'westno_0' };
+  const observer = { name, id: 'westno_0', ...(name !== null && { vm: VM }) };
   return toCloudEvent(change, { ...context, observer, approval: () => eventApproval() });
 }
 
@@ -86,4 +90,11 @@ test('the schemas refuse what the bridge never makes', () => {
     { ...data, observer: { name: 'WestNO_0' } },
   ];
   for (const one of wrong) assert.notEqual(faults(dataschema, one), '', JSON.stringify(one));
+});
+
+test('every schema names what can be told of the VM, no more and no less', () => {
+  for (const one of schemas) {
+    const { properties } = one as unknown as { properties: { observer: { properties: { vm: { properties: object } } } } };
+    assert.deepEqual(Object.keys(properties.observer.properties.vm.properties), [...VM_FIELDS, 'tags'], one.$id);
+  }
 });

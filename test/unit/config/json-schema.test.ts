@@ -25,6 +25,7 @@ metadata:
 cloudevents:
   source: ~
   typePrefix: io.github.scheduled-events-bridge
+  observer: [location, zone, vmSize, tags.team]
 publish:
   resources: all
 store:
@@ -120,7 +121,7 @@ test('the documentation lists every key with its default, and no key that does n
   const documented = new Map(rows);
   for (const [path, node] of schema) {
     if (node.default === undefined) continue;
-    assert.equal(documented.get(path), node.default === null ? '~' : String(node.default), path);
+    assert.equal(documented.get(path), node.default === null ? '~' : String(node.default) || 'none', path);
   }
 });
 

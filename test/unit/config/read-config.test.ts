@@ -17,7 +17,7 @@ test('the shortest configuration has every default', () => {
       firstTimeoutMs: 130_000,
       settleMs: 300_000,
     },
-    cloudevents: { source: null, typePrefix: 'io.github.scheduled-events-bridge' },
+    cloudevents: { source: null, typePrefix: 'io.github.scheduled-events-bridge', observer: [] },
     publish: { resources: 'all' },
     store: { path: '/etc/bridge/scheduled-events-bridge-data', retainMs: 2_592_000_000, maxBytes: null },
     http: { listen: { host: '127.0.0.1', port: 8700 }, tls: null, readers: {}, health: null, allowInsecure: false },
@@ -46,7 +46,7 @@ test('everything that may be given arrives in the units of the program', () => {
     `
 version: 1
 metadata: { endpoint: "http://[::1]:8080/", apiVersion: newest, pollInterval: 50ms, timeout: 1s, firstTimeout: 2m, settle: 0s }
-cloudevents: { source: vm, typePrefix: com.example.maintenance }
+cloudevents: { source: vm, typePrefix: com.example.maintenance, observer: [zone, tags.team] }
 publish: { resources: own }
 store: { path: /var/lib/bridge, retain: 1d, maxSize: 1GiB }
 http:
@@ -81,7 +81,7 @@ sinks:
     firstTimeoutMs: 120_000,
     settleMs: 0,
   });
-  assert.deepEqual(config.cloudevents, { source: 'vm', typePrefix: 'com.example.maintenance' });
+  assert.deepEqual(config.cloudevents, { source: 'vm', typePrefix: 'com.example.maintenance', observer: ['zone', 'tags.team'] });
   assert.deepEqual(config.store, { path: '/var/lib/bridge', retainMs: 86_400_000, maxBytes: 1_073_741_824 });
   assert.deepEqual(
     [config.http.listen, config.http.health],

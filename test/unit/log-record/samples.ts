@@ -61,11 +61,10 @@ export const hostileRecord = fc
 
 /** One of a bridge that tells of its VM's instance metadata. */
 export function withVm(): LogRecord {
-  const record = recordOf(eventChange());
   const vm = {
     ...{ location: 'westeurope', zone: '2', vmSize: 'Standard_D2s_v5', vmId: '02aab8a4-74ef-476e-8182-f6d2ba4166a6' },
     resourceId: '/subscriptions/S/resourceGroups/G/providers/Microsoft.Compute/virtualMachines/WestNO_0',
     tags: { team: 'shop', 'cost.center': '=7|' },
   };
-  return { ...record, data: { ...record.data, observer: { ...(record.data['observer'] as object), vm } } };
+  return recordOf(eventChange(), { observer: { ...context.observer, vm } });
 }

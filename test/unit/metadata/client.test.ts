@@ -420,7 +420,32 @@ describe('instance', () => {
       vmId: '02aab8a4-74ef-476e-8182-f6d2ba4166a6',
       name: 'Web_0',
       source: scaleSet,
+      vm: { vmId: '02AAB8A4-74EF-476E-8182-F6D2BA4166A6', subscriptionId: 'S-1', resourceGroupName: 'My-RG', vmScaleSetName: 'Web' },
     });
+  });
+
+  test('of what may be told of a VM it keeps texts of a bounded length, and tags by their names', async () => {
+    const tagsList = [
+      { name: 'team', value: 'shop' },
+      { name: 'empty', value: '' },
+      { name: 'number', value: 7 },
+      { name: 'long', value: 'x'.repeat(1025) },
+      { name: 'broken', value: '\ud800' },
+      'team:other',
+      null,
+    ];
+    const odd = { location: 'westeurope', zone: '', vmSize: 5, sku: 'x'.repeat(1025), priority: '\udc00', offer: 'é'.repeat(1024) };
+    const answer = await ask({ body: JSON.stringify({ compute: { name: 'a', customData: 'secret', ...odd, tags: 'a:b', tagsList } }) });
+    assert.deepEqual(answer.kind === 'known' && answer.vm, {
+      ...{ location: 'westeurope', offer: 'é'.repeat(1024), tags: { team: 'shop', empty: '' } },
+    });
+  });
+
+  test('tags in another shape are no tags', async () => {
+    for (const tagsList of [undefined, null, {}, 'a:b', []]) {
+      const answer = await ask({ body: JSON.stringify({ compute: { location: 'westeurope', tagsList } }) });
+      assert.deepEqual(answer.kind === 'known' && answer.vm, { location: 'westeurope' });
+    }
   });
 
   for (const [what, changed, expected] of [

@@ -194,10 +194,11 @@ test('the identity is kept, and the observer has one id for the life of the stor
   const store = testStore(t);
   const { observerId } = store.outbox.identity.current;
   assert.match(observerId, /^[0-9a-f]{32}$/);
-  assert.deepEqual(store.outbox.identity.current, { vmId: null, name: null, source: null, observerId });
+  assert.deepEqual(store.outbox.identity.current, { vmId: null, name: null, source: null, vm: null, observerId });
   store.outbox.identity.save({ vmId: 'vm', name: 'web_0' });
-  store.outbox.identity.save({ source: '/subscriptions/s' });
+  store.outbox.identity.save({ source: '/subscriptions/s', vm: { zone: '2', tags: { team: 'shop' } } });
   store.outbox.close();
   using again = openOutbox(store.folder, { deps: store.time, lock: true });
-  assert.deepEqual(again.identity.current, { vmId: 'vm', name: 'web_0', source: '/subscriptions/s', observerId });
+  const vm = { zone: '2', tags: { team: 'shop' } };
+  assert.deepEqual(again.identity.current, { vmId: 'vm', name: 'web_0', source: '/subscriptions/s', vm, observerId });
 });

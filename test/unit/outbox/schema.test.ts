@@ -56,6 +56,20 @@ test('a store of version 2 gets the tables of messages, and keeps what it has', 
   assert.deepEqual([newer.messages.parked(), newer.messages.find('topic', '1')], [[], null]);
 });
 
+test('a store of version 5 keeps whose it is, and knows nothing more of the VM', (t) => {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const file = join(folder, 'outbox.db');
+  rmSync(file);
+  {
+    using database = new Database(file, SETTINGS);
+    migrate(database, MIGRATIONS.slice(0, 5));
+    database.exec(`INSERT INTO identity (id, vm_id, name, source, observer_id) VALUES (1, 'vm', 'WestNO_0', '/s', 'abc')`);
+  }
+  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  assert.deepEqual(newer.identity.current, { vmId: 'vm', name: 'WestNO_0', source: '/s', vm: null, observerId: 'abc' });
+});
+
 test('a store of version 3 keeps its approvals, which say then that nobody holds them and how they were given', (t) => {
   const { folder, time, outbox } = testStore(t);
   outbox.close();

@@ -128,3 +128,20 @@ test('a source that is written out is taken as it is, and needs no instance rout
     ['urn:Our:Machines'],
   );
 });
+
+test('what cloudevents.observer asks for stands in every CloudEvent, also after a restart without instance metadata', async (t) => {
+  const bridge = new VirtualBridge(t);
+  const cloudevents = { observer: ['location', 'zone', 'vmSize', 'tags.team', 'tags.none'] };
+  const vm = { location: 'westeurope', vmSize: 'Standard_D2s_v5', tags: { team: 'maintenance' } };
+  bridge.simulation.schedule();
+  await bridge.startFor(5 * SECOND, { cloudevents });
+  await bridge.stop();
+  bridge.service = withInstance(bridge, answering(404));
+  bridge.simulation.schedule();
+  await bridge.startFor(5 * SECOND, { cloudevents });
+  const { events } = bridge.sink('audit');
+  assert.deepEqual(
+    events.map(({ data }) => data.observer.vm),
+    [vm, vm],
+  );
+});

@@ -215,7 +215,18 @@ test('the instance routes name the VM, its scale set and where it is, all in tex
     compute['resourceId'],
     `/subscriptions/${compute['subscriptionId']}/resourceGroups/${compute['resourceGroupName']}/providers/Microsoft.Compute/virtualMachineScaleSets/WestNO/virtualMachines/3`,
   );
-  assert.ok(Object.values(compute).every((value) => typeof value === 'string'));
+  const { tagsList, ...texts } = compute;
+  assert.ok(Object.values(texts).every((value) => typeof value === 'string'));
+  assert.deepEqual(jsonOf(simulation.get('/metadata/instance/compute/tagsList?api-version=2021-02-01')), tagsList);
+});
+
+test('tags come as one text and as a list of names and values (F-82)', () => {
+  const compute = jsonOf<Record<string, unknown>>(new Simulation().get('/metadata/instance/compute?api-version=2021-02-01'));
+  assert.equal(compute['tags'], 'environment:simulated;team:maintenance');
+  assert.deepEqual(compute['tagsList'], [
+    { name: 'environment', value: 'simulated' },
+    { name: 'team', value: 'maintenance' },
+  ]);
 });
 
 test('a VM outside a scale set names none (F-84)', () => {

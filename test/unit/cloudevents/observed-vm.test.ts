@@ -1,0 +1,81 @@
+// What of the instance metadata the CloudEvents tell.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as v from 'valibot';
+import { eventData } from '../../../src/cloudevents/data.ts';
+import { toCloudEvent } from '../../../src/cloudevents/event.ts';
+import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { toObservedVm } from '../../../src/cloudevents/observed-vm.ts';
+import { cloudeventsSection } from '../../../src/cloudevents/options.ts';
+import type { Change } from '../../../src/model/events.ts';
+import { VM_FIELDS, type VmMetadata } from '../../../src/model/vm-metadata.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { approvalChange, context, eventChange, sourceChange } from './changes.ts';
+
+const METADATA: VmMetadata = {
+  location: 'westeurope',
+  vmSize: 'Standard_D2s_v5',
+  tags: { Team: 'shop', 'cost.center': '7', owner: 'ann' },
+};
+const CHANGES: readonly Change[] = [eventChange(), approvalChange(), sourceChange()];
+
+function fault(observer: unknown): string | undefined {
+  return v.safeParse(cloudeventsSection, { observer }).issues?.[0].message;
+}
+
+test('fields and tags are told in the order of the configuration, and what the service does not give is absent', () => {
+  assert.equal(
+    JSON.stringify(toObservedVm(METADATA, ['tags.cost.center', 'vmSize', 'zone', 'tags.team', 'tags.none', 'location'])),
+    '{"vmSize":"Standard_D2s_v5","location":"westeurope","tags":{"cost.center":"7","team":"shop"}}',
+  );
+});
+
+test('where nothing is asked for or known, there is nothing to tell', () => {
+  assert.equal(toObservedVm(METADATA, []), null);
+  assert.equal(toObservedVm(METADATA, ['zone', 'tags.none']), null);
+  assert.equal(toObservedVm(null, ['zone', 'tags.team']), null);
+  assert.equal(toObservedVm(METADATA, ['tags', 'constructor', 'tags.__proto__']), null);
+});
+
+test('every CloudEvent tells it behind the name of its observer, with the same id and attributes as without', () => {
+  const vm = { location: 'westeurope', tags: { team: 'shop' } };
+  for (const change of CHANGES) {
+    const plain = toCloudEvent(change, context);
+    const telling = toCloudEvent(change, { ...context, observer: { ...context.observer, vm } });
+    assert.deepEqual(telling.data?.observer, { ...plain.data?.observer, vm });
+    assert.deepEqual({ ...telling, data: null }, { ...plain, data: null });
+  }
+});
+
+test('without it, the bytes are those that they always were', () => {
+  const texts = CHANGES.map((change) => new TextDecoder().decode(toJournalEntry(change, context).bytes));
+  assert.deepEqual(
+    texts.map((text) => text.slice(text.indexOf('"observer"'))),
+    [
+      '"observer":{"name":"WestNO_0","documentIncarnation":3,"affected":true}}}',
+      '"observer":{"name":"WestNO_0","affected":true}}}',
+      '"observer":{"name":"WestNO_0"}}}',
+    ],
+  );
+});
+
+test('a known event of the HTTP interface tells it too', () => {
+  const observer = { ...context.observer, vm: { zone: '2' } };
+  assert.deepEqual(eventData(scheduledEvent(), { previousStatus: null, incarnation: 3, observer }).observer, {
+    ...{ name: 'WestNO_0', vm: { zone: '2' }, documentIncarnation: 3, affected: true },
+  });
+});
+
+test('the configuration takes every field and any tag that Azure can have, and by default none', () => {
+  const observer = [...VM_FIELDS, 'tags.team', 'tags.cost center', 'tags.a.b', `tags.${'x'.repeat(512)}`];
+  assert.deepEqual(v.parse(cloudeventsSection, { observer }).observer, observer);
+  assert.deepEqual(v.parse(cloudeventsSection, {}).observer, []);
+});
+
+test('another name is a fault that says which there are, and none may stand twice', () => {
+  for (const name of ['name', 'Location', 'tags', 'tags.', 'tags.a/b', 'tags.a\nb', `tags.${'x'.repeat(513)}`, ''])
+    assert.match(fault([name]) ?? '', /^must be one of location, zone, vmSize, .*azEnvironment, or tags\.NAME$/, name);
+  assert.match(fault(['zone', 'zone']) ?? '', /twice/);
+  assert.match(fault(['tags.team', 'tags.Team']) ?? '', /twice/);
+  assert.ok(fault('location'));
+});
