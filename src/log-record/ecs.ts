@@ -20,7 +20,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 /** What ECS has no field for stands whole under `cloudevents` and `scheduled_events`. The same document for the same record. */
 export function toEcs(record: LogRecord): JsonObject {
-  const { time, severity, message, attributes, data, host } = record;
+  const { time, severity, message, attributes, data } = record;
   const vm = observingVm(record);
   const trace = traceOf(record);
   return {
@@ -30,7 +30,7 @@ export function toEcs(record: LogRecord): JsonObject {
     log: { level: severity.toLowerCase() },
     event: eventOf(record),
     cloud: cloudOf(vm),
-    ...(host !== null && { host: { name: host, ...(vm.vmId !== null && { id: vm.vmId }) } }),
+    ...((vm.name ?? vm.vmId) !== null && { host: idAndName(vm) }),
     ...(relatedHosts(record).length > 0 && { related: { hosts: relatedHosts(record) } }),
     ...(typeof data['approver'] === 'string' && { user: { name: data['approver'] } }),
     ...(trace !== null && { trace: { id: trace.traceId }, span: { id: trace.spanId } }),
@@ -60,15 +60,20 @@ function eventOf({ attributes, data, severityNumber }: LogRecord): JsonObject {
   };
 }
 
-function cloudOf({ name, vmId, subscriptionId, location, zone, vmSize }: ObservingVm): JsonObject {
+function cloudOf(vm: ObservingVm): JsonObject {
+  const { name, vmId, subscriptionId, location, zone, vmSize } = vm;
   return {
     provider: 'azure',
     ...(subscriptionId !== null && { account: { id: subscriptionId } }),
     ...(location !== null && { region: location }),
     ...(zone !== null && { availability_zone: zone }),
-    ...((name ?? vmId) !== null && { instance: { ...(vmId !== null && { id: vmId }), ...(name !== null && { name }) } }),
+    ...((name ?? vmId) !== null && { instance: idAndName(vm) }),
     ...(vmSize !== null && { machine: { type: vmSize } }),
   };
+}
+
+function idAndName({ name, vmId }: ObservingVm): JsonObject {
+  return { ...(vmId !== null && { id: vmId }), ...(name !== null && { name }) };
 }
 
 /** The machines that the event names, and the one that saw it. */

@@ -6,22 +6,12 @@ import { toCef } from '../../../src/log-record/cef.ts';
 import type { LogRecord } from '../../../src/log-record/log-record.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { approvalChange, eventChange, sourceChange } from '../cloudevents/changes.ts';
+import { HEADER, parseCef } from './read-cef.ts';
 import { hostileRecord, recordOf, sampleRecords } from './samples.ts';
 
-/** By the letter of CEF version 0: seven bars end the header; a key is a word before an equals sign that has no backslash. */
 function read(line: string): { readonly header: readonly string[]; readonly fields: Readonly<Record<string, string>> } {
-  const header: string[] = [];
-  let rest = line;
-  for (let bars = 0; bars < 7; bars += 1) {
-    const [whole, value = ''] = /^((?:[^\\|]|\\[\\|])*)\|/.exec(rest) ?? assert.fail(`no ${bars + 1}. field of the header`);
-    header.push(value.replaceAll(/\\([\\|])/g, '$1'));
-    rest = rest.slice(whole.length);
-  }
-  const fields = rest.split(/ (?=[A-Za-z0-9]+=)/).map((field) => {
-    const [, key = '', value = ''] = /^(\w+)=((?:[^\\=]|\\[\\=nr])*)$/s.exec(field) ?? assert.fail(`no field: ${field}`);
-    return [key, value.replaceAll(/\\([\\=nr])/g, (_, escaped: string) => ({ n: '\n', r: '\r' })[escaped] ?? escaped)];
-  });
-  return { header, fields: Object.fromEntries(fields) };
+  const entries = [...parseCef(line)];
+  return { header: entries.slice(0, HEADER.length).map(([, value]) => value), fields: Object.fromEntries(entries.slice(HEADER.length)) };
 }
 
 /** What CEF has no escape for is a blank. */

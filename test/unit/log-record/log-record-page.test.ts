@@ -1,0 +1,92 @@
+// docs/operate/log-fields.md against the code: its tables and its examples, both ways.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { toCef } from '../../../src/log-record/cef.ts';
+import { toColumns } from '../../../src/log-record/columns.ts';
+import { toEcs } from '../../../src/log-record/ecs.ts';
+import { flatRecord } from '../../../src/log-record/flat-record.ts';
+import { logRecord } from '../../../src/log-record/log-record.ts';
+import { otelRecord } from '../../../src/log-record/otel.ts';
+import { toText } from '../../../src/log-record/text.ts';
+import { CHANGE_NAMES } from '../../../src/model/change-names.ts';
+import { constants, FORMATS, type Format, fieldsByMember } from './field-table.ts';
+import { sampleRecords, withVm } from './samples.ts';
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/operate/log-fields.md'), 'utf8');
+const OTHERS = (Object.keys(FORMATS) as Format[]).filter((format) => format !== 'record');
+
+/** The cells of each row of the table with this head, code spans as lists. */
+function rows(head: string): readonly (readonly string[])[] {
+  const at = PAGE.indexOf(head);
+  assert.notEqual(at, -1, head);
+  const lines = PAGE.slice(at).split('\n\n')[0]?.split('\n').slice(2) ?? [];
+  return lines.map((line) =>
+    line
+      .slice(2, -2)
+      .split(' | ')
+      .map((cell) => cell.trim()),
+  );
+}
+
+function blocks(language: string): readonly string[] {
+  return [...PAGE.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\``, 'gm'))].map(([, block = '']) => block);
+}
+
+test('the table has a row for each member of a CloudEvent, and its fields in each format are those that the code makes', () => {
+  const maps = OTHERS.map((format) => fieldsByMember(format));
+  const made = [...fieldsByMember('record').keys()].map((member) => [
+    `\`${member}\``,
+    ...maps.map((map) => (map.get(member) ?? []).map((name) => `\`${name}\``).join(', ')),
+  ]);
+  assert.deepEqual(rows(`| field | ${OTHERS.join(' | ')} |`), made);
+});
+
+test('a member has its own name in the flat record, and severitynumber makes the severity besides', () => {
+  for (const [member, names] of fieldsByMember('record'))
+    assert.deepEqual(names, member === 'severitynumber' ? ['severity', 'severitynumber'] : [member]);
+});
+
+test('the page has every field that is the same in all CloudEvents, with its value', () => {
+  const made = OTHERS.flatMap((format) =>
+    [...constants(format)].map(([name, value]) => [
+      format,
+      `\`${name}\``,
+      `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``,
+    ]),
+  );
+  assert.deepEqual(rows('| format | field | value |'), made);
+  assert.equal(constants('record').size, 0);
+});
+
+test('the types of columns that are no texts are those of their values', () => {
+  const kinds = { number: 'long', boolean: 'boolean', object: 'dynamic' } as const;
+  const made = [...sampleRecords(), withVm()].flatMap((record) => Object.entries(toColumns(record))).filter(([, value]) => value !== null);
+  const typed = made.flatMap(([name, value]) =>
+    typeof value === 'string' ? [] : [`${kinds[typeof value as keyof typeof kinds]} ${name}`],
+  );
+  const told = rows('| type | columns |').flatMap(([type, names = '']) => names.split(', ').map((name) => `${type} ${name.slice(1, -1)}`));
+  assert.deepEqual([...new Set([...typed, 'datetime TimeGenerated'])].sort(), [...told].sort());
+});
+
+test('the examples are what the code makes of the CloudEvent on the page', () => {
+  const [event = '', record, ecs, otel, columns, ...more] = blocks('json').map((block) => JSON.stringify(JSON.parse(block)));
+  const made = logRecord(new TextEncoder().encode(event));
+  assert.deepEqual(blocks('text'), [toText(made), toCef(made)]);
+  assert.deepEqual(
+    [record, ecs, columns, ...more],
+    [flatRecord(made), toEcs(made), toColumns(made)].map((value) => JSON.stringify(value)),
+  );
+  assert.equal(
+    otel,
+    JSON.stringify(otelRecord(made), (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+  );
+});
+
+test('behaviour 9.1 shows the message of every change', () => {
+  const behaviour = readFileSync(join(import.meta.dirname, '../../../docs/develop/behaviour.md'), 'utf8');
+  const section = behaviour.slice(behaviour.indexOf('| change | message |'));
+  const shown = [...section.matchAll(/^\| `([a-z.]+)` \| `/gm)].map(([, name]) => name);
+  assert.deepEqual(shown, [...CHANGE_NAMES]);
+});
