@@ -21,7 +21,7 @@ export async function allAccepted(what: string, timed: string, rounds: readonly 
 /** Milliseconds from the answer to the poll that listed them. */
 async function untilAccepted(timed: string, sections: Sections): Promise<number> {
   await using surroundings = await BridgeBetween.start();
-  const bridge = surroundings.spawnBridge('1s', sections, timed);
+  const bridge = surroundings.spawnBridge('1s', sections, { main: timed });
   const calls = callsOf(bridge);
   await bridge.logs('"watching"');
   await pause(SETTLE_MS);

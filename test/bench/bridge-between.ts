@@ -11,9 +11,15 @@ import { MetadataService } from './metadata-service.ts';
 const FOLDER = join(import.meta.dirname, '../../node_modules/.bench-');
 
 /** As the systemd unit in deploy/ starts it. */
-const FLAGS = ['--no-opt', '--no-maglev', '--max-semi-space-size=1'] as const;
-const [FIRST_FLAG, ...MORE_FLAGS] = FLAGS;
+export const FLAGS: readonly string[] = ['--no-opt', '--no-maglev', '--max-semi-space-size=1'];
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
+
+export interface BridgeStart {
+  /** Another program that takes the same words. */
+  readonly main?: string | undefined;
+  /** Of Node; those of the unit by default. */
+  readonly flags?: readonly string[];
+}
 
 export class BridgeBetween implements AsyncDisposable {
   readonly metadata: MetadataService;
@@ -34,8 +40,8 @@ export class BridgeBetween implements AsyncDisposable {
     return join(this.folder, 'store');
   }
 
-  /** Spawns `run` and returns at once. The store stays from one call to the next. `main` may be another program that takes the same words. */
-  spawnBridge(pollInterval: string, sections: Sections = {}, main = MAIN): Program {
+  /** Spawns `run` and returns at once. The store stays from one call to the next. */
+  spawnBridge(pollInterval: string, sections: Sections = {}, { main = MAIN, flags = FLAGS }: BridgeStart = {}): Program {
     const config = join(this.folder, 'bridge.yaml');
     const whole = {
       version: 1,
@@ -46,12 +52,12 @@ export class BridgeBetween implements AsyncDisposable {
       ...sections,
     };
     writeFileSync(config, JSON.stringify(whole));
-    return this.spawn(withFlags([main, 'run', '--config', config], ['ignore', 'ignore', 'pipe']));
+    return this.spawn(withFlags([main, 'run', '--config', config], ['ignore', 'ignore', 'pipe'], flags));
   }
 
   /** Resolves once the bridge handles documents. */
-  async startBridge(pollInterval: string, sections?: Sections): Promise<Program> {
-    const bridge = this.spawnBridge(pollInterval, sections);
+  async startBridge(pollInterval: string, sections?: Sections, how?: BridgeStart): Promise<Program> {
+    const bridge = this.spawnBridge(pollInterval, sections, how);
     await bridge.logs('"watching"');
     return bridge;
   }
@@ -87,9 +93,10 @@ export class BridgeBetween implements AsyncDisposable {
   }
 }
 
-/** A script and its words, with the Node flags of the bridge. */
-export function withFlags(words: readonly string[], stdio: StdioOptions): Program {
-  return new Program([...MORE_FLAGS, ...words], { main: FIRST_FLAG, stdio });
+/** A script and its words, with Node flags: those of the unit by default. */
+export function withFlags(words: readonly string[], stdio: StdioOptions, flags: readonly string[] = FLAGS): Program {
+  const [main = '', ...args] = [...flags, ...words];
+  return new Program(args, { main, stdio });
 }
 
 /** The process id; a program that could not be started has none. */

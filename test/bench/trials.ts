@@ -31,7 +31,7 @@ export async function besideBare(
   await using surroundings = await BridgeBetween.start();
   await using bareRig = await BridgeBetween.start();
   const words = [bareRig.metadata.url, join(bareRig.folder, 'written'), String(POLL_INTERVAL_MS), ...bare.words];
-  const bridge = trial(surroundings, surroundings.spawnBridge(`${POLL_INTERVAL_MS}ms`, own.sections, own.timed));
+  const bridge = trial(surroundings, surroundings.spawnBridge(`${POLL_INTERVAL_MS}ms`, own.sections, { main: own.timed }));
   const loop = trial(bareRig, bareRig.spawn(withFlags([bare.script, ...words], ['ignore', 'ignore', 'pipe'])));
   await Promise.all([surroundings, bareRig].map(({ metadata }) => metadata.answered()));
   for (let change = 0; change < WARM_UP + CHANGES; change++) for (const { step } of [bridge, loop]) await step(change);

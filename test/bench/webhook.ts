@@ -69,7 +69,7 @@ interface Sample {
 async function burst(options: Readonly<Record<string, unknown>>, inFlight: 1 | 16): Promise<Sample> {
   await using surroundings = await BridgeBetween.start();
   const sections = { sinks: { hooks: hook(surroundings.receiver.url, options) } };
-  const bridge = surroundings.spawnBridge('1s', sections, inFlight === 1 ? ONE_AT_A_TIME : undefined);
+  const bridge = surroundings.spawnBridge('1s', sections, inFlight === 1 ? { main: ONE_AT_A_TIME } : {});
   await bridge.logs('"watching"');
   await pause(SETTLE_MS);
   const memory = watchMemory(pidOf(bridge));
