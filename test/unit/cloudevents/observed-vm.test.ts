@@ -10,14 +10,14 @@ import { cloudeventsSection } from '../../../src/cloudevents/options.ts';
 import type { Change } from '../../../src/model/events.ts';
 import { VM_FIELDS, type VmMetadata } from '../../../src/model/vm-metadata.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from './changes.ts';
+import { approvalChange, context, eventChange, sightChange } from './changes.ts';
 
 const METADATA: VmMetadata = {
   location: 'westeurope',
   vmSize: 'Standard_D2s_v5',
   tags: { Team: 'shop', 'cost.center': '7', owner: 'ann' },
 };
-const CHANGES: readonly Change[] = [eventChange(), approvalChange(), sourceChange()];
+const CHANGES: readonly Change[] = [eventChange(), approvalChange(), sightChange()];
 
 function fault(observer: unknown): string | undefined {
   return v.safeParse(cloudeventsSection, { observer }).issues?.[0].message;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { toCef } from '../../../src/log-record/cef.ts';
 import type { LogRecord } from '../../../src/log-record/log-record.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, eventChange, sourceChange } from '../cloudevents/changes.ts';
+import { approvalChange, eventChange, sightChange } from '../cloudevents/changes.ts';
 import { HEADER, parseCef } from './read-cef.ts';
 import { hostileRecord, recordOf, sampleRecords } from './samples.ts';
 
@@ -51,7 +51,7 @@ test('an event is told under the keys of the CEF dictionary, each custom one wit
 test('an approver, a reason and the machine of an approval and of lost sight are told', () => {
   const approval = read(toCef(recordOf(approvalChange({ phase: 'failed', reason: 'changed' })))).fields;
   assert.deepEqual([approval['suser'], approval['reason'], approval['cs4']], ['orders', 'changed', 'freeze']);
-  assert.equal(read(toCef(recordOf(sourceChange()))).fields['reason'], 'no answer within 10 s');
+  assert.equal(read(toCef(recordOf(sightChange()))).fields['reason'], 'no answer within 10 s');
 });
 
 test('no field and no label stands without a value', () => {

@@ -7,7 +7,7 @@ import { toEcs } from '../../../src/log-record/ecs.ts';
 import { flatten } from '../../../src/log-record/flat-record.ts';
 import type { LogRecord } from '../../../src/log-record/log-record.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, eventChange, sourceChange } from '../cloudevents/changes.ts';
+import { approvalChange, eventChange, sightChange } from '../cloudevents/changes.ts';
 import { hostileRecord, recordOf, sampleRecords, withVm } from './samples.ts';
 
 /** Of the generated list of ECS 9.4: name and type of the fields of the sets that a record may use; `[]` where values are arrays. */
@@ -49,7 +49,7 @@ test('kind, category, type and outcome are values that ECS allows, and types tho
   );
   const approvals = (['recorded', 'submitted', 'failed'] as const).map((phase) => recordOf(approvalChange({ phase })));
   const events = (['scheduled', 'updated', 'started'] as const).map((phase) => recordOf(eventChange({ phase })));
-  const told = [...events, ...ended, ...approvals, recordOf(sourceChange()), recordOf(sourceChange({ phase: 'restored' }))].map(
+  const told = [...events, ...ended, ...approvals, recordOf(sightChange()), recordOf(sightChange({ phase: 'restored' }))].map(
     (record) => {
       const { event } = toEcs(record) as { event: Record<string, unknown> };
       assert.deepEqual([event['kind'], event['category']], ['event', ['host']]);
@@ -87,7 +87,7 @@ test('the VM that saw the event is the host and the instance, with what its meta
 });
 
 test('nothing of the VM is told where nothing is known', () => {
-  const ecs = toEcs(recordOf(sourceChange(), { observer: { name: null, id: 'x' }, source: 'urn:example' }));
+  const ecs = toEcs(recordOf(sightChange(), { observer: { name: null, id: 'x' }, source: 'urn:example' }));
   assert.deepEqual(
     [ecs['cloud'], ecs['host'], ecs['related'], ecs['labels'], ecs['trace']],
     [{ provider: 'azure' }, ...Array(4).fill(undefined)],

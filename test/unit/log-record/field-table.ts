@@ -8,7 +8,7 @@ import { type LogRecord, logRecord } from '../../../src/log-record/log-record.ts
 import { otelRecord } from '../../../src/log-record/otel.ts';
 import type { Change } from '../../../src/model/events.ts';
 import { VM_FIELDS } from '../../../src/model/vm-metadata.ts';
-import { approvalChange, context, eventApproval, eventChange, sourceChange } from '../cloudevents/changes.ts';
+import { approvalChange, context, eventApproval, eventChange, sightChange } from '../cloudevents/changes.ts';
 import { readCef } from './read-cef.ts';
 
 /** A format's fields by their names, no value of them an object. */
@@ -35,7 +35,7 @@ const CHANGES: readonly Change[] = [
   eventChange({ phase: 'ended', previousStatus: 'Started', outcome: 'completed' }),
   approvalChange({ policy: 'policy[0]' }),
   approvalChange({ phase: 'failed', reason: 'changed' }),
-  sourceChange(),
+  sightChange(),
 ];
 
 const EVENTS: readonly JsonObject[] = [{ ...context.observer, vm: METADATA }, context.observer].flatMap((observer) =>

@@ -7,7 +7,7 @@ import { flatRecord } from '../../../src/log-record/flat-record.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
 import { toText } from '../../../src/log-record/text.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from '../cloudevents/changes.ts';
+import { approvalChange, context, eventChange, sightChange } from '../cloudevents/changes.ts';
 import { hostileRecord, recordOf, sampleRecords } from './samples.ts';
 
 test('a record holds the time, every attribute that is set, the data as they are, and the machine that saw it', () => {
@@ -22,7 +22,7 @@ test('a record holds the time, every attribute that is set, the data as they are
 
 test('the severity has the number of the CloudEvent and one of three names', () => {
   const impacts = ['Freeze', 'Reboot', 'Terminate'].map((eventType) => recordOf(eventChange({ event: scheduledEvent({ eventType }) })));
-  const severities = [...impacts, recordOf(sourceChange()), recordOf(approvalChange())].map((record) => [
+  const severities = [...impacts, recordOf(sightChange()), recordOf(approvalChange())].map((record) => [
     record.severityNumber,
     record.severity,
   ]);

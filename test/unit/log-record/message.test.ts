@@ -6,7 +6,7 @@ import { changeOf } from '../../../src/log-record/message.ts';
 import { CHANGE_NAMES } from '../../../src/model/change-names.ts';
 import type { ScheduledEvent } from '../../../src/model/events.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from '../cloudevents/changes.ts';
+import { approvalChange, context, eventChange, sightChange } from '../cloudevents/changes.ts';
 import { hostileRecord, recordOf } from './samples.ts';
 
 const REBOOT: Partial<ScheduledEvent> = {
@@ -95,11 +95,11 @@ test('an approval is told with the event, who gave it, and the rule that governs
 
 test('lost sight is told with the machine, since when, and why; so is sight that is back', () => {
   assert.equal(
-    recordOf(sourceChange()).message,
+    recordOf(sightChange()).message,
     'The bridge on WestNO_0 has had no good document of the metadata service since 2022-04-11T21:59:00Z: no answer within 10 s',
   );
   assert.equal(
-    recordOf(sourceChange({ phase: 'restored', reason: null, lastDocumentAt: null }), { observer: { name: null, id: 'x' } }).message,
+    recordOf(sightChange({ phase: 'restored', reason: null, lastDocumentAt: null }), { observer: { name: null, id: 'x' } }).message,
     'The bridge on a machine of unknown name has a good document of the metadata service again, the first since its first request at 2022-04-11T21:59:00Z',
   );
 });

@@ -4,7 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { otelRecord } from '../../../src/log-record/otel.ts';
 import { scheduledEvent } from '../../support/events.ts';
-import { eventChange, sourceChange } from '../cloudevents/changes.ts';
+import { eventChange, sightChange } from '../cloudevents/changes.ts';
 import { hostileRecord, recordOf, sampleRecords, withVm } from './samples.ts';
 
 test('the CloudEvent has the five names of the semantic conventions, and all else names of our own in their style', () => {
@@ -46,7 +46,7 @@ test('time, severity, name, body and trace stand in the places that the data mod
     ...{ body: record.message, eventName: 'io.github.scheduled-events-bridge.scheduled.v1', traceId, spanId },
   });
   assert.equal(traceId, 'c7061bacafdc4513b24baa5f13a16123');
-  const blind = otelRecord(recordOf(sourceChange()));
+  const blind = otelRecord(recordOf(sightChange()));
   assert.deepEqual([blind.traceId, blind.spanId], [null, null]);
 });
 
