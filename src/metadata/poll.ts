@@ -1,14 +1,14 @@
 // A function that polls once → the stream of results, one poll at a time (behaviour 4.1).
-import { BehaviorSubject, defer, expand, filter, merge, Observable, share, switchMap, take, timer } from 'rxjs';
+import { Observable, type Subscriber, share } from 'rxjs';
 import type { PollResult } from '../model/events.ts';
-import type { Deps } from '../time/clock.ts';
+import type { CancelTimer, Deps } from '../time/clock.ts';
 import type { PollSchedule } from './poll-schedule.ts';
 
 export interface PollerOptions {
   /** Rejects only when the signal aborts. */
   readonly poll: (signal: AbortSignal) => Promise<PollResult>;
   readonly rhythm: PollSchedule;
-  readonly deps: Pick<Deps, 'elapsedMs' | 'scheduler'>;
+  readonly deps: Pick<Deps, 'elapsedMs' | 'after'>;
 }
 
 export interface Poller {
@@ -21,47 +21,61 @@ export interface Poller {
   refresh(): void;
 }
 
-export function createPoller({ poll, rhythm, deps }: PollerOptions): Poller {
-  const refresh$ = new BehaviorSubject(false);
-  let startedMs = 0;
-
-  const pollOnce$ = defer(() => {
-    refresh$.next(false);
-    startedMs = deps.elapsedMs();
-    return abortable(poll);
+export function createPoller(options: PollerOptions): Poller {
+  let polling: Polling | null = null;
+  const results$ = new Observable<PollResult>((subscriber) => {
+    const own = new Polling(options, subscriber);
+    polling = own;
+    own.start();
+    return () => own.stop();
   });
-  const pause$ = (result: PollResult) =>
-    merge(
-      timer(rhythm.next(result.kind === 'failure' ? result.error : null, deps.elapsedMs() - startedMs), deps.scheduler),
-      refresh$.pipe(filter((wanted) => wanted)),
-    ).pipe(take(1));
-
-  return {
-    results$: pollOnce$.pipe(
-      expand((result) => pause$(result).pipe(switchMap(() => pollOnce$))),
-      share(),
-    ),
-    refresh: () => refresh$.next(true),
-  };
+  return { results$: results$.pipe(share()), refresh: () => polling?.refresh() };
 }
 
-/** One result; unsubscribing before it came aborts the call. */
-function abortable(poll: PollerOptions['poll']): Observable<PollResult> {
-  return new Observable((subscriber) => {
-    const controller = new AbortController();
-    let isRunning = true;
-    poll(controller.signal)
-      .finally(() => {
-        isRunning = false;
-      })
-      .then(
-        (result) => {
-          subscriber.next(result);
-          subscriber.complete();
-        },
-        (error: unknown) => subscriber.error(error),
-      );
-    // An abort makes its reason with a stack, which is dear for what happens at every poll.
-    return () => isRunning && controller.abort();
-  });
+/** From a subscription to its end. One signal for all polls: an abort is the end, and a signal for each costs too much where there is a poll a second. */
+class Polling {
+  readonly #options: PollerOptions;
+  readonly #subscriber: Subscriber<PollResult>;
+  readonly #stopping = new AbortController();
+  #startedMs = 0;
+  /** Ends the wait for the next poll; null while one runs. */
+  #cancel: CancelTimer | null = null;
+  #isWanted = false;
+
+  constructor(options: PollerOptions, subscriber: Subscriber<PollResult>) {
+    this.#options = options;
+    this.#subscriber = subscriber;
+  }
+
+  readonly start = (): void => {
+    const { poll, deps } = this.#options;
+    this.#cancel = null;
+    this.#isWanted = false;
+    this.#startedMs = deps.elapsedMs();
+    poll(this.#stopping.signal).then(this.#handle, this.#fail);
+  };
+
+  refresh(): void {
+    this.#isWanted = true;
+    if (this.#cancel === null) return;
+    this.#cancel();
+    this.start();
+  }
+
+  stop(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+    this.#stopping.abort();
+  }
+
+  readonly #handle = (result: PollResult): void => {
+    const { rhythm, deps } = this.#options;
+    this.#subscriber.next(result);
+    if (this.#subscriber.closed) return;
+    const waitMs = rhythm.next(result.kind === 'failure' ? result.error : null, deps.elapsedMs() - this.#startedMs);
+    if (this.#isWanted) this.start();
+    else this.#cancel = deps.after(waitMs, this.start);
+  };
+
+  readonly #fail = (error: unknown): void => this.#subscriber.error(error);
 }

@@ -17,10 +17,12 @@ function start(options: { tookMs?: () => number; fails?: () => boolean; onResult
   const poll = async (signal: AbortSignal): Promise<PollResult> => {
     assert.equal(running++, 0, 'polls overlap');
     starts.push(time.elapsedMs());
-    signal.addEventListener('abort', () => running > 0 && aborted.push(time.elapsedMs()));
+    const abort = () => aborted.push(time.elapsedMs());
+    signal.addEventListener('abort', abort);
     try {
       await sleep(time, options.tookMs?.() ?? 100, signal);
     } finally {
+      signal.removeEventListener('abort', abort);
       running -= 1;
     }
     const at = { at: now(time), durationMs: 0 };
