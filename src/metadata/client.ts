@@ -145,7 +145,7 @@ export class MetadataClient {
 
   /** A 200 answer. @throws BridgeError for anything else */
   async #request(request: Omit<TransportRequest, 'url'>, path: string, signal: AbortSignal): Promise<TransportAnswer> {
-    const url = `${await this.#findBase(signal)}${path}`;
+    const url = `${this.#base ?? (await this.#findBase(signal))}${path}`;
     if (request.method === 'GET') this.#deps.onGet?.();
     try {
       const answer = await this.#send({ ...request, url, headers: { ...request.headers, Metadata: 'true' } }, signal);

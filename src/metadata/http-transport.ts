@@ -1,9 +1,11 @@
 // One request → status, headers and body: direct, without proxy or redirect.
-import type { Agent, IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
+import { urlToHttpOptions } from 'node:url';
 import packageJson from '../../package.json' with { type: 'json' };
 import { BridgeError } from '../errors.ts';
-import { readBody, sendRequest, UnaskedUpgrade } from '../net/http-exchange.ts';
-import { type Deps, deadline } from '../time/clock.ts';
+import { type HttpRequest, readBody, sendRequest, UnaskedUpgrade } from '../net/http-exchange.ts';
+import type { Deps } from '../time/clock.ts';
+import { SharedTimer } from '../time/shared-timer.ts';
 import { networkError, notTheService } from './faults.ts';
 import type { Transport, TransportAnswer, TransportRequest } from './transport.ts';
 
@@ -23,27 +25,35 @@ export interface HttpTransport {
 }
 
 /** The real transport; opens nothing before its first request and then keeps one connection. */
-export function createHttpTransport(deps: Pick<Deps, 'after'>): HttpTransport {
+export function createHttpTransport(deps: Pick<Deps, 'after' | 'elapsedMs'>): HttpTransport {
+  const limits = new SharedTimer(deps);
+  let target = targetOf('http://localhost');
   let agent: Agent | undefined;
   let running = 0;
+  let endedMs = 0;
   let closed = false;
+  const closeAll = () => {
+    agent?.destroy();
+    limits[Symbol.dispose]();
+  };
 
   const send: Transport = async (request, signal) => {
     if (closed)
       throw new BridgeError('BRIDGE_METADATA_CLOSED', 'the connection to the metadata service was closed; nothing is sent any more');
     signal.throwIfAborted();
     // An agent of our own knows no proxy, whatever HTTP_PROXY and NODE_USE_ENV_PROXY say.
-    agent ??= new (process.getBuiltinModule('node:http').Agent)({ keepAlive: true, maxFreeSockets: 1, timeout: IDLE_MS });
-    const limit = deadline(deps, request.timeoutMs, () => timeout(request), signal);
+    agent ??= new (process.getBuiltinModule('node:http').Agent)({ keepAlive: true, maxFreeSockets: 1 });
+    if (deps.elapsedMs() - endedMs > IDLE_MS) closeIdle(agent);
+    if (target.url !== request.url) target = targetOf(request.url);
     running += 1;
     try {
-      return await exchange(request, agent, limit.signal);
+      return await exchange(request, { target: target.options, agent }, limits, signal);
     } catch (error) {
       throw signal.aborted ? signal.reason : networkError(error, request.url);
     } finally {
-      limit.cancel();
+      endedMs = deps.elapsedMs();
       running -= 1;
-      if (closed && running === 0) agent.destroy();
+      if (closed && running === 0) closeAll();
     }
   };
 
@@ -51,29 +61,65 @@ export function createHttpTransport(deps: Pick<Deps, 'after'>): HttpTransport {
     send,
     close: () => {
       closed = true;
-      if (running === 0) agent?.destroy();
+      if (running === 0) closeAll();
     },
   };
 }
 
-function timeout(request: TransportRequest): BridgeError {
-  const { origin } = new URL(request.url);
+/** The polls ask for the same URL again and again: it is taken apart once. */
+function targetOf(url: string): { readonly url: string; readonly options: RequestOptions } {
+  return { url, options: urlToHttpOptions(new URL(url)) };
+}
+
+/** Looked at before a request: a timer for it would wake the process. */
+function closeIdle(agent: Agent): void {
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+}
+
+function timeout(url: string, timeoutMs: number): BridgeError {
+  const { origin } = new URL(url);
   return new BridgeError(
     'BRIDGE_METADATA_TIMEOUT',
-    `the metadata service at ${origin} gave no complete answer within ${request.timeoutMs / 1000} s; its first answer can take 2 minutes, ` +
+    `the metadata service at ${origin} gave no complete answer within ${timeoutMs / 1000} s; its first answer can take 2 minutes, ` +
       'and without a route to it (host networking, the primary network interface) none ever comes',
   );
 }
 
-async function exchange({ method, url, body, ...request }: TransportRequest, agent: Agent, signal: AbortSignal): Promise<TransportAnswer> {
-  const headers = { 'User-Agent': USER_AGENT, ...request.headers };
-  return await sendRequest({ method, url, headers, body, agent }, signal, async (incoming) => {
-    const bytes = await readBody(incoming, MAX_BODY_BYTES);
-    if (bytes === null) throw tooLarge(url);
-    return { status: incoming.statusCode ?? 0, headers: firstValues(incoming), body: bytes };
-  }).catch((error: unknown) => {
+async function exchange(
+  { method, url, body, headers: own, timeoutMs }: TransportRequest,
+  way: Pick<HttpRequest, 'target' | 'agent'>,
+  limits: SharedTimer,
+  signal: AbortSignal,
+): Promise<TransportAnswer> {
+  const headers = { 'User-Agent': USER_AGENT, ...own };
+  const limit: HttpRequest['limit'] = (pass) => limits.after(timeoutMs, () => pass(timeout(url, timeoutMs)));
+  try {
+    return await sendRequest({ method, url, headers, body, limit, ...way }, signal, async (incoming) => {
+      const bytes = await readBody(incoming, MAX_BODY_BYTES);
+      if (bytes === null) throw tooLarge(url);
+      return new Answer(incoming, bytes);
+    });
+  } catch (error) {
     throw error instanceof UnaskedUpgrade ? notTheService(url, 'wants to change the protocol') : error;
-  });
+  }
+}
+
+/** Headers are made readable when they are asked for: of a poll that brings a document nobody does. */
+class Answer implements TransportAnswer {
+  readonly status: number;
+  readonly body: Uint8Array;
+  readonly #incoming: IncomingMessage;
+
+  constructor(incoming: IncomingMessage, body: Uint8Array) {
+    this.status = incoming.statusCode ?? 0;
+    this.body = body;
+    this.#incoming = incoming;
+  }
+
+  // Not in an object literal: V8 makes a hidden class of each such object, which keeps the answer until a full collection.
+  get headers(): TransportAnswer['headers'] {
+    return firstValues(this.#incoming);
+  }
 }
 
 function tooLarge(url: string): BridgeError {

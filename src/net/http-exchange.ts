@@ -23,7 +23,11 @@ export interface HttpRequest {
   readonly tls?: Pick<ConnectionOptions, 'servername' | 'secureContext' | 'rejectUnauthorized'> | undefined;
   /** An open connection to use. */
   readonly socket?: Duplex | undefined;
-  /** Once the status is there it stands: neither the signal nor what becomes of the connection undoes it. */
+  /** `url` taken apart by `urlToHttpOptions`, by those who ask for the same one again and again. */
+  readonly target?: RequestOptions | undefined;
+  /** Sets a time limit, which rejects with what it passes on; what it returns ends the limit. */
+  readonly limit?: ((pass: (reason: unknown) => void) => () => void) | undefined;
+  /** Once the status is there it stands: neither signal and limit nor what becomes of the connection undo it. */
   readonly statusDecides?: boolean | undefined;
 }
 
@@ -71,14 +75,18 @@ export function sendRequest<T>(
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const outgoing = open(request, signal);
-    const forget = () => signal.removeEventListener('abort', abort);
+    const forget = () => {
+      endLimit?.();
+      signal.removeEventListener('abort', abort);
+    };
     const fail = (error: unknown) => {
       forget();
       reject(error);
       outgoing.destroy();
     };
     const abort = () => fail(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
+    const endLimit = request.limit?.(fail);
+    signal.addEventListener('abort', abort);
     outgoing.on('error', fail);
     let interim = 0;
     outgoing.on('information', () => {
@@ -131,7 +139,7 @@ export function serverNameOf(host: string): string {
 }
 
 /** `import http from 'node:http'` would load undici too: 11 MB. */
-function open({ method, url, headers, agent, lookup, tls, socket }: HttpRequest, signal: AbortSignal) {
+function open({ method, url, target, headers, agent, lookup, tls, socket }: HttpRequest, signal: AbortSignal) {
   const { request } = process.getBuiltinModule(String(url).startsWith('https:') ? 'node:https' : 'node:http');
   const options: RequestOptions & RequestExtras = {
     method,
@@ -143,5 +151,5 @@ function open({ method, url, headers, agent, lookup, tls, socket }: HttpRequest,
     ...(lookup && { lookup }),
     ...tls,
   };
-  return request(url, options);
+  return target === undefined ? request(url, options) : request({ ...target, ...options });
 }

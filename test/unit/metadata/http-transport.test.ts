@@ -73,6 +73,16 @@ describe('a request', () => {
     assert.equal(fake.connections, 3);
   });
 
+  test('uses no connection that was idle for more than 4 s: the server may be closing it', async (t) => {
+    const { fake, time, transport, get } = await start(t);
+    for (const idleMs of [4000, 4001]) {
+      await transport.send(get, never);
+      await time.advance(idleMs);
+    }
+    await transport.send(get, never);
+    assert.equal(fake.connections, 2);
+  });
+
   test('does not follow a redirect', async (t) => {
     const { fake, transport, get } = await start(t);
     fake.next({ status: 302, headers: { Location: `${fake.url}/elsewhere` } });
@@ -130,6 +140,7 @@ describe('time', () => {
     await time.advance(120_000);
     fake.held[0]?.end('{}');
     assert.equal((await answer).status, 200);
+    transport.close();
     assert.equal(time.pending, 0);
   });
 

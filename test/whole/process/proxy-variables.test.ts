@@ -10,7 +10,7 @@ import { trapProxy } from '../../far-sides/trap-proxy.ts';
 describe('the proxies that the environment names: the bridge', () => {
   const CHILD = `
     const { createHttpTransport } = await import(${JSON.stringify(new URL('../../../src/metadata/http-transport.ts', import.meta.url).href)});
-    const transport = createHttpTransport({ after: () => () => {} });
+    const transport = createHttpTransport({ after: () => () => {}, elapsedMs: () => 0 });
     const request = (method, body) => ({ method, url: process.env.TARGET, headers: { Metadata: 'true' }, timeoutMs: 1000, body });
     const signal = new AbortController().signal;
     const own = [await transport.send(request('GET'), signal), await transport.send(request('POST', '{}'), signal)];
