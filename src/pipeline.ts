@@ -1,5 +1,5 @@
 // Polls → commits: the whole flow from the metadata service to the store, top to bottom.
-import { filter, map, merge, type Observable, share, startWith, switchMap, tap, timer } from 'rxjs';
+import { filter, map, merge, type Observable, share, tap } from 'rxjs';
 import type { Approvals } from './approvals/approvals.ts';
 import type { ApprovalTransaction } from './approvals/store.ts';
 import { observeBlind, observeRestored, type SightReport } from './changes/blindness.ts';
@@ -14,6 +14,7 @@ import type { Committer } from './outbox/committer.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { Transaction } from './outbox/transaction.ts';
 import { type Deps, now } from './time/clock.ts';
+import { whenSilent } from './time/when-silent.ts';
 
 type Document = Extract<PollResult, { kind: 'document' }>;
 
@@ -84,8 +85,7 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
     tap(() => loseSight(parts)),
   );
   const silences$ = documents$.pipe(
-    startWith(null),
-    switchMap(() => timer(metadata.blindAfterMs, clock.scheduler)),
+    whenSilent(() => metadata.blindAfterMs, clock),
     tap(() => loseSight(parts)),
   );
   const handled$ = polls$.pipe(
