@@ -9,7 +9,7 @@ import { MetadataSource } from './bridge/metadata-source.ts';
 import { RunningFlow } from './bridge/running-flow.ts';
 import { createAdapter, Sinks } from './bridge/sinks.ts';
 import { Status } from './bridge/status.ts';
-import { startUpkeep } from './bridge/store-upkeep.ts';
+import { startUpkeep, type Upkeep } from './bridge/store-upkeep.ts';
 import type { Config } from './config/config.ts';
 import type { Transport } from './metadata/transport.ts';
 import type { Instant, JournalEntry, PollResult } from './model/events.ts';
@@ -78,6 +78,7 @@ class RunningBridge implements Bridge {
   readonly #ending = Promise.withResolvers<void>();
   /** Timers and subscriptions that end at once. */
   readonly #cancels: (() => void)[] = [];
+  #upkeep: Upkeep | null = null;
   #http: HttpInterface | null = null;
   #flow: RunningFlow | null = null;
   #areLanesOpen = false;
@@ -88,7 +89,11 @@ class RunningBridge implements Bridge {
     this.#options = options;
     this.#outbox = outbox;
     this.#sinks = new Sinks({ ...options, outbox });
-    this.#metadata = new MetadataSource({ ...options, storedGoodAt: outbox.known.load().lastGoodAt });
+    this.#metadata = new MetadataSource({
+      ...options,
+      storedGoodAt: outbox.known.load().lastGoodAt,
+      onPoll: () => this.#upkeep?.pollBegins(),
+    });
     this.#identity = new Identity({
       outbox,
       configuredSource: config.cloudevents.source,
@@ -126,9 +131,10 @@ class RunningBridge implements Bridge {
     const firstRequestAt = now(deps);
     const polls = this.#metadata.polls$.subscribe((poll) => this.#polled(poll));
     const changedOutside = () => this.#sinks.wake();
+    this.#upkeep = startUpkeep({ outbox: this.#outbox, retainMs: config.store.retainMs, deps, logger, changedOutside });
     this.#cancels.push(
       () => polls.unsubscribe(),
-      startUpkeep({ outbox: this.#outbox, retainMs: config.store.retainMs, deps, logger, changedOutside }),
+      this.#upkeep.stop,
       deps.after(LANES_WAIT_MS, () => this.#again(() => this.#openLanes())),
     );
     void this.#identity.run(this.#stopping.signal).catch((error: unknown) => logger.fatal({ err: error }, 'the VM cannot be identified'));

@@ -22,6 +22,8 @@ export interface MetadataSourceParts {
   readonly transport?: Transport | undefined;
   /** When a process before this one read its last good document. */
   readonly storedGoodAt: Instant | null;
+  /** A poll begins. */
+  readonly onPoll?: () => void;
 }
 
 /** Without a good document for so long the bridge is blind, unless `firstTimeout` applies. */
@@ -52,7 +54,11 @@ export class MetadataSource {
       { ...deps, logger: logger.child({ area: 'metadata' }), transport, onGet: () => this.rate.left('GET') },
     );
     const rhythm = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
-    this.#poller = createPoller({ poll: (signal) => this.client.poll(signal), rhythm, deps });
+    const poll = (signal: AbortSignal) => {
+      parts.onPoll?.();
+      return this.client.poll(signal);
+    };
+    this.#poller = createPoller({ poll, rhythm, deps });
     this.#close = () => http?.close();
   }
 

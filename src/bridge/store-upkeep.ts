@@ -6,6 +6,8 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 
 const LOOK_OUTSIDE_MS = 1000;
+/** A poll that begins so much sooner or later than a second after the last look takes the look with it. */
+const POLL_LATE_MS = 100;
 const PRUNE_EVERY_MS = 10 * 60 * 1000;
 /** Between two steps of one pruning, so that polls and deliveries come in between. */
 const PRUNE_PAUSE_MS = 100;
@@ -27,23 +29,57 @@ export interface UpkeepParts {
   readonly changedOutside: () => void;
 }
 
-/** Goes on until the returned function is called. */
-export function startUpkeep({ outbox, retainMs, deps, logger, changedOutside }: UpkeepParts): CancelTimer {
+export interface Upkeep {
+  /** A poll begins: the process is awake. */
+  readonly pollBegins: () => void;
+  readonly stop: CancelTimer;
+}
+
+/** Goes on until `stop` is called. */
+export function startUpkeep({ outbox, retainMs, deps, logger, changedOutside }: UpkeepParts): Upkeep {
   const look = () => {
     if (outbox.changedOutside()) changedOutside();
   };
+  const looking = startLooking(deps, careful(look, logger));
   let pauseMs = PRUNE_EVERY_MS;
   const prune = () => {
     pauseMs = outbox.retention.prune({ retainMs, nowMs: deps.wallMs() }) > 0 ? PRUNE_PAUSE_MS : PRUNE_EVERY_MS;
   };
   const chores = [
-    repeat(deps, () => LOOK_OUTSIDE_MS, careful(look, logger)),
+    looking.stop,
     repeat(deps, () => pauseMs, careful(prune, logger)),
     ...(outbox.usage().maxBytes === null ? [] : [startEarlyPruning({ outbox, deps, logger })]),
   ];
-  return () => {
-    for (const stop of chores) stop();
+  return {
+    pollBegins: looking.pollBegins,
+    stop: () => {
+      for (const stop of chores) stop();
+    },
   };
+}
+
+/**
+ * Once a second: as a poll begins where one does in time, so that the process wakes for both at once, else by a timer. That timer is put off in the
+ * turn of the poll's own: put off any later, Node would still wake at its old time.
+ */
+function startLooking(deps: Deps, look: () => void): Upkeep {
+  let dueMs = 0;
+  let cancel: CancelTimer = () => {};
+  const wait = (waitMs: number) => {
+    dueMs = deps.elapsedMs() + LOOK_OUTSIDE_MS - POLL_LATE_MS;
+    cancel = deps.after(waitMs, () => {
+      look();
+      wait(LOOK_OUTSIDE_MS);
+    });
+  };
+  wait(LOOK_OUTSIDE_MS);
+  const pollBegins = () => {
+    if (deps.elapsedMs() < dueMs) return;
+    cancel();
+    look();
+    wait(LOOK_OUTSIDE_MS + POLL_LATE_MS);
+  };
+  return { pollBegins, stop: () => cancel() };
 }
 
 /** Drops what was delivered before its time, the oldest first and no more than needed, while the store is nearly as large as it may be. */
