@@ -26,14 +26,20 @@ export interface Usage {
   readonly maxBytes: number | null;
 }
 
+/** How a connection commits, and how long it waits for a lock. */
+interface Mode {
+  readonly synchronous: 'FULL' | 'NORMAL' | 'OFF';
+  readonly busyTimeoutMs: number;
+}
+
 /** A statement that was prepared once; `Row` is what it yields. Every method @throws BridgeError BRIDGE_STORE_*. */
 export class Statement<Row = never> {
   readonly #statement: StatementSync;
-  readonly #file: string;
+  readonly #database: Pick<Database, 'file' | 'setMode'>;
 
-  constructor(statement: StatementSync, file: string) {
+  constructor(statement: StatementSync, database: Pick<Database, 'file' | 'setMode'>) {
     this.#statement = statement;
-    this.#file = file;
+    this.#database = database;
   }
 
   all(...values: SQLInputValue[]): Row[] {
@@ -51,9 +57,10 @@ export class Statement<Row = never> {
 
   #try<T>(work: () => T): T {
     try {
+      this.#database.setMode();
       return work();
     } catch (error) {
-      throw storeError(error, this.#file);
+      throw storeError(error, this.#database.file);
     }
   }
 }
@@ -62,7 +69,11 @@ export class Statement<Row = never> {
 export class Database implements Disposable {
   readonly file: string;
   readonly #db: DatabaseSync;
-  readonly #synchronous: DatabaseOptions['synchronous'];
+  readonly #durable: Mode;
+  /** What is to be done now asks for this one. */
+  #mode: Mode;
+  /** What the connection is set to. */
+  #modeSet: Mode;
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #maxBytes: number | null;
@@ -72,7 +83,7 @@ export class Database implements Disposable {
   constructor(file: string, { synchronous, maxPages, maxBytes }: DatabaseOptions) {
     this.file = file;
     this.#maxBytes = maxBytes ?? null;
-    this.#synchronous = synchronous;
+    this.#durable = this.#mode = this.#modeSet = { synchronous, busyTimeoutMs: BUSY_TIMEOUT_MS };
     this.#db = open(file);
     const mostPages = maxPages ?? (maxBytes === undefined ? undefined : Math.floor(maxBytes / PAGE_BYTES));
     try {
@@ -100,6 +111,7 @@ export class Database implements Disposable {
 
   exec(sql: string): void {
     try {
+      this.setMode();
       this.#db.exec(sql);
     } catch (error) {
       throw storeError(error, this.file);
@@ -108,7 +120,8 @@ export class Database implements Disposable {
 
   prepare<Row = never>(sql: string): Statement<Row> {
     try {
-      return new Statement<Row>(this.#db.prepare(sql), this.file);
+      this.setMode();
+      return new Statement<Row>(this.#db.prepare(sql), this);
     } catch (error) {
       throw storeError(error, this.file);
     }
@@ -132,21 +145,31 @@ export class Database implements Disposable {
 
   /** Runs `work` with commits that outlive the process, but perhaps not a loss of power, and so cost no fsync. Without `wait` a locked store fails at once. */
   relaxed<T>(work: () => T, { wait = true } = {}): T {
-    if (this.#synchronous === 'FULL') this.exec('PRAGMA synchronous = NORMAL');
-    if (!wait) this.exec('PRAGMA busy_timeout = 0');
+    const before = this.#mode;
+    this.#mode = {
+      synchronous: this.#durable.synchronous === 'FULL' ? 'NORMAL' : this.#durable.synchronous,
+      busyTimeoutMs: wait ? BUSY_TIMEOUT_MS : 0,
+    };
     try {
       return work();
     } finally {
-      if (!wait) this.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-      this.exec(`PRAGMA synchronous = ${this.#synchronous}`);
+      this.#mode = before;
     }
+  }
+
+  /** Before each statement: SQLite takes longer over a PRAGMA than over a small UPDATE, so the mode stays until what follows needs another. */
+  setMode(): void {
+    const { synchronous, busyTimeoutMs } = this.#mode;
+    if (synchronous !== this.#modeSet.synchronous) this.#db.exec(`PRAGMA synchronous = ${synchronous}`);
+    if (busyTimeoutMs !== this.#modeSet.busyTimeoutMs) this.#db.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    this.#modeSet = this.#mode;
   }
 
   /** Moves the write-ahead log into the file, as far as no other process reads from it, and closes. */
   close(): void {
     if (!this.#db.isOpen) return;
     try {
-      this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      this.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch {
       // The log is whole without it; the next open reads it.
     }

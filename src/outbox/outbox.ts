@@ -126,8 +126,10 @@ export class Outbox implements Disposable {
 
   /** Whether another process wrote since this was last asked. */
   changedOutside(): boolean {
-    const before = this.#open.dataVersion;
-    this.#open.dataVersion = this.#open.tables.dataVersion.get()?.data_version ?? before;
+    const { dataVersion: before, database, tables } = this.#open;
+    // In the heartbeat's mode, so that neither sets the connection back for the other.
+    const now = database.relaxed(() => tables.dataVersion.get(), { wait: false });
+    this.#open.dataVersion = now?.data_version ?? before;
     return this.#open.dataVersion !== before;
   }
 
