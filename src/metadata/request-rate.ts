@@ -19,7 +19,7 @@ export class RequestRate {
   readonly #elapsedMs: Deps['elapsedMs'];
   readonly #polls: number;
   readonly #most: number;
-  #left: { readonly method: 'GET' | 'POST'; readonly atMs: number }[] = [];
+  readonly #left: { readonly method: 'GET' | 'POST'; readonly atMs: number }[] = [];
   #restUntilMs = Number.NEGATIVE_INFINITY;
 
   /**
@@ -69,6 +69,6 @@ export class RequestRate {
 
   #forget(): void {
     const sinceMs = this.#elapsedMs() - WINDOW_MS;
-    this.#left = this.#left.filter(({ atMs }) => atMs > sinceMs);
+    while (this.#left[0] !== undefined && this.#left[0].atMs <= sinceMs) this.#left.shift();
   }
 }

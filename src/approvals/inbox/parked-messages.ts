@@ -22,8 +22,8 @@ export class ParkedMessages implements Disposable {
   readonly #parked = new Map<string, Parked>();
   /** By source. */
   readonly #taken = new Map<string, { readonly messages: number; readonly bytes: number }>();
-  /** Resolved with the next change. */
-  #changed = Promise.withResolvers<void>();
+  /** Resolved with the next change; null while nobody waits for one. */
+  #changed: PromiseWithResolvers<void> | null = null;
 
   /** `onExpired` is called with a message that has waited long enough. */
   constructor(deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'after'>, onExpired: (message: ReceivedMessage) => void) {
@@ -44,14 +44,14 @@ export class ParkedMessages implements Disposable {
 
   /** Resolves when a message leaves, or `wake` is called. */
   changed(): Promise<void> {
+    this.#changed ??= Promise.withResolvers();
     return this.#changed.promise;
   }
 
   /** Whoever waits for room looks again. */
   wake(): void {
-    const { resolve } = this.#changed;
-    this.#changed = Promise.withResolvers();
-    resolve();
+    this.#changed?.resolve();
+    this.#changed = null;
   }
 
   /** The clocks are compared once, so that a wall clock which was set makes it wait no longer. */
