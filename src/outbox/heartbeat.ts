@@ -1,8 +1,11 @@
-// The time of the last good document, at each poll → the store, once a second.
+// The time of the last good document, at each poll → the store, every other second.
 import type { Instant } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
 
-const LEAST_BETWEEN_MS = 1000;
+/** Less than 2 s, as polls come a little late: at one a second, every other one is written, and a kill loses 2 s at most. */
+const LEAST_BETWEEN_MS = 1900;
+/** So that a store that failed is soon known to be whole again. */
+const AGAIN_MS = 1000;
 
 export class Heartbeat {
   readonly #deps: Pick<Deps, 'elapsedMs'>;
@@ -19,7 +22,7 @@ export class Heartbeat {
   /** Never throws; false where the last try failed. */
   beat(at: Instant): boolean {
     const elapsedMs = this.#deps.elapsedMs();
-    if (elapsedMs - this.#lastMs < LEAST_BETWEEN_MS) return this.#wentWell;
+    if (elapsedMs - this.#lastMs < (this.#wentWell ? LEAST_BETWEEN_MS : AGAIN_MS)) return this.#wentWell;
     this.#lastMs = elapsedMs;
     try {
       this.#write(at.wallMs);

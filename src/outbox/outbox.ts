@@ -112,7 +112,7 @@ export class Outbox implements Disposable {
   }
 
   /**
-   * Keeps the time of the last good document, at most once a second and without an fsync: kill -9 loses nothing, a loss of power some seconds.
+   * Keeps the time of the last good document, every other second and without an fsync: kill -9 loses 2 s of it at most, a loss of power some more.
    * Never throws and never waits; false where the last try failed.
    */
   heartbeat(at: Instant): boolean {

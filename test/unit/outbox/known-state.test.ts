@@ -164,12 +164,12 @@ test('a heartbeat keeps the time of the last good document and nothing else', (t
   assert.deepEqual(reopened(store), { ...state, lastGoodAt: at(5_000_000) });
 });
 
-test('heartbeats are written once a second at most', async (t) => {
+test('heartbeats are written every other second at most', async (t) => {
   const store = testStore(t);
   save(store, knownState([]));
   const written = (): unknown => store.outbox.known.load().lastGoodAt?.wallMs;
   store.outbox.heartbeat(at(1));
-  await store.time.advance(999);
+  await store.time.advance(1899);
   assert.equal(store.outbox.heartbeat(at(2)), true);
   assert.equal(written(), 1);
   await store.time.advance(1);
