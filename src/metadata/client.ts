@@ -41,6 +41,7 @@ export class MetadataClient {
   readonly #versions: VersionChoice;
   readonly #postRhythm: PollSchedule;
   #base: string | undefined;
+  #path = { version: '', path: '' };
   #last: { readonly body: Uint8Array; readonly document: ScheduledEventsDocument } | undefined;
   #lastGoodAt: Instant | null = null;
   #reported: string | null = null;
@@ -138,7 +139,8 @@ export class MetadataClient {
 
   #events(method: 'GET' | 'POST', version: string, signal: AbortSignal, body?: string): Promise<TransportAnswer> {
     const timeoutMs = this.#isAwake() ? this.#options.timeoutMs : this.#options.firstTimeoutMs;
-    const path = `/metadata/scheduledevents?api-version=${encodeURIComponent(version)}`;
+    if (this.#path.version !== version) this.#path = { version, path: eventsPath(version) };
+    const { path } = this.#path;
     const headers: Record<string, string> = body === undefined ? {} : { 'Content-Type': 'application/json' };
     return this.#request({ method, headers, timeoutMs, ...(body !== undefined && { body }) }, path, signal);
   }
@@ -176,6 +178,10 @@ export class MetadataClient {
     if (!error) this.#deps.logger.info('the metadata service answers again');
     else this.#deps.logger[MISCONFIGURED.has(error.status) ? 'error' : 'warn']({ result, code: error.code }, error.message);
   }
+}
+
+function eventsPath(version: string): string {
+  return `/metadata/scheduledevents?api-version=${encodeURIComponent(version)}`;
 }
 
 function asFault(thrown: unknown): BridgeError {
