@@ -38,6 +38,7 @@ export class MetadataSource {
   readonly #poller: Poller;
   readonly #handled$ = new Subject<PollResult>();
   readonly #close: () => void;
+  #cancelRead: CancelTimer = () => {};
   #last: PollResult | null = null;
   #lastGoodPollAt: Instant | null = null;
 
@@ -51,7 +52,7 @@ export class MetadataSource {
     this.rate = new RequestRate({ pollIntervalMs: options.pollIntervalMs, elapsedMs: deps.elapsedMs });
     this.client = new MetadataClient(
       { ...options, endpoint: where, lastGoodAt: () => this.#lastGoodAt },
-      { ...deps, logger: logger.child({ area: 'metadata' }), transport, onGet: () => this.rate.left('GET') },
+      { ...deps, logger: logger.child({ area: 'metadata' }), transport, onGet: () => this.#getLeaves() },
     );
     const rhythm = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
     const poll = (signal: AbortSignal) => {
@@ -99,7 +100,7 @@ export class MetadataSource {
 
   /**
    * Resolves when the answer to a request begun after this call has been handled. Asks at once where the service answers and takes one more
-   * request; else in the rhythm that its last answer asks for. Rejects only on abort.
+   * request; else in the rhythm that its last answer asks for. One request serves all who call before it leaves. Rejects only on abort.
    */
   async read(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -111,8 +112,8 @@ export class MetadataSource {
       }),
     );
     const answered = firstValueFrom(merge(fresh$, aborted$));
-    const cancel = this.#last?.kind === 'failure' ? () => {} : this.#refreshSoon();
-    await answered.finally(cancel);
+    if (this.#last?.kind !== 'failure' && this.rate.expectRead()) this.#refreshSoon();
+    await answered;
   }
 
   /** One request with all these StartRequests. Where the service is asked too often no other one is sent for as long as it says. */
@@ -124,15 +125,21 @@ export class MetadataSource {
     return result;
   }
 
-  #refreshSoon(): CancelTimer {
+  /** Behind all who ask in this turn, so that its request begins after each of their calls. */
+  #refreshSoon(): void {
     const inMs = this.rate.readInMs();
-    if (inMs > 0) return this.#parts.deps.after(inMs, () => this.#poller.refresh());
-    this.#poller.refresh();
-    return () => {};
+    if (inMs > 0) this.#cancelRead = this.#parts.deps.after(inMs, () => this.#poller.refresh());
+    else void Promise.resolve().then(() => this.#poller.refresh());
+  }
+
+  #getLeaves(): void {
+    this.#cancelRead();
+    this.rate.left('GET');
   }
 
   /** Refuses new requests; the running one may end. */
   close(): void {
+    this.#cancelRead();
     this.#close();
   }
 }

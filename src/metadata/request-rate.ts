@@ -17,9 +17,10 @@ export interface Room {
 /** Counts, and refuses nothing: polls never ask it. */
 export class RequestRate {
   readonly #elapsedMs: Deps['elapsedMs'];
-  readonly #polls: number;
+  readonly #pollIntervalMs: number;
   readonly #most: number;
   readonly #left: { readonly method: 'GET' | 'POST'; readonly atMs: number }[] = [];
+  #isReadDue = false;
   #restUntilMs = Number.NEGATIVE_INFINITY;
 
   /**
@@ -28,14 +29,23 @@ export class RequestRate {
    */
   constructor({ pollIntervalMs, elapsedMs }: { readonly pollIntervalMs: number; readonly elapsedMs: Deps['elapsedMs'] }) {
     this.#elapsedMs = elapsedMs;
-    this.#polls = Math.ceil(WINDOW_MS / pollIntervalMs);
-    this.#most = pollIntervalMs * MOST <= 1000 ? 2 * this.#polls : Math.max(MOST, this.#polls + 1);
+    this.#pollIntervalMs = pollIntervalMs;
+    const polls = Math.ceil(WINDOW_MS / pollIntervalMs);
+    this.#most = pollIntervalMs * MOST <= 1000 ? 2 * polls : Math.max(MOST, polls + 1);
   }
 
   /** A request leaves now. */
   left(method: 'GET' | 'POST'): void {
     this.#forget();
     this.#left.push({ method, atMs: this.#elapsedMs() });
+    if (method === 'GET') this.#isReadDue = false;
+  }
+
+  /** A GET beside the polls was asked for and keeps its place until one leaves; false where one was asked for already, which serves both. */
+  expectRead(): boolean {
+    const isNew = !this.#isReadDue;
+    this.#isReadDue = true;
+    return isNew;
   }
 
   /** The service has said that it was asked too often: no StartRequest before this time is over. */
@@ -47,19 +57,32 @@ export class RequestRate {
   room(reads: number): Room {
     const restMs = this.#restUntilMs - this.#elapsedMs();
     if (restMs > 0) return { posts: 0, inMs: restMs };
-    const posts = this.#count('POST');
-    const free = this.#most - Math.max(this.#polls, this.#count('GET') + reads) - posts;
-    return { posts: Math.max(posts === 0 ? 1 : 0, free), inMs: this.#nextMs() };
+    this.#forget();
+    const isFirst = this.#left.every(({ method }) => method === 'GET');
+    const free = this.#free(Math.max(reads, this.#isReadDue ? 1 : 0));
+    return { posts: Math.max(isFirst ? 1 : 0, free), inMs: this.#nextMs() };
   }
 
   /** Milliseconds until a GET beside the polls may leave. */
   readInMs(): number {
-    return this.#count('GET') + this.#count('POST') < this.#most ? 0 : this.#nextMs();
+    this.#forget();
+    return this.#left.length < this.#most ? 0 : this.#nextMs();
   }
 
-  #count(method: 'GET' | 'POST'): number {
-    this.#forget();
-    return this.#left.filter((request) => request.method === method).length;
+  /** What is left in the fullest of the windows that this moment lies in. */
+  #free(reads: number): number {
+    const nowMs = this.#elapsedMs();
+    const starts = [...this.#left.map(({ atMs }) => atMs), nowMs];
+    const taken = starts.map((fromMs, index) => this.#left.length - index + reads + this.#pollsBefore(fromMs + WINDOW_MS, reads > 0));
+    return this.#most - Math.max(...taken);
+  }
+
+  /** Polls to come: the next is an interval behind the last GET, whatever that was for. */
+  #pollsBefore(untilMs: number, isReadNow: boolean): number {
+    const nowMs = this.#elapsedMs();
+    const lastMs = isReadNow ? nowMs : this.#left.findLast(({ method }) => method === 'GET')?.atMs;
+    const nextMs = lastMs === undefined ? nowMs : Math.max(nowMs, lastMs + this.#pollIntervalMs);
+    return Math.max(0, Math.ceil((untilMs - nextMs) / this.#pollIntervalMs));
   }
 
   #nextMs(): number {

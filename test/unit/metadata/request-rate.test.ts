@@ -26,12 +26,15 @@ class Clock {
 }
 
 test('polls keep their places, and StartRequests get the rest: 3 at once beside a poll a second', () => {
-  const { rate } = new Clock(1000);
+  const clock = new Clock(1000);
+  const { rate } = clock;
   assert.equal(rate.room(0).posts, 3);
   rate.left('POST');
   assert.deepEqual(rate.room(0), { posts: 2, inMs: 1050 });
   rate.left('GET');
   assert.equal(rate.room(0).posts, 2, 'this poll had its place');
+  assert.equal(rate.room(1).posts, 1, 'read so soon, the next poll falls into the same second');
+  clock.ms = 60;
   assert.equal(rate.room(1).posts, 2);
   rate.left('GET');
   assert.equal(rate.room(1).posts, 1, 'a read beside the polls takes a place');
@@ -55,6 +58,46 @@ test('for any rhythm of polls and any demand, no second holds more than 5 reques
     }),
     { numRuns: 300 },
   );
+});
+
+test('for any demand with reads in between, from which polls begin their rhythm anew, no second holds more than 5 requests', () => {
+  const demand = fc.array(fc.tuple(fc.oneof(fc.nat(20), fc.nat(600)), fc.boolean()), { maxLength: 60 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1000, max: 30_000 }), demand, (pollIntervalMs, steps) => {
+      const clock = new Clock(pollIntervalMs);
+      let pollMs = 0;
+      for (const [wait, isReadFirst] of steps) {
+        const untilMs = clock.ms + wait;
+        for (; pollMs <= untilMs; pollMs += pollIntervalMs) {
+          clock.ms = pollMs;
+          clock.send('GET');
+        }
+        clock.ms = untilMs;
+        const { posts } = clock.rate.room(isReadFirst ? 1 : 0);
+        if (posts > 0 && isReadFirst) {
+          clock.send('GET');
+          pollMs = clock.ms + pollIntervalMs;
+        }
+        for (let free = posts; free > 0; free--) clock.send('POST');
+      }
+      assert.ok(clock.most() <= 5, `${clock.most()} requests in a second`);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a read that was asked for has its place until a GET leaves, and is asked for once', () => {
+  const clock = new Clock(1000);
+  const { rate } = clock;
+  rate.left('GET');
+  clock.ms = 100;
+  assert.deepEqual([rate.expectRead(), rate.expectRead()], [true, false]);
+  assert.deepEqual([rate.room(0).posts, rate.room(1).posts], [3, 3]);
+  rate.left('POST');
+  assert.deepEqual([rate.room(0).posts, rate.room(1).posts], [2, 2]);
+  rate.left('GET');
+  assert.deepEqual([rate.room(0).posts, rate.room(1).posts], [2, 1]);
+  assert.equal(rate.expectRead(), true);
 });
 
 test('where polls take all of it, StartRequests go all the same', () => {
