@@ -12,6 +12,8 @@ export class MemoryApprovalStore implements ApprovalStore {
   fault: Error | null = null;
   /** The same for what deals with a message. */
   messageFault: ((message: Pick<ReceivedMessage, 'id'>) => Error | null) | null = null;
+  /** The same for what writes these approvals. */
+  approvalFault: ((approval: EventApproval) => Error | null) | null = null;
   transactions = 0;
   readonly published: ApprovalChange[] = [];
   readonly seenEvents = new Map<string, SeenEvent>();
@@ -31,6 +33,8 @@ export class MemoryApprovalStore implements ApprovalStore {
     const result = work({
       // Cloned, as a store on disk keeps it: nothing is shared with whoever wrote it.
       saveApproval: (approval) => {
+        const fault = this.approvalFault?.(approval);
+        if (fault) throw fault;
         const saved = structuredClone(approval);
         writes.push(() => this.#approvals.set(saved.occurrence, saved));
       },

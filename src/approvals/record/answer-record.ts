@@ -1,8 +1,8 @@
 // Answers to StartRequests that were no yes → lines of the record, so many and no more.
 import { type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
 import type { Deps } from '../../time/clock.ts';
-import type { ApprovalStore } from '../store.ts';
 import { stepOf } from './audit-steps.ts';
+import { NOTHING, type Pending } from './pending.ts';
 
 /** Lines of the record of one event. */
 const MOST = 100;
@@ -12,27 +12,25 @@ interface Written {
   readonly last: number | string | null;
 }
 
-export interface AnswerRecordParts {
-  readonly store: Pick<ApprovalStore, 'commit'>;
-  readonly deps: Pick<Deps, 'wallMs'>;
-}
-
 export class AnswerRecord {
-  readonly #parts: AnswerRecordParts;
+  readonly #deps: Pick<Deps, 'wallMs'>;
   /** By key. */
   readonly #written = new Map<string, Written>();
 
-  constructor(parts: AnswerRecordParts) {
-    this.#parts = parts;
+  constructor(deps: Pick<Deps, 'wallMs'>) {
+    this.#deps = deps;
   }
 
-  /** Where it differs from the one before: an HTTP status or an error's code. `isLost`: it may have accepted it, and no answer came. @throws BridgeError BRIDGE_STORE_* */
-  record({ key, occurrence, policy }: EventApproval, status: number | string | null, isLost: boolean): void {
+  /** News where it differs from the one before: an HTTP status or an error's code. `isLost`: it may have accepted it, and no answer came. */
+  line({ key, occurrence, policy }: EventApproval, status: number | string | null, isLost: boolean): Pending {
     const { count, last } = this.#written.get(key) ?? { count: 0, last: null };
-    if (count === MOST || (count > 0 && last === status)) return;
-    const step = stepOf('answered', this.#parts.deps.wallMs(), policy, { status, reason: isLost ? LOST_ANSWER : null });
-    this.#parts.store.commit((transaction) => transaction.addSteps(occurrence, [step]));
-    this.#written.set(key, { count: count + 1, last: status });
+    if (count === MOST || (count > 0 && last === status)) return NOTHING;
+    const step = stepOf('answered', this.#deps.wallMs(), policy, { status, reason: isLost ? LOST_ANSWER : null });
+    return {
+      isNews: true,
+      write: (transaction) => transaction.addSteps(occurrence, [step]),
+      apply: () => this.#written.set(key, { count: count + 1, last: status }),
+    };
   }
 
   /** The event has ended. */

@@ -13,7 +13,7 @@ import { AnswerRecord } from './answer-record.ts';
 import { stepOf } from './audit-steps.ts';
 import { AuditTrail, type AuditTrailParts, type Entry } from './audit-trail.ts';
 import { Doubts, isInDoubt } from './doubts.ts';
-import { type Pending, together } from './pending.ts';
+import { NOTHING, type Pending, together } from './pending.ts';
 import { Reviews } from './reviews.ts';
 import { begun, isOpen, moved, stands, withDeadline, withHold, withoutHolds, withVote } from './transitions.ts';
 
@@ -52,7 +52,7 @@ export class Ledger {
     this.#parts = parts;
     this.#hooks = hooks;
     this.#chronicle = new AuditTrail(parts);
-    this.#answers = new AnswerRecord(parts);
+    this.#answers = new AnswerRecord(parts.deps);
     this.#rulings = new GovernedEvents(rules.policy, hooks.onDeadline);
     this.#reviews = new Reviews({
       ...{ rules, rulings: this.#rulings, chronicle: this.#chronicle, doubts: this.#doubts, isOnItsWay: hooks.isOnItsWay },
@@ -71,9 +71,7 @@ export class Ledger {
     const reviews = [...ports.events().values()].map((known) =>
       this.#reviews.review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
     );
-    const pending = together([...lost, ...reviews]);
-    if (pending.isNews) store.commit(pending.write);
-    pending.apply();
+    this.#commit([...lost, ...reviews]);
   }
 
   /** Null without approvals, and once the occurrence has ended. */
@@ -159,41 +157,17 @@ export class Ledger {
   }
 
   /**
-   * The metadata service answered a StartRequest, and not with a yes: for the record. What has started meanwhile has started without it, or
-   * nobody can know, where the answer was lost.
+   * The metadata service answered a StartRequest with all of these, and not with a yes: for the record. What has started meanwhile has started
+   * without it, or nobody can know, where the answer was lost.
    * @throws BridgeError BRIDGE_STORE_*
    */
-  answered(posted: EventApproval, status: number | string | null, mayHaveArrived: boolean): void {
-    const before = this.approvalOf(posted.key, posted.occurrence);
-    if (mayHaveArrived && before !== null) this.#doubts.add(before);
-    this.#answers.record(posted, status, mayHaveArrived);
-    const known = this.#parts.ports.events().get(posted.key);
-    if (before === null || known === undefined) return;
-    // Its approval became void, held or moot while the request was in flight.
-    const isMootNoMore = before.state === 'moot' && mayHaveArrived;
-    if (!isMootNoMore && (before.state !== 'submitting' || known.event.eventStatus !== 'Started')) return;
-    const at = now(this.#parts.deps);
-    const pending = isMootNoMore ? this.#reviews.inDoubt(known, before, at) : this.#reviews.review(known, before, at);
-    this.#parts.store.commit(pending.write);
-    pending.apply();
+  answered(posted: readonly EventApproval[], status: number | string | null, mayHaveArrived: boolean): void {
+    this.#commit(posted.flatMap((each) => [this.#answers.line(each, status, mayHaveArrived), this.#afterAnswer(each, mayHaveArrived)]));
   }
 
-  /** What became of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
-  conclude(posted: EventApproval, verdict: SubmissionVerdict, status: number): void {
-    const before = this.approvalOf(posted.key, posted.occurrence);
-    const known = this.#parts.ports.events().get(posted.key);
-    if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return;
-    const at = now(this.#parts.deps);
-    const late = before.votes.filter((vote) => posted.votes.every(({ approver }) => approver !== vote.approver));
-    const { decision, policy } = posted;
-    const state = verdict === 'moot' ? this.#doubts.passedBy(posted.key) : verdict;
-    const told = moved({ ...before, decision, policy, votes: [...posted.votes, ...late] }, state, at);
-    // A document may show the start before the answer is there.
-    const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
-    const entry = this.#chronicle.verdict({ known, posted, before, after, status, at });
-    this.#parts.store.commit((transaction) => this.#chronicle.write(transaction, [entry]));
-    this.#chronicle.tell(entry);
-    this.#keep(after);
+  /** What became of all of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
+  conclude(posted: readonly EventApproval[], verdict: SubmissionVerdict, status: number): void {
+    this.#commit(posted.map((each) => this.#concluded(each, verdict, status)));
   }
 
   /** Those of all events that have not ended. */
@@ -214,6 +188,44 @@ export class Ledger {
     if (isKnown || isNews) this.#doubts.add(approval);
     const steps = isNews ? [stepOf('answered', at.wallMs, policy, { reason: LOST_ANSWER })] : [];
     return { isNews, write: (transaction) => isNews && transaction.addSteps(occurrence, steps), apply: () => {} };
+  }
+
+  #afterAnswer(posted: EventApproval, mayHaveArrived: boolean): Pending {
+    const before = this.approvalOf(posted.key, posted.occurrence);
+    if (mayHaveArrived && before !== null) this.#doubts.add(before);
+    const known = this.#parts.ports.events().get(posted.key);
+    if (before === null || known === undefined) return NOTHING;
+    // Its approval became void, held or moot while the request was in flight.
+    const isMootNoMore = before.state === 'moot' && mayHaveArrived;
+    if (!isMootNoMore && (before.state !== 'submitting' || known.event.eventStatus !== 'Started')) return NOTHING;
+    const at = now(this.#parts.deps);
+    return isMootNoMore ? this.#reviews.inDoubt(known, before, at) : this.#reviews.review(known, before, at);
+  }
+
+  #concluded(posted: EventApproval, verdict: SubmissionVerdict, status: number): Pending {
+    const before = this.approvalOf(posted.key, posted.occurrence);
+    const known = this.#parts.ports.events().get(posted.key);
+    if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NOTHING;
+    const at = now(this.#parts.deps);
+    const late = before.votes.filter((vote) => posted.votes.every(({ approver }) => approver !== vote.approver));
+    const { decision, policy } = posted;
+    const state = verdict === 'moot' ? this.#doubts.passedBy(posted.key) : verdict;
+    const told = moved({ ...before, decision, policy, votes: [...posted.votes, ...late] }, state, at);
+    // A document may show the start before the answer is there.
+    const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
+    const entry = this.#chronicle.verdict({ known, posted, before, after, status, at });
+    const apply = (): void => {
+      this.#chronicle.tell(entry);
+      this.#keep(after);
+    };
+    return { isNews: true, write: (transaction) => this.#chronicle.write(transaction, [entry]), apply };
+  }
+
+  /** All of them in one transaction, and none where nothing is new. */
+  #commit(parts: readonly Pending[]): void {
+    const pending = together(parts);
+    if (pending.isNews) this.#parts.store.commit(pending.write);
+    pending.apply();
   }
 
   #acted(

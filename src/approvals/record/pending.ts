@@ -8,6 +8,8 @@ export interface Pending {
   readonly apply: () => void;
 }
 
+export const NOTHING: Pending = { isNews: false, write: () => {}, apply: () => {} };
+
 /** As one, in their order. */
 export function together(parts: readonly Pending[]): Pending {
   return {

@@ -18,6 +18,8 @@ export interface StartQueueParts {
   readonly due: (request: Waiting) => EventApproval | null;
   /** Whether the document is to be read again before they are posted. */
   readonly isProtected: (approval: EventApproval) => boolean;
+  /** Stores what was answered to one StartRequest with all of these; false where that failed. */
+  readonly answered: (posted: readonly EventApproval[], result: PostResult) => boolean;
 }
 
 /** What waits for its place. */
@@ -33,7 +35,13 @@ export interface Waiting {
 /** `undue`: not to be posted any more; `unseen`: no good document lists it as Scheduled, so nothing was sent. */
 export type Posted =
   | { readonly kind: 'undue' | 'unseen' }
-  | { readonly kind: 'answered'; readonly posted: EventApproval; readonly result: PostResult; readonly together: number };
+  | {
+      readonly kind: 'answered';
+      readonly posted: EventApproval;
+      readonly result: PostResult;
+      readonly together: number;
+      readonly isStored: boolean;
+    };
 
 interface Entry extends Waiting {
   readonly settle: (posted: Posted) => void;
@@ -175,7 +183,12 @@ export class StartQueue {
         this.#abort,
       );
       for (const name of names) this.#onTheWay.delete(name);
-      for (const { entry, posted } of ready) entry.settle({ kind: 'answered', posted, result, together: ready.length });
+      // In this turn: no document may be handled between the answer and what is stored of it.
+      const isStored = this.#parts.answered(
+        ready.map(({ posted }) => posted),
+        result,
+      );
+      for (const { entry, posted } of ready) entry.settle({ kind: 'answered', posted, result, together: ready.length, isStored });
     } catch {
       // Aborted: the bridge ends.
       for (const name of names) this.#onTheWay.delete(name);

@@ -29,12 +29,14 @@ export interface SubmissionParts {
   /** How long until it is this bridge's turn to post, 0 where it is; null where it never is. */
   readonly turnMs: (approval: EventApproval) => number | null;
   /** The metadata service answered a StartRequest with this status, or did not: an error's code, and it may have accepted it. The bridge asks again or looks. */
-  readonly answered: (posted: EventApproval, status: number | string | null, mayHaveArrived: boolean) => void;
-  /** Stores the result of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
-  readonly conclude: (posted: EventApproval, verdict: SubmissionVerdict, status: number) => void;
+  readonly answered: (posted: readonly EventApproval[], status: number | string | null, mayHaveArrived: boolean) => void;
+  /** Stores what became of `posted`, the approvals as they were posted, in one transaction. @throws BridgeError BRIDGE_STORE_* */
+  readonly conclude: (posted: readonly EventApproval[], verdict: SubmissionVerdict, status: number) => void;
   /** Whether the document is to be read again before they are posted. */
   readonly isProtected: (approval: EventApproval) => boolean;
 }
+
+const ACCEPTED = { verdict: 'submitted', status: 200 } as const;
 
 /** What the metadata service said; after `refused` a document read later than `readAt` gives the verdict. */
 type Said = { readonly posted: EventApproval; readonly status: number } & (
@@ -73,7 +75,8 @@ export class Submitter implements AsyncDisposable {
       const decided = this.#decided(key, occurrence);
       return decided !== null && parts.turnMs(decided) === 0 ? decided : null;
     };
-    this.#queue = new StartQueue({ ports, deps, isProtected, due }, this.#abort.signal);
+    const answered = (posted: readonly EventApproval[], result: PostResult) => this.#store(posted, result);
+    this.#queue = new StartQueue({ ports, deps, isProtected, due, answered }, this.#abort.signal);
   }
 
   /** Posts this approval in its turn until the metadata service answers; where it is queued already, its turn is computed again. */
@@ -136,12 +139,13 @@ export class Submitter implements AsyncDisposable {
       try {
         if (said === null) {
           const step = await this.#post(key, running);
+          if (step === 'stored') return;
           if (step === 'undecided') continue;
           if ('posted' in step) said = step;
           else pauseMs = step.delayMs;
         }
         if (said?.verdict === 'refused') said = await this.#lookAfterRefusal(said);
-        if (said !== null && said.verdict !== 'refused') return this.#parts.conclude(said.posted, said.verdict, said.status);
+        if (said !== null && said.verdict !== 'refused') return this.#parts.conclude([said.posted], said.verdict, said.status);
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         this.#parts.logger.error({ eventId: key, err: error }, 'an approval could not be taken further; it is tried again');
@@ -174,20 +178,22 @@ export class Submitter implements AsyncDisposable {
     }
   }
 
-  /** `undecided`: the approval became void, moot or held before the POST, or is to be posted again at once with fewer others. */
-  async #post(key: string, running: Running): Promise<Said | { readonly delayMs: number } | 'undecided'> {
+  /**
+   * `stored`: accepted, and nothing is left to do. `undecided`: the approval became void, moot or held before the POST, or is to be posted
+   * again at once with fewer others.
+   */
+  async #post(key: string, running: Running): Promise<Said | { readonly delayMs: number } | 'stored' | 'undecided'> {
     const { occurrence, together, isReadFirst } = running;
     const sent = await this.#queue.post({ key, occurrence, together, isReadFirst });
     if (sent.kind !== 'answered') return sent.kind === 'undue' ? 'undecided' : { delayMs: PAUSE_MS };
     running.isReadFirst = false;
     const { posted, result } = sent;
-    if (result.kind === 'accepted') return { posted, verdict: 'submitted', status: 200 };
+    if (result.kind === 'accepted') return sent.isStored ? 'stored' : { posted, ...ACCEPTED };
     const reason = messageOf(result.error);
     this.#parts.logger.warn(
       { eventId: this.#eventIdOf(key), reason, count: sent.together },
       'the metadata service did not accept a StartRequest',
     );
-    this.#tell(posted, result);
     const isNarrowed = sent.together > 1 && MAY_BE_ONE_ALONE.has(statusOf(result));
     if (isNarrowed) running.together = Math.ceil(sent.together / 2);
     if (result.kind === 'again') return { delayMs: result.delayMs };
@@ -196,12 +202,19 @@ export class Submitter implements AsyncDisposable {
     return 'undecided';
   }
 
-  /** A line of the record that cannot be stored does not make it post again sooner, or what was refused at all. */
-  #tell(posted: EventApproval, result: Exclude<PostResult, { kind: 'accepted' }>): void {
+  /**
+   * One transaction for all that stood in one StartRequest. What fails to be stored of a yes is stored one by one by their loops; a line of the
+   * record that cannot be stored does not make it post again sooner, or what was refused at all.
+   */
+  #store(posted: readonly EventApproval[], result: PostResult): boolean {
     try {
-      this.#parts.answered(posted, statusOf(result), result.kind === 'again' && result.mayHaveArrived);
+      if (result.kind === 'accepted') this.#parts.conclude(posted, ACCEPTED.verdict, ACCEPTED.status);
+      else this.#parts.answered(posted, statusOf(result), result.kind === 'again' && result.mayHaveArrived);
+      return true;
     } catch (error) {
-      this.#parts.logger.error({ eventId: posted.key, err: error }, 'what the metadata service answered could not be stored');
+      const eventIds = posted.map(({ key }) => this.#eventIdOf(key));
+      this.#parts.logger.error({ eventIds, err: error }, 'what the metadata service answered could not be stored');
+      return false;
     }
   }
 

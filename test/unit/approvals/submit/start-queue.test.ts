@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { PostResult } from '../../../../src/model/approvals.ts';
-import { ACCEPTED, ApprovalsFixture, approve, REFUSED, reopened } from '../../../virtual/approvals-fixture.ts';
+import { ACCEPTED, ApprovalsFixture, again, approve, REFUSED, reopened } from '../../../virtual/approvals-fixture.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
 const BAD: PostResult = { kind: 'refused', status: 400, error: new Error('the metadata service answered 400') };
@@ -56,6 +56,55 @@ test('a thousand that are decided at once are posted within 4 s, at most 100 tog
     [0, 0, 0, 1050, 1050, 1050, 2100, 2100, 2100, 3150, 3150, 3150],
   );
   assert.ok(ids.every((id) => stateOf(fixture, id) === 'submitted'));
+});
+
+test('what one StartRequest with many is answered is stored in one transaction, with a CloudEvent of each', async (t) => {
+  const fixture = listing(eventIds(300));
+  const approvals = fixture.open(APPROVE);
+  t.after(() => fixture.close(approvals));
+  const answered = Array.from({ length: 3 }, () => Promise.withResolvers<PostResult>());
+  fixture.answers = answered.map(({ promise }) => promise);
+  fixture.poll();
+  await settle();
+  for (const [index, result] of [again(1000), ACCEPTED, ACCEPTED].entries()) {
+    const before = fixture.store.transactions;
+    answered[index]?.resolve(result);
+    await settle();
+    assert.equal(fixture.store.transactions, before + 1);
+  }
+  const stepsOf = (post: number) =>
+    (fixture.posts[post]?.eventIds ?? []).map((id) => {
+      const { occurrence = 0 } = fixture.known(id) ?? {};
+      return fixture.store.approvals.record(occurrence, { after: 0, limit: 9 }).steps.map(({ step }) => step);
+    });
+  assert.deepEqual(new Set(stepsOf(0).map(String)), new Set(['decided,answered']));
+  assert.deepEqual(new Set([...stepsOf(1), ...stepsOf(2)].map(String)), new Set(['decided,submitted']));
+  assert.deepEqual(fixture.store.told, Array(200).fill('approval.submitted'));
+});
+
+test('where what a StartRequest with many was answered cannot be stored together, each is stored as soon as it can be', async (t) => {
+  const ids = eventIds(60);
+  const fixture = listing(ids);
+  const approvals = fixture.open(APPROVE);
+  t.after(() => fixture.close(approvals));
+  const answer = Promise.withResolvers<PostResult>();
+  fixture.answers = [answer.promise];
+  fixture.poll();
+  await settle();
+  const named = fixture.posts[0]?.eventIds ?? [];
+  const poison = fixture.known(named[7] ?? '')?.occurrence;
+  fixture.store.approvalFault = ({ occurrence }) => (occurrence === poison ? new Error('a mistake in one of them') : null);
+  answer.resolve(ACCEPTED);
+  await settle();
+  assert.deepEqual(
+    named.filter((id) => stateOf(fixture, id) !== 'submitted'),
+    [named[7]],
+  );
+  fixture.store.approvalFault = null;
+  await fixture.time.advance(1000);
+  assert.ok(ids.every((id) => stateOf(fixture, id) === 'submitted'));
+  assert.equal(fixture.store.told.length, 60);
+  assert.equal(fixture.posts.flatMap((post) => post.eventIds).length, 60, 'none is posted again');
 });
 
 test('the earliest NotBefore goes first, of equal ones the hardest impact, and one without may start at any moment', async (t) => {
