@@ -1,10 +1,9 @@
 // Requests, policy and changes of events → recorded approvals, StartRequests and answers.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
-import { BridgeError, messageOf } from '../errors.ts';
+import { BridgeError } from '../errors.ts';
 import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../model/approvals.ts';
 import type { EventChange } from '../model/events.ts';
-import { Inbox, type MessageOrigin, type MessageResult } from './inbox/inbox.ts';
-import { Ledger, type LedgerParts } from './record/ledger.ts';
+import { Inbox, type MessageOrigin } from './inbox/inbox.ts';
 import {
   type ApprovalAnswer,
   type ApprovalResult,
@@ -14,45 +13,20 @@ import {
   type ReleaseAnswer,
   refusal,
 } from './requests/answer.ts';
+import { authorizeMessage, votesOf } from './requests/authorize-message.ts';
+import { authorizeVotes, type CheckContext } from './requests/check.ts';
+import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';
 import { parseHold } from './requests/hold-requests.ts';
-import { Judge, votesOf } from './requests/judge.ts';
 import { tooLong } from './requests/lengths.ts';
 import { keyOf, parseStartRequests } from './requests/start-requests.ts';
-import type { GroupOptions, PolicyOptions, Required, ScopeOptions } from './rules/options.ts';
-import { compilePolicy } from './rules/policy.ts';
-import { isProtected } from './rules/protection.ts';
-import type { Rules } from './rules/quorum.ts';
-import { compileScope } from './rules/scope.ts';
+import { type ApprovalsParts, connectStages, type Stages } from './stages.ts';
 import type { ApprovalTransaction } from './store.ts';
-import { BridgeTurn } from './submit/bridge-turn.ts';
-import { Deadlines } from './submit/deadlines.ts';
-import { Submitter } from './submit/submitter.ts';
 import type { EventRecord } from './views/event-record.ts';
-import { FIRST_PART, type Overview, Queries } from './views/queries.ts';
+import { FIRST_PART, type Overview } from './views/queries.ts';
 import { heldAnswer, resultOf, type Summary } from './views/result.ts';
 
 /** How long an answer waits for the metadata service. */
 const ANSWER_MS = 2000;
-
-export interface ApproverOptions {
-  readonly scope?: ScopeOptions;
-  /** May release the holds of others, too. */
-  readonly admin?: boolean;
-}
-
-export interface ApprovalsParts extends LedgerParts {
-  /** By name, in the order of the configuration. */
-  readonly approvers: Readonly<Record<string, ApproverOptions>>;
-  readonly required: Required;
-  readonly policy: PolicyOptions | null;
-  readonly group: GroupOptions;
-  /** Everything but the StartRequest and approval.submitted. */
-  readonly dryRun: boolean;
-  /** Whether each bridge of the group reads the messages of this source. */
-  readonly isShared: (source: string) => boolean;
-  /** What became of each message of a source, for metrics. */
-  readonly onMessage?: (source: string, result: MessageResult) => void;
-}
 
 /**
  * Everything is on disk before it is published or posted.
@@ -60,58 +34,30 @@ export interface ApprovalsParts extends LedgerParts {
  */
 export class Approvals implements AsyncDisposable {
   readonly #parts: ApprovalsParts;
-  readonly #rules: Rules;
-  readonly #ledger: Ledger;
-  readonly #judge: Judge;
-  readonly #deadlines: Deadlines;
-  readonly #submissions: Submitter;
+  readonly #stages: Stages;
   readonly #intake: Inbox;
-  readonly #views: Queries;
-  readonly #turn: BridgeTurn;
   readonly #ready = Promise.withResolvers<void>();
   #isClosed = false;
 
   /** Does nothing yet. */
   constructor(parts: ApprovalsParts) {
     this.#parts = parts;
-    const scopes = new Map(Object.entries(parts.approvers).map(([name, { scope }]) => [name, compileScope(scope ?? {})]));
-    this.#rules = { policy: compilePolicy(parts.policy, parts.required), scopes, dryRun: parts.dryRun };
-    this.#turn = new BridgeTurn(parts);
-    this.#ledger = new Ledger(this.#rules, parts, {
-      onDecided: (approval) => this.#submissions.start(approval),
-      onDeadline: (key, dueMs) => this.#deadlines.set(key, dueMs),
-      isOnItsWay: (approval) => this.#submissions.isOnItsWay(approval),
-      mayHavePosted: (approval) => this.#turn.mayHaveCome(approval),
-    });
-    this.#judge = new Judge({ ...parts, rules: this.#rules, ledger: this.#ledger });
-    this.#deadlines = new Deadlines(parts.deps, (key) => this.#fallDue(key));
-    const turnMs = (approval: EventApproval) => this.#turn.ms(approval);
-    this.#submissions = new Submitter({
-      ports: parts.ports,
-      deps: parts.deps,
-      logger: parts.logger,
-      approvalOf: (key, occurrence) => this.#ledger.approvalOf(key, occurrence),
-      turnMs,
-      answered: (posted, status, mayHaveArrived) => this.#ledger.answered(posted, status, mayHaveArrived),
-      conclude: (posted, verdict, status) => this.#ledger.conclude(posted, verdict, status),
-      isProtected: (approval) => isProtected(approval, parts.approvers),
-    });
+    this.#stages = connectStages(parts);
     this.#intake = new Inbox({
       ...parts,
-      check: ({ approver }, requests, sentMs) => this.#judge.message(approver, requests, sentMs),
-      record: (origin, acts, also) => this.#ledger.act(origin, acts, also),
+      check: ({ approver }, requests, sentMs) => authorizeMessage(approver, requests, this.#context(sentMs)),
+      record: (origin, acts, also) => this.#stages.commands.record(origin, acts, also),
       denied: (approver, refused, from) => this.#denied(approver, refused, from),
       onMessage: (source, result) => parts.onMessage?.(source, result),
     });
-    this.#views = new Queries({ ...parts, rules: this.#rules, ledger: this.#ledger, turnMs });
   }
 
   /** Resumes what was open when the last process ended, applies the rules again, and posts what is decided. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
-    this.#turn.begin();
-    // The ledger begins to post, so what may fail comes before it.
+    this.#stages.turn.begin();
+    // The reviews begin to post, so what may fail comes before them.
     this.#intake.load();
-    this.#ledger.load();
+    this.#stages.reviews.load();
   }
 
   /**
@@ -124,18 +70,18 @@ export class Approvals implements AsyncDisposable {
     const { approver } = origin;
     const requests = parseStartRequests(body);
     if (typeof requests === 'string') return this.#denied(approver, refusal('bad-request', requests));
-    const checked = this.#judge.votes(approver, requests);
+    const checked = authorizeVotes(approver, requests, this.#context());
     if ('kind' in checked) return this.#denied(approver, checked);
-    this.#ledger.act(origin, votesOf(checked));
-    await this.#submissions.attempted(
+    this.#stages.commands.record(origin, votesOf(checked));
+    await this.#stages.submissions.attempted(
       requests.map(({ key }) => key),
       ANSWER_MS,
     );
     const results: ApprovalResult[] = [];
     for (const found of checked) {
       const { known } = found;
-      const approval = this.#ledger.approvalOf(known.key, known.occurrence) ?? this.#parts.store.approvals.of(known.occurrence);
-      const result = resultOf(this.#rules, approver, found, approval, this.#ledger.matterOf(known));
+      const approval = this.#stages.ledger.approvalOf(known.key, known.occurrence) ?? this.#parts.store.approvals.of(known.occurrence);
+      const result = resultOf(this.#stages.rules, approver, found, approval, this.#stages.ledger.matterOf(known));
       if ('kind' in result) return this.#denied(approver, result);
       results.push(result);
     }
@@ -147,10 +93,10 @@ export class Approvals implements AsyncDisposable {
     this.#requireOpen();
     const request = parseHold(body);
     if (typeof request === 'string') return this.#denied(origin.approver, refusal('bad-request', `The body${request}`));
-    const act = this.#judge.hold(origin.approver, request);
+    const act = authorizeHold(origin.approver, request, this.#context());
     if (act.kind === 'refusal') return this.#denied(origin.approver, act);
-    this.#ledger.act(origin, [act]);
-    return heldAnswer(act.known, this.#ledger.approvalOf(act.known.key, act.known.occurrence));
+    this.#stages.commands.record(origin, [act]);
+    return heldAnswer(act.known, this.#stages.ledger.approvalOf(act.known.key, act.known.occurrence));
   }
 
   /**
@@ -161,15 +107,15 @@ export class Approvals implements AsyncDisposable {
     this.#requireOpen();
     const fault = tooLong(eventId) ?? tooLong(holder ?? '', '?approver=');
     if (fault !== null) return this.#denied(origin.approver, fault);
-    const act = this.#judge.release(origin.approver, { eventId, key: keyOf(eventId), holder, beforeMs });
+    const act = authorizeRelease(origin.approver, { eventId, key: keyOf(eventId), holder, beforeMs }, this.#context());
     if (act.kind === 'refusal') return this.#denied(origin.approver, act);
-    this.#ledger.act(origin, [act]);
+    this.#stages.commands.record(origin, [act]);
     return { kind: 'released' };
   }
 
   /** All that became of the approvals of an event, also of one that has ended; of its record this part. @throws BridgeError BRIDGE_STORE_* */
   life(eventId: string, range: RecordRange = FIRST_PART): EventRecord | Refusal {
-    return tooLong(eventId) ?? this.#views.life(eventId, range);
+    return tooLong(eventId) ?? this.#stages.views.life(eventId, range);
   }
 
   /**
@@ -190,8 +136,8 @@ export class Approvals implements AsyncDisposable {
     if (this.#parts.ports.lastReadAt() === null) return;
     this.#ready.resolve();
     this.#intake.lookAgain();
-    this.#deadlines.lookAgain();
-    this.#ledger.remind();
+    this.#stages.deadlines.lookAgain();
+    this.#stages.ledger.remind();
   }
 
   /**
@@ -200,33 +146,33 @@ export class Approvals implements AsyncDisposable {
    * the new state, and drop it where the transaction failed.
    */
   observe(transaction: ApprovalTransaction, changes: readonly EventChange[]): () => void {
-    const pending = this.#ledger.observe(changes);
+    const pending = this.#stages.reviews.observe(changes);
     pending.write(transaction);
     return pending.apply;
   }
 
   /** The approvals of an occurrence that has not ended; null where no approver and no rule has approved. */
   approvalOf(key: string, occurrence: number): EventApproval | null {
-    const approval = this.#ledger.approvalOf(key, occurrence);
+    const approval = this.#stages.ledger.approvalOf(key, occurrence);
     return approval !== null && (approval.votes.length > 0 || approval.decision !== null) ? approval : null;
   }
 
   /** For `GET /v1/events`, by EventId in lower case; null where there is nothing to tell. */
   summary(key: string): Summary | null {
-    return this.#views.summary(key);
+    return this.#stages.views.summary(key);
   }
 
   /** For metrics. */
   overview(): Overview {
-    return this.#views.overview();
+    return this.#stages.views.overview();
   }
 
   /** Takes no more requests and messages; a POST under way may end (5 s at most), everything else goes on after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#intake[Symbol.dispose]();
-    this.#deadlines[Symbol.dispose]();
-    await this.#submissions[Symbol.asyncDispose]();
+    this.#stages.deadlines[Symbol.dispose]();
+    await this.#stages.submissions[Symbol.asyncDispose]();
   }
 
   #requireOpen(): void {
@@ -234,16 +180,15 @@ export class Approvals implements AsyncDisposable {
       throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; ask again after its start.');
   }
 
-  #fallDue(key: string): void {
-    try {
-      this.#ledger.fallDue(key);
-    } catch (error) {
-      // Whoever keeps the store tells its faults; the next document tries again.
-      this.#parts.logger.error(
-        { eventId: key, reason: messageOf(error) },
-        'a deadline fell due and could not be stored; it is tried again',
-      );
-    }
+  /** `sentMs`: when a message was sent, in milliseconds since 1970; null for what is asked for now. */
+  #context(sentMs: number | null = null): CheckContext {
+    const { store, ports, approvers } = this.#parts;
+    return {
+      ...{ rules: this.#stages.rules, store, events: ports.events(), sentMs },
+      approvalOf: (key, occurrence) => this.#stages.ledger.approvalOf(key, occurrence),
+      matterOf: (known) => this.#stages.ledger.matterOf(known),
+      isAdmin: (approver) => approvers[approver]?.admin === true,
+    };
   }
 
   #denied(approver: string, refused: Refusal, from?: Pick<ReceivedMessage, 'source' | 'place'>): Refusal {

@@ -1,8 +1,9 @@
 // A few events, a store in memory → Approvals over them in virtual time, and what is posted.
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
-import { Approvals, type ApprovalsParts } from '../../src/approvals/approvals.ts';
+import { Approvals } from '../../src/approvals/approvals.ts';
 import type { ApprovalAnswer, HoldAnswer, ReleaseAnswer } from '../../src/approvals/requests/answer.ts';
+import type { ApprovalsParts } from '../../src/approvals/stages.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { RequestRate } from '../../src/metadata/request-rate.ts';
 import type { ApprovalOrigin, PostResult } from '../../src/model/approvals.ts';

@@ -22,7 +22,24 @@ export function isInDoubt(store: Pick<ApprovalStore, 'approvals'>, occurrence: n
 export class Doubts {
   /** By key: it may have been accepted. */
   readonly #keys = new Set<string>();
+  /** By key and occurrence. */
+  readonly #onTheWay = new Set<string>();
 
+  /** A StartRequest with it leaves now. */
+  sent({ key, occurrence }: EventApproval): void {
+    this.#onTheWay.add(`${key} ${occurrence}`);
+  }
+
+  answered({ key, occurrence }: EventApproval): void {
+    this.#onTheWay.delete(`${key} ${occurrence}`);
+  }
+
+  /** Whether a StartRequest for it was sent and is not answered yet. */
+  isOnItsWay({ key, occurrence }: EventApproval): boolean {
+    return this.#onTheWay.has(`${key} ${occurrence}`);
+  }
+
+  /** Its answer was lost, now or by a process before this one. */
   add({ key }: EventApproval): void {
     this.#keys.add(key);
   }

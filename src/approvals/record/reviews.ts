@@ -1,28 +1,29 @@
 // Events that changed, started or ended, or a restart → changes to their approvals.
-import type { EventApproval } from '../../model/approvals.ts';
-import type { Instant } from '../../model/events.ts';
+import { type EventApproval, LOST_ANSWER } from '../../model/approvals.ts';
+import type { EventChange, Instant } from '../../model/events.ts';
+import { type Deps, now } from '../../time/clock.ts';
+import type { ApprovalPorts } from '../ports.ts';
 import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
-import type { GovernedEvents } from '../rules/governed-events.ts';
 import type { Rules } from '../rules/quorum.ts';
+import type { ApprovalStore } from '../store.ts';
+import { stepOf } from './audit-steps.ts';
 import type { AuditTrail } from './audit-trail.ts';
-import type { Doubts } from './doubts.ts';
-import type { Pending } from './pending.ts';
-import { begun, closed, moved, review, type VoidVote } from './transitions.ts';
+import { isInDoubt } from './doubts.ts';
+import type { Ledger } from './ledger.ts';
+import { type Pending, together } from './pending.ts';
+import { begun, closed, isOpen, moved, review, type VoidVote } from './transitions.ts';
 
 type Known = GovernedEvent['known'];
 
 export interface ReviewsParts {
   readonly rules: Rules;
-  readonly rulings: GovernedEvents;
+  readonly ledger: Ledger;
   readonly chronicle: AuditTrail;
-  readonly doubts: Doubts;
-  /** Whether a StartRequest for it is under way, and not answered yet. */
-  readonly isOnItsWay: (approval: EventApproval) => boolean;
-  /** Whether these are the approvals as they stand in memory. */
-  readonly isInPlace: (approval: EventApproval) => boolean;
-  readonly keep: (approval: EventApproval) => void;
-  /** The event has ended. */
-  readonly forget: (known: Known) => void;
+  readonly store: Pick<ApprovalStore, 'approvals'>;
+  readonly ports: Pick<ApprovalPorts, 'events'>;
+  readonly deps: Deps;
+  /** Whether a process that ended since may have posted this, which it left behind as `submitting`. */
+  readonly mayHavePosted: (approval: EventApproval) => boolean;
 }
 
 export class Reviews {
@@ -32,43 +33,76 @@ export class Reviews {
     this.#parts = parts;
   }
 
+  /** Takes over what is stored, judged by the rules of this process. @throws BridgeError BRIDGE_STORE_* */
+  load(): void {
+    const { ports, store, deps, ledger } = this.#parts;
+    const stored = new Map(store.approvals.open().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
+    const at = now(deps);
+    const lost = [...stored.values()].filter(isOpen).map((approval) => this.#lost(approval, at));
+    const reviews = [...ports.events().values()].map((known) =>
+      this.review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
+    );
+    ledger.commit([...lost, ...reviews]);
+  }
+
+  /** What the changes of a document make of approvals. */
+  observe(changes: readonly EventChange[]): Pending {
+    return together(
+      changes.map((change) => {
+        const approval = this.#parts.ledger.approvalOf(change.key, change.occurrence);
+        return change.phase === 'ended' ? this.#over(change, approval, change.at) : this.review(change, approval, change.at);
+      }),
+    );
+  }
+
   /** The event as it is now, and as this process's rules judge it. */
   review(known: Known, before: EventApproval | null, at: Instant): Pending {
-    const { rules, rulings } = this.#parts;
+    const { rules, ledger } = this.#parts;
     if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
-    const governed = rulings.judge(known, at);
+    const governed = ledger.rulings.judge(known, at);
     const { approval, voided } = review(rules, before && this.#sinceStart(known, before, at), { known, governed }, at);
     return this.#pending(known, before, approval, governed, voided, at);
   }
 
+  /** Told to be moot too early: what was on its way then may have been accepted after all. */
+  inDoubt(known: Known, before: EventApproval, at: Instant): Pending {
+    return this.#pending(known, before, moved(before, 'unknown', at), this.#parts.ledger.matterOf(known)?.governed ?? null, [], at);
+  }
+
+  /** What the processes before this one left in doubt, and the line that keeps it. */
+  #lost(approval: EventApproval, at: Instant): Pending {
+    const { store, ledger, mayHavePosted } = this.#parts;
+    const { occurrence, state, policy } = approval;
+    const isKnown = isInDoubt(store, occurrence);
+    const isNews = !isKnown && state === 'submitting' && mayHavePosted(approval);
+    if (isKnown || isNews) ledger.doubts.add(approval);
+    const steps = isNews ? [stepOf('answered', at.wallMs, policy, { reason: LOST_ANSWER })] : [];
+    return { isNews, write: (transaction) => isNews && transaction.addSteps(occurrence, steps), apply: () => {} };
+  }
+
   /** The event has ended: the answer to what is still on its way would come too late. */
-  over(known: Known, before: EventApproval | null, at: Instant): Pending {
-    const { chronicle, doubts, forget, isOnItsWay } = this.#parts;
-    const passedBy = before !== null && isOnItsWay(before) ? 'unknown' : doubts.passedBy(known.key);
+  #over(known: Known, before: EventApproval | null, at: Instant): Pending {
+    const { chronicle, ledger } = this.#parts;
+    const passedBy = before !== null && ledger.doubts.isOnItsWay(before) ? 'unknown' : ledger.doubts.passedBy(known.key);
     const entry = chronicle.review(known, before, before && closed(before, at, passedBy), [], at);
     const apply = (): void => {
       chronicle.tell(entry);
-      forget(known);
+      ledger.forget(known);
     };
     return { isNews: entry.after !== before, write: (transaction) => chronicle.write(transaction, [entry]), apply };
   }
 
-  /** Told to be moot too early: what was on its way then may have been accepted after all. */
-  inDoubt(known: Known, before: EventApproval, at: Instant): Pending {
-    return this.#pending(known, before, moved(before, 'unknown', at), this.#parts.rulings.matterOf(known)?.governed ?? null, [], at);
-  }
-
   /** What is on its way may be what has started it: the answer tells. */
   #begun(before: EventApproval, at: Instant): EventApproval {
-    const { isOnItsWay, doubts } = this.#parts;
-    return before.state === 'submitting' && isOnItsWay(before) ? before : begun(before, at, doubts.passedBy(before.key));
+    const { doubts } = this.#parts.ledger;
+    return before.state === 'submitting' && doubts.isOnItsWay(before) ? before : begun(before, at, doubts.passedBy(before.key));
   }
 
   /** Back from Started before that answer came: what was to be posted then is to be posted no more. */
   #sinceStart(known: Known, before: EventApproval, at: Instant): EventApproval {
-    const { rulings, isInPlace, doubts } = this.#parts;
-    const wasStarted = rulings.matterOf(known) === null && isInPlace(before);
-    return wasStarted && before.state === 'submitting' ? begun(before, at, doubts.passedBy(before.key)) : before;
+    const { ledger } = this.#parts;
+    const wasStarted = ledger.matterOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;
+    return wasStarted && before.state === 'submitting' ? begun(before, at, ledger.doubts.passedBy(before.key)) : before;
   }
 
   #pending(
@@ -79,12 +113,12 @@ export class Reviews {
     voided: readonly VoidVote[],
     at: Instant,
   ): Pending {
-    const { chronicle, rulings, keep } = this.#parts;
+    const { chronicle, ledger } = this.#parts;
     const entry = chronicle.review(known, before, after, voided, at);
     const apply = (): void => {
-      rulings.keep(known, governed);
+      ledger.rulings.keep(known, governed);
       chronicle.tell(entry);
-      if (after !== null) keep(after);
+      if (after !== null) ledger.keep(after);
     };
     return { isNews: after !== before, write: (transaction) => chronicle.write(transaction, [entry]), apply };
   }

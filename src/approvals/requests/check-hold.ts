@@ -7,7 +7,7 @@ import { type CheckContext, findScheduled, neverRefusal } from './check.ts';
 import type { HoldRequest, ReleaseRequest } from './hold-requests.ts';
 
 /** Refusals as for approvals; but a scope allows a hold if it touches the event, and who is not required may hold, too. */
-export function checkHold(approver: string, request: HoldRequest, context: CheckContext): ApprovalCommand | Refusal {
+export function authorizeHold(approver: string, request: HoldRequest, context: CheckContext): ApprovalCommand | Refusal {
   const found = findScheduled(request, context);
   if (found.kind === 'refusal') return found;
   const { eventId, reason } = request;
@@ -24,13 +24,13 @@ export function checkHold(approver: string, request: HoldRequest, context: Check
 }
 
 /**
- * The caller's own hold; with `isAdmin` any: the one of `holder`, else the caller's own, else all of the event. None that was set after `beforeMs` or,
+ * The caller's own hold; an admin's any: the one of `holder`, else the caller's own, else all of the event. None that was set after `beforeMs` or,
  * where an admin names no holder, after the release was sent: the admin cannot have known of it.
  */
-export function checkRelease(
+export function authorizeRelease(
   approver: string,
   { eventId, key, holder, beforeMs = null }: ReleaseRequest,
-  context: CheckContext & { readonly isAdmin: boolean },
+  context: CheckContext,
 ): ApprovalCommand | Refusal {
   const found = findScheduled({ eventId, key }, context);
   if (found.kind === 'refusal') return found;
@@ -39,13 +39,14 @@ export function checkRelease(
   const standing = holds.map((hold) => hold.approver);
   const target = holder ?? approver;
   const isOthers = holder === null ? !standing.includes(approver) && standing.length > 0 : holder !== approver;
-  if (isOthers && !context.isAdmin) {
+  const isAdmin = context.isAdmin(approver);
+  if (isOthers && !isAdmin) {
     return refusal('forbidden', `${approver} does not hold ${eventId}; who does and an admin may release it.`, eventId);
   }
   const meant = standing.includes(target) ? [target] : holder === null ? standing : [];
   if (meant.length === 0)
     return refusal('not-held', `${target} does not hold ${eventId}; look at GET /v1/approvals/EVENT_ID for who does.`, eventId);
-  const sentMs = holder === null && context.isAdmin ? context.sentMs : null;
+  const sentMs = holder === null && isAdmin ? context.sentMs : null;
   const holders = holds.filter((hold) => meant.includes(hold.approver) && wasThere(hold, beforeMs, sentMs)).map((hold) => hold.approver);
   if (holders.length > 0) return { kind: 'release', known, holders };
   return refusal('changed', `What holds ${eventId} now was set after this release was sent; look at the event anew.`, eventId);

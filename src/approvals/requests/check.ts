@@ -17,6 +17,8 @@ export interface CheckContext {
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
   /** What governs an event that is Scheduled. */
   readonly matterOf: (known: KnownEvent) => GovernedEvent | null;
+  /** May release the holds of others, too. */
+  readonly isAdmin: (approver: string) => boolean;
   /** When the approval was sent, in milliseconds since 1970; null for one that is asked for now. */
   readonly sentMs: number | null;
 }
@@ -25,7 +27,7 @@ export interface CheckContext {
 export type Checked = { readonly kind: 'recordable' | 'started'; readonly request: StartRequest; readonly known: KnownEvent };
 
 /** All of them, or the first refusal. */
-export function check(approver: string, requests: readonly StartRequest[], context: CheckContext): readonly Checked[] | Refusal {
+export function authorizeVotes(approver: string, requests: readonly StartRequest[], context: CheckContext): readonly Checked[] | Refusal {
   const checked: Checked[] = [];
   for (const request of requests) {
     const found = checkOne(approver, request, context);

@@ -18,6 +18,8 @@ export interface StartQueueParts {
   readonly due: (request: Waiting) => EventApproval | null;
   /** Whether the document is to be read again before they are posted. */
   readonly isProtected: (approval: EventApproval) => boolean;
+  /** A StartRequest with all of these leaves now. */
+  readonly sent: (posted: readonly EventApproval[]) => void;
   /** Stores what was answered to one StartRequest with all of these; false where that failed. */
   readonly answered: (posted: readonly EventApproval[], result: PostResult) => boolean;
 }
@@ -55,7 +57,6 @@ interface Ready {
 
 export class StartQueue {
   readonly #parts: StartQueueParts;
-  readonly #onTheWay = new Set<string>();
   /** Ends looks and waiting. */
   readonly #stop = new AbortController();
   /** Ends a POST under way. */
@@ -79,11 +80,6 @@ export class StartQueue {
       this.#waiting.push({ ...request, settle });
       this.#wake();
     });
-  }
-
-  /** Whether a StartRequest for this occurrence was sent and is not answered yet. */
-  isOnItsWay({ key, occurrence }: EventApproval): boolean {
-    return this.#onTheWay.has(`${key} ${occurrence}`);
   }
 
   /** Sends no more; what is on its way is answered. */
@@ -175,23 +171,17 @@ export class StartQueue {
   }
 
   async #post(ready: readonly Ready[]): Promise<void> {
-    const names = ready.map(({ entry: { key, occurrence } }) => `${key} ${occurrence}`);
-    for (const name of names) this.#onTheWay.add(name);
+    const { ports, sent, answered } = this.#parts;
+    const eventIds = ready.map(({ eventId }) => eventId);
+    const all = ready.map(({ posted }) => posted);
+    sent(all);
     try {
-      const result = await this.#parts.ports.post(
-        ready.map(({ eventId }) => eventId),
-        this.#abort,
-      );
-      for (const name of names) this.#onTheWay.delete(name);
+      const result = await ports.post(eventIds, this.#abort);
       // In this turn: no document may be handled between the answer and what is stored of it.
-      const isStored = this.#parts.answered(
-        ready.map(({ posted }) => posted),
-        result,
-      );
+      const isStored = answered(all, result);
       for (const { entry, posted } of ready) entry.settle({ kind: 'answered', posted, result, together: ready.length, isStored });
     } catch {
       // Aborted: the bridge ends.
-      for (const name of names) this.#onTheWay.delete(name);
     }
   }
 

@@ -6,6 +6,8 @@ import type { EventApproval, PostResult } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { type Deps, sleep } from '../../time/clock.ts';
 import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
+import type { Answers } from '../record/answers.ts';
+import type { Ledger } from '../record/ledger.ts';
 import { StartQueue, scheduledIn, type Waiting } from './start-queue.ts';
 
 /** Between two looks where the first gave no good document that lists the event, and between two tries to store what the service said. */
@@ -24,14 +26,10 @@ export interface SubmissionParts {
   readonly ports: ApprovalPorts;
   readonly deps: Deps;
   readonly logger: Logger;
-  /** The approvals as they stand; null once the occurrence has ended. */
-  readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
+  readonly ledger: Pick<Ledger, 'approvalOf' | 'decided$'>;
+  readonly answers: Pick<Answers, 'sent' | 'refused' | 'conclude'>;
   /** How long until it is this bridge's turn to post, 0 where it is; null where it never is. */
   readonly turnMs: (approval: EventApproval) => number | null;
-  /** The metadata service answered a StartRequest with this status, or did not: an error's code, and it may have accepted it. The bridge asks again or looks. */
-  readonly answered: (posted: readonly EventApproval[], status: number | string | null, mayHaveArrived: boolean) => void;
-  /** Stores what became of `posted`, the approvals as they were posted, in one transaction. @throws BridgeError BRIDGE_STORE_* */
-  readonly conclude: (posted: readonly EventApproval[], verdict: SubmissionVerdict, status: number) => void;
   /** Whether the document is to be read again before they are posted. */
   readonly isProtected: (approval: EventApproval) => boolean;
 }
@@ -57,7 +55,7 @@ interface Running {
   isReadFirst: boolean;
 }
 
-/** One loop for each approval in the state `submitting`. */
+/** One loop for each approval in the state `submitting`, which the ledger tells. */
 export class Submitter implements AsyncDisposable {
   readonly #parts: SubmissionParts;
   readonly #running = new Map<string, Running>();
@@ -69,36 +67,16 @@ export class Submitter implements AsyncDisposable {
   readonly #queue: StartQueue;
 
   constructor(parts: SubmissionParts) {
-    const { ports, deps, isProtected } = parts;
+    const { ports, deps, isProtected, ledger, answers } = parts;
     this.#parts = parts;
     const due = ({ key, occurrence }: Waiting): EventApproval | null => {
       const decided = this.#decided(key, occurrence);
       return decided !== null && parts.turnMs(decided) === 0 ? decided : null;
     };
     const answered = (posted: readonly EventApproval[], result: PostResult) => this.#store(posted, result);
-    this.#queue = new StartQueue({ ports, deps, isProtected, due, answered }, this.#abort.signal);
-  }
-
-  /** Posts this approval in its turn until the metadata service answers; where it is queued already, its turn is computed again. */
-  start(approval: EventApproval): void {
-    const { key, occurrence } = approval;
-    const earlier = this.#running.get(key);
-    if (earlier?.occurrence === occurrence) {
-      earlier.wake();
-      return;
-    }
-    if (this.#stop.signal.aborted || this.#parts.turnMs(approval) === null) return;
-    const { promise: attempted, resolve: attemptFailed } = Promise.withResolvers<void>();
-    const alone = { together: Number.POSITIVE_INFINITY, isReadFirst: false };
-    const running: Running = { occurrence, attempted, attemptFailed, wake: () => {}, ...alone };
-    this.#running.set(key, running);
-    const loop = this.#run(key, running).finally(() => this.#loops.delete(loop));
-    this.#loops.add(loop);
-  }
-
-  /** Whether a StartRequest for this occurrence was sent and is not answered yet. */
-  isOnItsWay(approval: EventApproval): boolean {
-    return this.#queue.isOnItsWay(approval);
+    const sent = (posted: readonly EventApproval[]) => answers.sent(posted);
+    this.#queue = new StartQueue({ ports, deps, isProtected, due, sent, answered }, this.#abort.signal);
+    ledger.decided$.subscribe((approval) => this.#start(approval));
   }
 
   /** Resolves once each of these that is under way has failed an attempt or ended, or after `limitMs`. */
@@ -118,6 +96,23 @@ export class Submitter implements AsyncDisposable {
     const cancel = this.#parts.deps.after(CLOSE_MS, () => this.#abort.abort());
     await Promise.all(this.#loops);
     cancel();
+  }
+
+  /** Posts this approval in its turn until the metadata service answers; where it is queued already, its turn is computed again. */
+  #start(approval: EventApproval): void {
+    const { key, occurrence } = approval;
+    const earlier = this.#running.get(key);
+    if (earlier?.occurrence === occurrence) {
+      earlier.wake();
+      return;
+    }
+    if (this.#stop.signal.aborted || this.#parts.turnMs(approval) === null) return;
+    const { promise: attempted, resolve: attemptFailed } = Promise.withResolvers<void>();
+    const alone = { together: Number.POSITIVE_INFINITY, isReadFirst: false };
+    const running: Running = { occurrence, attempted, attemptFailed, wake: () => {}, ...alone };
+    this.#running.set(key, running);
+    const loop = this.#run(key, running).finally(() => this.#loops.delete(loop));
+    this.#loops.add(loop);
   }
 
   async #run(key: string, running: Running): Promise<void> {
@@ -145,7 +140,7 @@ export class Submitter implements AsyncDisposable {
           else pauseMs = step.delayMs;
         }
         if (said?.verdict === 'refused') said = await this.#lookAfterRefusal(said);
-        if (said !== null && said.verdict !== 'refused') return this.#parts.conclude([said.posted], said.verdict, said.status);
+        if (said !== null && said.verdict !== 'refused') return this.#parts.answers.conclude([said.posted], said.verdict, said.status);
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         this.#parts.logger.error({ eventId: key, err: error }, 'an approval could not be taken further; it is tried again');
@@ -208,8 +203,8 @@ export class Submitter implements AsyncDisposable {
    */
   #store(posted: readonly EventApproval[], result: PostResult): boolean {
     try {
-      if (result.kind === 'accepted') this.#parts.conclude(posted, ACCEPTED.verdict, ACCEPTED.status);
-      else this.#parts.answered(posted, statusOf(result), result.kind === 'again' && result.mayHaveArrived);
+      if (result.kind === 'accepted') this.#parts.answers.conclude(posted, ACCEPTED.verdict, ACCEPTED.status);
+      else this.#parts.answers.refused(posted, statusOf(result), result.kind === 'again' && result.mayHaveArrived);
       return true;
     } catch (error) {
       const eventIds = posted.map(({ key }) => this.#eventIdOf(key));
@@ -228,7 +223,7 @@ export class Submitter implements AsyncDisposable {
   }
 
   #decided(key: string, occurrence: number): EventApproval | null {
-    const approval = this.#parts.approvalOf(key, occurrence);
+    const approval = this.#parts.ledger.approvalOf(key, occurrence);
     return approval?.state === 'submitting' ? approval : null;
   }
 

@@ -68,7 +68,7 @@ class World {
       observerId: () => 'a',
     };
     const due = ({ key }: { readonly key: string }) => eventApproval({ key });
-    return new StartQueue({ ports, deps: this.time, due, isProtected: () => true, answered: () => true }, NEVER);
+    return new StartQueue({ ports, deps: this.time, due, isProtected: () => true, sent: () => {}, answered: () => true }, NEVER);
   }
 }
 

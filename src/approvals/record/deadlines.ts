@@ -1,4 +1,5 @@
-// Wall times of deadlines → one call for each when it is due, whatever the clocks do.
+// Wall times of deadlines → the key of each when it is due, whatever the clocks do.
+import { type Observable, Subject } from 'rxjs';
 import type { CancelTimer, Deps } from '../../time/clock.ts';
 
 /** Timers of any length are asked for in pieces, and a wall clock that was set back is noticed. */
@@ -11,13 +12,16 @@ interface Deadline {
 
 export class Deadlines implements Disposable {
   readonly #deps: Pick<Deps, 'wallMs' | 'after'>;
-  readonly #onDue: (key: string) => void;
+  readonly #due$ = new Subject<string>();
   readonly #ahead = new Map<string, Deadline>();
 
-  /** `onDue` is called again at each look until `set` says otherwise. */
-  constructor(deps: Pick<Deps, 'wallMs' | 'after'>, onDue: (key: string) => void) {
+  constructor(deps: Pick<Deps, 'wallMs' | 'after'>) {
     this.#deps = deps;
-    this.#onDue = onDue;
+  }
+
+  /** Each key when it is due, and again at each look until `set` says otherwise. */
+  get due$(): Observable<string> {
+    return this.#due$;
   }
 
   /** In place of what this event had; null for none. */
@@ -27,10 +31,10 @@ export class Deadlines implements Disposable {
     if (dueMs !== null) this.#wait(key, dueMs);
   }
 
-  /** Calls for deadlines that are due though their timers have not fired, as after the wall clock was set. */
+  /** Tells deadlines that are due though their timers have not fired, as after the wall clock was set. */
   lookAgain(): void {
     const nowMs = this.#deps.wallMs();
-    for (const [key, { dueMs }] of [...this.#ahead]) if (dueMs <= nowMs) this.#onDue(key);
+    for (const [key, { dueMs }] of [...this.#ahead]) if (dueMs <= nowMs) this.#due$.next(key);
   }
 
   [Symbol.dispose](): void {
@@ -45,7 +49,7 @@ export class Deadlines implements Disposable {
   }
 
   #awake(key: string, dueMs: number): void {
-    if (dueMs <= this.#deps.wallMs()) this.#onDue(key);
+    if (dueMs <= this.#deps.wallMs()) this.#due$.next(key);
     else this.#wait(key, dueMs);
   }
 }

@@ -1,0 +1,83 @@
+// What the metadata service answers to StartRequests → what became of the approvals that stood in them.
+import type { EventApproval } from '../../model/approvals.ts';
+import { type Deps, now } from '../../time/clock.ts';
+import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
+import type { AuditTrail } from './audit-trail.ts';
+import type { Ledger } from './ledger.ts';
+import { NOTHING, type Pending } from './pending.ts';
+import type { Reviews } from './reviews.ts';
+import { begun, moved } from './transitions.ts';
+
+export interface AnswersParts {
+  readonly ledger: Ledger;
+  readonly reviews: Reviews;
+  readonly chronicle: AuditTrail;
+  readonly ports: Pick<ApprovalPorts, 'events'>;
+  readonly deps: Deps;
+}
+
+export class Answers {
+  readonly #parts: AnswersParts;
+
+  constructor(parts: AnswersParts) {
+    this.#parts = parts;
+  }
+
+  /** A StartRequest with all of these leaves now; one of the calls below follows, or the bridge ends. */
+  sent(posted: readonly EventApproval[]): void {
+    for (const each of posted) this.#parts.ledger.doubts.sent(each);
+  }
+
+  /**
+   * It was answered, and not with a yes: for the record. What has started meanwhile has started without it, or nobody can know, where the
+   * answer was lost.
+   * @throws BridgeError BRIDGE_STORE_*
+   */
+  refused(posted: readonly EventApproval[], status: number | string | null, mayHaveArrived: boolean): void {
+    const { ledger } = this.#parts;
+    for (const each of posted) ledger.doubts.answered(each);
+    ledger.commit(
+      posted.flatMap((each) => [ledger.answerRecord.line(each, status, mayHaveArrived), this.#afterRefusal(each, mayHaveArrived)]),
+    );
+  }
+
+  /** What became of all of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
+  conclude(posted: readonly EventApproval[], verdict: SubmissionVerdict, status: number): void {
+    const { ledger } = this.#parts;
+    for (const each of posted) ledger.doubts.answered(each);
+    ledger.commit(posted.map((each) => this.#concluded(each, verdict, status)));
+  }
+
+  #afterRefusal(posted: EventApproval, mayHaveArrived: boolean): Pending {
+    const { ledger, reviews, ports, deps } = this.#parts;
+    const before = ledger.approvalOf(posted.key, posted.occurrence);
+    if (mayHaveArrived && before !== null) ledger.doubts.add(before);
+    const known = ports.events().get(posted.key);
+    if (before === null || known === undefined) return NOTHING;
+    // Its approval became void, held or moot while the request was in flight.
+    const isMootNoMore = before.state === 'moot' && mayHaveArrived;
+    if (!isMootNoMore && (before.state !== 'submitting' || known.event.eventStatus !== 'Started')) return NOTHING;
+    const at = now(deps);
+    return isMootNoMore ? reviews.inDoubt(known, before, at) : reviews.review(known, before, at);
+  }
+
+  #concluded(posted: EventApproval, verdict: SubmissionVerdict, status: number): Pending {
+    const { ledger, chronicle, ports, deps } = this.#parts;
+    const before = ledger.approvalOf(posted.key, posted.occurrence);
+    const known = ports.events().get(posted.key);
+    if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NOTHING;
+    const at = now(deps);
+    const late = before.votes.filter((vote) => posted.votes.every(({ approver }) => approver !== vote.approver));
+    const { decision, policy } = posted;
+    const state = verdict === 'moot' ? ledger.doubts.passedBy(posted.key) : verdict;
+    const told = moved({ ...before, decision, policy, votes: [...posted.votes, ...late] }, state, at);
+    // A document may show the start before the answer is there.
+    const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
+    const entry = chronicle.verdict({ known, posted, before, after, status, at });
+    const apply = (): void => {
+      chronicle.tell(entry);
+      ledger.keep(after);
+    };
+    return { isNews: true, write: (transaction) => chronicle.write(transaction, [entry]), apply };
+  }
+}

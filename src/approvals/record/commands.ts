@@ -1,0 +1,73 @@
+// What an approver asked for → votes and holds, all of a request in one transaction.
+import type { ApprovalOrigin, EventApproval } from '../../model/approvals.ts';
+import type { Instant } from '../../model/events.ts';
+import { type Deps, now } from '../../time/clock.ts';
+import type { ApprovalCommand } from '../requests/approval-command.ts';
+import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { Rules } from '../rules/quorum.ts';
+import type { ApprovalTransaction } from '../store.ts';
+import type { AuditTrail, Entry } from './audit-trail.ts';
+import type { Ledger } from './ledger.ts';
+import type { Pending } from './pending.ts';
+import { withHold, withoutHolds, withVote } from './transitions.ts';
+
+export interface CommandsParts {
+  readonly rules: Rules;
+  readonly ledger: Ledger;
+  readonly chronicle: AuditTrail;
+  readonly deps: Deps;
+}
+
+export class Commands {
+  readonly #parts: CommandsParts;
+
+  constructor(parts: CommandsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * All of it in one transaction, with what `also` writes; none where all of it is known already and `also` is absent.
+   * @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded.
+   */
+  record(origin: ApprovalOrigin, acts: readonly ApprovalCommand[], also?: (transaction: ApprovalTransaction) => void): void {
+    const { ledger, chronicle, deps } = this.#parts;
+    const at = now(deps);
+    const current = new Map<string, EventApproval>();
+    const entries = acts.flatMap((act): Entry[] => {
+      const { key, occurrence } = act.known;
+      const matter = ledger.matterOf(act.known);
+      const before = current.get(key) ?? ledger.approvalOf(key, occurrence);
+      const after = matter && this.#acted(origin, act, before, matter, at);
+      if (after === null || after === before) return [];
+      current.set(key, after);
+      return [chronicle.entry(act.known, before, after, at, origin)];
+    });
+    const pending: Pending = {
+      isNews: also !== undefined || entries.length > 0,
+      write: (transaction) => {
+        chronicle.write(transaction, entries);
+        also?.(transaction);
+      },
+      apply: () => {
+        for (const entry of entries) chronicle.tell(entry);
+        for (const approval of current.values()) ledger.keep(approval);
+      },
+    };
+    ledger.commit([pending]);
+  }
+
+  #acted(
+    origin: ApprovalOrigin,
+    act: ApprovalCommand,
+    before: EventApproval | null,
+    matter: GovernedEvent,
+    at: Instant,
+  ): EventApproval | null {
+    const { rules } = this.#parts;
+    if (act.kind === 'vote') return withVote(rules, before, matter, { ...origin, hasSeen: act.hasSeen }, at);
+    if (act.kind === 'hold') {
+      return withHold(rules, before, matter, { ...origin, reason: act.reason, at, sentMs: act.sentMs, replaced: null });
+    }
+    return before && withoutHolds(rules, before, matter, act.holders, at);
+  }
+}

@@ -1,0 +1,71 @@
+// Deadlines that fall due → approved where the rule says so and this process sees the event, else left to Azure (behaviour 8.6).
+import type { Logger } from 'pino';
+import { messageOf } from '../../errors.ts';
+import type { KnownEvent } from '../../model/events.ts';
+import { type Deps, now } from '../../time/clock.ts';
+import type { ApprovalPorts } from '../ports.ts';
+import { type Governed, isPast } from '../rules/governed-event.ts';
+import type { Rules } from '../rules/quorum.ts';
+import { stepOf } from './audit-steps.ts';
+import type { AuditTrail, Entry } from './audit-trail.ts';
+import type { Deadlines } from './deadlines.ts';
+import type { Ledger } from './ledger.ts';
+import { stands, withDeadline } from './transitions.ts';
+
+export interface DueParts {
+  readonly rules: Rules;
+  readonly ledger: Ledger;
+  readonly deadlines: Deadlines;
+  readonly chronicle: AuditTrail;
+  readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'isBlind'>;
+  readonly deps: Deps;
+  readonly logger: Logger;
+}
+
+/** From now on. */
+export function decideWhenDue(parts: DueParts): void {
+  parts.deadlines.due$.subscribe((key) => fallDue(key, parts));
+}
+
+function fallDue(key: string, parts: DueParts): void {
+  const { ports, ledger, deadlines, logger } = parts;
+  const known = ports.events().get(key);
+  const matter = known && ledger.matterOf(known);
+  if (!known || !matter || matter.governed.isDone) {
+    deadlines.set(key, null);
+    return;
+  }
+  try {
+    decide(known, matter.governed, parts);
+  } catch (error) {
+    // Whoever keeps the store tells its faults; the next document tries again.
+    logger.error({ eventId: key, reason: messageOf(error) }, 'a deadline fell due and could not be stored; it is tried again');
+  }
+}
+
+function decide(known: KnownEvent, governed: Governed, { rules, ledger, chronicle, ports, deps }: DueParts): void {
+  const at = now(deps);
+  const before = ledger.approvalOf(known.key, known.occurrence);
+  const done = { ...governed, isDone: true };
+  const isSeen = sees(known, ports);
+  // It stays undecided when sight is back, though the disk may be full now and has no room for the record.
+  if (!isSeen) ledger.rulings.keep(known, done);
+  const approves = isSeen && governed.ruling.deadline?.then === 'approve' && !isPast(known.event, at.wallMs);
+  const after = approves ? withDeadline(rules, before, { known, governed }, at) : before;
+  const isDecided = after !== null && after !== before;
+  const left = stepOf('left', at.wallMs, governed.ruling.policy, { reason: 'deadline' });
+  const entry: Entry = isDecided
+    ? chronicle.entry(known, before, after, at)
+    : { known, before, after, changes: [], steps: stands(before) ? [] : [left] };
+  const apply = (): void => {
+    ledger.rulings.keep(known, done);
+    chronicle.tell(entry);
+    if (isDecided) ledger.keep(after);
+  };
+  ledger.commit([{ isNews: true, write: (transaction) => chronicle.write(transaction, [entry]), apply }]);
+}
+
+/** Whether this process sees the event as Scheduled. */
+function sees({ listed, event }: KnownEvent, ports: DueParts['ports']): boolean {
+  return listed && event.eventStatus === 'Scheduled' && ports.lastReadAt() !== null && !ports.isBlind();
+}
