@@ -1,7 +1,7 @@
 // docs/receive/examples/drain-an-http-service.md → its service and bridge keep what the page says.
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import type { Program } from '../support/program.ts';
 import { Example, linesOf, says } from './documented-example.ts';
 
@@ -33,13 +33,19 @@ async function served(example: Example): Promise<Program> {
   return service;
 }
 
-test('running requests end, new ones are refused, then it approves, and afterwards it serves again; a repeat does nothing; with the output of the page', async (t) => {
+/** The page's service with one request that still runs, and the event for which it drains. */
+async function draining(t: TestContext) {
   const example = await Example.on(t, PAGE);
   const service = await served(example);
   await example.bridge();
   const slow = await slowRequest(example.port);
   const event = example.schedule();
   await says(service, 'Reboot: no new requests, 1 still running');
+  return { example, service, slow, event };
+}
+
+test('running requests end, new ones are refused, then it approves, and afterwards it serves again; a repeat does nothing; with the output of the page', async (t) => {
+  const { example, service, slow, event } = await draining(t);
   await example.seen();
   assert.deepEqual([await status(example.port), example.azure.approvals()], [503, []]);
   assert.equal(await slow.end(), 'first last');
@@ -54,12 +60,7 @@ test('running requests end, new ones are refused, then it approves, and afterwar
 });
 
 test('called off while it drains, it serves again and has approved nothing', async (t) => {
-  const example = await Example.on(t, PAGE);
-  const service = await served(example);
-  await example.bridge();
-  const slow = await slowRequest(example.port);
-  const event = example.schedule();
-  await says(service, 'Reboot: no new requests, 1 still running');
+  const { example, service, slow, event } = await draining(t);
   example.azure.cancel(event.EventId);
   await example.seen();
   await slow.end();
@@ -70,12 +71,7 @@ test('called off while it drains, it serves again and has approved nothing', asy
 });
 
 test('killed while it drains, it comes up shut, and approves when the delivery comes again', async (t) => {
-  const example = await Example.on(t, PAGE);
-  const service = await served(example);
-  await example.bridge();
-  await slowRequest(example.port);
-  const event = example.schedule();
-  await says(service, 'Reboot: no new requests, 1 still running');
+  const { example, service, event } = await draining(t);
   await service.end('SIGKILL');
   const again = await served(example);
   assert.equal(await status(example.port), 503);

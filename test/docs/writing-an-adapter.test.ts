@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { CloudEvent } from 'cloudevents';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { type Arrival, type FarSide, testAdapter } from '../adapters/contract.ts';
+import { receiverSwitches } from '../adapters/receiver-switches.ts';
 import { WebhookReceiver } from '../far-sides/webhook-receiver.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 
@@ -83,23 +84,7 @@ async function startCollector(t: TestContext): Promise<FarSide> {
     options: { url: receiver.url, allowInsecure: true, allowPrivate: ['127.0.0.0/8'], headers: { authorization: { env: 'KEY' } } },
     secrets: { KEY: 'Key key-nobody-may-see' },
     arrivals: () => receiver.requests.flatMap(({ body }) => linesIn(body.toString()).map(arrival)),
-    contacts: () => receiver.connections,
-    hang: () => {
-      receiver.default = 'hang';
-    },
-    isStuck: () => receiver.requests.length > 0,
-    stuckBytes: 0,
-    accept: () => {
-      receiver.default = { status: 204 };
-    },
-    refuse: () => {
-      receiver.default = { status: 422 };
-    },
-    overload: () => {
-      receiver.default = { status: 503, headers: { 'retry-after': '7' } };
-    },
-    leave: () => receiver.stop(),
-    comeBack: () => receiver.start(),
+    ...receiverSwitches(receiver),
   };
 }
 

@@ -4,6 +4,7 @@ import { type CloudEvent, HTTP } from 'cloudevents';
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { type Answer, type ReceivedRequest, WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
+import { receiverSwitches } from '../receiver-switches.ts';
 
 testAdapter({ definition: webhook, variant: 'with a handshake', start: startReceiver, awayIs: 'retry' });
 
@@ -32,15 +33,8 @@ async function startReceiver(t: TestContext): Promise<FarSide> {
     },
     secrets: { HOOK_URL: `${receiver.url}?token=query-token-nobody-may-see`, HOOK_TOKEN: 'Bearer token-nobody-may-see', path: '/hook' },
     arrivals: () => deliveries().map(arrival),
-    contacts: () => receiver.connections,
-    hang: () => answer('hang'),
+    ...receiverSwitches(receiver, answer),
     isStuck: () => deliveries().length > 0,
-    stuckBytes: 0,
-    accept: () => answer({ status: 204 }),
-    refuse: () => answer({ status: 422, body: 'no' }),
-    overload: () => answer({ status: 503, headers: { 'retry-after': '7' } }),
-    leave: () => receiver.stop(),
-    comeBack: () => receiver.start(),
   };
 }
 

@@ -5,6 +5,7 @@ import { webhook } from '../../../adapters/webhook/webhook.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import { type ReceivedRequest, WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
+import { receiverSwitches } from '../receiver-switches.ts';
 
 testAdapter({ definition: webhook, start: receiverOf({}, whole), awayIs: 'retry' });
 testAdapter({
@@ -45,23 +46,7 @@ async function startReceiver(t: TestContext, options: Readonly<Record<string, un
       path: '/hook',
     },
     arrivals: () => receiver.requests.flatMap(read),
-    contacts: () => receiver.connections,
-    hang: () => {
-      receiver.default = 'hang';
-    },
-    isStuck: () => receiver.requests.length > 0,
-    stuckBytes: 0,
-    accept: () => {
-      receiver.default = { status: 204 };
-    },
-    refuse: () => {
-      receiver.default = { status: 422, body: 'no' };
-    },
-    overload: () => {
-      receiver.default = { status: 503, headers: { 'retry-after': '7' } };
-    },
-    leave: () => receiver.stop(),
-    comeBack: () => receiver.start(),
+    ...receiverSwitches(receiver),
   };
 }
 

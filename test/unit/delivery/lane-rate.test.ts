@@ -21,6 +21,18 @@ function kill({ adapter }: ReturnType<typeof laneFixture>, store: MemoryLaneStor
   store.kept.set('hooks', kept);
 }
 
+/** A lane that may send once a minute has sent once, and is closed. */
+async function afterOneRequest() {
+  const time = new VirtualTime();
+  const store = new MemoryLaneStore(time.wallMs);
+  const first = laneFixture({ time, store, limits: { perMinute: 1 } });
+  first.queue('one');
+  first.lane.start();
+  await time.advance(SECOND);
+  await first.lane.close();
+  return { time, store };
+}
+
 test('so many as are allowed go at once, the next when a minute has passed, and nothing wakes up in between (W-7)', async () => {
   const { lane, queue, time, watch } = laneFixture({ limits: { perMinute: 3 } });
   const began = watch();
@@ -174,13 +186,7 @@ test('a kill long after the last request does not count it anew: its end was wri
 });
 
 test('a lane that is closed without having sent anything leaves the window as it was', async () => {
-  const time = new VirtualTime();
-  const store = new MemoryLaneStore(time.wallMs);
-  const first = laneFixture({ time, store, limits: { perMinute: 1 } });
-  first.queue('one');
-  first.lane.start();
-  await time.advance(SECOND);
-  await first.lane.close();
+  const { time, store } = await afterOneRequest();
   const idle = laneFixture({ time, store, limits: { perMinute: 1 } });
   await idle.lane.close();
   const third = laneFixture({ time, store, limits: { perMinute: 1 } });
@@ -193,13 +199,7 @@ test('a lane that is closed without having sent anything leaves the window as it
 });
 
 test('a clock that was set back over a restart lets nothing out early', async () => {
-  const time = new VirtualTime();
-  const store = new MemoryLaneStore(time.wallMs);
-  const first = laneFixture({ time, store, limits: { perMinute: 1 } });
-  first.queue('one');
-  first.lane.start();
-  await time.advance(SECOND);
-  await first.lane.close();
+  const { time, store } = await afterOneRequest();
   time.jumpWall(-HOUR);
   const second = laneFixture({ time, store, limits: { perMinute: 1 } });
   const began = second.watch();

@@ -55,6 +55,16 @@ async function failure(promise: Promise<unknown>): Promise<Error> {
   return error.name === 'KafkaJSNumberOfRetriesExceeded' ? (error.cause as Error) : error;
 }
 
+/** A request on the first connection to which the broker says nothing; the client waits for 10 s. */
+async function unanswered(t: TestContext) {
+  const broker = await ScriptedBroker.start(t, { keepsHalfOpen: true });
+  const { admin, time } = await connected(t, broker, { timeout: 10_000 });
+  broker.script = ({ api, connection }) => (api === 'metadata' && connection === 1 ? [] : undefined);
+  const asking = failure(admin.listTopics());
+  await poll(() => broker.count('metadata') >= 2, 'the request');
+  return { broker, admin, time, asking };
+}
+
 test('a connection with nothing to do has no timer, where that of kafkajs by itself has two (repair: idle-timer, request-timer)', async (t) => {
   const broker = await ScriptedBroker.start(t);
   const before = timers();
@@ -70,11 +80,7 @@ test('a connection with nothing to do has no timer, where that of kafkajs by its
 });
 
 test('a request without an answer fails when its time is over, and the next one goes over a new connection (repair: dead-connection, request-timer)', async (t) => {
-  const broker = await ScriptedBroker.start(t, { keepsHalfOpen: true });
-  const { admin, time } = await connected(t, broker, { timeout: 10_000 });
-  broker.script = ({ api, connection }) => (api === 'metadata' && connection === 1 ? [] : undefined);
-  const asking = failure(admin.listTopics());
-  await poll(() => broker.count('metadata') >= 2, 'the request');
+  const { broker, admin, time, asking } = await unanswered(t);
   await time.advance(9_999);
   assert.equal(broker.sockets.size, 1);
   await time.advance(1);
@@ -90,11 +96,7 @@ test('a request without an answer fails when its time is over, and the next one 
 });
 
 test('what a connection says after it was given up is no part of an answer on the next one (repair: late-words)', async (t) => {
-  const broker = await ScriptedBroker.start(t, { keepsHalfOpen: true });
-  const { admin, time } = await connected(t, broker, { timeout: 10_000 });
-  broker.script = ({ api, connection }) => (api === 'metadata' && connection === 1 ? [] : undefined);
-  const asking = failure(admin.listTopics());
-  await poll(() => broker.count('metadata') >= 2, 'the request');
+  const { broker, admin, time, asking } = await unanswered(t);
   await time.advance(10_000);
   await asking;
   broker.script = (request) => {
