@@ -2,6 +2,7 @@
 import type { AdapterDefinition } from './adapter.ts';
 import { kafka } from './kafka/kafka.ts';
 import { serviceBus } from './service-bus/service-bus.ts';
+import { splunk } from './splunk/splunk.ts';
 import { stdout } from './stdout/stdout.ts';
 import { webhook } from './webhook/webhook.ts';
 
@@ -9,4 +10,4 @@ import { webhook } from './webhook/webhook.ts';
  * By `type`. A definition itself is light: its options and a `create` without I/O. An adapter that needs a heavy client imports it
  * at its first use (`await import(…)` in `check` and `deliver`), so that a sink which is not configured costs no memory.
  */
-export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [stdout, webhook, kafka, serviceBus];
+export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [stdout, webhook, kafka, serviceBus, splunk];

@@ -1,0 +1,77 @@
+// Encoded batches → what the HTTP Event Collector says of each member; a check without an event.
+import { BridgeError } from '../../src/errors.ts';
+import type { Delivery } from '../../src/model/events.ts';
+import type { HttpAnswer } from '../../src/net/http-exchange.ts';
+import type { AdapterDeps, Outcome } from '../adapter.ts';
+import { type Authorization, secretAuthorization } from '../http/authorization.ts';
+import type { HttpSinkKind, SinkDoors, SinkRequest } from '../http/http-sink.ts';
+import { Acknowledgement } from './acknowledgement.ts';
+import { collectorFault, NO_DATA, readAnswer } from './collector-answer.ts';
+import { type EncodeEvents, eventEncoder } from './event-encoder.ts';
+import { collectorBase, type SplunkOptions } from './splunk-options.ts';
+
+const PATH = '/services/collector/event';
+
+/** Posts events, and waits until they are indexed where there is an acknowledgement to wait for. */
+export class EventCollector implements HttpSinkKind {
+  readonly inFlight = 4;
+  /** The attributes stand in the event and, once more, in its fields. */
+  readonly growth = 2;
+  readonly base = collectorBase;
+  readonly credentials = 'token';
+  readonly authorization: Authorization;
+  readonly #encode: EncodeEvents;
+  /** Null where code 0 is all that is waited for. */
+  readonly #acknowledgement: Acknowledgement | null;
+
+  constructor(options: SplunkOptions, deps: AdapterDeps) {
+    this.authorization = secretAuthorization([['token', options.token]], ([token]) => `Splunk ${token}`, deps);
+    this.#encode = eventEncoder(options);
+    this.#acknowledgement = options.acknowledge ? new Acknowledgement(deps) : null;
+  }
+
+  async before(doors: SinkDoors): Promise<void> {
+    await this.#acknowledgement?.confirm(doors);
+  }
+
+  encode(batch: readonly Delivery[]): SinkRequest {
+    return this.#request(this.#encode(batch));
+  }
+
+  async judge(answer: HttpAnswer, batch: readonly Delivery[], doors: SinkDoors): Promise<readonly Outcome[]> {
+    const fault = collectorFault(answer, doors.faults, batch.length === 1);
+    if (fault === null) {
+      await this.#acknowledgement?.wait(readAnswer(answer).ackId, doors);
+      return batch.map(() => 'accepted');
+    }
+    const place = readAnswer(answer).invalidEvent ?? -1;
+    const suspect = batch[place];
+    if (fault.disposition !== 'refused' || batch.length === 1 || suspect === undefined) throw fault;
+    const outcome = await this.#alone(suspect, doors);
+    return batch.map((_, index) => (index === place ? outcome : fault));
+  }
+
+  /** An empty body is refused for being empty once everything else is in order: token, channel, and whether events are taken at all. */
+  async check(doors: SinkDoors): Promise<null> {
+    const answer = await doors.post(this.#request(''));
+    if (readAnswer(answer).code !== NO_DATA)
+      throw collectorFault(answer, doors.faults, false) ?? doors.faults.noAnswer(answer.status, 'HEC');
+    await this.#acknowledgement?.confirm(doors);
+    return null;
+  }
+
+  /** Not all releases count from 0, so whether it is to blame shows when it goes alone. */
+  async #alone(delivery: Delivery, doors: SinkDoors): Promise<Outcome> {
+    try {
+      const [outcome] = await this.judge(await doors.post(this.encode([delivery])), [delivery], doors);
+      return outcome ?? 'accepted';
+    } catch (error) {
+      if (error instanceof BridgeError && error.disposition === 'refused') return error;
+      throw error;
+    }
+  }
+
+  #request(body: Uint8Array | string): SinkRequest {
+    return { path: PATH, headers: { 'content-type': 'application/json', ...this.#acknowledgement?.headers }, body };
+  }
+}

@@ -1,0 +1,28 @@
+// Deliveries → the concatenated JSON objects of the HTTP Event Collector.
+import { type LogRecord, logRecord } from '../../src/log-record/log-record.ts';
+import type { Delivery } from '../../src/model/events.ts';
+import type { SplunkOptions } from './splunk-options.ts';
+
+export type EncodeEvents = (batch: readonly Delivery[]) => Uint8Array;
+
+export function eventEncoder(options: Pick<SplunkOptions, 'index' | 'source' | 'sourcetype'>): EncodeEvents {
+  return (batch) => Buffer.concat(batch.flatMap((delivery) => envelope(delivery, options)));
+}
+
+/** Around the bytes of the CloudEvent as they are stored. */
+function envelope({ bytes, timeMs }: Delivery, { index, source, sourcetype }: Parameters<typeof eventEncoder>[0]): readonly Uint8Array[] {
+  const { host, attributes } = logRecord(bytes);
+  const metadata = JSON.stringify({
+    time: timeMs / 1000,
+    ...(host !== null && { host }),
+    source: source ?? attributes['source'],
+    sourcetype,
+    ...(index !== undefined && { index }),
+  });
+  return [Buffer.from(`${metadata.slice(0, -1)},"event":`), bytes, Buffer.from(`,"fields":${JSON.stringify(fieldsOf(attributes))}}`)];
+}
+
+/** Indexed fields are flat, and texts alone. */
+function fieldsOf(attributes: LogRecord['attributes']): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, String(value)]));
+}

@@ -1,0 +1,56 @@
+// What the configuration says of a Splunk sink → checked options, and the faults of its token.
+import * as v from 'valibot';
+import { secret } from '../../src/schema/pieces.ts';
+import type { OptionFault } from '../adapter.ts';
+import { connectionEntries } from '../http/connections.ts';
+import { headerFault } from '../http/header-value.ts';
+import { batchEntries, httpChecks, httpEntries, ownAuthorization, timeoutEntry } from '../http/http-options.ts';
+
+/** What leads to the same collector as its base. */
+const EVENT_PATH = /\/services\/collector(\/event(\/1\.0)?)?\/*$/;
+
+const named = (description: string) => v.exactOptional(v.pipe(v.string(), v.minLength(1), v.description(description)));
+
+/** The Splunk sink's options (behaviour 9.4). */
+export const splunkOptions = v.pipe(
+  v.strictObject({
+    type: v.pipe(v.optional(v.literal('splunk')), v.description('The kind of sink.')),
+    ...httpEntries,
+    timeout: timeoutEntry(
+      '30s',
+      'How long one delivery may take, from the connection to the answer or, with acknowledge, to the acknowledgment.',
+    ),
+    token: v.pipe(secret(), v.description('The token of the HTTP Event Collector: { env: NAME } or { file: PATH }.')),
+    index: named('The index to write to. Default: that of the token.'),
+    source: named("The `source` of every event. Default: the CloudEvent's own source."),
+    sourcetype: v.pipe(
+      v.optional(v.pipe(v.string(), v.minLength(1)), 'scheduled-events-bridge'),
+      v.description('The `sourcetype` of every event. Default scheduled-events-bridge.'),
+    ),
+    acknowledge: v.pipe(
+      v.optional(v.boolean(), false),
+      v.description(
+        'A delivery counts as accepted once the indexer has acknowledged it, within timeout; needs a token with indexer acknowledgment. Default false.',
+      ),
+    ),
+    ...batchEntries('', { members: 500, bytes: '512KiB' }),
+    ...connectionEntries,
+  }),
+  httpChecks(),
+  ownAuthorization('token'),
+);
+
+export type SplunkOptions = v.InferOutput<typeof splunkOptions>;
+
+/** What is wrong with the value of the token. */
+export function tokenFaults({ token }: SplunkOptions): readonly OptionFault[] {
+  const fault = headerFault(token.reveal());
+  return fault === null ? [] : [{ key: 'token', message: fault }];
+}
+
+/** `url` may be the base of the collector or lead to its events. */
+export function collectorBase(url: URL): URL {
+  const base = new URL(url);
+  base.pathname = url.pathname.replace(EVENT_PATH, '');
+  return base;
+}

@@ -1,0 +1,12 @@
+// The kind `splunk`: options → an adapter that posts CloudEvents to an HTTP Event Collector of Splunk.
+import type { AdapterDefinition } from '../adapter.ts';
+import { httpSink } from '../http/http-sink.ts';
+import { EventCollector } from './event-collector.ts';
+import { type SplunkOptions, splunkOptions, tokenFaults } from './splunk-options.ts';
+
+export const splunk: AdapterDefinition<SplunkOptions> = httpSink({
+  type: 'splunk',
+  options: splunkOptions,
+  secretFaults: tokenFaults,
+  make: (options, deps) => new EventCollector(options, deps),
+});

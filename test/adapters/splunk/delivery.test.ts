@@ -1,0 +1,249 @@
+// An HTTP Event Collector on loopback → what arrives of a delivery, what each of its codes leads to, and when it counts as indexed.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Disposition } from '../../../src/errors.ts';
+import { logRecord } from '../../../src/log-record/log-record.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { poll } from '../../support/poll.ts';
+import { HOUR, SECOND } from '../../virtual/lane-fixture.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { adapterLane } from '../adapter-lane.ts';
+import { failed } from '../contract.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+import { type SplunkSetup, startSplunk, TOKEN } from './start-splunk.ts';
+
+const never = new AbortController().signal;
+
+test('an event has its time, source and fields around the CloudEvent as it is stored', async (t) => {
+  const { collector, deliver } = await startSplunk(t, { options: { index: 'azure' } });
+  await deliver({ seq: 1 });
+  const { eventBytes, ...event } = collector.events[0] ?? assert.fail('nothing arrived');
+  const { bytes } = sampleDelivery({ seq: 1 });
+  assert.deepEqual(Buffer.from(eventBytes), Buffer.from(bytes));
+  const { attributes } = logRecord(bytes);
+  assert.deepEqual(event, {
+    time: 1767225600,
+    source: attributes['source'],
+    sourcetype: 'scheduled-events-bridge',
+    index: 'azure',
+    event: JSON.parse(Buffer.from(bytes).toString()),
+    fields: attributes,
+  });
+  assert.equal(collector.receiver.requests[0]?.headers.authorization, `Splunk ${TOKEN}`);
+});
+
+test('source and sourcetype can be chosen, the VM is the host, numbers are texts in the fields, and a time keeps its fraction', async (t) => {
+  const { collector, adapter } = await startSplunk(t, { options: { source: 'vm', sourcetype: 'azure:event' } });
+  const sample = sampleDelivery();
+  const stored = JSON.parse(Buffer.from(sample.bytes).toString());
+  const text = JSON.stringify({ ...stored, severitynumber: 13, data: { ...stored.data, observer: { name: 'WestNO_0' } } });
+  await adapter.deliver([{ ...sample, timeMs: sample.timeMs + 123, bytes: Buffer.from(text) }], never);
+  const { time, host, source, sourcetype, fields } = collector.events[0] ?? assert.fail('nothing arrived');
+  assert.deepEqual([time, host, source, sourcetype, fields?.['severitynumber']], [1767225600.123, 'WestNO_0', 'vm', 'azure:event', '13']);
+});
+
+const HOSTILE = ['"}{"event":"x"}', '|=\\', 'a\nb\r\tc', '\0\u0001', '\u202eabc', '\ud800', '💥', 'x'.repeat(64 * 1024)];
+
+test('texts with quotes, braces, line ends, NUL, marks and lone surrogates come out as they went in, each in its event', async (t) => {
+  const { collector, adapter } = await startSplunk(t);
+  const batch = HOSTILE.map((text, index) => sampleDelivery({ seq: index + 1, mark: text }));
+  assert.equal(
+    (await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'),
+    true,
+  );
+  const arrived = collector.events.map(({ event }) => (event as { data: { description: string } }).data.description);
+  assert.deepEqual(
+    arrived,
+    HOSTILE.map((text) => `Wartung für „WestNO“ ${text}`),
+  );
+});
+
+for (const path of [
+  '',
+  '/',
+  '/services/collector',
+  '/services/collector/event',
+  '/services/collector/event/',
+  '/services/collector/event/1.0',
+])
+  test(`the url of a collector may end in "${path}"`, async (t) => {
+    const { collector, adapter } = await startSplunk(t);
+    const url = `${collector.url}${path}`;
+    const { deliver } = await startSplunk(t, { options: { url } });
+    assert.deepEqual(await deliver(), ['accepted']);
+    assert.equal(collector.events.length, 1);
+    await adapter.check(never);
+  });
+
+const CODES: readonly (readonly [code: number, disposition: Disposition, advice: RegExp])[] = [
+  [1, 'misconfigured', /token disabled.*enable the token/],
+  [2, 'misconfigured', /token required.*check token/],
+  [3, 'misconfigured', /invalid authorization.*check token/],
+  [4, 'misconfigured', /invalid token.*check token/],
+  [5, 'refused', /no data/],
+  [6, 'refused', /invalid data format/],
+  [7, 'misconfigured', /incorrect index.*check index/],
+  [8, 'retry', /internal error/],
+  [9, 'retry', /server busy/],
+  [10, 'misconfigured', /channel missing.*acknowledge: true/],
+  [11, 'misconfigured', /invalid data channel/],
+  [12, 'refused', /event field required/],
+  [13, 'refused', /event field blank/],
+  [14, 'misconfigured', /acknowledgment disabled.*acknowledge: false/],
+  [15, 'refused', /indexed fields/],
+];
+
+for (const [code, disposition, advice] of CODES)
+  test(`code ${code} of the collector is ${disposition}`, async (t) => {
+    const { collector, deliver } = await startSplunk(t);
+    collector.failsWith = code;
+    const failure = failed((await deliver())[0]);
+    assert.deepEqual([failure.disposition, failure.status], [disposition, code]);
+    assert.match(failure.message, advice);
+  });
+
+const FOREIGN: readonly (readonly [what: string, answer: { status: number; body: string }, code: string])[] = [
+  ['a page', { status: 200, body: '<html>Welcome</html>' }, 'BRIDGE_SINK_ANSWER'],
+  ['nothing', { status: 204, body: '' }, 'BRIDGE_SINK_ANSWER'],
+  ['JSON of something else', { status: 200, body: '{"errors":false}' }, 'BRIDGE_SINK_ANSWER'],
+  ['an error inside a success', { status: 200, body: '{"text":"Server is busy","code":9}' }, 'BRIDGE_SINK_ANSWER'],
+  ['null', { status: 200, body: 'null' }, 'BRIDGE_SINK_ANSWER'],
+  ['a gateway’s 502', { status: 502, body: '<html>' }, 'BRIDGE_SINK_UNAVAILABLE'],
+  ['413', { status: 413, body: '' }, 'BRIDGE_SINK_REFUSED'],
+  ['a code that nobody knows with 429', { status: 429, body: '{"text":"?","code":27}' }, 'BRIDGE_SINK_UNAVAILABLE'],
+];
+
+for (const [what, answer, code] of FOREIGN)
+  test(`${what} in place of an answer of the collector is ${code}`, async (t) => {
+    const { collector, deliver } = await startSplunk(t);
+    collector.receiver.default = answer;
+    assert.equal(failed((await deliver())[0]).code, code);
+  });
+
+for (const [what, setup] of [
+  ['counted from 0', {}],
+  ['counted from 1', { firstNumber: 1 }],
+  ['not numbered', { namesNobody: true }],
+] as const)
+  test(`of a batch with two bad events, ${what}, those alone are dead letters`, async (t) => {
+    const { lane, collector } = await onLane(t);
+    Object.assign(collector, setup, { badText: 'bad' });
+    for (let seq = 1; seq <= 6; seq++) lane.queue({ seq, partitionKey: `key-${seq}`, mark: seq === 2 || seq === 5 ? 'bad' : '' });
+    await lane.pass(SECOND);
+    assert.deepEqual(lane.store.dead.map(({ row, status }) => [row.partitionKey, status]).sort(), [
+      ['key-2', 6],
+      ['key-5', 6],
+    ]);
+    assert.equal(lane.store.accepted.length, 4);
+    assert.equal(new Set(collector.events.map(({ fields }) => fields?.['id'])).size, 4);
+  });
+
+async function onLane(t: TestContext, { options, token }: SplunkSetup = {}) {
+  const time = new VirtualTime();
+  const { adapter, collector, deps } = await startSplunk(t, { time, ...(options && { options }), ...(token && { token }) });
+  return { lane: adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) }), collector, time };
+}
+
+test('a collector that is away for an hour gets everything once it is back', async (t) => {
+  const { lane, collector } = await onLane(t);
+  await collector.receiver.stop();
+  for (const partitionKey of ['a', 'b', 'c']) lane.queue({ partitionKey });
+  await lane.pass(HOUR);
+  await collector.receiver.start();
+  await lane.pass(10 * SECOND);
+  assert.deepEqual([lane.store.accepted.length, collector.events.length, lane.store.dead.length], [3, 3, 0]);
+});
+
+test('a token that is revoked holds what is queued, and one that is renewed in its file sends it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'splunk-token-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'token');
+  writeFileSync(file, TOKEN);
+  const { lane, collector } = await onLane(t, { options: { token: { file } } });
+  collector.tokens.delete(TOKEN);
+  collector.tokens.set('renewed', {});
+  lane.queue();
+  await lane.pass(0);
+  assert.equal(lane.lane.status().state, 'misconfigured');
+  writeFileSync(file, 'renewed\n');
+  await lane.pass(10 * SECOND);
+  assert.deepEqual([lane.store.accepted.length, lane.lane.status().state], [1, 'delivering']);
+});
+
+test('with acknowledge, a batch is accepted once it is indexed, asked for at growing pauses', async (t) => {
+  const { lane, collector, time } = await onLane(t, { options: { acknowledge: true }, token: { acknowledges: true } });
+  collector.isIndexing = false;
+  lane.queue();
+  await poll(() => collector.asked === 2, 'the first question');
+  for (const [pauseMs, asked] of [
+    [200, 3],
+    [400, 4],
+    [800, 5],
+  ] as const) {
+    await time.advance(pauseMs - 1);
+    assert.deepEqual([collector.asked, lane.lane.status().inFlight], [asked - 1, 1]);
+    await time.advance(1);
+    await poll(() => collector.asked === asked, 'the next question');
+  }
+  assert.equal(lane.store.accepted.length, 0);
+  collector.isIndexing = true;
+  await poll(async () => {
+    await time.advance(100);
+    return lane.store.accepted.length === 1;
+  }, 'the acknowledgment');
+  assert.deepEqual([collector.events.length, collector.asked], [1, 6]);
+  const channels = collector.receiver.requests.map(({ headers }) => headers['x-splunk-request-channel']);
+  assert.equal(new Set(channels).size, 1);
+  await lane.pass(HOUR);
+  assert.equal(collector.receiver.requests.length, channels.length, 'nothing is asked without a delivery');
+});
+
+test('what is not acknowledged within timeout is sent again', async (t) => {
+  const options = { acknowledge: true, timeout: '3s' };
+  const { lane, collector, time } = await onLane(t, { options, token: { acknowledges: true } });
+  collector.isIndexing = false;
+  lane.queue();
+  await poll(async () => {
+    await time.advance(100);
+    return lane.lane.status().state === 'backing off';
+  }, 'the time limit');
+  assert.match(lane.lane.status().reason ?? '', /did not answer within 3s/);
+  collector.isIndexing = true;
+  await poll(async () => {
+    await time.advance(100);
+    return lane.store.accepted.length === 1;
+  }, 'the second attempt');
+  assert.equal(collector.events.length, 2);
+});
+
+test('with acknowledge and a token that does not acknowledge, nothing is sent', async (t) => {
+  const { collector, deliver, adapter } = await startSplunk(t, { options: { acknowledge: true } });
+  const failure = failed((await deliver())[0]);
+  assert.deepEqual([failure.code, failure.status], ['BRIDGE_SINK_MISCONFIGURED', 14]);
+  await assert.rejects(adapter.check(never), { status: 14 });
+  assert.equal(collector.events.length, 0);
+});
+
+test('a check shows a bad token and a missing channel, and sends no event', async (t) => {
+  const disabled = await startSplunk(t, { token: { enabled: false } });
+  await assert.rejects(disabled.adapter.check(never), { code: 'BRIDGE_SINK_MISCONFIGURED', status: 1 });
+  const acknowledging = await startSplunk(t, { token: { acknowledges: true } });
+  await assert.rejects(acknowledging.adapter.check(never), { status: 10 });
+  const page = await startSplunk(t);
+  page.collector.receiver.default = { status: 200, body: '<html>' };
+  await assert.rejects(page.adapter.check(never), { code: 'BRIDGE_SINK_ANSWER' });
+  for (const { collector } of [disabled, acknowledging, page]) assert.deepEqual(collector.events, []);
+});
+
+test('a collector whose certificate nobody knows is told so, and one of tls.ca is delivered to', async (t) => {
+  const authority = await CertificateAuthority.create(t);
+  const server = { tls: await authority.issue('IP:127.0.0.1') };
+  const foreign = await startSplunk(t, { server });
+  assert.equal(failed((await foreign.deliver())[0]).code, 'BRIDGE_SINK_TLS');
+  assert.equal(foreign.collector.receiver.requests.length, 0);
+  const known = await startSplunk(t, { server, options: { tls: { ca: authority.file } } });
+  assert.deepEqual(await known.deliver(), ['accepted']);
+});
