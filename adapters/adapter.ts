@@ -21,6 +21,8 @@ export interface AdapterDeps extends Deps {
   /** Already bound to the sink's name. Never give it a secret or a payload. */
   readonly logger: Logger;
   readonly memory: AdapterMemory;
+  /** What relative paths of the options start from: the folder of the configuration. */
+  readonly directory: string;
   /** Where data goes; the process's own standard output outside tests. */
   readonly stdout: Writable;
 }
@@ -41,6 +43,8 @@ export interface AdapterDefinition<Options> {
   secretFaults?(options: Options): readonly OptionFault[];
   /** Faults that take a heavy module to find, such as those of a template. The options' secrets are open; nothing is connected to. */
   contentFaults?(options: Options): Promise<readonly OptionFault[]>;
+  /** The files that it writes, by absolute paths: no other sink may have one of them, and none may lie in the store. Relative ones start from `directory`. */
+  filesOf?(options: Options, directory: string): readonly string[];
   /** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
   create(options: Options, deps: AdapterDeps): Adapter;
   /** Where approvals can come from, for brokers. */

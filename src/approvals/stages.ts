@@ -1,4 +1,4 @@
-// Options, store and ports → the stages of an approval; each knows those above it, and none a later one.
+// Options, store and ports → the stages of an approval; each knows those above it, no later one.
 import type { EventApproval } from '../model/approvals.ts';
 import type { Deps } from '../time/clock.ts';
 import type { MessageResult } from './inbox/inbox.ts';

@@ -86,7 +86,8 @@ export function createAdapter(
 ): ManagedAdapter {
   const sink = config.sinks[name];
   if (sink === undefined) throw new RangeError(`no sink ${name}`);
-  return manageAdapter(sink.adapter.create(sink.options, { ...deps, name, logger, stdout, memory }), name);
+  const { adapter, options, directory } = sink;
+  return manageAdapter(adapter.create(options, { ...deps, name, logger, stdout, memory, directory }), name);
 }
 
 const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };

@@ -10,7 +10,7 @@ import { httpFaults, proofFaults, quorumFaults, serverTlsFaults, tokenFaults, un
 import { fingerprint } from './fingerprint.ts';
 import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
 import { SECTIONS } from './sections.ts';
-import { type ReadSink, readSinks } from './sinks.ts';
+import { type ReadSink, readSinks, sharedFiles } from './sinks.ts';
 import { type ReadSource, readSources, sharedStreams, silentApprovers } from './sources.ts';
 import { exposedFiles, similarNames, type Warning } from './warnings.ts';
 
@@ -91,17 +91,18 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const sourceSecrets = secretFaults(['approvals', 'sources'], sources.filter(isOpen));
   faults.push(...secrets.faults, ...secretFaults(['sinks'], judgeable), ...sourceSecrets);
   if (sourceSecrets.length === 0) faults.push(...sharedStreams(sources.filter(isOpen)));
+  const folder = store && resolve(around.directory, store.path ?? defaultStore(around.env));
+  faults.push(...sharedFiles(judgeable, { directory: around.directory, ...(folder === undefined ? {} : { store: folder }) }));
   if (http) faults.push(...httpFaults(http, file['http']), ...serverTlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']), ...unreachableRules(approvals));
   if (approvals) faults.push(...proofFaults(approvals, file, secrets.opened));
   faults.push(...tokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
 
-  if (faults.length > 0 || !metadata || !cloudevents || !publish || !store || !http || !approvals)
+  if (faults.length > 0 || !metadata || !cloudevents || !publish || !store || folder === undefined || !http || !approvals)
     return { checked: { faults: distinct(faults) }, judgeable };
-  const path = resolve(around.directory, store.path ?? defaultStore(around.env));
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
   const withSources = { ...approvals, sources: Object.fromEntries(sources.flatMap(sourceConfig)) };
-  const options = { metadata, cloudevents, publish, store: { ...store, path }, http, approvals: withSources, sinks: named };
+  const options = { metadata, cloudevents, publish, store: { ...store, path: folder }, http, approvals: withSources, sinks: named };
   return { checked: { options, warnings: [...similarNames(approvals, http), ...exposedFiles(outputs, file, around)] }, judgeable };
 }
 
@@ -125,7 +126,8 @@ function inEntry(at: Path, faults: readonly OptionFault[]): Fault[] {
 
 function sinkConfig({ name, type, definition, common, options, written }: ReadSink, around: Surroundings): [string, SinkConfig][] {
   if (!common) return [];
-  return [[name, { type, adapter: definition, options, ...common, fingerprint: fingerprint(written, around) }]];
+  const { directory } = around;
+  return [[name, { type, adapter: definition, options, directory, ...common, fingerprint: fingerprint(written, around) }]];
 }
 
 function sourceConfig({ name, type, definition, common, options }: ReadSource): [string, SourceConfig][] {

@@ -19,6 +19,8 @@ export interface SinkConfig extends SinkCommon {
   readonly adapter: AdapterDefinition<unknown>;
   /** What the adapter's schema made of its own keys; secrets are open. */
   readonly options: unknown;
+  /** What relative paths in `options` start from. */
+  readonly directory: string;
   /** SHA-256 in hex over all that is configured of it and the values of its secrets: another one means another configuration. */
   readonly fingerprint: string;
 }

@@ -1,4 +1,5 @@
 // Configuration of `sinks` and the adapters → each sink's options, and faults.
+import { dirname } from 'node:path';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { type SinkCommon, sinkCommon } from '../delivery/options.ts';
 import { type Fault, formatPath } from '../schema/faults.ts';
@@ -36,4 +37,21 @@ function secondStdout(section: Readonly<Record<string, unknown>>): Fault[] {
     path: formatPath(['sinks', name]),
     message: `is a second stdout sink beside sinks.${names[0]}: there is one standard output`,
   }));
+}
+
+/** Files that two sinks would write, or that lie among those of the store. Of sinks without a fault of their own, secrets open. */
+export function sharedFiles(sinks: readonly ReadSink[], around: { readonly directory: string; readonly store?: string }): Fault[] {
+  const writers = new Map<string, string>();
+  return sinks.flatMap(({ name, definition, options }) => {
+    const files = definition.filesOf?.(options, around.directory) ?? [];
+    const path = formatPath(['sinks', name]);
+    const faults: Fault[] = [];
+    const shared = files.find((file) => writers.has(file));
+    if (shared !== undefined)
+      faults.push({ path, message: `writes ${shared}, as sinks.${writers.get(shared)} does: give each its own file` });
+    const stored = files.find((file) => dirname(file) === around.store);
+    if (stored !== undefined) faults.push({ path, message: `writes ${stored}, in the folder of the store: name another folder` });
+    for (const file of files) writers.set(file, name);
+    return faults;
+  });
 }

@@ -6,7 +6,8 @@ const LARGEST_BYTES = 1024 * 1024;
 /** Should a pipe take the file's place between the look and the opening, it is not waited for either. Windows has neither flag. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
-class UnfitFile extends Error {}
+/** What a path leads to cannot serve as a file; the message says why. */
+export class UnfitFile extends Error {}
 
 /**
  * Reads a configuration, a secret, a certificate: whatever a person names by its path.
@@ -14,10 +15,10 @@ class UnfitFile extends Error {}
  */
 export function readRegularFile(path: string): string {
   // Before it is opened: some devices do something when they are.
-  expectRegular(statSync(path));
+  expectShortFile(statSync(path));
   const file = openSync(path, FLAGS);
   try {
-    expectRegular(fstatSync(file));
+    expectShortFile(fstatSync(file));
     return textOf(file);
   } finally {
     closeSync(file);
@@ -29,8 +30,13 @@ export function fileFault(error: unknown): string {
   return error instanceof UnfitFile ? `cannot be read: ${error.message}` : `cannot be read (${codeOf(error) ?? 'unreadable'})`;
 }
 
-function expectRegular(entry: Stats): void {
+/** @throws UnfitFile where it is a pipe, a device, a socket or a folder */
+export function expectRegular(entry: Stats): void {
   if (!entry.isFile()) throw new UnfitFile(`it is ${kindOf(entry)}, no regular file`);
+}
+
+function expectShortFile(entry: Stats): void {
+  expectRegular(entry);
   expectShort(entry.size);
 }
 

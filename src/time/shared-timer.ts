@@ -1,4 +1,4 @@
-// Time limits that hardly ever pass → one timer for all of them, which no new or ended limit touches.
+// Time limits that hardly ever pass → one timer for all, which no new or ended limit touches.
 import type { CancelTimer, Deps } from './clock.ts';
 
 interface Limit {

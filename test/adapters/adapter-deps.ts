@@ -15,6 +15,8 @@ export interface AdapterDepsOptions {
   readonly stdout?: Writable;
   /** Empty by default. */
   readonly memory?: AdapterMemory;
+  /** The working directory by default. */
+  readonly directory?: string;
 }
 
 /** Holds what was written last, for as many adapters as are given it: a store that outlives them. */
@@ -32,9 +34,11 @@ export function adapterDeps({
   time = systemDeps(),
   stdout = new PassThrough(),
   memory = adapterMemory(),
+  directory = '.',
 }: AdapterDepsOptions = {}): TestDeps {
   const lines: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
   const { wallMs, elapsedMs, after, random, scheduler } = time;
-  return { wallMs, elapsedMs, after, random, scheduler, name: 'under-test', logger, stdout, memory, logged: () => lines.join('') };
+  const own = { name: 'under-test', logger, stdout, memory, directory, logged: () => lines.join('') };
+  return { wallMs, elapsedMs, after, random, scheduler, ...own };
 }

@@ -1,4 +1,4 @@
-// What the metadata service answers to StartRequests → what became of the approvals that stood in them.
+// Answers to StartRequests → what became of the approvals that stood in them.
 import type { EventApproval } from '../../model/approvals.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';

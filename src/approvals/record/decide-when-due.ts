@@ -1,4 +1,4 @@
-// Deadlines that fall due → approved where the rule says so and this process sees the event, else left to Azure (behaviour 8.6).
+// Deadlines that fall due → approved if the rule says so and the event is seen, else left to Azure.
 import type { Logger } from 'pino';
 import { messageOf } from '../../errors.ts';
 import type { KnownEvent } from '../../model/events.ts';

@@ -1,4 +1,4 @@
-// Reads and StartRequests at any moments, by a metadata service that takes 5 requests a second → how many GETs leave, and that none is answered 429.
+// Reads and StartRequests at any moments → how many GETs leave, and that none is answered 429.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// src/bridge/store-upkeep.ts in virtual time: how often another process's writes are looked for, with polls and without.
+// src/bridge/store-upkeep.ts in virtual time: how often another process's writes are looked for.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';

@@ -1,4 +1,4 @@
-// The formats → which of their fields each member of a CloudEvent has a part in, found by changing one member at a time.
+// The log formats → which of their fields each member of a CloudEvent has a part in.
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 import { toColumns } from '../../../src/log-record/columns.ts';

@@ -1,4 +1,4 @@
-// src/time/shared-timer.ts in virtual time: each limit passes when it is due, and cancelled ones set no timers.
+// src/time/shared-timer.ts in virtual time: a limit passes when due, cancelled ones set no timer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedTimer } from '../../../src/time/shared-timer.ts';

@@ -1,4 +1,4 @@
-// src/time/when-silent.ts in virtual time: a value for each silence, and one timer however much comes.
+// src/time/when-silent.ts in virtual time: a value for each silence, one timer however much comes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Subject } from 'rxjs';

@@ -1,0 +1,43 @@
+// Sinks that write files → faults where two would write the same one, or one the store's.
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import type { AdapterDefinition } from '../../../adapters/adapter.ts';
+import { configOf, faultsOf, surroundings } from '../../support/config.ts';
+
+const options = v.strictObject({ files: v.array(v.string()) });
+
+const writer: AdapterDefinition<v.InferOutput<typeof options>> = {
+  type: 'writer',
+  options,
+  filesOf: ({ files }, directory) => files.map((file) => resolve(directory, file)),
+  create: () => {
+    throw new Error('reading a configuration creates no adapter');
+  },
+};
+
+const AROUND = { ...surroundings(), adapters: [writer] };
+
+function configured(sinks: Readonly<Record<string, readonly string[]>>, rest: object = {}): string {
+  const written = Object.entries(sinks).map(([name, files]) => [name, { type: 'writer', files }]);
+  return JSON.stringify({ version: 1, sinks: Object.fromEntries(written), ...rest });
+}
+
+test('a file that two sinks would write is a fault, however its path is written', () => {
+  assert.deepEqual(faultsOf(configured({ a: ['x', 'events'], b: ['/etc/bridge/y/../events', 'z'] }), AROUND), [
+    'sinks.b: writes /etc/bridge/events, as sinks.a does: give each its own file',
+  ]);
+  assert.deepEqual(Object.keys(configOf(configured({ a: ['x'], b: ['y'] }), AROUND).sinks), ['a', 'b']);
+});
+
+test('a file among those of the store is a fault', () => {
+  assert.deepEqual(faultsOf(configured({ a: ['data/events'] }, { store: { path: './data' } }), AROUND), [
+    'sinks.a: writes /etc/bridge/data/events, in the folder of the store: name another folder',
+  ]);
+  assert.deepEqual(faultsOf(configured({ a: ['data/logs/events'] }, { store: { path: './data' } }), AROUND), []);
+});
+
+test('relative paths of a sink start at the folder of the configuration', () => {
+  assert.equal(configOf(configured({ a: ['x'] }), AROUND).sinks['a']?.directory, '/etc/bridge');
+});
