@@ -33,7 +33,7 @@ export function encodeEach<Made>(
  * message may quote the payload, so its kind alone is shown.
  * @param made what could not be made of the event
  */
-export function unencodable(cause: unknown, sink: string, made: 'request' | 'record' | 'message'): BridgeError {
+export function unencodable(cause: unknown, sink: string, made: 'request' | 'record' | 'message' | 'line'): BridgeError {
   if (cause instanceof BridgeError) return cause;
   const kind = cause instanceof Error ? cause.name : typeof cause;
   return refused(`sink ${sink}: no ${made} could be made of this CloudEvent (${kind}); it goes to the dead letters, please report it`);

@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'smallest-adapter-'));
 after(() => rmSync(folder, { recursive: true }));
 
 testAdapter({
-  definition: await load(smallest, 'file'),
+  definition: await load(smallest, 'append'),
   start: startFile,
   awayIs: 'retry',
   skip: {

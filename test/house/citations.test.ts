@@ -18,7 +18,7 @@ interface Citation {
 }
 
 /** The adapter that docs/develop/writing-an-adapter.md makes. */
-const GUIDES_OWN = 'adapters/file/';
+const GUIDES_OWN = 'adapters/append/';
 
 /** What each of the files cites by the pattern: its last group, or each number in it. */
 function cited(pattern: RegExp, name: (match: RegExpExecArray) => readonly string[]): readonly Citation[] {

@@ -1,4 +1,4 @@
-// The adapter contract, clause by clause, for splunk, with and without acknowledgment: the far side is a collector on loopback.
+// The adapter contract, clause by clause, for splunk, with and without acknowledgment.
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
 import { splunk } from '../../../adapters/splunk/splunk.ts';

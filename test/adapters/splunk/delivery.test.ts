@@ -1,4 +1,4 @@
-// An HTTP Event Collector on loopback → what arrives of a delivery, what each of its codes leads to, and when it counts as indexed.
+// An HTTP Event Collector on loopback → what arrives, what each code leads to, when it is indexed.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

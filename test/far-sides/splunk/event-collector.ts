@@ -1,4 +1,4 @@
-// Tokens and indexes → an HTTP Event Collector on loopback, by Splunk's documented codes, with and without acknowledgment.
+// Tokens and indexes → an HTTP Event Collector on loopback, by Splunk's documented codes.
 import { type ReceivedRequest, type ReceiverOptions, WebhookReceiver } from '../webhook-receiver.ts';
 import { type ReadEvent, readEvents } from './event-reader.ts';
 

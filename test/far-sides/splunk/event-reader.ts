@@ -1,4 +1,4 @@
-// The body of a request to the HTTP Event Collector → its events, or the code that Splunk documents for what is wrong.
+// The body of a request to the HTTP Event Collector → its events, or the code of what is wrong.
 
 /** The members that an event may have, `event` among them; anything else is ignored there. */
 export interface ReadEvent {

@@ -1,0 +1,79 @@
+// Deliveries → lines of a file, each accepted once it is flushed to disk.
+import { resolve } from 'node:path';
+import { unencodable } from '../../src/cloudevents/unencodable.ts';
+import { BridgeError } from '../../src/errors.ts';
+import type { Delivery } from '../../src/model/events.ts';
+import { deadline, orAbort } from '../../src/time/clock.ts';
+import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
+import { type Disk, disk as machineDisk } from './disk.ts';
+import { checkFile } from './file-check.ts';
+import { fileFault, tooSlow } from './file-fault.ts';
+import type { FileOptions } from './file-options.ts';
+import { encodeLine } from './line-encoder.ts';
+import { LogFile } from './log-file.ts';
+
+/** A batch is one write and one flush. Nothing is open between two batches, so there is nothing to close. */
+export class FileAdapter implements Adapter {
+  readonly limits: AdapterLimits;
+  readonly #options: FileOptions;
+  readonly #deps: AdapterDeps;
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #file: LogFile;
+  /** Ends when the disk is done with what it was given last, even where that took too long. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: FileOptions, deps: AdapterDeps, disk: Disk = machineDisk) {
+    this.limits = { inFlight: 1, batch: options.maxBatch, batchBytes: options.maxBatchBytes };
+    this.#options = options;
+    this.#deps = deps;
+    this.#disk = disk;
+    this.#path = resolve(deps.directory, options.path);
+    this.#file = new LogFile(this.#path, options.rotate ?? null, disk);
+  }
+
+  check(signal: AbortSignal): Promise<string | null> {
+    return this.#within(signal, () => checkFile(this.#path, this.#options.rotate !== undefined, this.#disk));
+  }
+
+  async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    const lines = batch.map((delivery) => this.#lineOf(delivery));
+    const writable = lines.filter((line) => line instanceof Uint8Array);
+    const { durable, failure } = await this.#within(signal, () => this.#file.append(writable));
+    const failed = failure === undefined ? null : fileFault(failure, this.#deps.name, this.#path);
+    let position = 0;
+    return lines.map((line) => {
+      if (line instanceof BridgeError) return line;
+      position += 1;
+      return position > durable && failed !== null ? failed : 'accepted';
+    });
+  }
+
+  close(): void {}
+
+  #lineOf(delivery: Delivery): Uint8Array | BridgeError {
+    try {
+      return encodeLine(delivery.bytes, this.#options.format);
+    } catch (cause) {
+      return unencodable(cause, this.#deps.name, 'line');
+    }
+  }
+
+  /** In its turn and in time. A call to the disk cannot be taken back: whoever comes next waits for it. */
+  async #within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const { timeout } = this.#options;
+    const limit = deadline(this.#deps, timeout, () => tooSlow(this.#deps.name, this.#path, timeout), signal);
+    const turn = this.#turn.then(() => {
+      limit.signal.throwIfAborted();
+      return work();
+    });
+    this.#turn = turn.catch(() => {});
+    try {
+      return await orAbort(turn, limit.signal);
+    } catch (error) {
+      throw limit.signal.aborted ? limit.signal.reason : fileFault(error, this.#deps.name, this.#path);
+    } finally {
+      limit.cancel();
+    }
+  }
+}
