@@ -1,0 +1,55 @@
+// A file sink and a folder → deliveries without a pause while others disturb the file, and what is in the folder in the end.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import * as v from 'valibot';
+import { file } from '../../../adapters/file/file.ts';
+import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
+import { adapterDeps } from '../adapter-deps.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+
+const never = new AbortController().signal;
+
+/** Delivers batches of 1 to 5 lines until `disturb` is through. @returns the ids that were accepted, in order */
+export async function deliverMeanwhile(options: object, disturb: () => Promise<void>): Promise<readonly string[]> {
+  const adapter = manageAdapter(file.create(v.parse(file.options, options), adapterDeps()), 'under-test');
+  const accepted: string[] = [];
+  let goesOn = true;
+  const disturbed = disturb().finally(() => {
+    goesOn = false;
+  });
+  for (let seq = 1; goesOn; ) {
+    const batch = Array.from({ length: 1 + (seq % 5) }, () => sampleDelivery({ seq: seq++ }));
+    const outcomes = await adapter.deliver(batch, never);
+    accepted.push(...batch.flatMap(({ id }, index) => (outcomes[index] === 'accepted' ? [id] : [])));
+    // Lets the other side have its turn.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await disturbed;
+  await adapter[Symbol.asyncDispose]();
+  return accepted;
+}
+
+/** The ids in all files of the folder, the oldest file first, the compressed ones too. @throws where a line is not whole */
+export function idsIn(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .sort((a, b) => numberOf(b) - numberOf(a))
+    .flatMap((name) => idsOf(textOf(join(folder, name))));
+}
+
+export function idsOf(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => (JSON.parse(line) as { id: string }).id);
+}
+
+function textOf(path: string): string {
+  const bytes = readFileSync(path);
+  return String(path.endsWith('.gz') ? gunzipSync(bytes) : bytes);
+}
+
+/** Of `events.ndjson.3.gz` 3. */
+function numberOf(name: string): number {
+  return Number(/\.(\d+)(?:\.gz)?$/.exec(name)?.[1] ?? 0);
+}

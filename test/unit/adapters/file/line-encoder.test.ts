@@ -1,0 +1,50 @@
+// CloudEvents with hostile texts → one line in each format, which gives them back.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { encodeLine, FORMATS } from '../../../../adapters/file/line-encoder.ts';
+import { toJournalEntry } from '../../../../src/cloudevents/journal-entry.ts';
+import { flatRecord } from '../../../../src/log-record/flat-record.ts';
+import { logRecord } from '../../../../src/log-record/log-record.ts';
+import { scheduledEvent } from '../../../support/events.ts';
+import { context, eventChange } from '../../cloudevents/changes.ts';
+import { hostileText } from '../../log-record/samples.ts';
+
+const stored = (description: string) =>
+  toJournalEntry(eventChange({ phase: 'scheduled', event: scheduledEvent({ description }) }), context).bytes;
+const lineOf = (...given: Parameters<typeof encodeLine>) => Buffer.from(encodeLine(...given)).toString();
+
+test('json is the CloudEvent, byte for byte as stored', () => {
+  const bytes = stored('Wartung – ü');
+  assert.deepEqual(Buffer.from(encodeLine(bytes, 'json')), Buffer.concat([bytes, Buffer.from('\n')]));
+});
+
+test('whatever an event says, its line is one line, and JSON gives it back', () => {
+  fc.assert(
+    fc.property(hostileText, (description) => {
+      const bytes = stored(description);
+      for (const format of FORMATS) {
+        const line = lineOf(bytes, format);
+        assert.equal(line.indexOf('\n'), line.length - 1, format);
+        if (format !== 'json') assert.ok(!/[\p{Cc}\u2028\u2029]/u.test(line.slice(0, -1)) || format === 'record', format);
+      }
+      assert.equal(JSON.parse(lineOf(bytes, 'json')).data.description, description);
+      assert.deepEqual(JSON.parse(lineOf(bytes, 'record')), JSON.parse(JSON.stringify(flatRecord(logRecord(bytes)))));
+    }),
+  );
+});
+
+test('text and CEF begin as their readers expect', () => {
+  const bytes = stored('Host | maintenance = now\nnext');
+  assert.match(lineOf(bytes, 'text'), /^\d{4}-\d\d-\d\dT[^ ]+ (INFO|WARN|ERROR) .*Host \| maintenance = now next \(.*\)\n$/);
+  assert.match(lineOf(bytes, 'cef'), /^CEF:0\|scheduled-events-bridge\|.* externalId=/);
+});
+
+test('a line of 64 KiB is one line', () => {
+  const bytes = stored('x'.repeat(64 * 1024));
+  for (const format of FORMATS) assert.ok(lineOf(bytes, format).length > 64 * 1024, format);
+});
+
+test('bytes that are no CloudEvent fail in every format that reads them', () => {
+  for (const format of ['record', 'cef', 'text'] as const) assert.throws(() => encodeLine(Buffer.from('{'), format));
+});
