@@ -5,23 +5,31 @@ import { gunzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { file } from '../../../adapters/file/file.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
+import type { Delivery } from '../../../src/model/events.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
 const never = new AbortController().signal;
 
-/** Delivers batches of 1 to 5 lines until `disturb` is through. @returns the ids that were accepted, in order */
-export async function deliverMeanwhile(options: object, disturb: () => Promise<void>): Promise<readonly string[]> {
+/** Delivers `first`, then batches of 1 to 5 lines until `disturb` is through. @returns the ids that were accepted, in order */
+export async function deliverMeanwhile(
+  options: object,
+  disturb: () => Promise<void>,
+  first: readonly Delivery[] = [],
+): Promise<readonly string[]> {
   const adapter = manageAdapter(file.create(v.parse(file.options, options), adapterDeps()), 'under-test');
   const accepted: string[] = [];
+  const deliver = async (batch: readonly Delivery[]) => {
+    const outcomes = await adapter.deliver(batch, never);
+    accepted.push(...batch.flatMap(({ id }, index) => (outcomes[index] === 'accepted' ? [id] : [])));
+  };
+  if (first.length > 0) await deliver(first);
   let goesOn = true;
   const disturbed = disturb().finally(() => {
     goesOn = false;
   });
   for (let seq = 1; goesOn; ) {
-    const batch = Array.from({ length: 1 + (seq % 5) }, () => sampleDelivery({ seq: seq++ }));
-    const outcomes = await adapter.deliver(batch, never);
-    accepted.push(...batch.flatMap(({ id }, index) => (outcomes[index] === 'accepted' ? [id] : [])));
+    await deliver(Array.from({ length: 1 + (seq % 5) }, () => sampleDelivery({ seq: seq++ })));
     // Lets the other side have its turn.
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -1,0 +1,15 @@
+// A program for tests: delivers once to the path that it is given, and checks it; what came of both goes to standard output.
+import * as v from 'valibot';
+import { file } from '../../../adapters/file/file.ts';
+import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
+import { messageOf } from '../../../src/errors.ts';
+import { adapterDeps } from '../adapter-deps.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+
+const adapter = manageAdapter(file.create(v.parse(file.options, JSON.parse(process.argv[2] ?? '')), adapterDeps()), 'under-test');
+const never = new AbortController().signal;
+
+const told = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : messageOf(error));
+const check = await adapter.check(never).then(() => 'can be reached', told);
+const [outcome] = await adapter.deliver([sampleDelivery()], never);
+process.stdout.write(JSON.stringify({ check, outcome: outcome instanceof Error ? outcome.message : outcome }));
