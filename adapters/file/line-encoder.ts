@@ -1,4 +1,4 @@
-// A CloudEvent → its line of the file in one of the formats, with its line end.
+// A CloudEvent → its line of the file in one of the formats, without line end.
 import { toCef } from '../../src/log-record/cef.ts';
 import { flatRecord } from '../../src/log-record/flat-record.ts';
 import { logRecord } from '../../src/log-record/log-record.ts';
@@ -8,11 +8,9 @@ export const FORMATS = ['json', 'record', 'cef', 'text'] as const;
 
 export type Format = (typeof FORMATS)[number];
 
-const LINE_END = Buffer.from('\n');
-
 /** `json` is the structured CloudEvent, byte for byte as stored. @throws where the bytes are no CloudEvent */
 export function encodeLine(bytes: Uint8Array, format: Format): Uint8Array {
-  return Buffer.concat([format === 'json' ? bytes : Buffer.from(textOf(bytes, format)), LINE_END]);
+  return format === 'json' ? bytes : Buffer.from(textOf(bytes, format));
 }
 
 function textOf(bytes: Uint8Array, format: Exclude<Format, 'json'>): string {

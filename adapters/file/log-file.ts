@@ -42,7 +42,7 @@ export class LogFile {
     this.#disk = disk;
   }
 
-  /** Each line with its line end. Never rejects. */
+  /** Gives each line its line end. Never rejects. */
   async append(lines: readonly Uint8Array[]): Promise<Appended> {
     let durable = 0;
     try {
@@ -66,10 +66,9 @@ export class LogFile {
       expectRegular(found);
       const isTorn = await this.#isTorn(handle, found);
       const fitting = this.#fitting(lines, found.size + Number(isTorn));
-      const written = await write(handle, isTorn ? [LINE_END, ...fitting] : fitting);
-      const durable = Math.max(0, written.whole - Number(isTorn));
-      if (written.failure !== undefined) return { durable, failure: written.failure };
-      this.#left = { dev: found.dev, ino: found.ino, size: found.size + written.bytes };
+      const { bytes, durable, failure } = await write(handle, isTorn, fitting);
+      if (failure !== undefined) return { durable, failure };
+      this.#left = { dev: found.dev, ino: found.ino, size: found.size + bytes };
       if (fitting.length > 0) return { durable };
     } finally {
       await handle.close();
@@ -79,9 +78,11 @@ export class LogFile {
   }
 
   async #open(): Promise<FileHandle> {
-    const found = await ifThere(this.#disk.stat(this.#path));
-    // Before it is opened: some devices do something when they are.
-    if (found) expectRegular(found);
+    if (this.#left === null) {
+      const found = await ifThere(this.#disk.stat(this.#path));
+      // Before it is opened: some devices do something when they are.
+      if (found) expectRegular(found);
+    }
     return await this.#disk.open(this.#path, FLAGS, MODE);
   }
 
@@ -99,8 +100,8 @@ export class LogFile {
     if (this.#rotation === null) return lines;
     let [count, total] = [0, size];
     for (const { length } of lines) {
-      if (total > 0 && total + length > this.#rotation.size) break;
-      total += length;
+      if (total > 0 && total + length + 1 > this.#rotation.size) break;
+      total += length + 1;
       count += 1;
     }
     return lines.slice(0, count);
@@ -108,11 +109,8 @@ export class LogFile {
 }
 
 /** Flushes once. What the disk took before it failed counts as far as it is whole. @throws where it cannot be flushed: then nothing is known. */
-async function write(
-  handle: FileHandle,
-  pieces: readonly Uint8Array[],
-): Promise<{ readonly bytes: number; readonly whole: number; readonly failure?: unknown }> {
-  const chunk = Buffer.concat(pieces);
+async function write(handle: FileHandle, isTorn: boolean, lines: readonly Uint8Array[]): Promise<Appended & { readonly bytes: number }> {
+  const chunk = Buffer.concat([...(isTorn ? [LINE_END] : []), ...lines.flatMap((line) => [line, LINE_END])]);
   let bytes = 0;
   let stopped: { readonly failure: unknown } | null = null;
   while (bytes < chunk.length && stopped === null) {
@@ -123,13 +121,13 @@ async function write(
     }
   }
   if (bytes > 0) await handle.datasync();
-  return { bytes, whole: wholePieces(pieces, bytes), ...stopped };
+  return { bytes, durable: wholeLines(lines, bytes - Number(isTorn)), ...stopped };
 }
 
-function wholePieces(pieces: readonly Uint8Array[], bytes: number): number {
+function wholeLines(lines: readonly Uint8Array[], bytes: number): number {
   let [whole, end] = [0, 0];
-  for (const { length } of pieces) {
-    end += length;
+  for (const { length } of lines) {
+    end += length + 1;
     if (end <= bytes) whole += 1;
   }
   return whole;

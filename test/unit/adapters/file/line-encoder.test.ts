@@ -16,7 +16,7 @@ const lineOf = (...given: Parameters<typeof encodeLine>) => Buffer.from(encodeLi
 
 test('json is the CloudEvent, byte for byte as stored', () => {
   const bytes = stored('Wartung – ü');
-  assert.deepEqual(Buffer.from(encodeLine(bytes, 'json')), Buffer.concat([bytes, Buffer.from('\n')]));
+  assert.deepEqual(Buffer.from(encodeLine(bytes, 'json')), Buffer.from(bytes));
 });
 
 test('whatever an event says, its line is one line, and JSON gives it back', () => {
@@ -25,8 +25,8 @@ test('whatever an event says, its line is one line, and JSON gives it back', () 
       const bytes = stored(description);
       for (const format of FORMATS) {
         const line = lineOf(bytes, format);
-        assert.equal(line.indexOf('\n'), line.length - 1, format);
-        if (format !== 'json') assert.ok(!/[\p{Cc}\u2028\u2029]/u.test(line.slice(0, -1)) || format === 'record', format);
+        assert.ok(!line.includes('\n'), format);
+        if (format !== 'json') assert.ok(!/[\p{Cc}\u2028\u2029]/u.test(line) || format === 'record', format);
       }
       assert.equal(JSON.parse(lineOf(bytes, 'json')).data.description, description);
       assert.deepEqual(JSON.parse(lineOf(bytes, 'record')), JSON.parse(JSON.stringify(flatRecord(logRecord(bytes)))));
@@ -36,7 +36,7 @@ test('whatever an event says, its line is one line, and JSON gives it back', () 
 
 test('text and CEF begin as their readers expect', () => {
   const bytes = stored('Host | maintenance = now\nnext');
-  assert.match(lineOf(bytes, 'text'), /^\d{4}-\d\d-\d\dT[^ ]+ (INFO|WARN|ERROR) .*Host \| maintenance = now next \(.*\)\n$/);
+  assert.match(lineOf(bytes, 'text'), /^\d{4}-\d\d-\d\dT[^ ]+ (INFO|WARN|ERROR) .*Host \| maintenance = now next \(.*\)$/);
   assert.match(lineOf(bytes, 'cef'), /^CEF:0\|scheduled-events-bridge\|.* externalId=/);
 });
 

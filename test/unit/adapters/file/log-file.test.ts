@@ -14,7 +14,7 @@ function place(t: TestContext): { readonly folder: string; readonly path: string
 }
 
 const growing = (path: string, on: Disk = disk) => new LogFile(path, null, on);
-const lines = (...texts: readonly string[]) => texts.map((text) => Buffer.from(`${text}\n`));
+const lines = (...texts: readonly string[]) => texts.map((text) => Buffer.from(text));
 const textOf = (path: string) => readFileSync(path, 'utf8');
 
 test('lines are appended, in one write and one flush, to what is there', async (t) => {
