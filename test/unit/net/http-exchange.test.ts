@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { urlToHttpOptions } from 'node:url';
 import { exchange, type HttpRequest, UnaskedUpgrade } from '../../../src/net/http-exchange.ts';
 import { poll } from '../../support/poll.ts';
 
@@ -83,4 +84,30 @@ test('a signal that has aborted before opens no connection', async (t) => {
   const { request, asked, open } = await answering(t, OK);
   await assert.rejects(exchange(request, 100, AbortSignal.abort('too late')), (reason) => reason === 'too late');
   assert.deepEqual([asked(), open()], ['', 0]);
+});
+
+test('a time limit rejects with what it passes on and ends the connection; it ends with a whole answer', async (t) => {
+  const silent = await answering(t, '');
+  const reason = new Error('too long');
+  let pass: (reason: unknown) => void = () => assert.fail();
+  let ended = 0;
+  const limit: HttpRequest['limit'] = (passes) => {
+    pass = passes;
+    return () => ended++;
+  };
+  const late = assert.rejects(exchange({ ...silent.request, limit }, 100, never), (error) => error === reason);
+  await poll(() => silent.asked() !== '', 'the request');
+  pass(reason);
+  await late;
+  await poll(() => silent.open() === 0, 'the connection to close');
+  ended = 0;
+  const { request } = await answering(t, OK);
+  await exchange({ ...request, limit }, 2, never);
+  assert.equal(ended, 1);
+});
+
+test('a URL that was taken apart before is asked for as it stands', async (t) => {
+  const { request, asked } = await answering(t, OK);
+  await exchange({ ...request, target: urlToHttpOptions(new URL(request.url)) }, 2, never);
+  assert.match(asked(), /^POST \/path\?query HTTP\/1\.1\r\n/);
 });
