@@ -146,6 +146,28 @@ test('a store that a later release wrote is refused and left as it is', (t) => {
   assert.deepEqual({ ...untouched.prepare('PRAGMA user_version').get() }, { user_version: MIGRATIONS.length + 1 });
 });
 
+test('a commit after a relaxed one is synced and waits for locks again', (t) => {
+  using database = new Database(join(temporaryFolder(t), 'a.db'), { synchronous: 'FULL' });
+  const touch = database.prepare('PRAGMA user_version = 0');
+  const setting = (name: string): unknown => Object.values(database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get() ?? {})[0];
+  const mode = () => [setting('synchronous'), setting('busy_timeout')];
+  database.relaxed(() => touch.get(), { wait: false });
+  assert.deepEqual(
+    database.transaction(() => mode()),
+    [2, 5000],
+  );
+  assert.deepEqual(
+    database.relaxed(() => database.transaction(() => mode()), { wait: false }),
+    [1, 0],
+  );
+  assert.throws(() =>
+    database.relaxed(() => {
+      throw new Error('no');
+    }),
+  );
+  assert.deepEqual(mode(), [2, 5000]);
+});
+
 test('the store is written ahead, synced at every commit, and its log does not grow without end', (t) => {
   using database = new Database(join(temporaryFolder(t), 'a.db'), { synchronous: 'FULL' });
   const setting = (name: string): unknown => Object.values(database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get() ?? {})[0];
