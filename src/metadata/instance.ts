@@ -1,4 +1,4 @@
-// The instance route's answer → this VM's id, name, CloudEvents source, and what else is told.
+// The instance route's answer → this VM's id, name, source, and what else may be told of it.
 import type { BridgeError } from '../errors.ts';
 import { isObject, type JsonObject } from '../formats/json-object.ts';
 import { VM_FIELDS, type VmMetadata } from '../model/vm-metadata.ts';

@@ -1,4 +1,4 @@
-// What of a VM's instance metadata may be told: fields that place, size or name it; its tags.
+// What of a VM's instance metadata may be told: what places, sizes or names it, and its tags.
 
 /** Members of `compute` that are texts, by their own names. */
 export const VM_FIELDS = [

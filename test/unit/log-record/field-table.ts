@@ -1,4 +1,4 @@
-// The log formats → which of their fields each member of a CloudEvent has a part in.
+// Changes of one member at a time → which fields of each format it has a part in.
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 import { toColumns } from '../../../src/log-record/columns.ts';
