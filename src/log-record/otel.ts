@@ -82,7 +82,16 @@ function attributesOf({ attributes, data }: LogRecord): OtelRecord['attributes']
 /** `eventType` is `event_type`, as OpenTelemetry writes names; a tag keeps its own. */
 function nameOf(path: readonly string[]): string {
   const tags = path.indexOf('tags');
-  return path
-    .map((name, at) => (tags >= 0 && at > tags ? name : name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)))
-    .join('.');
+  return path.map((name, at) => (tags >= 0 && at > tags ? name : spelled(name))).join('.');
+}
+
+/** Members of data are a closed set, so that this does not grow. */
+const SPELLED = new Map<string, string>();
+
+function spelled(member: string): string {
+  const known = SPELLED.get(member);
+  if (known !== undefined) return known;
+  const name = member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  SPELLED.set(member, name);
+  return name;
 }
