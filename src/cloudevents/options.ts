@@ -20,7 +20,7 @@ const observerFields = v.pipe(
   v.maxLength(MOST_FIELDS, `must have at most ${MOST_FIELDS} members`),
   v.check(
     (names) => new Set(names.map((name) => name.toLowerCase())).size === names.length,
-    'must not name a field or a tag twice (a tag without case)',
+    'must not name a field or a tag twice (tags are compared without case)',
   ),
   v.description(
     "What of the VM's instance metadata data.observer.vm of every CloudEvent tells: fields by their own names, tags as tags.NAME.",
