@@ -1,4 +1,4 @@
-// The real logrotate over a file that is being written → every accepted line whole and once, as the shipped configuration promises.
+// The real logrotate over a file that is being written → every accepted line whole and once.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

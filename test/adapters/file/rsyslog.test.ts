@@ -1,4 +1,4 @@
-// rsyslog as the page configures it, over a file that the bridge or logrotate rotates → every accepted line read, once and whole.
+// rsyslog over a file that the bridge or logrotate rotates → every accepted line read once, whole.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

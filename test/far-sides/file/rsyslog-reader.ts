@@ -1,4 +1,4 @@
-// The configuration of docs/operate/file.md → rsyslog itself, which reads a test's file and writes what it read into another.
+// The configuration of docs/operate/file.md → rsyslog itself, reading a test's file into another.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -49,13 +49,11 @@ test('kind, category, type and outcome are values that ECS allows, and types tho
   );
   const approvals = (['recorded', 'submitted', 'failed'] as const).map((phase) => recordOf(approvalChange({ phase })));
   const events = (['scheduled', 'updated', 'started'] as const).map((phase) => recordOf(eventChange({ phase })));
-  const told = [...events, ...ended, ...approvals, recordOf(sightChange()), recordOf(sightChange({ phase: 'restored' }))].map(
-    (record) => {
-      const { event } = toEcs(record) as { event: Record<string, unknown> };
-      assert.deepEqual([event['kind'], event['category']], ['event', ['host']]);
-      return [event['action'], event['type'], event['outcome']];
-    },
-  );
+  const told = [...events, ...ended, ...approvals, recordOf(sightChange()), recordOf(sightChange({ phase: 'restored' }))].map((record) => {
+    const { event } = toEcs(record) as { event: Record<string, unknown> };
+    assert.deepEqual([event['kind'], event['category']], ['event', ['host']]);
+    return [event['action'], event['type'], event['outcome']];
+  });
   assert.deepEqual(told, [
     ['scheduled', ['info'], undefined],
     ['updated', ['change'], undefined],

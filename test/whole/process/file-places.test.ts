@@ -1,4 +1,4 @@
-// A file sink whose path is a pipe, a socket, another user's, or on a disk that gets full → failures that say so, and nothing that waits.
+// A file sink at a pipe, a socket, another user's file, a full disk → failures that say so at once.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Lines and a file that others move, truncate and delete, on a disk that fails → whole lines at the file's end, each on disk before it counts.
+// Lines and a file that others move, truncate, delete → whole lines, each on disk before it counts.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
