@@ -1,10 +1,10 @@
 // Targets that are literal addresses → those that would be refused at every connection.
-import { addressJudge, judgeLiteral, type Verdict } from '../../src/net/private-addresses.ts';
+import { type AddressVerdict, addressJudge, judgeLiteral } from '../../src/net/private-addresses.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';
 import type { HttpOptions } from './http-options.ts';
 
-const MESSAGES: Readonly<Record<Exclude<Verdict, 'allowed'>, string>> = {
+const MESSAGES: Readonly<Record<Exclude<AddressVerdict, 'allowed'>, string>> = {
   metadata: 'is an address of the metadata service, where no event ever goes: correct it',
   private: 'is not a public address: correct it, or list the range in allowPrivate if you trust it',
 };

@@ -6,7 +6,7 @@ import type { AdapterDeps } from '../adapter.ts';
 import { type Answer, requestStatus } from './answer.ts';
 import { type ConnectionOptions, Connections } from './connections.ts';
 import type { HttpPlace } from './failures.ts';
-import { type Judge, targetGuard } from './target-guard.ts';
+import { type AddressJudge, targetGuard } from './target-guard.ts';
 
 /** Who every request says it is from, unless the configured headers say otherwise. */
 export const USER_AGENT = 'scheduled-events-bridge';
@@ -14,7 +14,7 @@ export const USER_AGENT = 'scheduled-events-bridge';
 export interface EndpointParts {
   readonly url: URL;
   readonly place: HttpPlace;
-  readonly judge: Judge;
+  readonly judge: AddressJudge;
   /** At once. */
   readonly sockets: number;
   readonly deps: AdapterDeps;

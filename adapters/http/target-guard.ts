@@ -2,21 +2,21 @@
 import { isIP } from 'node:net';
 import { BridgeError } from '../../src/errors.ts';
 import type { AddressGuard } from '../../src/net/checked-lookup.ts';
-import type { Verdict } from '../../src/net/private-addresses.ts';
+import type { AddressVerdict } from '../../src/net/private-addresses.ts';
 import type { HttpPlace } from './failures.ts';
 
 /** Whether a sink may send to an address. */
-export type Judge = (address: string) => Verdict;
+export type AddressJudge = (address: string) => AddressVerdict;
 
 /** Its errors are `forbiddenAddress` of the place's codes. */
-export function targetGuard(place: HttpPlace, judge: Judge): AddressGuard {
+export function targetGuard(place: HttpPlace, judge: AddressJudge): AddressGuard {
   return {
     isAllowed: (address) => judge(address) === 'allowed',
     forbidden: (address) => forbidden(place, judge, address),
   };
 }
 
-function forbidden({ codes, sink, target, key }: HttpPlace, judge: Judge, address: string): BridgeError {
+function forbidden({ codes, sink, target, key }: HttpPlace, judge: AddressJudge, address: string): BridgeError {
   const isNever = isIP(address) !== 0 && judge(address) === 'metadata';
   const advice = isNever
     ? `an address of the metadata service, where no event ever goes: correct ${key}`

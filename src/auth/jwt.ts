@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { codeOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
 import { FairQueue } from './fair-queue.ts';
-import { FRESH_MS, type KeySet, openKeySet } from './key-set.ts';
+import { KEYS_FRESH_MS, type KeySet, openKeySet } from './key-set.ts';
 import type { JwtOptions } from './options.ts';
 
 /** Verified tokens kept in memory, so that their signatures are not verified again. */
@@ -144,7 +144,7 @@ export class JwtVerifier {
     const oldest = this.#proved.keys().next();
     if (this.#proved.size >= PROVED && !oldest.done) this.#proved.delete(oldest.value);
     const untilWallMs = exp * 1000 + this.#options.clockToleranceMs;
-    this.#proved.set(hash, { name, untilWallMs, untilMs: this.#deps.elapsedMs() + FRESH_MS, generation });
+    this.#proved.set(hash, { name, untilWallMs, untilMs: this.#deps.elapsedMs() + KEYS_FRESH_MS, generation });
   }
 
   #refuse(why: string, reason: string): JwtVerdict {

@@ -11,7 +11,7 @@ import { keysFault, requestKeySet } from './key-set-request.ts';
 import type { JwtOptions } from './options.ts';
 
 /** Keys older than that are fetched again before they are used. */
-export const FRESH_MS = 600_000;
+export const KEYS_FRESH_MS = 600_000;
 /** Where fetching fails they are used for so long: a withdrawn key must not count for ever. */
 const KEPT_MS = 86_400_000;
 /** A token that names an unknown key has the keys fetched again, at most this often. */
@@ -61,7 +61,7 @@ class RemoteKeySet implements KeySet {
   }
 
   async keyFor(header: JWSHeaderParameters): Promise<CryptoKey | null> {
-    if (this.#ageMs() >= FRESH_MS) await this.#renew();
+    if (this.#ageMs() >= KEYS_FRESH_MS) await this.#renew();
     if (this.#held === null || this.#ageMs() >= KEPT_MS) throw this.#failure?.error ?? keysFault('the keys of approvals.jwt are too old');
     const known = await this.#find(header);
     if (known !== 'unknown') return known;

@@ -11,14 +11,14 @@ import { createSource } from './approval-sources.ts';
 import { MetadataSource } from './metadata-source.ts';
 import { createAdapter } from './sinks.ts';
 
-export interface ConnectionParts {
+export interface ReachParts {
   readonly deps: Deps;
   readonly logger: Logger;
   readonly stdout: Writable;
   readonly signal: AbortSignal;
 }
 
-export interface Connection {
+export interface Reached {
   /** `metadata`, `approvals.jwt`, `sinks.NAME` or `approvals.sources.NAME`. */
   readonly name: string;
   /** What failed and what to do; null where it can be reached. */
@@ -31,7 +31,7 @@ export interface Connection {
  * Makes adapters and sources at once, so that faults in their options show, and reaches for one after the other as the answer is read.
  * @throws BridgeError BRIDGE_CONFIG_INVALID
  */
-export function checkConnections(config: Config, parts: ConnectionParts): AsyncIterable<Connection> {
+export function checkConnections(config: Config, parts: ReachParts): AsyncIterable<Reached> {
   const adapters = Object.keys(config.sinks).map((name): Named => [`sinks.${name}`, createAdapter(name, config, parts)]);
   sourcesOf(config, parts, UNKNOWN_OBSERVER);
   return reach(config, adapters, parts);
@@ -42,7 +42,7 @@ type Named = readonly [name: string, checked: Pick<Adapter | ApprovalSource, 'ch
 /** Stands for the VM while its name is unknown. */
 const UNKNOWN_OBSERVER = 'unknown';
 
-async function* reach(config: Config, adapters: readonly Named[], parts: ConnectionParts): AsyncGenerator<Connection> {
+async function* reach(config: Config, adapters: readonly Named[], parts: ReachParts): AsyncGenerator<Reached> {
   const metadata = await reachMetadata(config, parts);
   yield { name: 'metadata', error: metadata.error, found: null };
   if (config.approvals.jwt !== null) yield { name: 'approvals.jwt', error: await keySetError(config.approvals.jwt, parts), found: null };
@@ -60,7 +60,7 @@ async function* reach(config: Config, adapters: readonly Named[], parts: Connect
 }
 
 /** Null where there are keys. */
-async function keySetError(jwt: JwtOptions, { deps, logger, signal }: ConnectionParts): Promise<string | null> {
+async function keySetError(jwt: JwtOptions, { deps, logger, signal }: ReachParts): Promise<string | null> {
   try {
     await orAbort(openKeySet(jwt, deps, logger).check(), signal);
     return null;
@@ -71,7 +71,7 @@ async function keySetError(jwt: JwtOptions, { deps, logger, signal }: Connection
 }
 
 /** The consumer group or subscription of a source may bear the VM's name. */
-function sourcesOf(config: Config, parts: ConnectionParts, observerId: string): readonly Named[] {
+function sourcesOf(config: Config, parts: ReachParts, observerId: string): readonly Named[] {
   return Object.keys(config.approvals.sources).map((name) => [
     `approvals.sources.${name}`,
     createSource(name, config, { ...parts, observerId }).source,
@@ -80,7 +80,7 @@ function sourcesOf(config: Config, parts: ConnectionParts, observerId: string): 
 
 async function reachMetadata(
   config: Config,
-  { deps, logger, signal }: ConnectionParts,
+  { deps, logger, signal }: ReachParts,
 ): Promise<{ readonly error: string | null; readonly observerId: string }> {
   const metadata = new MetadataSource({ config, deps, logger, storedGoodAt: null });
   try {

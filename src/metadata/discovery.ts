@@ -68,7 +68,7 @@ export function probeBy(transport: Transport): DiscoveryPorts['probe'] {
   };
 }
 
-export interface Machine {
+export interface LocalMachine {
   readonly platform: NodeJS.Platform;
   /** Where the file system begins: `/` outside tests. */
   readonly root: string;
@@ -77,7 +77,7 @@ export interface Machine {
 }
 
 /** Reads DHCP option 245 from the lease files, newest first, or from the registry of Windows. Unreadable ones are skipped. */
-export async function readOptionAddress(machine: Machine = thisMachine()): Promise<string | null> {
+export async function readOptionAddress(machine: LocalMachine = thisMachine()): Promise<string | null> {
   if (machine.platform === 'win32') return addressInRegistry(await machine.queryRegistry().catch(() => ''));
   const names = (await Promise.all((await confFiles(machine.root)).map(textOf))).flatMap(declaredNames);
   for (const path of await leaseFiles(machine.root)) {
@@ -87,7 +87,7 @@ export async function readOptionAddress(machine: Machine = thisMachine()): Promi
   return null;
 }
 
-export function thisMachine(): Machine {
+export function thisMachine(): LocalMachine {
   return { platform: process.platform, root: '/', queryRegistry };
 }
 

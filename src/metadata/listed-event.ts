@@ -5,7 +5,7 @@ import { isObject } from '../formats/json-object.ts';
 import { UNDERSCORE_VERSION } from '../model/api-versions.ts';
 import type { EventField, EventStatus, ListedEvent } from '../model/events.ts';
 
-export type Entry =
+export type DocumentEntry =
   | { readonly kind: 'event'; readonly event: ListedEvent }
   /** Its EventId can be read, its status cannot; `key` is the EventId in lower case. */
   | { readonly kind: 'statusless'; readonly key: string }
@@ -23,7 +23,7 @@ const UNREADABLE = Symbol('unreadable');
 type Read<T> = T | typeof UNREADABLE;
 
 /** Content (behaviour 3.3) and usable entries (behaviour 4.8 and 4.9); what a field holds when absent stands in `ScheduledEvent`. */
-export function readEntry(entry: unknown, apiVersion: string): Entry {
+export function readEntry(entry: unknown, apiVersion: string): DocumentEntry {
   if (!isObject(entry) || typeof entry['EventId'] !== 'string' || entry['EventId'] === '') return { kind: 'unusable' };
   const eventId = entry['EventId'].toWellFormed();
   const status = typeof entry['EventStatus'] === 'string' ? STATUSES.get(entry['EventStatus'].toLowerCase()) : undefined;

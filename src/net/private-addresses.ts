@@ -2,7 +2,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /** `private`: not without being listed; `metadata`: never. */
-export type Verdict = 'allowed' | 'private' | 'metadata';
+export type AddressVerdict = 'allowed' | 'private' | 'metadata';
 
 /** What no allowance opens: the addresses that hand out a machine's identity. */
 const METADATA = listOf(['169.254.169.254', '168.63.129.16']);
@@ -29,7 +29,7 @@ export function isAddressRange(text: string): boolean {
  * address alone.
  * @throws TypeError where a range is not one (`isAddressRange`); the judge throws it for what is no IP address.
  */
-export function addressJudge(allowedRanges: readonly string[]): (address: string) => Verdict {
+export function addressJudge(allowedRanges: readonly string[]): (address: string) => AddressVerdict {
   const allowed = listOf(allowedRanges);
   return (address) => {
     const subject = embeddedIpv4(address) ?? withoutZone(address);
@@ -41,7 +41,7 @@ export function addressJudge(allowedRanges: readonly string[]): (address: string
 }
 
 /** Of a URL whose host is itself an address; `allowed` for a name, whose addresses show when it is resolved. */
-export function judgeLiteral(url: URL, judge: (address: string) => Verdict): Verdict {
+export function judgeLiteral(url: URL, judge: (address: string) => AddressVerdict): AddressVerdict {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return isIP(host) === 0 ? 'allowed' : judge(host);
 }

@@ -4,7 +4,7 @@ import type { DeadLetter, DeadLetterReason } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 import { parseCloudEvent } from './journal.ts';
-import { type Sinks, unknownSink } from './sinks.ts';
+import { type SinkTables, unknownSink } from './sinks.ts';
 
 /** Small steps, so that a verb beside a running bridge holds up its commits for some milliseconds only. */
 const STEP = 200;
@@ -33,7 +33,7 @@ interface DeadRow {
 
 export class DeadLetters {
   readonly #database: Database;
-  readonly #sinks: Sinks;
+  readonly #sinks: SinkTables;
   readonly #wallMs: Deps['wallMs'];
   readonly #step: Statement<DeadRow>;
   readonly #newest: Statement<{ seq: number | null }>;
@@ -41,7 +41,7 @@ export class DeadLetters {
   readonly #requeue: Statement;
   readonly #remove: Statement;
 
-  constructor(database: Database, sinks: Sinks, wallMs: Deps['wallMs']) {
+  constructor(database: Database, sinks: SinkTables, wallMs: Deps['wallMs']) {
     this.#database = database;
     this.#sinks = sinks;
     this.#wallMs = wallMs;

@@ -4,7 +4,7 @@ import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 
 /** Which VM the store belongs to, and by what names its CloudEvents go. */
-export interface Identity {
+export interface StoredIdentity {
   /** Null until instance metadata has named it. */
   readonly vmId: string | null;
   /** The VM's own name as the metadata service gives it. */
@@ -29,7 +29,7 @@ export class IdentityTable {
   readonly #random: Deps['random'];
   readonly #row: Statement<IdentityRow>;
   readonly #save: Statement;
-  #current: Identity;
+  #current: StoredIdentity;
 
   constructor(database: Database, random: Deps['random']) {
     this.#random = random;
@@ -39,23 +39,23 @@ export class IdentityTable {
   }
 
   /** As it stands on disk. */
-  get current(): Identity {
+  get current(): StoredIdentity {
     return this.#current;
   }
 
   /** Durable. What is not named stays. */
-  save(known: Partial<Omit<Identity, 'observerId'>>): void {
+  save(known: Partial<Omit<StoredIdentity, 'observerId'>>): void {
     this.#write({ ...this.#current, ...known });
   }
 
   /** Makes the observer's id where there is none yet, which writes. */
-  #load(): Identity {
+  #load(): StoredIdentity {
     const row = this.#row.get();
     if (row !== undefined) return identityOf(row);
     return this.#write({ vmId: null, name: null, source: null, vm: null, observerId: randomHex(this.#random) });
   }
 
-  #write(identity: Identity): Identity {
+  #write(identity: StoredIdentity): StoredIdentity {
     const { vmId, name, source, vm, observerId } = identity;
     this.#save.run(vmId, name, source, vm && JSON.stringify(vm), observerId);
     this.#current = identity;
@@ -63,7 +63,7 @@ export class IdentityTable {
   }
 }
 
-function identityOf({ vm_id: vmId, name, source, vm, observer_id: observerId }: IdentityRow): Identity {
+function identityOf({ vm_id: vmId, name, source, vm, observer_id: observerId }: IdentityRow): StoredIdentity {
   return { vmId, name, source, vm: vm === null ? null : (JSON.parse(vm) as VmMetadata), observerId };
 }
 

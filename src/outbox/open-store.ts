@@ -14,7 +14,7 @@ import { Queue } from './queue.ts';
 import { Replay } from './replay.ts';
 import { Retention } from './retention.ts';
 import { migrate } from './schema.ts';
-import { Sinks } from './sinks.ts';
+import { SinkTables } from './sinks.ts';
 
 export interface OutboxOptions {
   readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
@@ -33,7 +33,7 @@ class Tables {
   readonly known: KnownStateTables;
   readonly journal: Journal;
   readonly queue: Queue;
-  readonly sinks: Sinks;
+  readonly sinks: SinkTables;
   readonly deadLetters: DeadLetters;
   readonly replay: Replay;
   readonly approvals: ApprovalTable;
@@ -45,7 +45,7 @@ class Tables {
     this.identity = new IdentityTable(database, random);
     this.known = new KnownStateTables(database);
     this.journal = new Journal(database);
-    this.sinks = new Sinks(database, wallMs);
+    this.sinks = new SinkTables(database, wallMs);
     this.queue = new Queue(database, { sinks: this.sinks, urgentKeys: () => this.#urgentKeys(wallMs()) });
     this.deadLetters = new DeadLetters(database, this.sinks, wallMs);
     this.replay = new Replay(database, this.sinks, wallMs);

@@ -14,7 +14,7 @@ import { type OpenStore, type OutboxOptions, openStore } from './open-store.ts';
 import type { Queue } from './queue.ts';
 import type { Replay } from './replay.ts';
 import type { Retention } from './retention.ts';
-import type { Sinks } from './sinks.ts';
+import type { SinkTables } from './sinks.ts';
 import { type Transaction, transact } from './transaction.ts';
 
 /**
@@ -77,7 +77,7 @@ export class Outbox implements Disposable {
   }
 
   /** What is remembered of each sink. */
-  get sinks(): Sinks {
+  get sinks(): SinkTables {
     return this.#open.tables.sinks;
   }
 

@@ -1,7 +1,7 @@
 // A sink's delivery rows → those due next; outcomes → the rows; what its lane keeps beside them.
 import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
-import { type Sinks, unknownSink } from './sinks.ts';
+import { type SinkTables, unknownSink } from './sinks.ts';
 
 /** Beyond so many rows `backlog` stops counting, so that a look at it costs a few milliseconds at most. */
 const MOST_COUNTED = 100_000;
@@ -49,7 +49,7 @@ interface DeliveryRow {
 }
 
 export interface QueueParts {
-  readonly sinks: Pick<Sinks, 'names'>;
+  readonly sinks: Pick<SinkTables, 'names'>;
   /** The partition keys whose rows come first, the most urgent one first. */
   readonly urgentKeys: () => readonly string[];
 }

@@ -1,7 +1,7 @@
 // A span of the journal → new delivery rows of one sink, behind what is queued.
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
-import { type Sinks, unknownSink } from './sinks.ts';
+import { type SinkTables, unknownSink } from './sinks.ts';
 
 /** Small steps, so that a verb beside a running bridge holds up its commits for some milliseconds only. */
 const STEP = 500;
@@ -17,13 +17,13 @@ export interface ReplayRange {
 
 export class Replay {
   readonly #database: Database;
-  readonly #sinks: Sinks;
+  readonly #sinks: SinkTables;
   readonly #wallMs: Deps['wallMs'];
   readonly #find: Statement<{ seq: number }>;
   readonly #queue: Statement;
   readonly #remember: Statement;
 
-  constructor(database: Database, sinks: Sinks, wallMs: Deps['wallMs']) {
+  constructor(database: Database, sinks: SinkTables, wallMs: Deps['wallMs']) {
     this.#database = database;
     this.#sinks = sinks;
     this.#wallMs = wallMs;

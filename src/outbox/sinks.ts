@@ -37,7 +37,7 @@ interface SinkRow {
   readonly retired_ms: number | null;
 }
 
-export class Sinks {
+export class SinkTables {
   readonly #database: Database;
   readonly #wallMs: Deps['wallMs'];
   readonly #all: Statement<SinkRow>;

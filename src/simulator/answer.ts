@@ -26,13 +26,13 @@ export interface SimAnswer {
 }
 
 /** Why a request is refused, where it is the simulator and not the simulated service that refuses it. */
-export interface Refusal {
+export interface ControlRefusal {
   readonly status: 400 | 403 | 404 | 405 | 409 | 413 | 421;
   readonly detail: string;
   readonly faults?: readonly Fault[];
 }
 
-const TITLES: Readonly<Record<Refusal['status'], string>> = {
+const TITLES: Readonly<Record<ControlRefusal['status'], string>> = {
   400: 'Bad request',
   403: 'Forbidden',
   404: 'Not found',
@@ -56,7 +56,7 @@ export function jsonBytes(status: number, body: Uint8Array, headers: Readonly<Re
 }
 
 /** `application/problem+json` (RFC 9457) with a member `faults` where a body was at fault. */
-export function problem(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): SimAnswer {
+export function problem(refusal: ControlRefusal, headers: Readonly<Record<string, string>> = {}): SimAnswer {
   const { status, detail, faults } = refusal;
   const value = { type: 'about:blank', title: TITLES[status], status, detail, ...(faults ? { faults } : {}) };
   return json(status, value, { 'content-type': 'application/problem+json', ...headers });

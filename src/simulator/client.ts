@@ -1,6 +1,6 @@
 // An answer and its connection → whether the client still waits, and the answer's outcome.
 import type { ServerResponse } from 'node:http';
-import type { Outcome } from './journal.ts';
+import type { AnswerOutcome } from './journal.ts';
 
 /** Who waits for an answer. Most get theirs at once, and nothing is set up to watch them go. */
 export class Client {
@@ -8,7 +8,7 @@ export class Client {
   readonly #waiting: Set<Client>;
   #gone: AbortController | null = null;
   /** What was done for it; null before. */
-  #sent: Exclude<Outcome, 'gave-up'> | null = null;
+  #sent: Exclude<AnswerOutcome, 'gave-up'> | null = null;
 
   /** @param waiting the listener's set of watched clients, which it notifies when it closes */
   constructor(response: ServerResponse, waiting: Set<Client>) {
@@ -33,14 +33,14 @@ export class Client {
   }
 
   /** Reports the answer's outcome, once. */
-  onEnd(tell: (outcome: Outcome) => void): void {
+  onEnd(tell: (outcome: AnswerOutcome) => void): void {
     const end = () => tell(this.#outcome());
     if (this.#response.destroyed) end();
     else this.#response.once('close', end);
   }
 
   /** To be called when an answer is begun; whether all of it was handed over shows at the end. */
-  sent(outcome: Exclude<Outcome, 'gave-up'>): void {
+  sent(outcome: Exclude<AnswerOutcome, 'gave-up'>): void {
     this.#sent = outcome;
   }
 
@@ -49,7 +49,7 @@ export class Client {
     this.#gone?.abort();
   }
 
-  #outcome(): Outcome {
+  #outcome(): AnswerOutcome {
     if (this.#sent === null) return 'gave-up';
     return this.#sent === 'answered' && !this.#response.writableFinished ? 'gave-up' : this.#sent;
   }

@@ -15,7 +15,7 @@ import { ScriptPlayer } from './script/script-player.ts';
 /** What the simulator takes of time and chance. */
 export type SimulatorDeps = Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
 
-export interface GroupOptions extends HostVersionsWanted {
+export interface SimulatorGroupOptions extends HostVersionsWanted {
   readonly deps: SimulatorDeps;
   /** Names, at least one; `sim_0` by default. One that ends in `_` and digits is a scale set's member. */
   readonly vms?: readonly string[];
@@ -58,7 +58,7 @@ export class Group {
     notBefore = 'simulated',
     scenarios = [],
     ...host
-  }: GroupOptions) {
+  }: SimulatorGroupOptions) {
     this.machines = machinesOf(vms, gpu);
     this.strict = strict;
     this.gpu = gpu;

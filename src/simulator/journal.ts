@@ -5,7 +5,7 @@ const LONGEST = 10_000;
 const BODY_LENGTH = 16 * 1024;
 
 /** What became of an answer: handed over whole; broken off as ordered, before it or within its body; or its client was gone before it had all of it. */
-export type Outcome = 'answered' | 'reset' | 'truncated' | 'gave-up';
+export type AnswerOutcome = 'answered' | 'reset' | 'truncated' | 'gave-up';
 
 export interface JournalledRequest {
   /** Simulated time, RFC 3339. */
@@ -21,14 +21,14 @@ export interface JournalledRequest {
   /** Null where the client did not get the whole answer: none of the outcomes but `answered`. */
   readonly status: number | null;
   /** What became of the answer; `waiting` until that is known. */
-  readonly outcome: Outcome | 'waiting';
+  readonly outcome: AnswerOutcome | 'waiting';
 }
 
 /** What is asked and answered again and again; the status whatever became of it. */
 type Asked = Omit<JournalledRequest, 'at' | 'outcome' | 'status'> & { readonly status: number };
 
 /** Which request of the journal, for its `settle`. */
-export type Entry = number & { readonly journal: unique symbol };
+export type RequestNumber = number & { readonly journal: unique symbol };
 
 const OUTCOMES = ['waiting', 'answered', 'reset', 'truncated', 'gave-up'] as const satisfies readonly JournalledRequest['outcome'][];
 
@@ -49,11 +49,11 @@ export class RequestJournal {
   readonly #listeners: (() => void)[] = [];
 
   /** @param atMs simulated */
-  add(request: Asked, outcome: JournalledRequest['outcome'], atMs: number): Entry {
+  add(request: Asked, outcome: JournalledRequest['outcome'], atMs: number): RequestNumber {
     const last = this.#last.get(request.vm);
     const kept = last && isSame(last, request) ? last : { ...request, body: request.body.slice(0, BODY_LENGTH) };
     this.#last.set(request.vm, kept);
-    const entry = this.#count++ as Entry;
+    const entry = this.#count++ as RequestNumber;
     this.#atMs[entry % LONGEST] = atMs;
     this.#outcomes[entry % LONGEST] = OUTCOMES.indexOf(outcome);
     this.#asked[entry % LONGEST] = kept;
@@ -62,7 +62,7 @@ export class RequestJournal {
   }
 
   /** Sets the outcome of a request's answer; does nothing where the request is no longer kept. */
-  settle(entry: Entry, outcome: Outcome): void {
+  settle(entry: RequestNumber, outcome: AnswerOutcome): void {
     if (entry < this.#cleared || entry < this.#count - LONGEST) return;
     this.#outcomes[entry % LONGEST] = OUTCOMES.indexOf(outcome);
     this.#tell();

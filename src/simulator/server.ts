@@ -6,7 +6,7 @@ import type { Deps } from '../time/clock.ts';
 import { Alarms } from './alarms.ts';
 import { pathAndQuery, type SimAnswer, type SimRequest } from './answer.ts';
 import { type MachinesWanted, machineNames } from './events/machine.ts';
-import { Group, type GroupOptions } from './group.ts';
+import { Group, type SimulatorGroupOptions } from './group.ts';
 import { type Address, type Answering, listen } from './listener.ts';
 import { isMetadataRoute } from './metadata/metadata-routes.ts';
 import { answerPage, isPagePath } from './page-files.ts';
@@ -16,7 +16,7 @@ import { Simulator } from './simulator.ts';
 
 export interface SimulatorServerOptions
   extends MachinesWanted,
-    Pick<GroupOptions, 'speed' | 'strict' | 'gpu' | 'notBefore' | 'apiVersions' | 'unknownApiVersion'> {
+    Pick<SimulatorGroupOptions, 'speed' | 'strict' | 'gpu' | 'notBefore' | 'apiVersions' | 'unknownApiVersion'> {
   /** The first machine's; the others follow on PORT + 1, …, or on free ones where the port is 0. Of a list, each machine's own. */
   readonly listen: Address | readonly Address[];
   /**

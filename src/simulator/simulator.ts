@@ -4,8 +4,8 @@ import type { Client } from './client.ts';
 import { answerControl, isControlRoute } from './control/control-routes.ts';
 import { misbehave } from './events/faults.ts';
 import type { Machine } from './events/machine.ts';
-import { Group, type GroupOptions } from './group.ts';
-import type { Outcome } from './journal.ts';
+import { Group, type SimulatorGroupOptions } from './group.ts';
+import type { AnswerOutcome } from './journal.ts';
 import { answerMetadata, isMetadataRoute, tooMany } from './metadata/metadata-routes.ts';
 import { RateLimit } from './rate-limit.ts';
 
@@ -23,7 +23,7 @@ export class Simulator {
   }
 
   /** One machine that is a group of its own. */
-  static alone({ vmName = 'sim_0', ...options }: Omit<GroupOptions, 'vms'> & { readonly vmName?: string }): Simulator {
+  static alone({ vmName = 'sim_0', ...options }: Omit<SimulatorGroupOptions, 'vms'> & { readonly vmName?: string }): Simulator {
     const group = new Group({ ...options, vms: [vmName] });
     return new Simulator(group, group.first);
   }
@@ -65,7 +65,7 @@ interface LowerCasedRequest extends SimRequest {
 }
 
 /** Of an answer that nothing comes in between of. */
-function foreseen({ reset, truncate, body }: SimAnswer): Outcome {
+function foreseen({ reset, truncate, body }: SimAnswer): AnswerOutcome {
   if (reset) return 'reset';
   return truncate !== undefined && truncate < body.length ? 'truncated' : 'answered';
 }

@@ -8,7 +8,7 @@ import { PollSchedule } from '../metadata/poll-schedule.ts';
 import type { Transport } from '../metadata/transport.ts';
 import { sleep } from '../time/clock.ts';
 import { apiVersionOption, ENDPOINT_OPTION, endpointOption, FIRST_TIMEOUT_MS } from './metadata-service.ts';
-import { EXIT, text, type Verb, type VerbContext, wholeNumber } from './verb.ts';
+import { EXIT, optionNumber, text, type Verb, type VerbContext } from './verb.ts';
 
 const POLL_INTERVAL_MS = 1000;
 
@@ -52,7 +52,7 @@ async function read(send: Transport, url: string, signal: AbortSignal): Promise<
 
 async function watch(context: VerbContext, readOnce: () => Promise<unknown>): Promise<void> {
   const rhythm = new PollSchedule({ intervalMs: POLL_INTERVAL_MS, random: context.deps.random });
-  const count = wholeNumber(context, 'count', 1) ?? Number.POSITIVE_INFINITY;
+  const count = optionNumber(context, 'count', 1) ?? Number.POSITIVE_INFINITY;
   let last = '';
   for (let printed = 0; printed < count; ) {
     const startedMs = context.deps.elapsedMs();

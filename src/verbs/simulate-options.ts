@@ -7,7 +7,7 @@ import { type MachinesWanted, MOST_MACHINES } from '../simulator/events/machine.
 import { FASTEST } from '../simulator/events/virtual-clock.ts';
 import type { Address } from '../simulator/listener.ts';
 import type { SimulatorServerOptions } from '../simulator/server.ts';
-import { text, texts, type VerbContext } from './verb.ts';
+import { optionTexts, text, type VerbContext } from './verb.ts';
 
 /** What speaks of the simulated service, and so of nothing where the answers are a real one's. */
 const OF_THE_SIMULATED = [
@@ -24,7 +24,7 @@ export interface RecordingWanted {
 
 /** At least one. @throws BridgeError BRIDGE_USAGE */
 export function listenOption(context: VerbContext): readonly [Address, ...Address[]] {
-  const [first = '127.0.0.1:8080', ...others] = texts(context, 'listen');
+  const [first = '127.0.0.1:8080', ...others] = optionTexts(context, 'listen');
   return [address(first, '--listen'), ...others.map((value) => address(value, '--listen'))];
 }
 
@@ -37,7 +37,7 @@ export function oneListenOption(context: VerbContext): Address {
 
 /** @throws BridgeError BRIDGE_USAGE */
 export function allowHostsOption(context: VerbContext): readonly string[] {
-  return texts(context, 'allow-host').map((value) => {
+  return optionTexts(context, 'allow-host').map((value) => {
     if (/^[^\s:/[\]]+$/.test(value) || isIPv6(value)) return value;
     throw new BridgeError('BRIDGE_USAGE', `--allow-host takes a name or an address without a port, such as azure.test, not "${value}"`);
   });
@@ -50,7 +50,7 @@ export function groupOptions(context: VerbContext): Omit<SimulatorServerOptions,
     throw new BridgeError('BRIDGE_USAGE', '--scenario and --replay are two things to play: give one of them');
   }
   return {
-    also: texts(context, 'also').map(alsoAt),
+    also: optionTexts(context, 'also').map(alsoAt),
     ...clientsOption(context),
     ...machinesOption(context),
     ...(context.values['gpu'] ? { gpu: true } : {}),
@@ -64,7 +64,7 @@ export function groupOptions(context: VerbContext): Omit<SimulatorServerOptions,
 }
 
 function clientsOption(context: VerbContext): Pick<SimulatorServerOptions, 'clients'> {
-  const clients = texts(context, 'client');
+  const clients = optionTexts(context, 'client');
   const wrong = clients.find((client) => isIP(client) === 0);
   if (wrong !== undefined) throw new BridgeError('BRIDGE_USAGE', `--client takes an IP address, such as 10.77.0.2, not "${wrong}"`);
   return clients.length === 0 ? {} : { clients };
@@ -106,7 +106,7 @@ export function recordingOption(context: VerbContext): RecordingWanted | null {
 export function machinesOption(context: VerbContext): MachinesWanted {
   const given = text(context, 'vms');
   const name = text(context, 'name');
-  const isAlone = texts(context, 'listen').length < 2 && texts(context, 'client').length === 0;
+  const isAlone = optionTexts(context, 'listen').length < 2 && optionTexts(context, 'client').length === 0;
   if (given === undefined) return name === undefined ? {} : isAlone ? { vms: [name] } : { name };
   const vms = Number(given);
   if (!/^\d+$/.test(given) || vms < 1 || vms > MOST_MACHINES) {

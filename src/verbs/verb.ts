@@ -66,7 +66,7 @@ export function text(context: VerbContext, name: string): string | undefined {
 }
 
 /** The texts of an option that may be repeated; none where it was not given. */
-export function texts(context: VerbContext, name: string): readonly string[] {
+export function optionTexts(context: VerbContext, name: string): readonly string[] {
   const values = context.values[name];
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
 }
@@ -79,7 +79,7 @@ export function needed(context: VerbContext, name: string): string {
 }
 
 /** @throws BridgeError BRIDGE_USAGE where the option is no whole number of at least `least`. */
-export function wholeNumber(context: VerbContext, name: string, least: number): number | undefined {
+export function optionNumber(context: VerbContext, name: string, least: number): number | undefined {
   const value = text(context, name);
   if (value === undefined) return undefined;
   if (!/^\d{1,9}$/.test(value) || Number(value) < least) {

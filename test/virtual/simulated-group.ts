@@ -1,5 +1,5 @@
 // A number of machines → a simulated group in virtual time, asked without sockets.
-import { Group, type GroupOptions } from '../../src/simulator/group.ts';
+import { Group, type SimulatorGroupOptions } from '../../src/simulator/group.ts';
 import type { Script, Step } from '../../src/simulator/script/script.ts';
 import { Simulator } from '../../src/simulator/simulator.ts';
 import { SimulatedMachine } from './simulation.ts';
@@ -13,7 +13,7 @@ export interface SimulatedGroup {
 }
 
 /** @param options `sim_0` alone by default; the clock stands still but for `time.advance` and control requests */
-export function simulatedGroup(options: Omit<GroupOptions, 'deps'> & { readonly startMs?: number } = {}): SimulatedGroup {
+export function simulatedGroup(options: Omit<SimulatorGroupOptions, 'deps'> & { readonly startMs?: number } = {}): SimulatedGroup {
   const { startMs, ...rest } = options;
   const time = new VirtualTime(startMs === undefined ? {} : { startMs });
   const group = new Group({ deps: time, ...rest });

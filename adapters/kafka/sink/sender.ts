@@ -3,10 +3,10 @@ import { BridgeError } from '../../../src/errors.ts';
 import { type CancelTimer, type Deps, orAbort } from '../../../src/time/clock.ts';
 import { timeoutFault } from '../kafka-fault.ts';
 import type { Doing } from '../protocol-meanings.ts';
+import { Mutex } from './mutex.ts';
 import { patience } from './patience.ts';
 import { type LinkOptions, ProducerLink } from './producer-link.ts';
 import type { EncodedRecord } from './record-encoder.ts';
-import { Turns } from './turns.ts';
 
 export interface SenderOptions extends LinkOptions {
   /** A link that nothing was sent over for so long is closed. */
@@ -15,7 +15,7 @@ export interface SenderOptions extends LinkOptions {
 
 /** Of one partition. */
 interface Lane {
-  readonly turns: Turns;
+  readonly turns: Mutex;
   /** Until then something may arrive that was sent and never answered; what is newer has to come after it. */
   clear: Promise<void>;
 }
@@ -134,5 +134,5 @@ export class Sender {
 }
 
 function newLane(): Lane {
-  return { turns: new Turns(), clear: Promise.resolve() };
+  return { turns: new Mutex(), clear: Promise.resolve() };
 }

@@ -1,9 +1,9 @@
 // Errors of a consumer group → BridgeErrors that name the group; all others as for a sink.
 import { BridgeError, type ErrorCode } from '../../../src/errors.ts';
 import { type FaultContext, kafkaFault } from '../kafka-fault.ts';
-import type { Group } from './group-start.ts';
+import type { ConsumerGroup } from './group-start.ts';
 
-type Meaning = readonly [code: ErrorCode, disposition: 'retry' | 'misconfigured', advice: (group: Group) => string];
+type Meaning = readonly [code: ErrorCode, disposition: 'retry' | 'misconfigured', advice: (group: ConsumerGroup) => string];
 
 const away: Meaning = [
   'BRIDGE_KAFKA_UNAVAILABLE',
@@ -59,7 +59,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 };
 
 /** A BridgeError passes unchanged. */
-export function groupFault(error: unknown, group: Group, context: FaultContext): BridgeError {
+export function groupFault(error: unknown, group: ConsumerGroup, context: FaultContext): BridgeError {
   if (error instanceof BridgeError) return error;
   if (isUnreadable(error)) return unreadable(group, context);
   const fault = kafkaFault(error, context);
@@ -79,7 +79,7 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof Error && (error.name === 'UnreadableBatch' || isUnreadable(error.cause));
 }
 
-function unreadable({ groupId, topic }: Group, { who }: FaultContext): BridgeError {
+function unreadable({ groupId, topic }: ConsumerGroup, { who }: FaultContext): BridgeError {
   return new BridgeError(
     'BRIDGE_KAFKA_UNREADABLE',
     `${who}: a batch of records in topic ${topic} cannot be unpacked, and nothing behind it can be read: stop the bridge, move the consumer group ` +

@@ -7,7 +7,7 @@ import type { ApprovalMessage, MessageVerdict } from '../../adapter.ts';
 import type { SocketGate } from '../client/socket-gate.ts';
 import { type GroupConsumer, groupConsumer } from './group-consumer.ts';
 import { coordinatorOf, leaveGroup, whenCoordinated } from './group-coordinator.ts';
-import { type Group, startGroup, startGroupFromOutside } from './group-start.ts';
+import { type ConsumerGroup, startGroup, startGroupFromOutside } from './group-start.ts';
 
 /** While a message is being taken. */
 const BEAT_MS = 2_000;
@@ -19,7 +19,7 @@ const PARTITIONS_AT_ONCE = 16;
 
 export type Take = (message: ApprovalMessage) => Promise<MessageVerdict>;
 
-export interface GroupMemberOptions extends Group {
+export interface GroupMemberOptions extends ConsumerGroup {
   /** This process has stood in the topic before: whatever has no position now came since. */
   readonly hasStarted: boolean;
   readonly take: Take;

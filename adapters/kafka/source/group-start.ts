@@ -6,7 +6,7 @@ import { type Coordinator, partitionsOf, typeOf } from './group-coordinator.ts';
 const NONE = '-1';
 
 /** Who reads what. */
-export interface Group {
+export interface ConsumerGroup {
   readonly groupId: string;
   readonly topic: string;
   /** The source's name in the configuration. */
@@ -26,7 +26,7 @@ export type Ends = ReadonlyMap<number, string>;
 export async function startGroup(
   cluster: Cluster,
   coordinator: Coordinator,
-  group: Group,
+  group: ConsumerGroup,
   commit: (ends: TopicOffsets) => Promise<unknown>,
 ): Promise<Ends | null> {
   const { topic } = group;
@@ -38,7 +38,11 @@ export async function startGroup(
 }
 
 /** `startGroup` by somebody who is in no group. @returns `inhabited` where somebody is in this one, so that only its members can commit */
-export async function startGroupFromOutside(cluster: Cluster, coordinator: Coordinator, group: Group): Promise<Ends | null | 'inhabited'> {
+export async function startGroupFromOutside(
+  cluster: Cluster,
+  coordinator: Coordinator,
+  group: ConsumerGroup,
+): Promise<Ends | null | 'inhabited'> {
   const { groupId } = group;
   try {
     return await startGroup(cluster, coordinator, group, (ends) =>
@@ -53,7 +57,7 @@ export async function startGroupFromOutside(cluster: Cluster, coordinator: Coord
 }
 
 /** Whether the group ever committed a position in the topic. Moves none. */
-export async function hasPositions(cluster: Cluster, coordinator: Coordinator, { groupId, topic }: Group): Promise<boolean> {
+export async function hasPositions(cluster: Cluster, coordinator: Coordinator, { groupId, topic }: ConsumerGroup): Promise<boolean> {
   const partitions = partitionsOf(cluster, topic).map((partition) => ({ partition, offset: NONE }));
   const { responses } = await coordinator.offsetFetch({ groupId, topics: [{ topic, partitions }] });
   return responses.some(({ partitions }) => partitions.some(({ offset }) => offset !== NONE));

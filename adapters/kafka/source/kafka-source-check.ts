@@ -3,7 +3,7 @@ import type { Cluster, Kafka } from 'kafkajs';
 import type { Deps } from '../../../src/time/clock.ts';
 import { groupConsumer } from './group-consumer.ts';
 import { coordinatorOf, partitionsOf, typeOf, whenCoordinated } from './group-coordinator.ts';
-import { type Group, hasPositions } from './group-start.ts';
+import { type ConsumerGroup, hasPositions } from './group-start.ts';
 
 /** What a group says to a heartbeat of somebody who may be in it and is not. */
 const STRANGER = ['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'REBALANCE_IN_PROGRESS'];
@@ -18,7 +18,7 @@ export interface CheckDeps extends Pick<Deps, 'after' | 'elapsedMs'> {
  * group's coordinator the answer to a member that there is not. Receives nothing, joins nothing, moves no position.
  * @returns that a group is new, null for one that is not. @throws whatever kafkajs throws
  */
-export async function checkSource(kafka: Kafka, group: Group, deps: CheckDeps): Promise<string | null> {
+export async function checkSource(kafka: Kafka, group: ConsumerGroup, deps: CheckDeps): Promise<string | null> {
   const { groupId, topic } = group;
   const { consumer, cluster } = await groupConsumer(kafka, groupId);
   try {
@@ -42,7 +42,7 @@ export async function checkSource(kafka: Kafka, group: Group, deps: CheckDeps): 
 }
 
 /** Whether the group has positions. @throws where this user may not join it */
-async function knock(cluster: Cluster, group: Group): Promise<boolean> {
+async function knock(cluster: Cluster, group: ConsumerGroup): Promise<boolean> {
   const { groupId } = group;
   const coordinator = await coordinatorOf(cluster, groupId);
   await coordinator.heartbeat({ groupId, groupGenerationId: 0, memberId: groupId }).catch((error: unknown) => {

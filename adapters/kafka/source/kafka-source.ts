@@ -10,7 +10,7 @@ import { connectionFaults, connectionSettings } from '../options/connection-opti
 import { type KafkaSourceOptions, kafkaSourceOptions } from '../options/kafka-source-options.ts';
 import { groupFault } from './group-fault.ts';
 import { GroupMember, type Take } from './group-member.ts';
-import type { Group } from './group-start.ts';
+import type { ConsumerGroup } from './group-start.ts';
 import { checkSource } from './kafka-source-check.ts';
 
 /** Before the name of the VM, where the configuration names no group. */
@@ -30,7 +30,7 @@ class KafkaSource implements ApprovalSource {
   readonly canGiveBack = false;
   readonly #options: KafkaSourceOptions;
   readonly #deps: ApprovalSourceDeps;
-  readonly #group: Group;
+  readonly #group: ConsumerGroup;
   /** kafkajs's own; silent while it is closed, since it complains of what is cut off then. */
   readonly #clientLogger: Logger;
   readonly #taken = new Map<number, string>();

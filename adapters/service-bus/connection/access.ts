@@ -8,8 +8,8 @@ import { TlsFiles } from '../../../src/net/tls-files.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
 import { type FileText, WatchedFile } from '../../../src/secrets/watched-file.ts';
 import { connectionStringFor, type ServiceBusConnectionOptions } from '../options/connection-options.ts';
-import { type Endpoint, parseEndpoint, showEndpoint } from '../options/connection-string.ts';
-import { type Connect, connector, type Transport } from './connector.ts';
+import { type NamespaceEndpoint, parseEndpoint, showEndpoint } from '../options/connection-string.ts';
+import { type AmqpTransport, type Connect, connector } from './connector.ts';
 
 const HTTPS_PORT = 443;
 
@@ -21,7 +21,7 @@ export type BusCredential =
 
 /** The same object as long as nothing changed. */
 export interface Target {
-  readonly endpoint: Endpoint;
+  readonly endpoint: NamespaceEndpoint;
   /** False for the emulator alone. */
   readonly isSecure: boolean;
   readonly credential: BusCredential;
@@ -47,7 +47,7 @@ interface Known {
 }
 
 /** Reads and connects to nothing before `target` or `connect`. */
-export class Access {
+export class NamespaceAccess {
   /** As messages show it: the host, and its port where it is not the usual one. */
   readonly host: string;
   readonly #options: ServiceBusConnectionOptions;
@@ -87,7 +87,7 @@ export class Access {
     return this.#connector(target, 'amqp', { host, port: (this.#options.transport === 'websocket' ? port : null) ?? HTTPS_PORT });
   }
 
-  #connector({ isSecure }: Target, transport: Transport, endpoint: Endpoint): Connect {
+  #connector({ isSecure }: Target, transport: AmqpTransport, endpoint: NamespaceEndpoint): Connect {
     const trust = () => this.#tls?.context() ?? null;
     const who = `${this.#place.name}: ${showEndpoint(endpoint)}`;
     return connector({ endpoint, transport, isSecure, trust, proxy: this.#proxy, who });

@@ -3,18 +3,18 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import type { ProxyServer } from '../../../src/net/proxy-connect.ts';
-import { type Endpoint, showEndpoint } from '../options/connection-string.ts';
+import { type NamespaceEndpoint, showEndpoint } from '../options/connection-string.ts';
 import { openTunnel } from './proxy-tunnel.ts';
 import { openWebSocket } from './websocket-stream.ts';
 
 /** One connection on which nothing was said yet. @throws what node throws, a BridgeError, or the signal's reason. */
 export type Connect = (signal: AbortSignal) => Promise<Duplex>;
 
-export type Transport = 'amqp' | 'websocket';
+export type AmqpTransport = 'amqp' | 'websocket';
 
 export interface ConnectorOptions {
-  readonly endpoint: Endpoint;
-  readonly transport: Transport;
+  readonly endpoint: NamespaceEndpoint;
+  readonly transport: AmqpTransport;
   /** False for the emulator alone. */
   readonly isSecure: boolean;
   /** What to trust; null: what the machine trusts. */

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { exchange } from '../../../src/net/http-exchange.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import { showEndpoint } from '../options/connection-string.ts';
-import type { Access, BusCredential, Target } from './access.ts';
+import type { BusCredential, NamespaceAccess, Target } from './access.ts';
 import { SCOPE } from './service-bus-client.ts';
 
 export interface EntityDescription {
@@ -18,7 +18,7 @@ const TOKEN_SECONDS = 300;
 
 /** Null where the service does not say, mostly for want of rights. @throws what node throws, a BridgeError, or the signal's reason. */
 export async function describeEntity(
-  access: Access,
+  access: NamespaceAccess,
   target: Target,
   path: string,
   deps: Pick<Deps, 'wallMs'>,

@@ -2,7 +2,7 @@
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 
 /** Where a namespace listens. */
-export interface Endpoint {
+export interface NamespaceEndpoint {
   /** A name, or an address without brackets. */
   readonly host: string;
   /** Null: the usual one of the transport. */
@@ -10,7 +10,7 @@ export interface Endpoint {
 }
 
 export interface ConnectionString {
-  readonly endpoint: Endpoint;
+  readonly endpoint: NamespaceEndpoint;
   /** A key by its name, or a shared access signature as it is sent. */
   readonly access: { readonly name: string; readonly key: string } | { readonly signature: string };
   /** The one queue or topic that it is for; null: the whole namespace. */
@@ -24,13 +24,13 @@ const ENDPOINT = /^(?:sb|amqps?):\/\/(\[[0-9a-f:]+\]|[^/:@?#[\]\\]+)(?::(\d{1,5}
 const SIGNATURE = /^SharedAccessSignature sr=[!-~]+$/;
 
 /** `host` or `host:port`; null where `text` is none. */
-export function parseEndpoint(text: string): Endpoint | null {
+export function parseEndpoint(text: string): NamespaceEndpoint | null {
   const match = /^(\[[0-9a-f:]+\]|[^:]+)(?::(\d{1,5}))?$/i.exec(text);
   return match ? endpointOf(match) : null;
 }
 
 /** How messages and the SDK name it. */
-export function showEndpoint({ host, port }: Endpoint): string {
+export function showEndpoint({ host, port }: NamespaceEndpoint): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return port === null ? name : `${name}:${port}`;
 }
@@ -80,7 +80,7 @@ function accessOf(parts: ReadonlyMap<string, string>): ConnectionString['access'
   return { name, key };
 }
 
-function endpointOf(match: RegExpExecArray | null): Endpoint | null {
+function endpointOf(match: RegExpExecArray | null): NamespaceEndpoint | null {
   const [, name, port] = match ?? [];
   if (name === undefined) return null;
   const host = name.replace(/^\[|\]$/g, '');

@@ -4,7 +4,7 @@ import { BridgeError } from '../../../src/errors.ts';
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { deadline, orAbort } from '../../../src/time/clock.ts';
 import type { Outcome } from '../../adapter.ts';
-import type { Access, Target } from '../connection/access.ts';
+import type { NamespaceAccess, Target } from '../connection/access.ts';
 import { BusClient, type BusClientDeps } from '../connection/service-bus-client.ts';
 import { connectionFault, type FaultPlace, serviceBusFault, timeoutFault, tooLargeFault } from '../service-bus-fault.ts';
 import { leastBytes } from './message-encoder.ts';
@@ -18,7 +18,7 @@ export interface SenderOptions {
   /** Milliseconds for one send, its connection included. */
   readonly timeout: number;
   readonly place: FaultPlace;
-  readonly access: Access;
+  readonly access: NamespaceAccess;
 }
 
 /** A client and its one link. */

@@ -2,7 +2,7 @@
 import { encodeEach } from '../../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../../adapter.ts';
-import { Access, type CredentialOf } from '../connection/access.ts';
+import { type CredentialOf, NamespaceAccess } from '../connection/access.ts';
 import { entityOf, type ServiceBusOptions } from '../options/service-bus-options.ts';
 import type { FaultPlace } from '../service-bus-fault.ts';
 import { type EncodeMessage, messageEncoder } from './message-encoder.ts';
@@ -17,7 +17,7 @@ export const SENDER_ROLE = 'Azure Service Bus Data Sender';
 export class ServiceBusAdapter implements Adapter {
   readonly limits = LIMITS;
   readonly #deps: AdapterDeps;
-  readonly #access: Access;
+  readonly #access: NamespaceAccess;
   readonly #place: FaultPlace;
   readonly #encode: EncodeMessage;
   readonly #sender: Sender;
@@ -29,7 +29,7 @@ export class ServiceBusAdapter implements Adapter {
     this.#options = options;
     this.#deps = deps;
     const name = `sink ${deps.name}`;
-    this.#access = new Access(options, { owner: `sinks.${deps.name}`, name, entity: path }, deps, credentialOf);
+    this.#access = new NamespaceAccess(options, { owner: `sinks.${deps.name}`, name, entity: path }, deps, credentialOf);
     this.#place = { who: `${name}: ${this.#access.host}`, entity: `${kind} ${path}`, doing: 'send', role: SENDER_ROLE };
     this.#encode = messageEncoder(options, deps.name, deps);
     this.#sender = new Sender({ entity: path, timeout: options.timeout, place: this.#place, access: this.#access }, deps);

@@ -1,7 +1,7 @@
 // A sink's options → whether a message could be sent, step by step, without sending one.
 import { BridgeError } from '../../../src/errors.ts';
 import type { Deps } from '../../../src/time/clock.ts';
-import type { Access } from '../connection/access.ts';
+import type { NamespaceAccess } from '../connection/access.ts';
 import { checkStep } from '../connection/check-step.ts';
 import { describeEntity, type EntityDescription } from '../connection/entity-description.ts';
 import { SCOPE } from '../connection/service-bus-client.ts';
@@ -10,7 +10,7 @@ import { connectionFault, type FaultPlace } from '../service-bus-fault.ts';
 import type { Sender } from './sender.ts';
 
 export interface SinkToCheck {
-  readonly access: Access;
+  readonly access: NamespaceAccess;
   readonly sender: Sender;
   readonly place: FaultPlace;
   readonly entity: Entity;

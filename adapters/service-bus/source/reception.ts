@@ -3,7 +3,7 @@ import { formatDuration } from '../../../src/formats/durations.ts';
 import { deadline, orAbort, sleep } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
 import type { ApprovalMessage, ApprovalSourceDeps, MessageVerdict } from '../../adapter.ts';
-import type { Access } from '../connection/access.ts';
+import type { NamespaceAccess } from '../connection/access.ts';
 import type { Connect } from '../connection/connector.ts';
 import { BusClient } from '../connection/service-bus-client.ts';
 import { connectionFault, timeoutFault } from '../service-bus-fault.ts';
@@ -23,7 +23,7 @@ export type Take = (message: ApprovalMessage) => Promise<MessageVerdict>;
 export type Stream = (bus: BusClient, reception: Reception) => Promise<void>;
 
 export interface ReceptionOptions extends Probed {
-  readonly access: Access;
+  readonly access: NamespaceAccess;
   /** Milliseconds for each operation, and for all that comes before the first message. */
   readonly timeout: number;
   readonly take: Take;

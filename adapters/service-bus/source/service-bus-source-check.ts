@@ -1,14 +1,14 @@
 // A source's options → whether messages could be received, step by step, without one.
 import { orAbort } from '../../../src/time/clock.ts';
 import type { ApprovalSourceDeps } from '../../adapter.ts';
-import type { Access } from '../connection/access.ts';
+import type { NamespaceAccess } from '../connection/access.ts';
 import { checkStep } from '../connection/check-step.ts';
 import { BusClient, SCOPE } from '../connection/service-bus-client.ts';
 import { type Probed, probeLink } from './link-probe.ts';
 import { sourceFault } from './source-fault.ts';
 
 export interface SourceToCheck extends Probed {
-  readonly access: Access;
+  readonly access: NamespaceAccess;
   /** Milliseconds for each step. */
   readonly timeout: number;
 }

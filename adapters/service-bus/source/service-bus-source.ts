@@ -2,7 +2,7 @@
 import { orAbort } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
 import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../../adapter.ts';
-import { Access, type CredentialOf } from '../connection/access.ts';
+import { type CredentialOf, NamespaceAccess } from '../connection/access.ts';
 import {
   readersOf,
   type ServiceBusSourceOptions,
@@ -35,7 +35,7 @@ export class ServiceBusSource implements ApprovalSource {
   readonly #options: ServiceBusSourceOptions;
   readonly #deps: ApprovalSourceDeps;
   readonly #entity: SourceEntity;
-  readonly #access: Access;
+  readonly #access: NamespaceAccess;
   readonly #place: FaultPlace;
   /** What ends behind calls that an abort has ended already. */
   readonly #endings = new Running();
@@ -47,7 +47,7 @@ export class ServiceBusSource implements ApprovalSource {
     this.#entity = sourceEntityOf(options);
     const { queue, topic = '' } = options;
     const place = { owner: `approvals.sources.${deps.name}`, name: `source ${deps.name}`, entity: queue ?? topic };
-    this.#access = new Access(options, place, deps, credentialOf);
+    this.#access = new NamespaceAccess(options, place, deps, credentialOf);
     this.#place = { who: `${place.name}: ${this.#access.host}`, entity: this.#entity.label, doing: 'receive', role: RECEIVER_ROLE };
   }
 

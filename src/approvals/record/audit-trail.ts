@@ -22,7 +22,7 @@ export interface AuditTrailParts {
 }
 
 /** What one act made of the approvals of one event. */
-export interface Entry {
+export interface AuditEntry {
   readonly known: GovernedEvent['known'];
   readonly before: EventApproval | null;
   readonly after: EventApproval | null;
@@ -49,7 +49,7 @@ export class AuditTrail {
   }
 
   /** Each new vote gives an `approval.recorded`. */
-  entry(known: GovernedEvent['known'], before: EventApproval | null, after: EventApproval, at: Instant, by?: ApprovalOrigin): Entry {
+  entry(known: GovernedEvent['known'], before: EventApproval | null, after: EventApproval, at: Instant, by?: ApprovalOrigin): AuditEntry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, ...(by && { by }) });
     const recorded = steps.filter(({ step }) => step === 'recorded');
     const changes = recorded.map(({ approver }) => this.#change('recorded', known, after, { approver, reason: null, at }));
@@ -63,14 +63,14 @@ export class AuditTrail {
     after: EventApproval | null,
     voided: readonly VoidVote[],
     at: Instant,
-  ): Entry {
+  ): AuditEntry {
     if (after === null || after === before) return { known, before, after, steps: [], changes: [] };
     const changes = voided.map(({ vote: { approver }, reason }) => this.#change('failed', known, after, { approver, reason, at }));
     return { known, before, after, steps: stepsBetween(before, after, { atMs: at.wallMs }), changes };
   }
 
   /** The metadata service's final answer to a StartRequest: published, unless the approval was moot. */
-  verdict({ known, posted, before, after, status, at }: VerdictFacts): Entry {
+  verdict({ known, posted, before, after, status, at }: VerdictFacts): AuditEntry {
     const steps = stepsBetween(before, after, { atMs: at.wallMs, status });
     const hasFailed = after.state === 'failed';
     const [first, ...others] = posted.decision?.by === 'quorum' ? posted.votes : [];
@@ -79,7 +79,7 @@ export class AuditTrail {
     return { known, before, after, steps, changes };
   }
 
-  write(transaction: ApprovalTransaction, entries: readonly Entry[]): void {
+  write(transaction: ApprovalTransaction, entries: readonly AuditEntry[]): void {
     for (const { known, before, after, steps } of entries) {
       if (after !== null && after !== before) transaction.saveApproval(after);
       if (steps.length > 0) transaction.addSteps(known.occurrence, steps);
@@ -89,7 +89,7 @@ export class AuditTrail {
   }
 
   /** Logs and counts. */
-  tell({ known: { event, occurrence }, after, steps }: Entry): void {
+  tell({ known: { event, occurrence }, after, steps }: AuditEntry): void {
     const { onEvent, logger } = this.#parts;
     for (const { step, approver, policy, status, reason } of steps) {
       onEvent?.(step);

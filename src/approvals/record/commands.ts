@@ -6,7 +6,7 @@ import type { ApprovalCommand } from '../requests/approval-command.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { ApprovalTransaction } from '../store.ts';
-import type { AuditTrail, Entry } from './audit-trail.ts';
+import type { AuditEntry, AuditTrail } from './audit-trail.ts';
 import type { Ledger } from './ledger.ts';
 import type { Pending } from './pending.ts';
 import { withHold, withoutHolds, withVote } from './transitions.ts';
@@ -33,7 +33,7 @@ export class Commands {
     const { ledger, chronicle, deps } = this.#parts;
     const at = now(deps);
     const current = new Map<string, EventApproval>();
-    const entries = acts.flatMap((act): Entry[] => {
+    const entries = acts.flatMap((act): AuditEntry[] => {
       const { key, occurrence } = act.known;
       const matter = ledger.matterOf(act.known);
       const before = current.get(key) ?? ledger.approvalOf(key, occurrence);

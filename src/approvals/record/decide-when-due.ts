@@ -7,7 +7,7 @@ import type { ApprovalPorts } from '../ports.ts';
 import { type Governed, isPast } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 import { stepOf } from './audit-steps.ts';
-import type { AuditTrail, Entry } from './audit-trail.ts';
+import type { AuditEntry, AuditTrail } from './audit-trail.ts';
 import type { Deadlines } from './deadlines.ts';
 import type { Ledger } from './ledger.ts';
 import { stands, withDeadline } from './transitions.ts';
@@ -54,7 +54,7 @@ function decide(known: KnownEvent, governed: Governed, { rules, ledger, chronicl
   const after = approves ? withDeadline(rules, before, { known, governed }, at) : before;
   const isDecided = after !== null && after !== before;
   const left = stepOf('left', at.wallMs, governed.ruling.policy, { reason: 'deadline' });
-  const entry: Entry = isDecided
+  const entry: AuditEntry = isDecided
     ? chronicle.entry(known, before, after, at)
     : { known, before, after, changes: [], steps: stands(before) ? [] : [left] };
   const apply = (): void => {

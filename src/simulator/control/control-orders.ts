@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type Fault, type FileKind, formatFault } from '../../schema/faults.ts';
 import { duration } from '../../schema/pieces.ts';
 import { isMapping, validate } from '../../schema/validate.ts';
-import { fromJsonBytes, type Refusal } from '../answer.ts';
+import { type ControlRefusal, fromJsonBytes } from '../answer.ts';
 import { type EventFields, NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../events/event.ts';
 import type { FaultOrder } from '../events/faults.ts';
 import { FASTEST } from '../events/virtual-clock.ts';
@@ -38,23 +38,23 @@ export interface ClockOrder {
   readonly notBefore?: NotBeforeClock;
 }
 
-export function readEventFields(body: Uint8Array): EventFields | Refusal {
+export function readEventFields(body: Uint8Array): EventFields | ControlRefusal {
   return read(eventFields, body, 'event');
 }
 
-export function readClockOrder(body: Uint8Array): ClockOrder | Refusal {
+export function readClockOrder(body: Uint8Array): ClockOrder | ControlRefusal {
   return read(clockOrder, body, 'clock');
 }
 
 /** One order or a list of them; none clears. @param vms the machines that they may name */
-export function readFaultOrders(body: Uint8Array, vms: readonly string[]): readonly FaultOrder[] | Refusal {
+export function readFaultOrders(body: Uint8Array, vms: readonly string[]): readonly FaultOrder[] | ControlRefusal {
   const machine = oneOf(vms);
   const value = jsonOf(body);
   return Array.isArray(value) ? readValue(faultOrders(machine), value, 'fault') : read(faultOrder(machine), body, 'fault');
 }
 
 /** No body at all is an empty object. @param kind what the faults call it */
-function read<Output extends object>(schema: v.GenericSchema<unknown, Output>, body: Uint8Array, kind: FileKind): Output | Refusal {
+function read<Output extends object>(schema: v.GenericSchema<unknown, Output>, body: Uint8Array, kind: FileKind): Output | ControlRefusal {
   const value = jsonOf(body);
   if (!isMapping(value)) return badBody([{ path: '', message: `the body is no JSON ${value === undefined ? 'in UTF-8' : 'object'}` }]);
   return readValue(schema, value, kind);
@@ -64,11 +64,15 @@ function jsonOf(body: Uint8Array): unknown {
   return body.length === 0 ? {} : fromJsonBytes(body);
 }
 
-function readValue<Output extends object>(schema: v.GenericSchema<unknown, Output>, value: object, kind: FileKind): Output | Refusal {
+function readValue<Output extends object>(
+  schema: v.GenericSchema<unknown, Output>,
+  value: object,
+  kind: FileKind,
+): Output | ControlRefusal {
   const { output, faults } = validate(schema, value, [], kind);
   return output === undefined || faults.length > 0 ? badBody(faults) : output;
 }
 
-function badBody(faults: readonly Fault[]): Refusal {
+function badBody(faults: readonly Fault[]): ControlRefusal {
   return { status: 400, detail: faults.map(formatFault).join('; '), faults };
 }

@@ -1,6 +1,6 @@
 // A control request → its effect on the group, and the answer: the routes under /simulator.
 import createRouter from 'find-my-way';
-import { empty, json, pathAndQuery, problem, type Refusal, type SimAnswer, type SimRequest } from '../answer.ts';
+import { type ControlRefusal, empty, json, pathAndQuery, problem, type SimAnswer, type SimRequest } from '../answer.ts';
 import type { WireEvent } from '../events/event.ts';
 import { isRefusal } from '../events/event-store.ts';
 import type { Group } from '../group.ts';
@@ -141,6 +141,6 @@ function reset({ group, nowMs }: Call): SimAnswer {
   return empty(204);
 }
 
-function answer(outcome: WireEvent | Refusal): SimAnswer {
+function answer(outcome: WireEvent | ControlRefusal): SimAnswer {
   return isRefusal(outcome) ? problem(outcome) : json(200, outcome);
 }

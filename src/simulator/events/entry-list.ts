@@ -1,7 +1,8 @@
 // Entries that come, change and go → an ordered list by EventId; reports each change.
-import type { Entry, PastEntry } from './entry.ts';
+
 import type { WireEvent } from './event.ts';
 import type { Machine } from './machine.ts';
+import type { PastEntry, SimulatedEvent } from './simulated-event.ts';
 import { View } from './view.ts';
 
 const LONGEST_PAST = 200;
@@ -9,7 +10,7 @@ const LONGEST_PAST = 200;
 export class EntryList {
   readonly view: View;
   /** By EventId in lower case, in the order in which they came. */
-  readonly #listed = new Map<string, Entry>();
+  readonly #listed = new Map<string, SimulatedEvent>();
   readonly #usedIds = new Set<string>();
   readonly #past: PastEntry[] = [];
   /** Undefined where it has to be looked for again. */
@@ -21,11 +22,11 @@ export class EntryList {
   }
 
   /** A copy, in the order in which they came. */
-  all(): readonly Entry[] {
+  all(): readonly SimulatedEvent[] {
     return [...this.#listed.values()];
   }
 
-  get(eventId: string): Entry | undefined {
+  get(eventId: string): SimulatedEvent | undefined {
     return this.#listed.get(eventId.toLowerCase());
   }
 
@@ -51,7 +52,7 @@ export class EntryList {
   }
 
   /** A new one, or another in the place of the one of that EventId. */
-  put(entry: Entry): void {
+  put(entry: SimulatedEvent): void {
     this.view.together(() => {
       this.view.change(this.get(entry.event.EventId), entry);
       this.#set(entry);
@@ -59,7 +60,7 @@ export class EntryList {
   }
 
   /** As `put`, and it comes last in any case. */
-  putLast(entry: Entry): void {
+  putLast(entry: SimulatedEvent): void {
     this.view.together(() => {
       this.view.change(this.get(entry.event.EventId), entry);
       this.#listed.delete(entry.event.EventId.toLowerCase());
@@ -68,7 +69,7 @@ export class EntryList {
   }
 
   /** @param entry one that is listed. Returns its event as it was last. */
-  remove(entry: Entry, end: PastEntry['end'], atMs: number): WireEvent {
+  remove(entry: SimulatedEvent, end: PastEntry['end'], atMs: number): WireEvent {
     this.view.together(() => {
       this.view.change(entry, undefined);
       this.#listed.delete(entry.event.EventId.toLowerCase());
@@ -79,7 +80,7 @@ export class EntryList {
     return entry.event;
   }
 
-  #set(entry: Entry): void {
+  #set(entry: SimulatedEvent): void {
     const key = entry.event.EventId.toLowerCase();
     this.#listed.set(key, entry);
     this.#usedIds.add(key);

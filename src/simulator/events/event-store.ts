@@ -1,17 +1,17 @@
 // Orders and time → a group's events, from first to last moment.
 import type { Deps } from '../../time/clock.ts';
-import type { Refusal } from '../answer.ts';
-import { changedEntry, type Entry, entryOf, isApprovable, lowerCased, type PastEntry } from './entry.ts';
+import type { ControlRefusal } from '../answer.ts';
 import { EntryList } from './entry-list.ts';
 import { type EventFields, listedFields, newEvent, STARTED_FOR_MS, startedLooks, type WireEvent } from './event.ts';
 import { guid } from './guid.ts';
 import type { Machine } from './machine.ts';
+import { changedEntry, entryOf, isApprovable, lowerCased, type PastEntry, type SimulatedEvent } from './simulated-event.ts';
 import type { View } from './view.ts';
 
 /** The event after an order, or why the order was refused. */
-type Outcome = WireEvent | Refusal;
+type Outcome = WireEvent | ControlRefusal;
 
-export function isRefusal(outcome: Outcome): outcome is Refusal {
+export function isRefusal(outcome: Outcome): outcome is ControlRefusal {
   return 'detail' in outcome;
 }
 
@@ -39,7 +39,7 @@ export class EventStore {
   }
 
   /** All that there is, shown or not, in the order in which it was scheduled. */
-  entries(): readonly Entry[] {
+  entries(): readonly SimulatedEvent[] {
     return this.#list.all();
   }
 
@@ -171,7 +171,7 @@ export class EventStore {
     this.view.countFrom(incarnation);
   }
 
-  #move(eventId: string, move: (entry: Entry) => Outcome): Outcome {
+  #move(eventId: string, move: (entry: SimulatedEvent) => Outcome): Outcome {
     const entry = this.#list.get(eventId);
     if (entry) return move(entry);
     return this.#list.isUsed(eventId)
@@ -188,7 +188,7 @@ export class EventStore {
     else this.#start(approved, atMs);
   }
 
-  #start(entry: Entry, atMs: number): WireEvent {
+  #start(entry: SimulatedEvent, atMs: number): WireEvent {
     const event = startedLooks({ ...entry.event, EventStatus: 'Started' });
     this.#list.put({ ...entry, event, startedAtMs: atMs, startsAtMs: null, goneAtMs: atMs + entry.startedForMs });
     return event;

@@ -1,7 +1,8 @@
 // A group's entries → what each machine sees, and the incarnation.
-import type { Entry } from './entry.ts';
+
 import type { WireEvent } from './event.ts';
 import type { Machine } from './machine.ts';
+import type { SimulatedEvent } from './simulated-event.ts';
 
 /** What is listed for one machine. */
 export interface Listing {
@@ -12,22 +13,22 @@ export interface Listing {
 export class View {
   readonly #machines: readonly Machine[];
   readonly #ownOnly: boolean;
-  readonly #entries: () => readonly Entry[];
+  readonly #entries: () => readonly SimulatedEvent[];
   #isShown = true;
   /** What the machines see until the next renewal; null where they see each change at once. */
-  #standing: readonly Entry[] | null = null;
+  #standing: readonly SimulatedEvent[] | null = null;
   #isBehind = false;
   #incarnation = 1;
   #revision = 0;
   #depth = 0;
   #isChanging = false;
-  #before: { readonly incarnation: number; readonly entries: readonly Entry[] } | null = null;
+  #before: { readonly incarnation: number; readonly entries: readonly SimulatedEvent[] } | null = null;
 
   /**
    * @param ownOnly each machine sees the events that name it, and no others
    * @param entries a copy of all that there are
    */
-  constructor(machines: readonly Machine[], ownOnly: boolean, entries: () => readonly Entry[]) {
+  constructor(machines: readonly Machine[], ownOnly: boolean, entries: () => readonly SimulatedEvent[]) {
     this.#machines = machines;
     this.#ownOnly = ownOnly;
     this.#entries = entries;
@@ -79,7 +80,7 @@ export class View {
   }
 
   /** Says, within `together` and before it happens, that one entry takes the place of another; undefined for none. */
-  change(from: Entry | undefined, to: Entry | undefined): void {
+  change(from: SimulatedEvent | undefined, to: SimulatedEvent | undefined): void {
     if (!this.#isShown) return;
     if (this.#standing) {
       this.#isBehind = true;
@@ -117,7 +118,7 @@ export class View {
     this.#isBehind = false;
     this.together(() => {
       const fresh = this.#entries();
-      const look = (name: string, entries: readonly Entry[]) => JSON.stringify(this.#seenBy(name, entries));
+      const look = (name: string, entries: readonly SimulatedEvent[]) => JSON.stringify(this.#seenBy(name, entries));
       if (this.#machines.some(({ name }) => look(name, old) !== look(name, fresh))) this.#count();
       this.#standing = fresh;
     });
@@ -136,15 +137,15 @@ export class View {
     this.#isChanging = true;
   }
 
-  #shown(): readonly Entry[] {
+  #shown(): readonly SimulatedEvent[] {
     return this.#standing ?? this.#entries();
   }
 
-  #seenBy(vm: string, entries: readonly Entry[]): readonly WireEvent[] {
+  #seenBy(vm: string, entries: readonly SimulatedEvent[]): readonly WireEvent[] {
     return entries.filter((entry) => this.#sees(vm, entry)).map(({ event }) => event);
   }
 
-  #sees(vm: string, { seen, event }: Entry): boolean {
+  #sees(vm: string, { seen, event }: SimulatedEvent): boolean {
     const name = vm.toLowerCase();
     if (this.#ownOnly && !event.Resources.some((resource) => resource.toLowerCase() === name)) return false;
     return seen === null || seen.includes(name);

@@ -1,4 +1,4 @@
-// A program for tests: delivers once to the path that it is given, and checks it; what came of both goes to standard output.
+// A program for tests: delivers once to the path it is given, checks it, prints what came of it.
 import * as v from 'valibot';
 import { file } from '../../../adapters/file/file.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';

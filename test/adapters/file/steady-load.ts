@@ -1,4 +1,4 @@
-// A file sink and a folder → deliveries without a pause while others disturb the file, and what is in the folder in the end.
+// A file sink → deliveries without a pause while others disturb the file; what is in the folder.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

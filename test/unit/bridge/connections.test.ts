@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import test from 'node:test';
 import { pino } from 'pino';
-import { type Connection, checkConnections } from '../../../src/bridge/connections.ts';
+import { checkConnections, type Reached } from '../../../src/bridge/connections.ts';
 import { checkConfig } from '../../../src/config/check-config.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { systemDeps } from '../../../src/time/system.ts';
@@ -38,8 +38,8 @@ function check(config: Config) {
   return checkConnections(config, { deps: systemDeps(), logger: pino({ level: 'silent' }), stdout, signal: never });
 }
 
-async function all(found: AsyncIterable<Connection>): Promise<Connection[]> {
-  const connections: Connection[] = [];
+async function all(found: AsyncIterable<Reached>): Promise<Reached[]> {
+  const connections: Reached[] = [];
   for await (const connection of found) connections.push(connection);
   return connections;
 }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
 import { addressInLease, addressInRegistry, declaredNames, decodeAddress } from '../../../src/metadata/dhcp-option.ts';
-import { discoverEndpoint, type Machine, probeBy, readOptionAddress, thisMachine } from '../../../src/metadata/discovery.ts';
+import { discoverEndpoint, type LocalMachine, probeBy, readOptionAddress, thisMachine } from '../../../src/metadata/discovery.ts';
 import { createHttpTransport } from '../../../src/metadata/http-transport.ts';
 import { FakeMetadata } from '../../far-sides/metadata-service.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
@@ -149,7 +149,7 @@ test('test/fixtures/leases/README.md tells of every file there, and of no other'
 });
 
 describe('a machine', () => {
-  async function machine(t: TestContext, files: Record<string, string>): Promise<Machine> {
+  async function machine(t: TestContext, files: Record<string, string>): Promise<LocalMachine> {
     const root = await mkdtemp(join(tmpdir(), 'leases-'));
     t.after(() => rm(root, { recursive: true }));
     let minute = 0;

@@ -1,4 +1,4 @@
-// kill -9 of `run` with a file sink, again and again → every CloudEvent is in the rotated files, each line whole.
+// kill -9 of `run` with a file sink, again and again → every CloudEvent in its files, lines whole.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

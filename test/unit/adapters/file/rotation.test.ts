@@ -1,4 +1,4 @@
-// A file and its older ones → the same, one number further; gaps are filled, and what others put beside them stays.
+// A file and its older ones → the same, one number on; gaps filled, what others put there kept.
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

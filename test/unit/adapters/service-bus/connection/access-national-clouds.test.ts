@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { Access } from '../../../../../adapters/service-bus/connection/access.ts';
+import { NamespaceAccess } from '../../../../../adapters/service-bus/connection/access.ts';
 import { serviceBusOptions } from '../../../../../adapters/service-bus/options/service-bus-options.ts';
 import type { AzureCredentialOptions } from '../../../../../src/azure/options.ts';
 import { adapterDeps } from '../../../../adapters/adapter-deps.ts';
@@ -12,7 +12,7 @@ const PLACE = { owner: 'sinks.bus', name: 'sink bus', entity: 'q' };
 function askedFor(namespace: string): AzureCredentialOptions {
   const asked: AzureCredentialOptions[] = [];
   const options = v.parse(serviceBusOptions, { namespace, queue: 'q', clientId: 'my-identity' });
-  const access = new Access(options, PLACE, adapterDeps(), (credential) => {
+  const access = new NamespaceAccess(options, PLACE, adapterDeps(), (credential) => {
     asked.push(credential);
     return { token: async () => assert.fail('nobody connects') };
   });

@@ -1,10 +1,10 @@
 // Callers that want the same turn, some of whom give up → who has it when; no place is lost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns } from '../../../../../adapters/kafka/sink/turns.ts';
+import { Mutex } from '../../../../../adapters/kafka/sink/mutex.ts';
 
 /** All ask at once; `had` tells who had the turn, in this order. */
-function queueOf(turns: Turns, names: readonly string[]) {
+function queueOf(turns: Mutex, names: readonly string[]) {
   const had: string[] = [];
   const ends = new Map(names.map((name) => [name, new AbortController()]));
   const entered = names.map(async (name) => {
@@ -15,7 +15,7 @@ function queueOf(turns: Turns, names: readonly string[]) {
 }
 
 test('the turn goes round in the order of the calls, past those who gave up meanwhile', async () => {
-  const turns = new Turns();
+  const turns = new Mutex();
   const { had, entered, giveUp } = queueOf(turns, ['a', 'b', 'c']);
   await entered[0];
   giveUp('b');
@@ -26,7 +26,7 @@ test('the turn goes round in the order of the calls, past those who gave up mean
 });
 
 test('who gives up with the turn in hand takes nobody out of the queue', async () => {
-  const turns = new Turns();
+  const turns = new Mutex();
   const { had, entered, giveUp } = queueOf(turns, ['a', 'b', 'c']);
   await entered[0];
   turns.leave();
@@ -38,7 +38,7 @@ test('who gives up with the turn in hand takes nobody out of the queue', async (
 });
 
 test('what failed for one fails for all who wait now, and the turn is free again after its holder', async () => {
-  const turns = new Turns();
+  const turns = new Mutex();
   const { entered } = queueOf(turns, ['a', 'b', 'c']);
   await entered[0];
   turns.failWaiting(new Error('in vain'));

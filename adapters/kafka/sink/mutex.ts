@@ -6,7 +6,7 @@ interface Waiting {
 }
 
 /** A queue of one. Whoever has the turn gives it back by `leave`. */
-export class Turns {
+export class Mutex {
   readonly #waiting: Waiting[] = [];
   #isTaken = false;
 

@@ -2,7 +2,7 @@
 import { startMoment, type WireEvent } from './event.ts';
 
 /** An event and what the document does not show of it. All times are simulated milliseconds. */
-export interface Entry {
+export interface SimulatedEvent {
   readonly event: WireEvent;
   /** Lower-cased names of the machines that see it; null for all. */
   readonly seen: readonly string[] | null;
@@ -21,7 +21,7 @@ export interface Entry {
 }
 
 /** An event that is no longer listed. */
-export interface PastEntry extends Entry {
+export interface PastEntry extends SimulatedEvent {
   readonly endedAtMs: number;
   /** `withdrawn`: taken off whatever its state, by a reset, a new scenario or a recording. */
   readonly end: 'completed' | 'canceled' | 'withdrawn';
@@ -29,9 +29,9 @@ export interface PastEntry extends Entry {
 
 export function entryOf(
   event: WireEvent,
-  facts: Pick<Entry, 'seen' | 'startedForMs' | 'otherTenantsMs' | 'aheadMs' | 'isRecorded'>,
+  facts: Pick<SimulatedEvent, 'seen' | 'startedForMs' | 'otherTenantsMs' | 'aheadMs' | 'isRecorded'>,
   atMs: number,
-): Entry {
+): SimulatedEvent {
   const hasStarted = event.EventStatus === 'Started';
   return {
     ...facts,
@@ -52,12 +52,12 @@ export function entryOf(
  * @param isMoved a NotBefore was among the fields
  */
 export function changedEntry(
-  entry: Entry,
+  entry: SimulatedEvent,
   event: WireEvent,
-  facts: Pick<Entry, 'seen' | 'startedForMs' | 'otherTenantsMs' | 'aheadMs'>,
+  facts: Pick<SimulatedEvent, 'seen' | 'startedForMs' | 'otherTenantsMs' | 'aheadMs'>,
   isMoved: boolean,
   atMs: number,
-): Entry {
+): SimulatedEvent {
   const startedAtMs = event.EventStatus === 'Started' ? (entry.startedAtMs ?? atMs) : null;
   const goneAtMs = startedAtMs === null || entry.isRecorded ? null : Math.max(startedAtMs + facts.startedForMs, atMs);
   const longerMs = facts.otherTenantsMs - entry.otherTenantsMs;
@@ -75,7 +75,7 @@ function movedStartMs(approvedMs: number | null, notBeforeMs: number | null): nu
 }
 
 /** Its NotBefore in simulated time; null where it has none, or, in a recording, one that is no date. */
-export function notBeforeMoment({ event, aheadMs }: Entry): number | null {
+export function notBeforeMoment({ event, aheadMs }: SimulatedEvent): number | null {
   const notBeforeMs = Date.parse(event.NotBefore);
   return Number.isNaN(notBeforeMs) ? null : notBeforeMs + aheadMs;
 }
@@ -85,6 +85,6 @@ export function lowerCased(names: readonly string[] | undefined): readonly strin
 }
 
 /** Approving a recommendation has no effect. */
-export function isApprovable({ event, approvedAtMs, isRecorded }: Entry): boolean {
+export function isApprovable({ event, approvedAtMs, isRecorded }: SimulatedEvent): boolean {
   return event.EventStatus === 'Scheduled' && approvedAtMs === null && !isRecorded && event.EventType !== 'SpotRebalanceRecommendation';
 }
