@@ -5,10 +5,11 @@ import { kafka } from './kafka/kafka.ts';
 import { serviceBus } from './service-bus/service-bus.ts';
 import { splunk } from './splunk/splunk.ts';
 import { stdout } from './stdout/stdout.ts';
+import { syslog } from './syslog/syslog.ts';
 import { webhook } from './webhook/webhook.ts';
 
 /**
  * By `type`. A definition itself is light: its options and a `create` without I/O. An adapter that needs a heavy client imports it
  * at its first use (`await import(…)` in `check` and `deliver`), so that a sink which is not configured costs no memory.
  */
-export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [stdout, file, webhook, kafka, serviceBus, splunk];
+export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [stdout, file, syslog, webhook, kafka, serviceBus, splunk];

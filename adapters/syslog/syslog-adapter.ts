@@ -1,0 +1,77 @@
+// Deliveries → syslog messages to one server, each with its outcome.
+import { BridgeError } from '../../src/errors.ts';
+import type { Delivery } from '../../src/model/events.ts';
+import type { Resolve } from '../../src/net/checked-lookup.ts';
+import { TlsFiles } from '../../src/net/tls-files.ts';
+import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
+import { type EncodeMessage, messageEncoder } from './message/message-encoder.ts';
+import { type SyslogPlace, syslogFault } from './syslog-fault.ts';
+import { type SyslogOptions, tlsFileFaults } from './syslog-options.ts';
+import { Datagrams } from './transport/datagrams.ts';
+import { Stream } from './transport/stream.ts';
+import type { Transport, TransportParts } from './transport/transport.ts';
+
+/** Events wait for `settle` beside each other, so that the next one is not late by it. They share the connection. */
+const IN_FLIGHT = 16;
+
+/** Connects at the first delivery. */
+export class SyslogAdapter implements Adapter {
+  readonly limits: AdapterLimits;
+  readonly #place: SyslogPlace;
+  readonly #encode: EncodeMessage;
+  readonly #transport: Transport;
+
+  /** The secrets are open. @throws BridgeError BRIDGE_CONFIG_INVALID of the first fault */
+  constructor(options: SyslogOptions, deps: AdapterDeps, resolve?: Resolve) {
+    const [fault] = tlsFileFaults(options);
+    if (fault) throw new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${deps.name}.${fault.key} ${fault.message}`);
+    this.limits = { inFlight: IN_FLIGHT, batch: options.maxBatch, batchBytes: options.maxBatchBytes };
+    this.#place = { sink: deps.name, server: options.server };
+    this.#encode = messageEncoder(options, deps.name);
+    this.#transport = transportOf(options, { place: this.#place, timeoutMs: options.timeout, deps, resolve }, deps);
+  }
+
+  /** Connects, TLS included, and sends nothing; over UDP it looks the name up, and says that nobody can tell more. */
+  async check(signal: AbortSignal): Promise<string | null> {
+    return await this.#withFaults(() => this.#transport.check(signal), signal);
+  }
+
+  async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
+    const made = batch.map((delivery) => this.#message(delivery));
+    const messages = made.filter((message) => message instanceof Uint8Array);
+    if (messages.length === 0) return made.filter((message) => message instanceof BridgeError);
+    const sent = await this.#withFaults(() => this.#transport.send(messages, signal), signal);
+    const outcomes = sent.values();
+    return made.map((message) => (message instanceof BridgeError ? message : (outcomes.next().value as Outcome)));
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+
+  #message(delivery: Delivery): Uint8Array | BridgeError {
+    try {
+      return this.#encode(delivery);
+    } catch (error) {
+      if (error instanceof BridgeError) return error;
+      throw error;
+    }
+  }
+
+  async #withFaults<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw signal.aborted ? signal.reason : syslogFault(error, this.#place);
+    }
+  }
+}
+
+function transportOf(options: SyslogOptions, parts: TransportParts, deps: AdapterDeps): Transport {
+  const { server, tls, framing, settle } = options;
+  if (server.transport === 'udp') return new Datagrams(server, parts);
+  const owner = { owner: `sinks.${deps.name}`, section: 'tls', code: 'BRIDGE_SYSLOG_TLS' } as const;
+  const files = tls === undefined ? null : new TlsFiles(tls, owner, deps);
+  const trust = { context: () => files?.context() ?? null, serverName: tls?.serverName };
+  return new Stream({ ...parts, tls: trust, framing, settleMs: settle });
+}

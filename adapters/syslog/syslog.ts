@@ -1,0 +1,12 @@
+// The kind `syslog`: options → an adapter that sends CloudEvents to a syslog server.
+import type { AdapterDefinition } from '../adapter.ts';
+import { SyslogAdapter } from './syslog-adapter.ts';
+import { type SyslogOptions, syslogOptions, tlsFileFaults } from './syslog-options.ts';
+
+/** Syslog messages (RFC 5424) over TLS, TCP, UDP or a local stream socket. */
+export const syslog: AdapterDefinition<SyslogOptions> = {
+  type: 'syslog',
+  options: syslogOptions,
+  secretFaults: tlsFileFaults,
+  create: (options, deps) => new SyslogAdapter(options, deps),
+};

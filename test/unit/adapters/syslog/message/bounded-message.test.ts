@@ -1,0 +1,42 @@
+// Messages within their limit.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { boundedMessage } from '../../../../../adapters/syslog/message/bounded-message.ts';
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function bounded(header: string, message: string, maxBytes: number): string | null {
+  const bytes = boundedMessage(Buffer.from(header), Buffer.from(message), maxBytes);
+  return bytes === null ? null : strict.decode(bytes);
+}
+
+test('what fits goes whole, to the last byte', () => {
+  assert.equal(bounded('head ', 'tail', 9), 'head tail');
+});
+
+test('what is one byte too long is cut, and ends in a sign of it', () => {
+  assert.equal(bounded('head ', 'tails', 9), 'head t…');
+  assert.equal(bounded('head ', 'äöü€', 12), 'head äö…');
+  assert.equal(bounded('head ', 'äöü€', 11), 'head ä…');
+  assert.equal(bounded('head ', '🙂🙂🙂', 15), 'head 🙂…');
+});
+
+test('a header that leaves no room even for the sign is refused', () => {
+  assert.equal(bounded('head ', 'message', 8), 'head …');
+  assert.equal(bounded('head ', 'message', 7), null);
+});
+
+test('any text at any limit is within it, whole characters of the beginning, and loses no character that had room', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 8, max: 200 }), (text, maxBytes) => {
+      const message = text.toWellFormed();
+      const result = bounded('head ', message, maxBytes) ?? assert.fail('refused');
+      assert.ok(Buffer.byteLength(result) <= maxBytes);
+      if (result === `head ${message}`) return;
+      assert.ok(result.endsWith('…'));
+      assert.ok(`head ${message}`.startsWith(result.slice(0, -1)));
+      assert.ok(Buffer.byteLength(result) > maxBytes - 4);
+    }),
+  );
+});

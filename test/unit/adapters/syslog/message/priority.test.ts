@@ -1,0 +1,23 @@
+// PRI by facility and severity.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { priority } from '../../../../../adapters/syslog/message/priority.ts';
+
+test('INFO, WARN and ERROR are 6, 4 and 3, eight for each step of the facility', () => {
+  assert.deepEqual(
+    [9, 13, 17].map((number) => priority('daemon', number)),
+    ['<30>', '<28>', '<27>'],
+  );
+  assert.deepEqual(
+    [9, 13, 17].map((number) => priority('local0', number)),
+    ['<134>', '<132>', '<131>'],
+  );
+  assert.deepEqual([priority('kern', 17), priority('local7', 9)], ['<3>', '<190>']);
+});
+
+test('numbers between those of the names belong to the name below', () => {
+  assert.deepEqual(
+    [1, 12, 16, 24].map((number) => priority('kern', number)),
+    ['<6>', '<6>', '<4>', '<3>'],
+  );
+});
