@@ -1,0 +1,99 @@
+// The adapter contract, clause by clause, for syslog over each transport and in each format: the far side is a server of ours on loopback.
+import type { TestContext } from 'node:test';
+import { CloudEvent } from 'cloudevents';
+import { syslog } from '../../../adapters/syslog/syslog.ts';
+import { toCef } from '../../../src/log-record/cef.ts';
+import { flatRecord } from '../../../src/log-record/flat-record.ts';
+import { logRecord } from '../../../src/log-record/log-record.ts';
+import type { Delivery } from '../../../src/model/events.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { parsedMessage } from '../../far-sides/syslog/parsed-message.ts';
+import { SyslogServer, type SyslogServerOptions } from '../../far-sides/syslog/syslog-server.ts';
+import { folderOf } from '../../support/folder.ts';
+import { type Arrival, type Clause, type FarSide, testAdapter } from '../contract.ts';
+
+type TransportName = SyslogServerOptions['transport'];
+type Skips = Partial<Record<Clause, string>>;
+
+const STREAM_SKIPS: Skips = {
+  'a key that gets no answer does not hold up another': 'a stream is one: whoever waits for its reader waits for all',
+  'a refusal is told: dead-letter at once': 'a syslog server cannot refuse a message',
+  'an overload is told: retry, after the pause that was asked for': 'a busy server shows by reading slowly; nothing fails',
+};
+const UDP = 'a datagram counts as accepted once it is handed over: nobody can tell whether anyone is there';
+const UDP_SKIPS: Skips = {
+  ...STREAM_SKIPS,
+  'an absence is told, and that it is the whole sink': UDP,
+  'it recovers unaided when the far side comes back on the same address': UDP,
+  'an abort ends a delivery at once, with its own reason': UDP,
+  'no secret and no payload leaks into errors, logs or options': `${UDP}, so there are no errors; faults.test.ts looks at those there are`,
+};
+const NOT_WHOLE: Skips = {
+  'a delivery arrives as a valid CloudEvent, its bytes unchanged':
+    'this format holds no whole CloudEvent; message-encoder.test.ts compares field by field',
+};
+const BODIES: Readonly<Record<string, (delivery: Delivery) => string>> = {
+  record: ({ bytes }) => JSON.stringify(flatRecord(logRecord(bytes))),
+  cef: ({ bytes }) => toCef(logRecord(bytes)),
+  text: ({ bytes }) => logRecord(bytes).message,
+};
+
+for (const transport of ['tcp', 'tls', 'unix', 'udp'] as const) {
+  const skip = transport === 'udp' ? UDP_SKIPS : STREAM_SKIPS;
+  const common = { definition: syslog, awayIs: 'retry' } as const;
+  testAdapter({ ...common, variant: `${transport}, json`, start: serverOf(transport, 'json'), skip });
+  for (const [format, body] of Object.entries(BODIES)) {
+    const onTheWire = (delivery: Delivery) => Buffer.from(body(delivery));
+    testAdapter({
+      ...common,
+      variant: `${transport}, ${format}`,
+      start: serverOf(transport, format),
+      onTheWire,
+      skip: { ...skip, ...NOT_WHOLE },
+    });
+  }
+}
+testAdapter({ definition: syslog, variant: 'tcp, lines', start: serverOf('tcp', 'json', 'lines'), awayIs: 'retry', skip: STREAM_SKIPS });
+
+function serverOf(transport: TransportName, format: string, framing: 'counted' | 'lines' = 'counted') {
+  return async (t: TestContext): Promise<FarSide> => {
+    const authority = transport === 'tls' ? await CertificateAuthority.create(t) : null;
+    const issued = await authority?.issue('IP:127.0.0.1');
+    const path = transport === 'unix' ? { path: `${folderOf(t)}/log.sock` } : {};
+    const server = await SyslogServer.start({
+      transport,
+      framing,
+      ...path,
+      ...(issued && { tls: { cert: issued.cert, key: issued.key } }),
+    });
+    t.after(() => server.stop());
+    return {
+      options: {
+        type: 'syslog',
+        server: server.url,
+        format,
+        framing,
+        settle: '30ms',
+        maxBytes: transport === 'udp' ? '60KiB' : '16MiB',
+        ...(authority && { tls: { ca: authority.file } }),
+      },
+      secrets: {},
+      arrivals: () => server.messages.map(arrival),
+      contacts: () => server.connections.length + server.messages.length,
+      hang: () => server.hang(),
+      // What the kernel took is not stuck: the adapter has connected and is writing more than that.
+      isStuck: () => server.connections.length > 0,
+      stuckBytes: 12 * 1024 ** 2,
+      accept: () => server.read(),
+      leave: () => server.stop(),
+      comeBack: () => server.start(),
+    };
+  };
+}
+
+function arrival(bytes: Buffer): Arrival {
+  const { message, structuredData } = parsedMessage(bytes);
+  const attributes = structuredData['cloudevent@32473'] ?? {};
+  const isWhole = message.toString().startsWith('{"specversion"');
+  return { bytes: message, event: new CloudEvent(isWhole ? JSON.parse(message.toString()) : attributes, isWhole) };
+}
