@@ -1,4 +1,4 @@
-// What the configuration says of a syslog server → checked options, and the faults of open TLS files.
+// What the configuration says of a syslog server → checked options, faults of open TLS files.
 import * as v from 'valibot';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
 import { duration, durationBetween, size } from '../../src/schema/pieces.ts';

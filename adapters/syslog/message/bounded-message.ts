@@ -1,4 +1,4 @@
-// A header and a message → one syslog message within its limit, cut at a character where it must be. Pure.
+// A header and a message → one syslog message within its limit, cut at a character. Pure.
 
 const ELLIPSIS = Buffer.from('…');
 

@@ -1,4 +1,4 @@
-// A log record → what stands before the message: by RFC 5424, with structured data, or by RFC 3164. Pure.
+// A log record → what stands before the message, by RFC 5424 or by RFC 3164. Pure.
 import type { LogRecord } from '../../../src/log-record/log-record.ts';
 import { type Facility, priority } from './priority.ts';
 
@@ -21,11 +21,11 @@ export function header(record: LogRecord, change: string, { facility, enterprise
   return `${priority(facility, severityNumber)}1 ${timestamp(time)} ${fields.join(' ')} ${structuredData(attributes, enterprise)} `;
 }
 
-/** By RFC 3164: the machine's local time without a year, and APP-NAME as the tag. */
+/** By RFC 3164: the machine's local time without a year, and APP-NAME as the tag. It knows no nil: an unknown machine is left out. */
 export function legacyHeader({ time, host, severityNumber }: LogRecord, { facility }: HeaderOptions): string {
   // What is neither letter, digit, dot, dash nor underscore would end the name for some readers.
-  const name = printable(host, LONGEST_HOST).replaceAll(/[^\w.-]/g, '_');
-  return `${priority(facility, severityNumber)}${localTimestamp(new Date(time))} ${name} ${APP_NAME}: `;
+  const name = host === null ? '' : `${printable(host, LONGEST_HOST).replaceAll(/[^\w.-]/g, '_')} `;
+  return `${priority(facility, severityNumber)}${localTimestamp(new Date(time))} ${name}${APP_NAME}: `;
 }
 
 /** Milliseconds at most: RFC 5424 allows six digits, and the clock has three. */

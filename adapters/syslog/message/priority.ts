@@ -1,4 +1,4 @@
-// A facility's name and a CloudEvent's severity → the PRI of a syslog message (RFC 5424, section 6.2.1). Pure.
+// A facility and a severity → the PRI of a syslog message (RFC 5424, section 6.2.1). Pure.
 
 /** By the names that syslog daemons know. */
 export const FACILITIES = {

@@ -1,4 +1,4 @@
-// Messages → one UDP datagram each, accepted once the system has taken it: nobody can tell whether it arrives.
+// Messages → one UDP datagram each, accepted once the system has taken it: nobody can tell more.
 import type { Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { checkedLookup } from '../../../src/net/checked-lookup.ts';

@@ -1,4 +1,4 @@
-// Where syslog messages may go: anywhere but to the metadata service, by whatever name, and to sockets of the right kind.
+// Hosts and sockets → where syslog messages may go: not to the metadata service by any name.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

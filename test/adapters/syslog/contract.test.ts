@@ -1,4 +1,4 @@
-// The adapter contract, clause by clause, for syslog over each transport and in each format: the far side is a server of ours on loopback.
+// The adapter contract, clause by clause, for syslog over each transport and in each format.
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
 import { syslog } from '../../../adapters/syslog/syslog.ts';

@@ -1,4 +1,4 @@
-// A syslog sink and its lane on virtual time, against a server that goes and comes back: nothing is lost, and each event keeps its order.
+// A syslog sink on virtual time, a server that goes and comes → nothing lost, each event in order.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { HOUR, SECOND } from '../../virtual/lane-fixture.ts';

@@ -1,4 +1,4 @@
-// One connection: what it took counts once it has stood (behaviour 9.3), and what it may have lost is sent again.
+// One connection → what it took counts once it has stood; what it may have lost is sent again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { poll } from '../../support/poll.ts';

@@ -1,4 +1,4 @@
-// TLS to a syslog server: whom it trusts, what it shows, and that nothing is sent before the server has proved who it is.
+// TLS to a syslog server → whom it trusts, what it shows, and nothing sent before that is proved.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';

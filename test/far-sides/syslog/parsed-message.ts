@@ -28,6 +28,11 @@ export function parsedMessage(bytes: Buffer): ParsedMessage {
   return { priority: Number(priority), time, host, appName, processId, messageId, structuredData, message: bytes.subarray(end + 1) };
 }
 
+/** Of the text alone, as it came. @throws Error as `parsedMessage` does */
+export function structuredDataOf(text: string): ParsedMessage['structuredData'] {
+  return elements(Buffer.from(text).toString('latin1'), 0).structuredData;
+}
+
 function endOfField(bytes: Buffer, fields: number): number {
   let end = 0;
   for (let field = 0; field < fields; field++) end = bytes.indexOf(BLANK, end) + 1;

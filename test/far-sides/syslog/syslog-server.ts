@@ -1,4 +1,4 @@
-// A test → a syslog server of ours over each transport, which keeps what it read and misbehaves when told to.
+// A test → a syslog server of ours over each transport, which keeps what it read, and misbehaves.
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';

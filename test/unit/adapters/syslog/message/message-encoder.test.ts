@@ -13,7 +13,7 @@ import type { Change, Delivery } from '../../../../../src/model/events.ts';
 import { sampleDelivery } from '../../../../adapters/sample-deliveries.ts';
 import { type ParsedMessage, parsedMessage } from '../../../../far-sides/syslog/parsed-message.ts';
 import { scheduledEvent } from '../../../../support/events.ts';
-import { approvalChange, context, eventChange, sourceChange } from '../../../cloudevents/changes.ts';
+import { approvalChange, context, eventChange, sightChange } from '../../../cloudevents/changes.ts';
 import { hostileText } from '../../../log-record/samples.ts';
 
 const BOM = '\ufeff';
@@ -37,7 +37,7 @@ test('the header names the machine, the program and the change, and the time of 
   assert.deepEqual([priority, host, appName, processId, messageId], [30, 'WestNO_0', 'scheduled-events-bridge', '-', 'scheduled']);
   assert.equal(time, new Date(expected).toISOString());
   assert.equal(read(deliveryOf(approvalChange({ phase: 'failed' }))).messageId, 'approval.failed');
-  assert.equal(read(deliveryOf(sourceChange())).priority, 28);
+  assert.equal(read(deliveryOf(sightChange())).priority, 28);
 });
 
 test('the structured data hold every attribute of the CloudEvent, under the number of the enterprise', () => {
