@@ -1,4 +1,4 @@
-// Real rsyslog and real syslog-ng over each transport: what they wrote, field by field, and nothing lost where they are killed on the way.
+// Real rsyslog and syslog-ng over each transport → what they wrote; their kills lose nothing.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
