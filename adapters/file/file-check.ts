@@ -14,7 +14,9 @@ export async function checkFile(path: string, rotates: boolean, disk: Disk): Pro
     const folder = await disk.realpath(dirname(await placeOf(path, disk)));
     await disk.access(folder, R_OK | W_OK | X_OK);
     await expectRoom(folder, disk);
-    return `${path} is not there yet, and is made at the first delivery`;
+    const makers = exposureOf(folder)?.writers ?? null;
+    const warning = makers === null ? '' : `; its folder may be written to by ${makers}, who could make it first: name one of its own`;
+    return `${path} is not there yet, and is made at the first delivery${warning}`;
   }
   expectRegular(await disk.stat(file));
   await disk.access(file, R_OK | W_OK);

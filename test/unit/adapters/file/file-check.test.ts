@@ -58,3 +58,17 @@ test('a file that others may change is told', { skip: !process.getegid && 'files
   chmodSync(path, 0o666);
   assert.match((await checkFile(path, false, disk)) ?? '', /events may be changed by everybody on this machine/);
 });
+
+test('a folder in which others could make the file first is told, one like /tmp too', {
+  skip: !process.getegid && 'folders have no modes here',
+}, async (t) => {
+  const folder = folderOf(t);
+  const shared = join(folder, 'shared');
+  mkdirSync(shared);
+  chmodSync(folder, 0o755);
+  chmodSync(shared, 0o1777);
+  assert.match(
+    (await checkFile(join(shared, 'events'), false, disk)) ?? '',
+    /may be written to by everybody on this machine, who could make it first/,
+  );
+});
