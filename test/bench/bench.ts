@@ -2,6 +2,7 @@
 import { approvals } from './approvals.ts';
 import { burst } from './burst.ts';
 import { type Row, table } from './figures.ts';
+import { file } from './file.ts';
 import { idle } from './idle.ts';
 import { kafka } from './kafka.ts';
 import { latency } from './latency.ts';
@@ -20,6 +21,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   recovery,
   unchanged,
   webhook,
+  file,
   kafka,
   'service-bus': serviceBus,
   approvals,
