@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { javaArguments } from '../../far-sides/kafka/distribution.ts';
+import { javaArguments, javaProgram } from '../../far-sides/kafka/distribution.ts';
 import { type ReadRecord, readTopic } from '../../far-sides/kafka/records.ts';
 import { sharedKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { startSink } from './start-kafka.ts';
@@ -19,7 +19,7 @@ const KEYS = [
 async function produceInJava(broker: string, topic: string, keys: readonly string[]): Promise<void> {
   const properties = ['parse.key=true', 'key.separator=|'].flatMap((property) => ['--reader-property', property]);
   const args = ['-Dfile.encoding=UTF-8', ...(await javaArguments()), 'org.apache.kafka.tools.ConsoleProducer'];
-  const running = promisify(execFile)('java', [...args, '--bootstrap-server', broker, '--topic', topic, ...properties]);
+  const running = promisify(execFile)(javaProgram(), [...args, '--bootstrap-server', broker, '--topic', topic, ...properties]);
   running.child.stdin?.end(keys.map((key) => `${key}|x\n`).join(''));
   await running;
 }

@@ -8,7 +8,7 @@ import kafkajs from 'kafkajs';
 import { unpackLz4 } from '../../../adapters/kafka/source/codecs/lz4.ts';
 import { unpackSnappy } from '../../../adapters/kafka/source/codecs/snappy.ts';
 import type { BridgeError } from '../../../src/errors.ts';
-import { javaArguments } from '../../far-sides/kafka/distribution.ts';
+import { javaArguments, javaProgram } from '../../far-sides/kafka/distribution.ts';
 import { sharedKafka, withoutKafka, withoutOurKafka } from '../../far-sides/kafka/shared-kafka.ts';
 import { Reading } from '../source-reading.ts';
 import { openSource } from './source-fixture.ts';
@@ -45,7 +45,16 @@ for (const codec of ['snappy', 'lz4', 'zstd']) {
     const reading = new Reading(openSource(t, { brokers: kafka.brokers, topic, groupId: kafka.uniqueName('group') }).source);
     await reading.ready();
     const tool = ['org.apache.kafka.tools.ConsoleProducer', '--bootstrap-server', kafka.brokers.join(), '--topic', topic];
-    await send('java', [...(await javaArguments()), ...tool, '--compression-codec', codec, '--batch-size', '500000', '--timeout', '500']);
+    await send(javaProgram(), [
+      ...(await javaArguments()),
+      ...tool,
+      '--compression-codec',
+      codec,
+      '--batch-size',
+      '500000',
+      '--timeout',
+      '500',
+    ]);
     await reading.until(LINES.length);
     assert.deepEqual(reading.texts, LINES);
   });

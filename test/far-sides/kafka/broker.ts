@@ -5,7 +5,7 @@ import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { poll } from '../../support/poll.ts';
 import { logEnd } from './broker-log.ts';
-import { javaArguments } from './distribution.ts';
+import { javaArguments, javaProgram } from './distribution.ts';
 import { readMetadata } from './requests.ts';
 import { addressOf, type Listener, type Place } from './server-properties.ts';
 
@@ -42,7 +42,7 @@ export class Broker {
     const args = [...(await javaArguments()), 'kafka.Kafka', join(this.#place.folder, 'server.properties')];
     const log = openSync(this.logFile, 'a');
     // Of no terminal: Ctrl-C reaches the test alone, which ends the broker. Nobody waits for its output, so that a forgotten one holds up no test run.
-    const started = spawn('java', args, { stdio: ['ignore', log, log], detached: true });
+    const started = spawn(javaProgram(), args, { stdio: ['ignore', log, log], detached: true });
     closeSync(log);
     if (started.pid !== undefined) this.#note(started, started.pid);
     await once(started, 'spawn');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { folderOf } from '../../support/folder.ts';
 import { type Ended, type Program, start } from '../../support/program.ts';
-import { javaArguments } from './distribution.ts';
+import { javaArguments, javaProgram } from './distribution.ts';
 import type { Kafka } from './shared-kafka.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');
@@ -48,9 +48,9 @@ export async function kafkaFolder(t: TestContext): Promise<string> {
   writeFileSync(logging, LOGGING);
   writeFileSync(join(folder, 'config/server.properties'), properties(join(folder, 'data')));
   // The last setting of a name counts.
-  const java = [...(await javaArguments()), `-Dlog4j2.configurationFile=${logging}`].map((word) => `'${word}'`).join(' ');
+  const java = [javaProgram(), ...(await javaArguments()), `-Dlog4j2.configurationFile=${logging}`].map((word) => `'${word}'`).join(' ');
   for (const [script, main] of Object.entries(CLASSES))
-    writeFileSync(join(folder, 'bin', `${script}.sh`), `#!/bin/sh\nexec java ${java} ${main} "$@"\n`, { mode: 0o755 });
+    writeFileSync(join(folder, 'bin', `${script}.sh`), `#!/bin/sh\nexec ${java} ${main} "$@"\n`, { mode: 0o755 });
   return folder;
 }
 

@@ -1,7 +1,8 @@
 // A topic → its records as others read them: librdkafka's kcat, and Kafka's console consumer.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { onPath, runTool } from './distribution.ts';
+import { onPath } from '../maven-jars.ts';
+import { runTool } from './distribution.ts';
 
 const run = promisify(execFile);
 
