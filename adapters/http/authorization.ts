@@ -1,5 +1,6 @@
 // Who the bridge is to the other side → the header `authorization` of each request.
 import type { Secret } from '../../src/secrets/secret.ts';
+import { headerValue } from './header-value.ts';
 import { type RenewedDeps, RenewedSecrets } from './renewed-secrets.ts';
 
 export interface Authorization {
@@ -23,6 +24,6 @@ export function secretAuthorization(
   make: (values: readonly string[]) => string,
   deps: RenewedDeps,
 ): Authorization {
-  const renewed = new RenewedSecrets(secrets, make, deps);
+  const renewed = new RenewedSecrets(secrets, (values) => headerValue(make(values)), deps);
   return { ...noAuthorization, header: () => Promise.resolve(renewed.current()) };
 }

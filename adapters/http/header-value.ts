@@ -7,3 +7,10 @@ export const HEADER_VALUE_FAULT = 'must hold printable ASCII alone, without line
 export function headerFault(text: string): string | null {
   return HEADER_VALUE.test(text) ? null : HEADER_VALUE_FAULT;
 }
+
+/** The text itself. @throws RangeError that says what is wrong, without a word of it */
+export function headerValue(text: string): string {
+  const fault = headerFault(text);
+  if (fault !== null) throw new RangeError(fault);
+  return text;
+}

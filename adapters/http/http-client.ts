@@ -10,6 +10,7 @@ import type { Answer } from './answer.ts';
 import type { Authorization } from './authorization.ts';
 import { Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
 import { type HttpCodes, type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
+import { headerValue } from './header-value.ts';
 import type { HttpOptions, HttpTarget } from './http-options.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
 import { authorizationOf } from './oauth/client-credentials.ts';
@@ -137,7 +138,7 @@ function renewedHeaders(headers: HttpOptions['headers'], deps: AdapterDeps): Ren
   const named = secrets.map(([name, secret]) => [`headers.${name}`, secret] as const);
   return new RenewedSecrets(
     named,
-    (values) => Object.fromEntries(secrets.map(([name], index) => [name.toLowerCase(), values[index] ?? ''])),
+    (values) => Object.fromEntries(secrets.map(([name], index) => [name.toLowerCase(), headerValue(values[index] ?? '')])),
     deps,
   );
 }

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { Secret } from '../../src/secrets/secret.ts';
 import { type FileText, WatchedFile } from '../../src/secrets/watched-file.ts';
 import type { Deps } from '../../src/time/clock.ts';
-import { headerFault } from './header-value.ts';
 
 export interface RenewedDeps extends Pick<Deps, 'elapsedMs'> {
   readonly logger: Logger;
@@ -17,7 +16,7 @@ export class RenewedSecrets<T> {
   readonly #make: (values: readonly string[]) => T;
   readonly #watched: WatchedFile<{ readonly values: readonly string[]; readonly made: T }>;
 
-  /** @param secrets open, each by its key, without fault @param make in the order of the secrets */
+  /** @param secrets open, each by its key, without fault @param make of the values in that order; throws, with the reason as its message, where they cannot be used */
   constructor(secrets: readonly Named[], make: (values: readonly string[]) => T, { logger, elapsedMs }: RenewedDeps) {
     this.#secrets = secrets;
     this.#make = make;
@@ -55,7 +54,6 @@ export class RenewedSecrets<T> {
 
 function textOf(key: string, file: FileText | undefined): string {
   if (file === undefined || 'fault' in file) throw new Error(`${key}: ${file?.fault ?? ''}`);
-  const fault = file.text === '' ? 'is empty' : headerFault(file.text);
-  if (fault !== null) throw new Error(`${key} ${fault}`);
+  if (file.text === '') throw new Error(`${key} is empty`);
   return file.text;
 }

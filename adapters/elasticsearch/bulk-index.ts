@@ -1,0 +1,48 @@
+// Batches → bulk requests to one index, each document under an id that finds repeats; a check without a document.
+import { isObject } from '../../src/formats/json-object.ts';
+import type { Delivery } from '../../src/model/events.ts';
+import type { HttpAnswer } from '../../src/net/http-exchange.ts';
+import type { AdapterDeps, Outcome } from '../adapter.ts';
+import type { Authorization } from '../http/authorization.ts';
+import type { HttpSinkKind, SinkDoors, SinkRequest } from '../http/http-sink.ts';
+import { jsonMembers } from '../http/json-body.ts';
+import { bulkOutcomes } from './bulk-answer.ts';
+import { encodeBulk } from './document-encoder.ts';
+import { authorizationOf, type ElasticsearchOptions } from './elasticsearch-options.ts';
+
+export class BulkIndex implements HttpSinkKind {
+  readonly inFlight = 4;
+  /** A document has the attributes, the data and what the schema says of them. */
+  readonly growth = 2;
+  readonly credentials = 'apiKey, password or headers';
+  readonly authorization: Authorization;
+  readonly #options: ElasticsearchOptions;
+  /** `_id` of each document, of batches under way. */
+  readonly #ids = new WeakMap<readonly Delivery[], readonly string[]>();
+
+  constructor(options: ElasticsearchOptions, deps: AdapterDeps) {
+    this.authorization = authorizationOf(options, deps);
+    this.#options = options;
+  }
+
+  encode(batch: readonly Delivery[]): SinkRequest {
+    const { ids, body } = encodeBulk(batch, this.#options);
+    this.#ids.set(batch, ids);
+    return bulk(body);
+  }
+
+  judge(answer: HttpAnswer, batch: readonly Delivery[], { faults }: SinkDoors): readonly Outcome[] {
+    return bulkOutcomes(answer, this.#ids.get(batch) ?? [], faults);
+  }
+
+  /** A bulk request without a line is a bad one for whoever may send any. */
+  async check({ post, faults }: SinkDoors): Promise<null> {
+    const answer = await post(bulk(''));
+    if (answer.status === 400 && isObject(jsonMembers(answer.body)['error'])) return null;
+    throw faults.ofStatus(answer) ?? faults.noAnswer(answer.status, 'an error for an empty bulk request');
+  }
+}
+
+function bulk(body: SinkRequest['body']): SinkRequest {
+  return { path: '/_bulk', headers: { 'content-type': 'application/x-ndjson' }, body };
+}

@@ -1,0 +1,36 @@
+// Deliveries → the lines of a bulk request: each with the id by which a repeat is found, then its document.
+import { sha256Hex } from '../../src/formats/canonical-json.ts';
+import { toEcs } from '../../src/log-record/ecs.ts';
+import { type LogRecord, logRecord } from '../../src/log-record/log-record.ts';
+import type { Delivery } from '../../src/model/events.ts';
+import type { ElasticsearchOptions } from './elasticsearch-options.ts';
+
+export interface BulkLines {
+  /** `_id` of each member, in order. */
+  readonly ids: readonly string[];
+  readonly body: Uint8Array;
+}
+
+export function encodeBulk(batch: readonly Delivery[], { index, format }: Pick<ElasticsearchOptions, 'index' | 'format'>): BulkLines {
+  const ids: string[] = [];
+  const pieces = batch.flatMap(({ bytes }) => {
+    const record = logRecord(bytes);
+    const id = documentId(record);
+    ids.push(id);
+    const action = `${JSON.stringify({ create: { _index: index, _id: id } })}\n`;
+    return format === 'ecs'
+      ? [Buffer.from(`${action}${JSON.stringify(toEcs(record))}\n`)]
+      : [Buffer.from(action), ...stamped(record, bytes)];
+  });
+  return { ids, body: Buffer.concat(pieces) };
+}
+
+/** The same for the same CloudEvent, whichever VM sends it and however often: its source and id name it. */
+export function documentId({ attributes }: LogRecord): string {
+  return sha256Hex(`${attributes['source']}\n${attributes['id']}`);
+}
+
+/** The CloudEvent as it is stored, with the member that data streams ask for at its front. */
+function stamped({ time }: LogRecord, bytes: Uint8Array): readonly Uint8Array[] {
+  return [Buffer.from(`{"@timestamp":${JSON.stringify(time)},`), bytes.subarray(1), Buffer.from('\n')];
+}

@@ -1,0 +1,96 @@
+// What the configuration says of an Elasticsearch sink → checked options, its credentials and their faults.
+import * as v from 'valibot';
+import { secret } from '../../src/schema/pieces.ts';
+import { reveal, Secret } from '../../src/secrets/secret.ts';
+import type { OptionFault } from '../adapter.ts';
+import { type Authorization, noAuthorization, secretAuthorization } from '../http/authorization.ts';
+import { connectionEntries } from '../http/connections.ts';
+import { headerFault } from '../http/header-value.ts';
+import { batchEntries, httpChecks, httpEntries, ownAuthorization } from '../http/http-options.ts';
+import type { RenewedDeps } from '../http/renewed-secrets.ts';
+
+const FORMATS = ['ecs', 'json'] as const;
+/** What an index, a data stream or an alias may be called there, 255 bytes at most. */
+const INDEX = /^(?![-_+.])[^\s\\/*?"<>|,#:A-Z]{1,255}$/;
+const INDEX_FAULT =
+  'must be the name of an index or data stream: lower case, without spaces and \\ / * ? " < > | , # :, not beginning with - _ + or .';
+
+/** The Elasticsearch sink's options (behaviour 9.5). */
+export const elasticsearchOptions = v.pipe(
+  v.strictObject({
+    type: v.pipe(v.optional(v.literal('elasticsearch')), v.description('The kind of sink.')),
+    ...httpEntries,
+    index: v.pipe(
+      v.optional(
+        v.pipe(
+          v.string(),
+          v.check((name) => INDEX.test(name) && Buffer.byteLength(name) <= 255, INDEX_FAULT),
+        ),
+        'logs-azure.scheduledevents-default',
+      ),
+      v.description('The index, data stream or alias to write to. Default logs-azure.scheduledevents-default.'),
+    ),
+    format: v.pipe(
+      v.optional(v.picklist(FORMATS), 'ecs'),
+      v.description('What a document holds: ecs, by the Elastic Common Schema; json, the CloudEvent with @timestamp added. Default ecs.'),
+    ),
+    apiKey: v.exactOptional(v.pipe(secret(), v.description('An API key in its encoded form: { env: NAME } or { file: PATH }.'))),
+    username: v.exactOptional(
+      v.pipe(
+        v.union([v.pipe(v.string(), v.minLength(1)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
+        v.description('The user of basic authentication, beside password.'),
+      ),
+    ),
+    password: v.exactOptional(v.pipe(secret(), v.description('The password of username: { env: NAME } or { file: PATH }.'))),
+    ...batchEntries('', { members: 500, bytes: '1MiB' }),
+    ...connectionEntries,
+  }),
+  httpChecks(),
+  ownAuthorization('apiKey', 'username'),
+  v.forward(
+    v.check(
+      ({ apiKey, username }) => apiKey === undefined || username === undefined,
+      'is one of two ways to log in: leave it or username out',
+    ),
+    ['apiKey'],
+  ),
+  v.forward(
+    v.check(({ username, password }) => username !== undefined || password === undefined, 'is missing: password needs it'),
+    ['username'],
+  ),
+  v.forward(
+    v.check(({ username, password }) => username === undefined || password !== undefined, 'is missing: username needs it'),
+    ['password'],
+  ),
+);
+
+export type ElasticsearchOptions = v.InferOutput<typeof elasticsearchOptions>;
+
+/** What is wrong with the values of the credentials. */
+export function credentialFaults({ apiKey, username }: ElasticsearchOptions): readonly OptionFault[] {
+  const keyFault = apiKey === undefined ? null : headerFault(apiKey.reveal());
+  return [
+    ...(keyFault === null ? [] : [{ key: 'apiKey', message: keyFault }]),
+    ...(username !== undefined && reveal(username).includes(':') ? [{ key: 'username', message: 'must hold no colon (RFC 7617)' }] : []),
+  ];
+}
+
+/** By API key, by name and password, or by nothing but the configured headers. */
+export function authorizationOf({ apiKey, username, password }: ElasticsearchOptions, deps: RenewedDeps): Authorization {
+  if (apiKey !== undefined) return secretAuthorization([['apiKey', apiKey]], ([key]) => `ApiKey ${key}`, deps);
+  if (username === undefined || password === undefined) return noAuthorization;
+  if (username instanceof Secret)
+    return secretAuthorization(
+      [
+        ['username', username],
+        ['password', password],
+      ],
+      ([name, word]) => basic(`${name}:${word}`),
+      deps,
+    );
+  return secretAuthorization([['password', password]], ([word]) => basic(`${username}:${word}`), deps);
+}
+
+function basic(credentials: string): string {
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}

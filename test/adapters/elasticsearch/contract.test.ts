@@ -1,0 +1,75 @@
+// The adapter contract, clause by clause, for elasticsearch in each format: the far side is an index on loopback.
+import type { TestContext } from 'node:test';
+import { CloudEvent } from 'cloudevents';
+import { elasticsearch } from '../../../adapters/elasticsearch/elasticsearch.ts';
+import { toEcs } from '../../../src/log-record/ecs.ts';
+import { logRecord } from '../../../src/log-record/log-record.ts';
+import type { Delivery } from '../../../src/model/events.ts';
+import { BulkIndex } from '../../far-sides/bulk-index.ts';
+import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
+
+testAdapter({
+  definition: elasticsearch,
+  start: (t) => startIndex(t, 'ecs'),
+  onTheWire: ecsOf,
+  awayIs: 'retry',
+});
+testAdapter({
+  definition: elasticsearch,
+  variant: 'json',
+  start: (t) => startIndex(t, 'json'),
+  onTheWire: stamped,
+  awayIs: 'retry',
+});
+
+function ecsOf({ bytes }: Delivery): Uint8Array {
+  return Buffer.from(JSON.stringify(toEcs(logRecord(bytes))));
+}
+
+function stamped({ bytes }: Delivery): Uint8Array {
+  const event = JSON.parse(Buffer.from(bytes).toString()) as { readonly time: string };
+  return Buffer.from(JSON.stringify({ '@timestamp': event.time, ...event }));
+}
+
+function eventIn(source: Readonly<Record<string, unknown>>): CloudEvent<unknown> {
+  if ('cloudevents' in source) return new CloudEvent({ ...(source['cloudevents'] as object), data: source['scheduled_events'] }, true);
+  const { '@timestamp': _, ...event } = source;
+  return new CloudEvent(event, true);
+}
+
+async function startIndex(t: TestContext, format: 'ecs' | 'json'): Promise<FarSide> {
+  const far = await BulkIndex.start();
+  t.after(() => far[Symbol.asyncDispose]());
+  const { receiver } = far;
+  far.authorization = 'ApiKey key-nobody-may-see';
+  let stuckAt = Number.POSITIVE_INFINITY;
+  return {
+    options: {
+      type: 'elasticsearch',
+      url: { env: 'ES_URL' },
+      apiKey: { env: 'ES_KEY' },
+      format,
+      allowInsecure: true,
+      allowPrivate: ['127.0.0.0/8'],
+    },
+    secrets: { ES_URL: `${far.url}/path-nobody-may-see/`, ES_KEY: 'key-nobody-may-see', path: 'path-nobody-may-see' },
+    arrivals: (): readonly Arrival[] => far.arrived.map(({ bytes, source }) => ({ bytes, event: eventIn(source) })),
+    contacts: () => receiver.connections,
+    hang: () => {
+      stuckAt = receiver.requests.length + 1;
+      receiver.default = 'hang';
+    },
+    isStuck: () => receiver.requests.length >= stuckAt,
+    stuckBytes: 0,
+    accept: () => far.work(),
+    refuse: () => {
+      far.work();
+      far.fails = () => ({ status: 400, type: 'document_parsing_exception' });
+    },
+    overload: () => {
+      receiver.default = { status: 429, headers: { 'retry-after': '7' }, body: '{}' };
+    },
+    leave: () => receiver.stop(),
+    comeBack: () => receiver.start(),
+  };
+}

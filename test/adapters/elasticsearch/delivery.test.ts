@@ -1,0 +1,217 @@
+// An index on loopback → what arrives of a delivery, and what the status of an item or of a whole request leads to.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { Disposition } from '../../../src/errors.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { HOUR, SECOND } from '../../virtual/lane-fixture.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { adapterLane } from '../adapter-lane.ts';
+import { failed } from '../contract.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+import { type ElasticsearchSetup, startElasticsearch } from './start-elasticsearch.ts';
+
+const never = new AbortController().signal;
+
+async function onLane(t: TestContext, setup: ElasticsearchSetup = {}) {
+  const time = new VirtualTime();
+  const { adapter, far, deps } = await startElasticsearch(t, { ...setup, time });
+  return { lane: adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) }), far };
+}
+
+test('a document is created under the hash of the CloudEvent’s source and id, in the index that was named', async (t) => {
+  const { far, deliver } = await startElasticsearch(t, { options: { index: 'logs-x-y' } });
+  await deliver({ seq: 1 });
+  const { index, id, source } = far.documents[0] ?? assert.fail('nothing arrived');
+  const event = JSON.parse(Buffer.from(sampleDelivery({ seq: 1 }).bytes).toString());
+  assert.deepEqual([index, id], ['logs-x-y', createHash('sha256').update(`${event.source}\n${event.id}`).digest('hex')]);
+  assert.equal(source['@timestamp'], event.time);
+  assert.equal((source['event'] as { id: string }).id, event.id);
+});
+
+test('several VMs that see one event make one document, and each of them has delivered', async (t) => {
+  const { far, deliver, adapter } = await startElasticsearch(t);
+  assert.deepEqual(await deliver({ seq: 1 }), ['accepted']);
+  const other = sampleDelivery({ seq: 1 });
+  const seen = JSON.parse(Buffer.from(other.bytes).toString());
+  const bytes = Buffer.from(JSON.stringify({ ...seen, data: { ...seen.data, observer: { name: 'WestNO_1' } } }));
+  assert.deepEqual(await adapter.deliver([{ ...other, bytes }, sampleDelivery({ seq: 2 })], never), ['accepted', 'accepted']);
+  assert.equal(far.documents.length, 2);
+});
+
+const HOSTILE = ['"}\n{"create":{}}', '|=\\', 'a\nb\r\tc', '\0\u0001', '\u202eabc', '\ud800', '💥\u2028', 'x'.repeat(64 * 1024)];
+
+for (const format of ['ecs', 'json'] as const)
+  test(`${format}: texts with quotes, line ends, NUL, marks and lone surrogates come out as they went in`, async (t) => {
+    const { far, adapter } = await startElasticsearch(t, { options: { format } });
+    const outcomes = await adapter.deliver(
+      HOSTILE.map((mark, index) => sampleDelivery({ seq: index + 1, mark })),
+      never,
+    );
+    assert.ok(outcomes.every((outcome) => outcome === 'accepted'));
+    const member = format === 'ecs' ? 'scheduled_events' : 'data';
+    assert.deepEqual(
+      far.documents.map(({ source }) => (source[member] as { description: string }).description),
+      HOSTILE.map((text) => `Wartung für „WestNO“ ${text}`),
+    );
+  });
+
+const ITEMS: readonly (readonly [status: number, type: string, expected: Disposition | 'accepted'])[] = [
+  [409, 'version_conflict_engine_exception', 'accepted'],
+  [400, 'mapper_parsing_exception', 'refused'],
+  [413, 'too_large', 'refused'],
+  [429, 'es_rejected_execution_exception', 'retry'],
+  [500, 'unknown', 'retry'],
+  [503, 'unavailable_shards_exception', 'retry'],
+  [200, 'odd', 'retry'],
+  [401, 'security_exception', 'misconfigured'],
+  [403, 'cluster_block_exception', 'misconfigured'],
+  [404, 'index_not_found_exception', 'misconfigured'],
+  [400, 'index_closed_exception', 'misconfigured'],
+  [400, 'invalid_index_name_exception', 'misconfigured'],
+];
+
+for (const [status, type, expected] of ITEMS)
+  test(`an item with ${status} ${type} is ${expected}, whatever became of the others`, async (t) => {
+    const { far, deliver } = await startElasticsearch(t);
+    far.fails = ({ source }) => (JSON.stringify(source).includes('odd one') ? { status, type } : null);
+    const [first, odd, last] = await deliver({ seq: 1 }, { seq: 2, mark: 'odd one' }, { seq: 3 });
+    assert.deepEqual([first, last], ['accepted', 'accepted']);
+    if (expected === 'accepted') return assert.equal(odd, 'accepted');
+    const failure = failed(odd);
+    assert.deepEqual([failure.disposition, failure.status, failure.isNamed], [expected, status, expected === 'refused']);
+    assert.ok(failure.message.includes(`(${type})`), failure.message);
+  });
+
+test('the words of the other side are shown where they are the name of a kind alone', async (t) => {
+  const { far, deliver } = await startElasticsearch(t);
+  far.fails = () => ({ status: 400, type: 'a payload: x' });
+  assert.doesNotMatch(failed((await deliver())[0]).message, /payload/);
+});
+
+const FOREIGN: readonly (readonly [what: string, body: string])[] = [
+  ['a page', '<html>'],
+  ['nothing', ''],
+  ['no items', '{"errors":false}'],
+  ['fewer items', '{"items":[]}'],
+  ['items of another request', '{"items":[{"create":{"_id":"x","status":201}}]}'],
+  ['items of another operation', '{"items":[{"index":{"_id":"x","status":201}}]}'],
+  ['an item without a status', '{"items":[{"create":{}}]}'],
+];
+
+for (const [what, body] of FOREIGN)
+  test(`a success with ${what} is no answer: tried again`, async (t) => {
+    const { far, deliver } = await startElasticsearch(t);
+    far.receiver.default = { status: 200, body };
+    const failure = failed((await deliver())[0]);
+    assert.deepEqual([failure.code, failure.disposition], ['BRIDGE_SINK_ANSWER', 'retry']);
+  });
+
+for (const [status, expected] of [
+  [401, 'misconfigured'],
+  [403, 'misconfigured'],
+  [404, 'misconfigured'],
+  [429, 'retry'],
+  [503, 'retry'],
+  [400, 'refused'],
+] as const)
+  test(`${status} for the whole request is ${expected}`, async (t) => {
+    const { far, deliver } = await startElasticsearch(t);
+    far.receiver.default = { status, body: '{"error":{"type":"x"},"status":1}' };
+    assert.equal(failed((await deliver())[0]).disposition, expected);
+  });
+
+test('a batch that is too large is halved until it fits, and nothing is lost', async (t) => {
+  const { lane, far } = await onLane(t);
+  far.mostBytes = 5000;
+  for (let seq = 1; seq <= 16; seq++) lane.queue({ seq, partitionKey: `key-${seq}` });
+  await lane.pass(SECOND);
+  assert.deepEqual([far.documents.length, lane.store.accepted.length, lane.store.dead.length], [16, 16, 0]);
+});
+
+test('of a batch with two documents that the mapping refuses, those alone are dead letters, in one request', async (t) => {
+  const { lane, far } = await onLane(t);
+  far.fails = ({ source }) => (JSON.stringify(source).includes('bad one') ? { status: 400, type: 'mapper_parsing_exception' } : null);
+  for (let seq = 1; seq <= 6; seq++) lane.queue({ seq, partitionKey: `key-${seq}`, mark: seq === 2 || seq === 5 ? 'bad one' : '' });
+  await lane.pass(0);
+  assert.deepEqual(
+    lane.store.dead.map(({ row, reason, status }) => [row.partitionKey, reason, status]),
+    [
+      ['key-2', 'refused', 400],
+      ['key-5', 'refused', 400],
+    ],
+  );
+  assert.deepEqual([lane.store.accepted.length, far.bulks], [4, 1]);
+});
+
+test('an index that is away for an hour, and torn off in the middle of an answer, has everything once in the end', async (t) => {
+  const { lane, far } = await onLane(t);
+  far.receiver.next((response, socket) => {
+    response.writeHead(200, { 'content-length': 1000 });
+    response.write('{"items":[', () => socket.destroy());
+  });
+  lane.queue({ partitionKey: 'a' });
+  await lane.pass(0);
+  await far.receiver.stop();
+  for (const partitionKey of ['b', 'c']) lane.queue({ partitionKey });
+  await lane.pass(HOUR);
+  await far.receiver.start();
+  await lane.pass(10 * SECOND);
+  assert.deepEqual([lane.store.accepted.length, far.documents.length, lane.store.dead.length], [3, 3, 0]);
+});
+
+test('an API key that is revoked holds what is queued, and one that is renewed in its file sends it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'elasticsearch-key-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'key');
+  writeFileSync(file, 'old');
+  const { lane, far } = await onLane(t, { options: { apiKey: { file } } });
+  far.authorization = 'ApiKey renewed';
+  lane.queue();
+  await lane.pass(0);
+  assert.deepEqual(
+    [lane.lane.status().state, lane.lane.status().reason?.includes('check the credentials in apiKey')],
+    ['misconfigured', true],
+  );
+  writeFileSync(file, 'renewed\n');
+  await lane.pass(10 * SECOND);
+  assert.deepEqual([lane.store.accepted.length, lane.lane.status().state], [1, 'delivering']);
+});
+
+const LOGINS = [
+  [{ apiKey: { env: 'KEY' } }, 'ApiKey secret'],
+  [{ username: 'bridge', password: { env: 'KEY' } }, `Basic ${Buffer.from('bridge:secret').toString('base64')}`],
+  [{ username: { env: 'USER' }, password: { env: 'KEY' } }, `Basic ${Buffer.from('brücke:secret').toString('base64')}`],
+  [{ headers: { Authorization: { env: 'BEARER' } } }, 'Bearer token'],
+] as const;
+
+for (const [options, authorization] of LOGINS)
+  test(`${Object.keys(options).join(' and ')} log in as ${authorization.split(' ')[0]}; a check shows where they do not`, async (t) => {
+    const secrets = { KEY: 'secret', USER: 'brücke', BEARER: 'Bearer token' };
+    const { far, deliver, adapter } = await startElasticsearch(t, { options, secrets });
+    far.authorization = authorization;
+    await adapter.check(never);
+    assert.deepEqual([far.bulks, await deliver()], [0, ['accepted']]);
+    far.authorization = 'another';
+    await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_MISCONFIGURED', status: 401 });
+  });
+
+test('a check of something else than Elasticsearch says so', async (t) => {
+  const { far, adapter } = await startElasticsearch(t);
+  far.receiver.default = { status: 200, body: '<html>' };
+  await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_ANSWER' });
+  far.receiver.default = { status: 400, body: '<html>' };
+  await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_REFUSED' });
+});
+
+test('a server whose certificate nobody knows is told so, and one of tls.ca is written to', async (t) => {
+  const authority = await CertificateAuthority.create(t);
+  const server = { tls: await authority.issue('IP:127.0.0.1') };
+  const foreign = await startElasticsearch(t, { server });
+  assert.equal(failed((await foreign.deliver())[0]).code, 'BRIDGE_SINK_TLS');
+  const known = await startElasticsearch(t, { server, options: { tls: { ca: authority.file } } });
+  assert.deepEqual(await known.deliver(), ['accepted']);
+});
