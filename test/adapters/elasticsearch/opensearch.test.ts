@@ -1,0 +1,97 @@
+// The real OpenSearch with the shipped index template → documents read back by search: once each, by event id, over repeats and a restart.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { sampleEvents } from '../../../adapters/webhook/template/template-samples.ts';
+import { toEcs } from '../../../src/log-record/ecs.ts';
+import { logRecord } from '../../../src/log-record/log-record.ts';
+import type { Delivery } from '../../../src/model/events.ts';
+import { noOpenSearch, OpenSearch } from '../../far-sides/opensearch/opensearch.ts';
+import { SECOND } from '../../virtual/lane-fixture.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { adapterLane } from '../adapter-lane.ts';
+import { failed } from '../contract.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+import { createElasticsearch } from './start-elasticsearch.ts';
+
+const never = new AbortController().signal;
+const TEMPLATE = join(import.meta.dirname, '../../../deploy/elasticsearch/index-template.json');
+const STREAM = 'logs-azure.scheduledevents-default';
+
+/** One of each type of CloudEvent with all that it may hold and one with as little as it may, each under an id of its own. */
+const maintenance: readonly Delivery[] = sampleEvents().map(({ event }, index) => ({
+  ...sampleDelivery({ seq: index + 1, partitionKey: `key-${index}` }),
+  bytes: Buffer.from(JSON.stringify({ ...event, id: `sample:${index}` })),
+}));
+
+describe('on OpenSearch', { skip: noOpenSearch() }, () => {
+  let node: OpenSearch;
+  before(async () => {
+    node = await OpenSearch.start();
+    await node.ask('PUT', '/_index_template/scheduled-events', JSON.parse(readFileSync(TEMPLATE, 'utf8')));
+  });
+  after(async () => await node[Symbol.asyncDispose]());
+
+  test('one of each change becomes a document of the data stream, found field by field, repeats too', async (t) => {
+    const { adapter } = createElasticsearch(t, { options: { url: node.url } });
+    await adapter.check(never);
+    for (let attempt = 0; attempt < 2; attempt++)
+      assert.deepEqual(
+        await adapter.deliver(maintenance, never),
+        maintenance.map(() => 'accepted'),
+      );
+    const records = maintenance.map(({ bytes }) => logRecord(bytes));
+    const found = await node.search(STREAM, { match_all: {} });
+    const byId = new Map(found.map(({ _source }) => [(_source['event'] as { id: string }).id, _source]));
+    assert.deepEqual([found.length, byId.size], [records.length, records.length]);
+    for (const record of records) assert.deepEqual(byId.get(String(record.attributes['id'])), toEcs(record));
+    const [{ data } = assert.fail('no sample')] = records.filter((record) => typeof record.data['eventId'] === 'string');
+    const ofEvent = await node.search(STREAM, { term: { 'scheduled_events.eventId': data['eventId'] } });
+    assert.equal(ofEvent.length, records.filter((record) => record.data['eventId'] === data['eventId']).length);
+    assert.ok((await node.search(STREAM, { match: { message: 'freeze' } })).length > 0);
+  });
+
+  test('json, in an index without a template, is the CloudEvent with @timestamp; hostile texts come back as they were', async (t) => {
+    const { adapter } = createElasticsearch(t, { options: { url: node.url, index: 'plain', format: 'json' } });
+    const texts = ['"}\n{"create":{}}', '|=\\', 'a\nb\0c', '\u202eabc', '💥\u2028', 'x'.repeat(64 * 1024)];
+    const batch = texts.map((mark, index) => sampleDelivery({ seq: index + 1, mark }));
+    assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
+    const events = batch.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()));
+    const found = new Map((await node.search('plain', { match_all: {} })).map(({ _source }) => [_source['id'], _source]));
+    for (const event of events) assert.deepEqual(found.get(event.id), { '@timestamp': event.time, ...event });
+  });
+
+  test('a document that the mapping refuses is refused alone, and a missing index is misconfigured', async (t) => {
+    await node.ask('PUT', '/strict', { mappings: { properties: { data: { properties: { description: { type: 'long' } } } } } });
+    const strict = createElasticsearch(t, { options: { url: node.url, index: 'strict', format: 'json' } });
+    const good = sampleDelivery({ seq: 2 });
+    const bytes = Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(good.bytes).toString()), data: {} }));
+    const [refused, accepted] = await strict.adapter.deliver([sampleDelivery({ seq: 1 }), { ...good, bytes }], never);
+    const { disposition, status, isNamed, message } = failed(refused);
+    assert.deepEqual([disposition, status, isNamed, accepted], ['refused', 400, true, 'accepted']);
+    assert.match(message, /\(mapper_parsing_exception\)/);
+    assert.doesNotMatch(message, /Wartung/);
+    await node.ask('PUT', '/_cluster/settings', { persistent: { 'action.auto_create_index': 'false' } });
+    const missing = createElasticsearch(t, { options: { url: node.url, index: 'missing' } });
+    assert.equal(failed((await missing.deliver())[0]).disposition, 'misconfigured');
+    await node.ask('POST', '/strict/_close');
+    assert.equal(failed((await strict.deliver())[0]).disposition, 'misconfigured');
+    await node.ask('PUT', '/_cluster/settings', { persistent: { 'action.auto_create_index': null } });
+  });
+
+  test('what is queued while the node is killed and started again is there once', async (t) => {
+    const time = new VirtualTime();
+    const { adapter, deps } = createElasticsearch(t, { options: { url: node.url, index: 'restarted', format: 'json' }, time });
+    const lane = adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) });
+    lane.queue({ partitionKey: 'a' });
+    await lane.pass(0);
+    await node.kill();
+    for (const partitionKey of ['b', 'c', 'd']) lane.queue({ partitionKey });
+    await lane.pass(10 * SECOND);
+    assert.equal(lane.store.accepted.length, 1);
+    await node.launch();
+    for (let attempt = 0; attempt < 20 && lane.store.accepted.length < 4; attempt++) await lane.pass(10 * SECOND);
+    assert.deepEqual([lane.store.accepted.length, (await node.search('restarted', { match_all: {} })).length], [4, 4]);
+  });
+});
