@@ -1,4 +1,4 @@
-// Batches → bulk requests to one index, each document under an id that finds repeats; a check without a document.
+// Batches → bulk requests to one index, repeats found by id; a check without a document.
 import { isObject } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';

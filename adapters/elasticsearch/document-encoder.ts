@@ -1,4 +1,4 @@
-// Deliveries → the lines of a bulk request: each with the id by which a repeat is found, then its document.
+// Deliveries → the lines of a bulk request: each with its id, then its document.
 import { sha256Hex } from '../../src/formats/canonical-json.ts';
 import { toEcs } from '../../src/log-record/ecs.ts';
 import { type LogRecord, logRecord } from '../../src/log-record/log-record.ts';

@@ -1,4 +1,4 @@
-// What the configuration says of an Elasticsearch sink → checked options, its credentials and their faults.
+// The configuration of an Elasticsearch sink → checked options, credentials and their faults.
 import * as v from 'valibot';
 import { secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';

@@ -1,4 +1,4 @@
-// The kind `elasticsearch`: options → an adapter that writes documents to Elasticsearch or OpenSearch.
+// The kind `elasticsearch`: options → documents in Elasticsearch or OpenSearch.
 import type { AdapterDefinition } from '../adapter.ts';
 import { httpSink } from '../http/http-sink.ts';
 import { BulkIndex } from './bulk-index.ts';

@@ -1,4 +1,4 @@
-// docs/operate/elasticsearch.md → its walk, typed as it stands into terminals, with a simulator, a bridge and the real OpenSearch.
+// docs/operate/elasticsearch.md → its walk, typed into terminals, on the real OpenSearch.
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';

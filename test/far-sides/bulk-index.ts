@@ -1,4 +1,4 @@
-// An index on loopback that takes bulk requests as Elasticsearch does: each item by its own status, repeats found by `_id`.
+// An index on loopback that takes bulk requests, each item by its own status.
 import { type ReceivedRequest, type ReceiverOptions, WebhookReceiver } from './webhook-receiver.ts';
 
 export interface IndexedDocument {

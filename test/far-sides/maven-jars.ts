@@ -1,4 +1,4 @@
-// pom.xml → its jars, downloaded once by Maven into the user's cache, and a Java that runs them; or the reason why they cannot be had.
+// pom.xml → its jars, fetched once by Maven, and a Java that runs them; or why there are none.
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The adapter contract, clause by clause, for elasticsearch in each format: the far side is an index on loopback.
+// The adapter contract for elasticsearch in each format: the far side is an index on loopback.
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
 import { elasticsearch } from '../../../adapters/elasticsearch/elasticsearch.ts';

@@ -1,4 +1,4 @@
-// An index on loopback → what arrives of a delivery, and what the status of an item or of a whole request leads to.
+// An index on loopback → what arrives of a delivery, and what a status leads to.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

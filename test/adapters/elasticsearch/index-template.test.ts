@@ -1,4 +1,4 @@
-// deploy/elasticsearch/index-template.json and the documents that are written → fields of ECS by their published types and values.
+// The index template and the documents → fields of ECS by their published types and values.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The real OpenSearch with the shipped index template → documents read back by search: once each, by event id, over repeats and a restart.
+// The real OpenSearch → documents read back by search: once each, over repeats and a restart.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// pom.xml → the jars of Apache Kafka and how its programs are run; or the reason why they cannot be had.
+// pom.xml → Kafka's jars and how its programs are run; or why there are none.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

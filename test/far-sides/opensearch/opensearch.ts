@@ -1,4 +1,4 @@
-// A test → the real OpenSearch, one node on loopback, whose process and data are gone with the test's process, however that ends.
+// A test → the real OpenSearch, one node on loopback, gone with the test's process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
