@@ -1,4 +1,4 @@
-// run --config FILE → the bridge, whose file sinks do nothing but write to a file that stays open and flush it; told as by file-timed.ts.
+// run --config FILE → the bridge, whose file sinks only write to an open file and flush it.
 import { open } from 'node:fs/promises';
 import type { AdapterDefinition } from '../../adapters/adapter.ts';
 import { file } from '../../adapters/file/file.ts';

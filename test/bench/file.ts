@@ -1,4 +1,4 @@
-// A folder on the disk of the store → how long a file sink takes for 1,000 events in one document beside a loop that only writes and flushes, and what it costs idle.
+// A file sink → its time for 1,000 events in one document beside a bare loop, and its cost idle.
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -57,7 +57,7 @@ interface Sample {
 async function burst(main: string): Promise<Sample> {
   await using surroundings = await BridgeBetween.start();
   const path = join(surroundings.folder, 'events.ndjson');
-  const bridge = surroundings.spawnBridge('1s', { sinks: { archive: { type: 'file', path } } }, main);
+  const bridge = surroundings.spawnBridge('1s', { sinks: { archive: { type: 'file', path } } }, { main });
   const calls = callsOf(bridge);
   await bridge.logs('"watching"');
   // The first line of a file flushes its folder, too.
