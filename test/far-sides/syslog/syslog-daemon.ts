@@ -112,7 +112,8 @@ function readBack(line: string): ReadBack {
   return { ...fields, cef, structuredData: tree ?? (structuredData ? structuredDataOf(structuredData) : {}) };
 }
 
-async function accepts(port: number): Promise<boolean> {
+/** Whether anyone listens there on loopback. */
+export async function accepts(port: number): Promise<boolean> {
   const socket = connect({ host: '127.0.0.1', port });
   try {
     await once(socket, 'connect');
