@@ -10,6 +10,7 @@ import { recovery } from './recovery.ts';
 import { serviceBus } from './service-bus.ts';
 import { simulator } from './simulator.ts';
 import { start } from './start.ts';
+import { syslog } from './syslog.ts';
 import { unchanged } from './unchanged.ts';
 import { webhook } from './webhook.ts';
 
@@ -24,6 +25,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   file,
   kafka,
   'service-bus': serviceBus,
+  syslog,
   approvals,
   simulator,
 };
