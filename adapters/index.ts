@@ -3,6 +3,7 @@ import type { AdapterDefinition } from './adapter.ts';
 import { elasticsearch } from './elasticsearch/elasticsearch.ts';
 import { file } from './file/file.ts';
 import { kafka } from './kafka/kafka.ts';
+import { otlp } from './otlp/otlp.ts';
 import { serviceBus } from './service-bus/service-bus.ts';
 import { splunk } from './splunk/splunk.ts';
 import { stdout } from './stdout/stdout.ts';
@@ -13,4 +14,4 @@ import { webhook } from './webhook/webhook.ts';
  * By `type`. A definition itself is light: its options and a `create` without I/O. An adapter that needs a heavy client imports it
  * at its first use (`await import(…)` in `check` and `deliver`), so that a sink which is not configured costs no memory.
  */
-export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [stdout, file, syslog, webhook, kafka, serviceBus, splunk, elasticsearch];
+export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [stdout, file, syslog, webhook, kafka, serviceBus, splunk, elasticsearch, otlp];

@@ -74,9 +74,15 @@ function attributesOf({ attributes, data }: LogRecord): OtelRecord['attributes']
     .filter(([name]) => !TOLD_ELSEWHERE.includes(name))
     .map(([name, value]): [string, OtelValue] => [CONVENTIONS.get(name) ?? `scheduled_events.${name}`, value]);
   const members = flatten(data, [])
-    .filter((entry): entry is [readonly string[], OtelValue] => entry[1] !== null)
-    .map(([path, value]): [string, OtelValue] => [`scheduled_events.${nameOf(path)}`, value]);
+    .filter(([, value]) => value !== null)
+    .map(([path, value]): [string, OtelValue] => [`scheduled_events.${nameOf(path)}`, otelValue(value)]);
   return Object.fromEntries([...own, ...members]);
+}
+
+/** An array has texts alone: what is none in it is JSON. */
+function otelValue(value: unknown): OtelValue {
+  if (Array.isArray(value)) return value.map((member) => (typeof member === 'string' ? member : JSON.stringify(member)));
+  return value as string | number | boolean;
 }
 
 /** `eventType` is `event_type`, as OpenTelemetry writes names; a tag keeps its own. */

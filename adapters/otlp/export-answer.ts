@@ -1,0 +1,62 @@
+// The body of a receiver's answer → how many records it rejected, and what it says.
+import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
+import { jsonObject } from '../http/json-body.ts';
+import { readFields } from './protobuf-reader.ts';
+
+/** ExportLogsServiceResponse, its ExportLogsPartialSuccess, and google.rpc.Status. */
+const PARTIAL_SUCCESS = 1;
+const [REJECTED, MESSAGE] = [1, 2] as const;
+/** More than any log line shows of a text. */
+const MOST_TEXT_BYTES = 4096;
+
+export interface ExportAnswer {
+  readonly rejected: number;
+  /** Empty where nothing is said. */
+  readonly message: string;
+}
+
+const NOTHING: ExportAnswer = { rejected: 0, message: '' };
+
+/** In either encoding, whatever was asked in: no protobuf of an answer begins as an object of JSON does. Null where it is neither. */
+export function readSuccess(body: Buffer | null): ExportAnswer | null {
+  if (body === null) return null;
+  const members = jsonObject(body);
+  if (members !== null) return ofJson(members['partialSuccess'] ?? members['partial_success']);
+  const partial = readFields(body, [PARTIAL_SUCCESS])?.get(PARTIAL_SUCCESS);
+  if (partial === undefined) return readFields(body, []) && NOTHING;
+  return typeof partial === 'bigint' ? null : ofProtobuf(partial);
+}
+
+/** What a failure says, by google.rpc.Status; empty where it says nothing. */
+export function readFailure(body: Buffer | null): string {
+  if (body === null) return '';
+  const members = jsonObject(body);
+  return members === null ? textOf(readFields(body, [MESSAGE])?.get(MESSAGE)) : ownText(members['message']);
+}
+
+/** Protobuf's JSON writes an int64 as a text, and reads both names of a field. */
+function ofJson(partial: unknown): ExportAnswer | null {
+  if (partial === undefined || partial === null) return NOTHING;
+  if (!isObject(partial)) return null;
+  const rejected = Number(partial['rejectedLogRecords'] ?? partial['rejected_log_records'] ?? 0);
+  return Number.isInteger(rejected) ? { rejected, message: ownText(messageIn(partial)) } : null;
+}
+
+function messageIn(partial: JsonObject): unknown {
+  return partial['errorMessage'] ?? partial['error_message'];
+}
+
+function ofProtobuf(partial: Uint8Array): ExportAnswer | null {
+  const fields = readFields(partial, [REJECTED, MESSAGE]);
+  const rejected = fields?.get(REJECTED) ?? 0n;
+  if (fields === null || typeof rejected !== 'bigint') return null;
+  return { rejected: Number(BigInt.asIntN(64, rejected)), message: textOf(fields.get(MESSAGE)) };
+}
+
+function textOf(bytes: bigint | Uint8Array | undefined): string {
+  return bytes instanceof Uint8Array ? new TextDecoder().decode(bytes.subarray(0, MOST_TEXT_BYTES)) : '';
+}
+
+function ownText(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, MOST_TEXT_BYTES) : '';
+}

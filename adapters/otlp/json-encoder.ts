@@ -1,0 +1,40 @@
+// Groups of records → an ExportLogsServiceRequest in OTLP's JSON.
+import type { OtelRecord, OtelValue } from '../../src/log-record/otel.ts';
+import { type ResourceGroup, SCOPE } from './resource-groups.ts';
+
+/** As protobuf's JSON has it, but for ids, which OTLP writes in hex. */
+export function encodeJson(groups: readonly ResourceGroup[]): string {
+  return JSON.stringify({
+    resourceLogs: groups.map(({ resource, records }) => ({
+      resource: { attributes: keyValues(resource) },
+      scopeLogs: [{ scope: { name: SCOPE }, logRecords: records.map(jsonRecord) }],
+    })),
+  });
+}
+
+function jsonRecord(record: OtelRecord): unknown {
+  const { traceId, spanId } = record;
+  return {
+    timeUnixNano: String(record.timeUnixNano),
+    observedTimeUnixNano: String(record.observedTimeUnixNano),
+    severityNumber: record.severityNumber,
+    severityText: record.severityText,
+    body: anyValue(record.body),
+    attributes: keyValues(record.attributes),
+    ...(traceId !== null && { traceId }),
+    ...(spanId !== null && { spanId }),
+    eventName: record.eventName.toWellFormed(),
+  };
+}
+
+function keyValues(attributes: Readonly<Record<string, OtelValue>>): unknown {
+  return Object.entries(attributes).map(([key, value]) => ({ key: key.toWellFormed(), value: anyValue(value) }));
+}
+
+/** Integers of 64 bits are texts. A lone surrogate, which UTF-8 cannot hold, is U+FFFD, as protobuf's texts have it. */
+function anyValue(value: OtelValue): unknown {
+  if (typeof value === 'string') return { stringValue: value.toWellFormed() };
+  if (typeof value === 'boolean') return { boolValue: value };
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+  return { arrayValue: { values: value.map(anyValue) } };
+}

@@ -1,0 +1,81 @@
+// Batches → requests of OTLP/HTTP, and what the receiver's answer says of each member.
+import type { BridgeError } from '../../src/errors.ts';
+import type { Delivery } from '../../src/model/events.ts';
+import type { HttpAnswer } from '../../src/net/http-exchange.ts';
+import type { AdapterDeps, Outcome } from '../adapter.ts';
+import type { StatusMeaning } from '../http/failures.ts';
+import type { HttpSinkKind, SinkDoors, SinkRequest } from '../http/http-sink.ts';
+import { readFailure, readSuccess } from './export-answer.ts';
+import { encodeJson } from './json-encoder.ts';
+import { logsUrl, type OtlpOptions } from './otlp-options.ts';
+import { encodeProtobuf } from './protobuf-encoder.ts';
+import { resourceGroups } from './resource-groups.ts';
+
+const ENCODINGS = {
+  protobuf: { type: 'application/x-protobuf', encode: encodeProtobuf, other: 'json', growth: 2 },
+  json: { type: 'application/json', encode: encodeJson, other: 'protobuf', growth: 4 },
+} as const;
+
+/** Posts log records; a batch of which some are rejected goes again in halves, since no answer says which. */
+export class LogExporter implements HttpSinkKind {
+  readonly inFlight = 4;
+  readonly growth: number;
+  readonly base = logsUrl;
+  readonly statuses: Readonly<Record<number, StatusMeaning>>;
+  readonly #encoding: (typeof ENCODINGS)[OtlpOptions['encoding']];
+  readonly #gzip: boolean;
+  readonly #logger: AdapterDeps['logger'];
+  /** The last that was logged: what a receiver says in every answer is logged once. */
+  #told = '';
+
+  constructor({ encoding, compression }: OtlpOptions, { logger }: AdapterDeps) {
+    this.#encoding = ENCODINGS[encoding];
+    this.#gzip = compression === 'gzip';
+    this.#logger = logger;
+    this.growth = this.#encoding.growth;
+    const advice = `it takes no such body: set encoding: ${this.#encoding.other}${this.#gzip ? ', or compression: none' : ''}; this event goes to the dead letters`;
+    this.statuses = { 415: { failure: 'refused', disposition: 'refused', advice } };
+  }
+
+  encode(batch: readonly Delivery[]): SinkRequest {
+    const { type, encode } = this.#encoding;
+    return { headers: { 'content-type': type }, body: encode(resourceGroups(batch)), gzip: this.#gzip };
+  }
+
+  judge(answer: HttpAnswer, batch: readonly Delivery[], { faults }: SinkDoors): readonly Outcome[] {
+    const fault = faults.ofStatus(answer);
+    if (fault !== null) throw this.#telling(fault, answer);
+    const success = readSuccess(answer.body);
+    if (success === null) throw faults.noAnswer(answer.status, 'an answer of OTLP');
+    const { rejected, message } = success;
+    this.#tell(message);
+    if (rejected <= 0) return batch.map(() => 'accepted');
+    const said = `rejected ${rejected} of ${batch.length} log records`;
+    const advice = 'it will not take this event, which goes to the dead letters';
+    throw faults.refused({ said, advice, status: 'partialSuccess' }, false);
+  }
+
+  /** A request without records, to which receivers answer as to any other. */
+  async check(doors: SinkDoors): Promise<string | null> {
+    const answer = await doors.post(this.encode([]));
+    const fault = doors.faults.ofStatus(answer);
+    if (fault === null) {
+      this.judge(answer, [], doors);
+      return null;
+    }
+    if (fault.disposition !== 'refused' || answer.status === 415) throw this.#telling(fault, answer);
+    return `answered ${answer.status} to a request without log records; whether it takes any shows with the first`;
+  }
+
+  #telling(fault: BridgeError, { body }: HttpAnswer): BridgeError {
+    this.#tell(readFailure(body));
+    return fault;
+  }
+
+  /** The logger cuts it, and makes it visible. */
+  #tell(answer: string): void {
+    if (answer === '' || answer === this.#told) return;
+    this.#told = answer;
+    this.#logger.warn({ answer }, 'the receiver of log records says something');
+  }
+}

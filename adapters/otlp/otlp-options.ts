@@ -1,0 +1,35 @@
+// What the configuration says of an OTLP sink → checked options, and where its requests go.
+import * as v from 'valibot';
+import { connectionEntries } from '../http/connections.ts';
+import { batchEntries, httpChecks, httpEntries } from '../http/http-options.ts';
+import { oauthEntries } from '../http/oauth/oauth-options.ts';
+
+/** The OTLP sink's options (behaviour 9.6). */
+export const otlpOptions = v.pipe(
+  v.strictObject({
+    type: v.pipe(v.optional(v.literal('otlp')), v.description('The kind of sink.')),
+    ...httpEntries,
+    encoding: v.pipe(
+      v.optional(v.picklist(['protobuf', 'json'], 'must be protobuf or json'), 'protobuf'),
+      v.description('How log records are written: protobuf or json. Default protobuf.'),
+    ),
+    compression: v.pipe(
+      v.optional(v.picklist(['gzip', 'none'], 'must be gzip or none'), 'gzip'),
+      v.description('Of every body: gzip or none. Default gzip.'),
+    ),
+    ...batchEntries('', { members: 500, bytes: '1MiB' }),
+    ...connectionEntries,
+    ...oauthEntries,
+  }),
+  httpChecks(),
+);
+
+export type OtlpOptions = v.InferOutput<typeof otlpOptions>;
+
+/** No receiver takes logs at `/`: a url without a path means the usual one. Any other path is taken as it is. */
+export function logsUrl(url: URL): URL {
+  if (url.pathname !== '/') return url;
+  const whole = new URL(url);
+  whole.pathname = '/v1/logs';
+  return whole;
+}

@@ -1,0 +1,25 @@
+// Deliveries → their OpenTelemetry records, those with one resource behind each other together.
+import { logRecord } from '../../src/log-record/log-record.ts';
+import { type OtelRecord, otelRecord } from '../../src/log-record/otel.ts';
+import type { Delivery } from '../../src/model/events.ts';
+
+/** The scope of every record; without a version, so that a repeat by a newer bridge is equal. */
+export const SCOPE = 'scheduled-events-bridge';
+
+export interface ResourceGroup {
+  readonly resource: OtelRecord['resource'];
+  readonly records: readonly OtelRecord[];
+}
+
+/** In order: a resource that comes again after another one makes a new group. */
+export function resourceGroups(batch: readonly Delivery[]): readonly ResourceGroup[] {
+  const groups: { readonly resource: OtelRecord['resource']; readonly key: string; readonly records: OtelRecord[] }[] = [];
+  for (const { bytes } of batch) {
+    const record = otelRecord(logRecord(bytes));
+    const key = JSON.stringify(record.resource);
+    const last = groups.at(-1);
+    if (last?.key === key) last.records.push(record);
+    else groups.push({ resource: record.resource, key, records: [record] });
+  }
+  return groups;
+}

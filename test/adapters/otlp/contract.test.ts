@@ -1,0 +1,86 @@
+// The adapter contract → otlp in each encoding; the far side is a strict receiver on loopback.
+import type { TestContext } from 'node:test';
+import canonicalize from 'canonicalize';
+import { CloudEvent } from 'cloudevents';
+import { otlp } from '../../../adapters/otlp/otlp.ts';
+import type { Delivery } from '../../../src/model/events.ts';
+import { LogReceiver, type ReceivedRecord } from '../../far-sides/otlp/log-receiver.ts';
+import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
+
+for (const [encoding, compression] of [
+  ['protobuf', 'gzip'],
+  ['json', 'gzip'],
+  ['protobuf', 'none'],
+] as const)
+  testAdapter({
+    definition: otlp,
+    variant: `${encoding}, ${compression}`,
+    start: (t) => startReceiver(t, { encoding, compression }),
+    onTheWire: canonical,
+    awayIs: 'retry',
+  });
+
+async function startReceiver(t: TestContext, options: Readonly<Record<string, unknown>>): Promise<FarSide> {
+  const receiver = await LogReceiver.start();
+  t.after(() => receiver[Symbol.asyncDispose]());
+  const { http } = receiver;
+  let stuckAt = Number.POSITIVE_INFINITY;
+  return {
+    options: {
+      type: 'otlp',
+      url: { env: 'OTLP_URL' },
+      headers: { 'api-key': { env: 'OTLP_KEY' } },
+      allowInsecure: true,
+      allowPrivate: ['127.0.0.0/8'],
+      ...options,
+    },
+    secrets: { OTLP_URL: `${receiver.url}?key=query-nobody-may-see`, OTLP_KEY: 'key-nobody-may-see', query: 'query-nobody-may-see' },
+    arrivals: () => receiver.records.map(arrivalOf),
+    contacts: () => http.connections,
+    hang: () => {
+      stuckAt = http.requests.length + 1;
+      http.default = 'hang';
+    },
+    isStuck: () => http.requests.length >= stuckAt,
+    stuckBytes: 0,
+    accept: () => receiver.work(),
+    refuse: () => {
+      receiver.badText = 'Wartung';
+    },
+    overload: () => {
+      http.default = { status: 429, headers: { 'retry-after': '7' } };
+    },
+    leave: () => http.stop(),
+    comeBack: () => http.start(),
+  };
+}
+
+/** The attributes of the samples that the semantic conventions have no name for. */
+const OWN_ATTRIBUTES = ['datacontenttype', 'partitionkey'];
+
+/** The CloudEvent, put together again from a record alone. */
+function arrivalOf({ record, attributes }: ReceivedRecord): Arrival {
+  const own = Object.entries(attributes).filter(([name]) => name.startsWith('scheduled_events.'));
+  const named = own.map(([name, value]) => [camelCase(name.slice('scheduled_events.'.length)), value] as const);
+  const ofEvent = Object.entries(attributes).filter(([name]) => name.startsWith('cloudevents.event_'));
+  const event = new CloudEvent(
+    {
+      ...Object.fromEntries(
+        ofEvent.map(([name, value]) => [name.slice('cloudevents.event_'.length).replace('spec_version', 'specversion'), value]),
+      ),
+      ...Object.fromEntries(named.filter(([name]) => OWN_ATTRIBUTES.includes(name))),
+      time: new Date(Number(BigInt(String(record['timeUnixNano'])) / 1_000_000n)).toISOString(),
+      data: Object.fromEntries(named.filter(([name]) => !OWN_ATTRIBUTES.includes(name))),
+    },
+    true,
+  );
+  return { bytes: Buffer.from(canonicalize(event.toJSON()) ?? ''), event };
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function canonical({ bytes }: Delivery): Uint8Array {
+  return Buffer.from(canonicalize(JSON.parse(Buffer.from(bytes).toString())) ?? '');
+}

@@ -1,0 +1,193 @@
+// A receiver of log records → what arrives of a delivery, and what each answer leads to.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Delivery } from '../../../src/model/events.ts';
+import { answering, readRequest, successInProtobuf } from '../../far-sides/otlp/log-receiver.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { eventChange } from '../../unit/cloudevents/changes.ts';
+import { SECOND } from '../../virtual/lane-fixture.ts';
+import { failed } from '../contract.ts';
+import { allDeliveries, deliveryOf, describing, HOSTILE } from './deliveries.ts';
+import { createOtlp, otlpOnLane, startOtlp } from './start-otlp.ts';
+
+const never = new AbortController().signal;
+const PROTOBUF = 'application/x-protobuf';
+
+for (const encoding of ['protobuf', 'json'])
+  for (const compression of ['gzip', 'none'])
+    test(`in ${encoding}, compression ${compression}, every kind of CloudEvent is read, and a repeat is the same bytes`, async (t) => {
+      const { adapter, receiver } = await startOtlp(t, { options: { encoding, compression } });
+      const batch = allDeliveries();
+      for (const _ of [1, 2]) assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
+      const [first, second] = receiver.http.requests;
+      assert.ok(first && second);
+      assert.deepEqual(first.body, second.body);
+      assert.equal(receiver.records.length, 2 * batch.length);
+      assert.equal(first.headers['content-type'], encoding === 'json' ? 'application/json' : PROTOBUF);
+      assert.equal(first.headers['content-encoding'], compression === 'gzip' ? 'gzip' : undefined);
+    });
+
+test('a record tells its event, its VM and its place in a trace', async (t) => {
+  const { adapter, receiver } = await startOtlp(t);
+  await adapter.deliver([deliveryOf(eventChange({ event: scheduledEvent({ description: 'Host "swap"' }) }))], never);
+  const [{ resource, scope, record, attributes } = assert.fail('nothing arrived')] = receiver.records;
+  assert.deepEqual([resource['host.name'], resource['service.name']], ['WestNO_0', 'scheduled-events-bridge']);
+  assert.deepEqual(scope, { name: 'scheduled-events-bridge' });
+  assert.equal(record['eventName'], 'io.github.scheduled-events-bridge.scheduled.v1');
+  assert.equal(record['timeUnixNano'], record['observedTimeUnixNano']);
+  assert.equal(record['traceId'], 'c7061bacafdc4513b24baa5f13a16123');
+  assert.equal(attributes['cloudevents.event_id'], 'c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled');
+  assert.equal(attributes['scheduled_events.description'], 'Host "swap"');
+});
+
+test('texts with quotes, line ends, NUL, marks of direction and 64 KiB come out as they went in', async (t) => {
+  for (const encoding of ['protobuf', 'json']) {
+    const { adapter, receiver } = await startOtlp(t, { options: { encoding } });
+    await adapter.deliver(HOSTILE.map(describing), never);
+    assert.deepEqual(
+      receiver.records.map(({ attributes }) => attributes['scheduled_events.description']),
+      HOSTILE,
+    );
+  }
+});
+
+for (const [path, arrivesAt] of [
+  ['', '/v1/logs'],
+  ['/', '/v1/logs'],
+  ['?key=1', '/v1/logs?key=1'],
+  ['/v1/logs', '/v1/logs'],
+  ['/otlp/v1/logs', '/otlp/v1/logs'],
+  ['/custom/', '/custom/'],
+] as const)
+  test(`a url that ends in "${path}" means ${arrivesAt}`, async (t) => {
+    const { receiver } = await startOtlp(t);
+    const { adapter } = createOtlp(t, { url: `${new URL(receiver.url).origin}${path}` });
+    assert.deepEqual(await adapter.deliver([describing('x')], never), ['accepted']);
+    assert.equal(receiver.http.requests[0]?.path, arrivesAt);
+  });
+
+for (const encoding of ['protobuf', 'json'])
+  test(`in ${encoding}, of a batch of which two are rejected, those alone are dead letters`, async (t) => {
+    const { lane, receiver } = await otlpOnLane(t, { options: { encoding } });
+    receiver.badText = 'bad';
+    for (let seq = 1; seq <= 6; seq++) lane.queue({ seq, partitionKey: `key-${seq}`, mark: seq === 2 || seq === 5 ? 'bad' : '' });
+    await lane.pass(SECOND);
+    assert.deepEqual(lane.store.dead.map(({ row, reason, status }) => [row.partitionKey, reason, status]).sort(), [
+      ['key-2', 'refused', 'partialSuccess'],
+      ['key-5', 'refused', 'partialSuccess'],
+    ]);
+    assert.equal(lane.store.accepted.length, 4);
+    const arrived = receiver.records.map(({ attributes }) => attributes['scheduled_events.partitionkey']);
+    assert.deepEqual([...new Set(arrived)].sort(), ['key-1', 'key-3', 'key-4', 'key-6']);
+    assert.ok(arrived.length > 4, 'what was taken beside a rejected one is there twice');
+  });
+
+test('a receiver that takes all and says something is a warning in the log, once', async (t) => {
+  const { deliver, receiver, deps } = await startOtlp(t);
+  receiver.message = 'attribute names with dots are deprecated';
+  for (const _ of [1, 2]) assert.deepEqual(await deliver(), ['accepted']);
+  const lines = deps.logged().match(/.*deprecated.*/g) ?? [];
+  assert.equal(lines.length, 1);
+  assert.equal(JSON.parse(lines[0] ?? '').level, 40);
+  receiver.message = 'another one';
+  await deliver();
+  assert.match(deps.logged(), /another one/);
+});
+
+test('what a failure says in its Status is in the log', async (t) => {
+  const { deliver, receiver, deps } = await startOtlp(t);
+  const status = Buffer.from([8, 3, 0x12, 5, ...Buffer.from('quota')]);
+  receiver.http.next(answering(400, PROTOBUF, status), answering(503, 'application/json', '{"code":14,"message":"draining"}'));
+  assert.equal(failed((await deliver())[0]).code, 'BRIDGE_SINK_REFUSED');
+  assert.equal(failed((await deliver())[0]).code, 'BRIDGE_SINK_UNAVAILABLE');
+  assert.match(deps.logged(), /quota/);
+  assert.match(deps.logged(), /draining/);
+});
+
+for (const status of [429, 502, 503, 504])
+  test(`${status} is tried again, after Retry-After where it is given`, async (t) => {
+    const { deliver, receiver } = await startOtlp(t);
+    receiver.http.next({ status, headers: { 'retry-after': '9' } }, { status });
+    for (const pauseMs of [9000, undefined]) {
+      const failure = failed((await deliver())[0]);
+      assert.deepEqual([failure.disposition, failure.retryAfterMs, failure.status], ['retry', pauseMs, status]);
+    }
+  });
+
+for (const [what, status, body, code] of [
+  ['a page', 200, '<html>Welcome</html>', 'BRIDGE_SINK_ANSWER'],
+  ['a word', 200, 'OK', 'BRIDGE_SINK_ANSWER'],
+  ['JSON that breaks off', 200, '{"partialSuccess":{"rejec', 'BRIDGE_SINK_ANSWER'],
+  ['more than 8 MiB', 200, 'x'.repeat(9 * 1024 ** 2), 'BRIDGE_SINK_ANSWER'],
+  ['a redirect', 302, '', 'BRIDGE_SINK_MISCONFIGURED'],
+  ['401', 401, '', 'BRIDGE_SINK_MISCONFIGURED'],
+  ['404', 404, '404 page not found', 'BRIDGE_SINK_MISCONFIGURED'],
+  ['413', 413, '', 'BRIDGE_SINK_REFUSED'],
+  ['500', 500, '', 'BRIDGE_SINK_UNAVAILABLE'],
+] as const)
+  test(`${what} in place of an answer is ${code}`, async (t) => {
+    const { deliver, receiver } = await startOtlp(t);
+    receiver.http.default = answering(status, 'text/plain', body);
+    assert.equal(failed((await deliver())[0]).code, code);
+  });
+
+test('nothing, no content and an empty object are a full success', async (t) => {
+  const { deliver, receiver } = await startOtlp(t);
+  receiver.http.next(answering(200, PROTOBUF, ''), { status: 204 }, answering(202, 'application/json', '{}'));
+  for (const _ of [1, 2, 3]) assert.deepEqual(await deliver(), ['accepted']);
+});
+
+test('415 says which option to change', async (t) => {
+  const { deliver, receiver } = await startOtlp(t);
+  receiver.http.default = { status: 415 };
+  const failure = failed((await deliver())[0]);
+  assert.equal(failure.disposition, 'refused');
+  assert.match(failure.message, /encoding: json, or compression: none/);
+});
+
+test('a check posts a request without records: a wrong path, key or encoding shows, and nothing arrives', async (t) => {
+  for (const [status, code] of [
+    [401, 'BRIDGE_SINK_MISCONFIGURED'],
+    [404, 'BRIDGE_SINK_MISCONFIGURED'],
+    [415, 'BRIDGE_SINK_REFUSED'],
+    [503, 'BRIDGE_SINK_UNAVAILABLE'],
+  ] as const) {
+    const { adapter, receiver } = await startOtlp(t);
+    receiver.http.default = { status };
+    await assert.rejects(adapter.check(never), { code });
+  }
+  const { adapter, receiver } = await startOtlp(t);
+  assert.equal(await adapter.check(never), null);
+  assert.deepEqual(readRequest(receiver.http.requests[0] ?? assert.fail('nothing was posted')), {});
+  receiver.http.default = { status: 200, body: '<html>' };
+  await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_ANSWER' });
+  receiver.http.default = { status: 422 };
+  assert.match((await adapter.check(never)) ?? '', /answered 422 to a request without log records/);
+  assert.deepEqual(receiver.records, []);
+});
+
+test('bodies stay within maxBatchBytes, of all kinds of CloudEvents', async (t) => {
+  const batch = allDeliveries().filter(({ bytes }) => bytes.length < 4096);
+  for (const encoding of ['protobuf', 'json']) {
+    const { adapter, receiver } = await startOtlp(t, { options: { encoding, compression: 'none', maxBatchBytes: '64KiB' } });
+    const full = fill(batch, adapter.limits.batchBytes);
+    await adapter.deliver(full, never);
+    const length = receiver.http.requests[0]?.body.length ?? 0;
+    assert.ok(length <= 64 * 1024, `${length} bytes`);
+  }
+});
+
+/** As a lane fills a batch. */
+function fill(deliveries: readonly Delivery[], mostBytes: number): readonly Delivery[] {
+  const full: Delivery[] = [];
+  for (let bytes = 0, index = 0; ; index++) {
+    const delivery = deliveries[index % deliveries.length] ?? assert.fail('no deliveries');
+    bytes += delivery.bytes.length;
+    if (bytes > mostBytes) return full;
+    full.push(delivery);
+  }
+}
+
+test('the partial success of the tests is that of the definitions', () => {
+  assert.equal(successInProtobuf(2, 'no').toString('hex'), '0a06080212026e6f');
+});

@@ -1,0 +1,62 @@
+// A receiver of log records and a sink that posts to it, for tests of single behaviours.
+import type { TestContext } from 'node:test';
+import * as v from 'valibot';
+import type { Outcome } from '../../../adapters/adapter.ts';
+import { otlp } from '../../../adapters/otlp/otlp.ts';
+import { otlpOptions } from '../../../adapters/otlp/otlp-options.ts';
+import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
+import type { Deps } from '../../../src/time/clock.ts';
+import { LogReceiver } from '../../far-sides/otlp/log-receiver.ts';
+import type { ReceiverOptions } from '../../far-sides/webhook-receiver.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
+import { type AdapterLane, adapterLane } from '../adapter-lane.ts';
+import { openSecrets } from '../contract.ts';
+import { type Sample, sampleDelivery } from '../sample-deliveries.ts';
+
+export interface OtlpSetup {
+  /** Over the defaults of these tests: http and loopback are allowed, `url` is the receiver's. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly time?: Deps;
+  readonly server?: ReceiverOptions;
+}
+
+export interface Otlp {
+  readonly adapter: ManagedAdapter;
+  readonly receiver: LogReceiver;
+  readonly deps: TestDeps;
+  /** One call for all samples, or for the usual one; without an end of its own. */
+  readonly deliver: (...samples: readonly Sample[]) => Promise<readonly Outcome[]>;
+}
+
+export async function startOtlp(t: TestContext, { options, time, server }: OtlpSetup = {}): Promise<Otlp> {
+  const receiver = await LogReceiver.start(server);
+  t.after(() => receiver[Symbol.asyncDispose]());
+  const { adapter, deps } = createOtlp(t, { url: receiver.url, ...options }, time);
+  const never = new AbortController().signal;
+  return {
+    adapter,
+    receiver,
+    deps,
+    deliver: (...samples) => adapter.deliver((samples.length > 0 ? samples : [{}]).map(sampleDelivery), never),
+  };
+}
+
+export function createOtlp(t: TestContext, options: Readonly<Record<string, unknown>>, time?: Deps): Pick<Otlp, 'adapter' | 'deps'> {
+  const parsed = v.parse(otlpOptions, { allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...options });
+  openSecrets(parsed, {});
+  const deps = adapterDeps(time ? { time } : {});
+  const adapter = manageAdapter(otlp.create(parsed, deps), deps.name);
+  t.after(() => adapter[Symbol.asyncDispose]());
+  return { adapter, deps };
+}
+
+/** A started lane that delivers to it, on virtual time. */
+export async function otlpOnLane(
+  t: TestContext,
+  { options }: OtlpSetup = {},
+): Promise<Pick<Otlp, 'receiver'> & { readonly lane: AdapterLane }> {
+  const time = new VirtualTime();
+  const { adapter, receiver, deps } = await startOtlp(t, { time, ...(options && { options }) });
+  return { lane: adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) }), receiver };
+}
