@@ -33,7 +33,7 @@ export const splunkOptions = v.pipe(
         'A delivery counts as accepted once the indexer has acknowledged it, within timeout; needs a token with indexer acknowledgment. Default false.',
       ),
     ),
-    ...batchEntries('', { members: 500, bytes: '512KiB' }),
+    ...batchEntries('', { members: 500, bytes: '1MiB' }),
     ...connectionEntries,
   }),
   httpChecks(),

@@ -8,6 +8,7 @@ import { kafka } from './kafka.ts';
 import { latency } from './latency.ts';
 import { recovery } from './recovery.ts';
 import { serviceBus } from './service-bus.ts';
+import { siem } from './siem.ts';
 import { simulator } from './simulator.ts';
 import { start } from './start.ts';
 import { syslog } from './syslog.ts';
@@ -26,6 +27,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   kafka,
   'service-bus': serviceBus,
   syslog,
+  siem,
   approvals,
   simulator,
 };
