@@ -56,6 +56,8 @@ export class AzureCredential {
   readonly #place: string;
   readonly #accounts = new Map<string, Account>();
   #credential: { readonly of: string; readonly credential: Promise<TokenCredential> } | null = null;
+  /** The library keeps a token that was refused. */
+  #isStale = false;
 
   /**
    * @param options whose secrets are open, without faults
@@ -89,6 +91,14 @@ export class AzureCredential {
       if (usable !== null && error instanceof BridgeError && !signal.aborted) return usable;
       throw error;
     }
+  }
+
+  /** The resource takes this token no more: the next one comes of Entra ID, past what we and the library keep. */
+  refused(scope: string, token: string): void {
+    const account = this.#account(scope);
+    if (account.held?.token.token !== token) return;
+    account.held = null;
+    this.#isStale = true;
   }
 
   #account(scope: string): Account {
@@ -141,10 +151,12 @@ export class AzureCredential {
     }
   }
 
-  /** Anew where the certificate's file has changed. */
+  /** Anew where the certificate's file has changed, or a token was refused. */
   #open(): Promise<TokenCredential> {
+    if (this.#isStale) this.#credential = null;
     const pem = this.#options.certificate === undefined ? '' : pemOf(this.#options.certificate, this.#place);
-    if (this.#credential?.of !== pem) this.#credential = { of: pem, credential: createCredential(this.#options, pem) };
+    if (this.#credential?.of !== pem) this.#credential = { of: pem, credential: createCredential(this.#options, pem, this.#isStale) };
+    this.#isStale = false;
     // A library that could not be loaded, or options that it refuses, are reported each time.
     this.#credential.credential.catch(() => {
       this.#credential = null;
@@ -159,8 +171,9 @@ export class AzureCredential {
 }
 
 /** No retries inside, and no asking around whether Microsoft knows the authority that the environment names. */
-async function createCredential(options: AzureCredentialOptions, pem: string): Promise<TokenCredential> {
+async function createCredential(options: AzureCredentialOptions, pem: string, isStale: boolean): Promise<TokenCredential> {
   const azure = await import('./identity-library.ts');
+  if (isStale) azure.forgetIdentityTokens();
   const { credential = 'default', clientId, tenantId, clientSecret, authorityHost } = options;
   const authority = authorityHost !== undefined && { authorityHost };
   const common = { retryOptions: { maxRetries: 0 }, disableInstanceDiscovery: true, ...authority };

@@ -63,9 +63,11 @@ export interface AzureCredentialOptions {
 const AUTHORITIES: readonly (readonly [host: RegExp, authorityHost: string])[] = [
   [/\.servicebus\.chinacloudapi\.cn\.?$/i, 'https://login.chinacloudapi.cn'],
   [/\.servicebus\.usgovcloudapi\.net\.?$/i, 'https://login.microsoftonline.us'],
+  [/\.monitor\.azure\.cn\.?$/i, 'https://login.chinacloudapi.cn'],
+  [/\.monitor\.azure\.us\.?$/i, 'https://login.microsoftonline.us'],
 ];
 
-/** Who gives the tokens for a namespace of Service Bus or Event Hubs, by its host; empty for the public cloud and hosts of no cloud. */
+/** Who gives the tokens for a namespace of Service Bus or Event Hubs, or an endpoint of Azure Monitor, by its host; empty for the public cloud and hosts of no cloud. */
 export function azureAuthorityOf(host: string): Pick<AzureCredentialOptions, 'authorityHost'> {
   const authorityHost = AUTHORITIES.find(([suffix]) => suffix.test(host))?.[1];
   return authorityHost === undefined ? {} : { authorityHost };

@@ -45,7 +45,7 @@ export class FakeEntra {
   /** `token-1`, `token-2` … */
   good(lifetimeS = 3600): TokenAnswer {
     this.#given += 1;
-    const body = { access_token: `token-${this.#given}`, token_type: 'Bearer', resource: 'any', expires_in: lifetimeS };
+    const body = { access_token: `token-${this.#given}`, token_type: 'Bearer', expires_in: lifetimeS };
     return { status: 200, body: { ...body, expires_on: String(Math.floor(this.wallMs() / 1000) + lifetimeS) } };
   }
 
@@ -65,12 +65,13 @@ export class FakeEntra {
       body += chunk;
     });
     request.on('end', () => {
-      this.requests.push({ at, url: new URL(request.url ?? '/', 'http://any'), form: new URLSearchParams(body) });
+      const url = new URL(request.url ?? '/', 'http://any');
+      this.requests.push({ at, url, form: new URLSearchParams(body) });
       const answer = this.answer();
       if (answer === 'never') return;
       // Else the next test would find a connection that ended with this one.
       response.writeHead(answer.status, { 'content-type': 'application/json', connection: 'close' });
-      response.end(JSON.stringify(answer.body));
+      response.end(JSON.stringify({ resource: url.searchParams.get('resource') ?? undefined, ...answer.body }));
     });
   }
 }

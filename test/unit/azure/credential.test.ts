@@ -162,6 +162,25 @@ test('Entra in trouble is no wrong secret', async (t) => {
   assert.equal((await fails()).code, 'BRIDGE_AZURE_UNAVAILABLE');
 });
 
+for (const [kind, options] of [
+  ['managed identity', { credential: 'managed-identity' }],
+  ['user-assigned identity', { credential: 'managed-identity', clientId: 'refused' }],
+  ['application', application],
+  ['default', { credential: 'default' }],
+] as const)
+  test(`a token that was refused is past every cache: the next one is a new one (${kind})`, async (t) => {
+    const entra = await FakeEntra.start(t);
+    const { ask, credential, scope } = start(t, options);
+    assert.equal(await ask(), 'token-1');
+    credential.refused(scope, 'token-of-long-ago');
+    assert.equal(await ask(), 'token-1');
+    credential.refused(scope, 'token-1');
+    assert.deepEqual(await Promise.all([ask(), ask()]), ['token-2', 'token-2']);
+    credential.refused(scope, 'token-1');
+    assert.equal(await ask(), 'token-2');
+    assert.equal(entra.requests.length, 2);
+  });
+
 /** Key and certificate, valid for a hundred years; Entra takes no other keys than RSA. */
 const [FIRST, SECOND] = ['application-1.pem', 'application-2.pem'].map((name) =>
   readFileSync(new URL(`../../fixtures/certificates/${name}`, import.meta.url), 'utf8'),
