@@ -2,7 +2,7 @@
 import { type AddressVerdict, addressJudge, judgeLiteral } from '../../src/net/private-addresses.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';
-import type { HttpOptions } from './http-options.ts';
+import { type HttpOptions, urlOf } from './http-options.ts';
 
 const MESSAGES: Readonly<Record<Exclude<AddressVerdict, 'allowed'>, string>> = {
   metadata: 'is an address of the metadata service, where no event ever goes: correct it',
@@ -10,12 +10,14 @@ const MESSAGES: Readonly<Record<Exclude<AddressVerdict, 'allowed'>, string>> = {
 };
 
 /** Of options whose secrets are open. A name is judged when it is resolved; see target-guard.ts. */
-export function addressFaults({ url, oauth2, allowPrivate }: HttpOptions): readonly OptionFault[] {
+export function addressFaults(options: HttpOptions): readonly OptionFault[] {
+  const { oauth2, allowPrivate } = options;
+  const { key, value } = urlOf(options);
   const judge = addressJudge(allowPrivate);
-  const targets = [{ key: 'url', text: reveal(url) }, ...(oauth2 ? [{ key: 'oauth2.tokenUrl', text: oauth2.tokenUrl }] : [])];
-  return targets.flatMap(({ key, text }) => {
+  const targets = [{ key, text: reveal(value) }, ...(oauth2 ? [{ key: 'oauth2.tokenUrl', text: oauth2.tokenUrl }] : [])];
+  return targets.flatMap(({ key: named, text }) => {
     const target = URL.parse(text);
     const verdict = target === null ? 'allowed' : judgeLiteral(target, judge);
-    return verdict === 'allowed' ? [] : [{ key, message: MESSAGES[verdict] }];
+    return verdict === 'allowed' ? [] : [{ key: named, message: MESSAGES[verdict] }];
   });
 }

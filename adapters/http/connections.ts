@@ -34,15 +34,16 @@ export interface ConnectionOptions {
   readonly proxy?: string | Secret;
 }
 
-/** What shows once files and secrets are open. `url` is null where it is at fault itself. */
-export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | null): readonly OptionFault[] {
+/** What shows once files and secrets are open. `url` is null where it is at fault itself. @param key what holds it */
+export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | null, key: string): readonly OptionFault[] {
   const faults: OptionFault[] = tls === undefined ? [] : [...tlsFaults(tls, 'tls')];
   if (proxy !== undefined) {
     const fault = proxyFault(proxy);
     if (fault !== null) return [...faults, { key: 'proxy', message: fault }];
   }
   const isTls = url?.protocol !== 'http:' || (proxy !== undefined && proxyUrl(proxy).protocol === 'https:');
-  if (tls !== undefined && !isTls) faults.push({ key: 'tls', message: 'means nothing for an http:// url: use https://, or leave it out' });
+  if (tls !== undefined && !isTls)
+    faults.push({ key: 'tls', message: `means nothing for an http:// ${key}: use https://, or leave it out` });
   return faults;
 }
 

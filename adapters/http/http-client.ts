@@ -11,7 +11,7 @@ import type { Authorization } from './authorization.ts';
 import { Endpoint, type EndpointRequest, USER_AGENT } from './endpoint.ts';
 import { type HttpCodes, type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
 import { headerValue } from './header-value.ts';
-import type { HttpOptions, HttpTarget } from './http-options.ts';
+import { type HttpOptions, type HttpTarget, urlOf } from './http-options.ts';
 import { networkFault, timeoutFault } from './network-fault.ts';
 import { authorizationOf } from './oauth/client-credentials.ts';
 import { RenewedSecrets } from './renewed-secrets.ts';
@@ -47,7 +47,7 @@ export class HttpClient {
     const { codes, target, inFlight, deps, credentials = 'headers or oauth2', statuses, resolve } = given;
     const { url, headers } = target;
     const judge = addressJudge(options.allowPrivate);
-    this.#place = { codes, sink: deps.name, target: url.origin, key: 'url', credentials, statuses };
+    this.#place = { codes, sink: deps.name, target: url.origin, key: urlOf(options).key, credentials, statuses };
     this.#headers = { 'user-agent': USER_AGENT, ...headers };
     this.#renewed = renewedHeaders(options.headers, deps);
     this.#timeoutMs = options.timeout;

@@ -17,7 +17,7 @@ const OURS = /^(host|content-.*|ce-.*|webhook-.*|connection|keep-alive|expect|pr
 const LONGEST_MS = 240_000;
 const MOST_MEMBERS = 1000;
 /** Of a body, in bytes. */
-const [LEAST_SIZE, MOST_SIZE] = [4 * 1024, 64 * 1024 ** 2];
+const LEAST_SIZE = 4 * 1024;
 const SCHEME = /^https?:\/\//i;
 const INSECURE = /^http:/i;
 const NO_URL = 'must be a whole URL such as https://example.com/hook';
@@ -68,8 +68,8 @@ export function timeoutEntry(usual: string, description: string) {
   );
 }
 
-export const httpEntries = {
-  url,
+/** Everything but the URL, for kinds that name it otherwise. */
+const commonEntries = {
   headers,
   timeout: timeoutEntry('10s', 'How long one request may take, from the connection to the status of the answer.'),
   allowInsecure: v.pipe(v.optional(v.boolean(), false), v.description('Allow http://. Default false.')),
@@ -79,11 +79,23 @@ export const httpEntries = {
   ),
 };
 
+export const httpEntries = { url, ...commonEntries };
+
+/** `endpoint` in place of `url`: the kind of other side calls it so. */
+export const endpointEntries = (description: string) => ({ endpoint: v.pipe(url, v.description(description)), ...commonEntries });
+
+interface BatchDefaults {
+  readonly members: number;
+  readonly bytes: string;
+  /** What `maxBatchBytes` may be. */
+  readonly most?: string;
+}
+
 /**
  * Several CloudEvents in one request.
  * @param when what the descriptions begin with: `In batch mode: `
  */
-export function batchEntries(when: string, { members, bytes } = { members: 100, bytes: '64KiB' }) {
+export function batchEntries(when: string, { members, bytes, most = '64MiB' }: BatchDefaults = { members: 100, bytes: '64KiB' }) {
   const count = `must be a whole number from 1 to ${MOST_MEMBERS}`;
   return {
     maxBatch: v.pipe(
@@ -94,7 +106,7 @@ export function batchEntries(when: string, { members, bytes } = { members: 100, 
       v.optional(
         v.pipe(
           size(),
-          v.check((bytes) => bytes >= LEAST_SIZE && bytes <= MOST_SIZE, 'must be from 4KiB to 64MiB'),
+          v.check((bytes) => bytes >= LEAST_SIZE && bytes <= v.parse(size(), most), `must be from 4KiB to ${most}`),
         ),
         bytes,
       ),
@@ -105,7 +117,9 @@ export function batchEntries(when: string, { members, bytes } = { members: 100, 
 
 /** What the keys of `httpEntries`, `connectionEntries` and `oauthEntries` make. */
 export interface HttpOptions extends ConnectionOptions, OAuthOptions {
-  readonly url: string | Secret;
+  /** Either this or `endpoint`. */
+  readonly url?: string | Secret;
+  readonly endpoint?: string | Secret;
   readonly headers: Readonly<Record<string, string | Secret>>;
   /** Milliseconds. */
   readonly timeout: number;
@@ -113,19 +127,24 @@ export interface HttpOptions extends ConnectionOptions, OAuthOptions {
   readonly allowPrivate: readonly string[];
 }
 
-/** In the pipe of a sink's schema: what no key shows by itself. */
-export function httpChecks<Options extends HttpOptions>() {
+/** The key that holds the URL, and its value. */
+export function urlOf({ url, endpoint }: HttpOptions): { readonly key: 'url' | 'endpoint'; readonly value: string | Secret } {
+  return endpoint === undefined ? { key: 'url', value: url ?? '' } : { key: 'endpoint', value: endpoint };
+}
+
+/** In the pipe of a sink's schema: what no key shows by itself. @param own faults of the kind's own */
+export function httpChecks<Options extends HttpOptions>(own: (options: Options) => readonly CrossFault[] = () => []) {
   return v.rawCheck<Options>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     const { value } = dataset;
-    for (const { path, message } of crossFaults(value)) addIssue({ message, path: issuePath(value, path) });
+    for (const { path, message } of [...crossFaults(value), ...own(value)]) addIssue({ message, path: issuePath(value, path) });
   });
 }
 
 function crossFaults(options: HttpOptions): readonly CrossFault[] {
-  const { url, allowInsecure } = options;
-  const isExposed = !allowInsecure && typeof url === 'string' && INSECURE.test(url);
-  return [...(isExposed ? [{ path: ['url'], message: SCHEME_FAULT } as const] : []), ...oauthFaults(options)];
+  const { key, value } = urlOf(options);
+  const isExposed = !options.allowInsecure && typeof value === 'string' && INSECURE.test(value);
+  return [...(isExposed ? [{ path: [key], message: SCHEME_FAULT } as const] : []), ...oauthFaults(options)];
 }
 
 /** In the pipe of a schema with credentials of its own: `headers` hold none beside them. @param keys those that set `authorization` */
@@ -158,14 +177,15 @@ function memberOf(holder: unknown, key: string): unknown {
 
 /** What is wrong with the values of the secrets. */
 export function httpSecretFaults(options: HttpOptions): readonly OptionFault[] {
-  const { url, allowInsecure, headers } = options;
-  const text = reveal(url);
+  const { allowInsecure, headers } = options;
+  const { key, value } = urlOf(options);
+  const text = reveal(value);
   const message = urlFault(text) ?? (allowInsecure || !INSECURE.test(text) ? null : SCHEME_FAULT);
-  const spoilt = Object.entries(headers).filter(([, value]) => headerFault(reveal(value)) !== null);
+  const spoilt = Object.entries(headers).filter(([, header]) => headerFault(reveal(header)) !== null);
   return [
-    ...(message === null ? [] : [{ key: 'url', message }]),
+    ...(message === null ? [] : [{ key, message }]),
     ...spoilt.map(([name]) => ({ key: `headers.${name}`, message: HEADER_VALUE_FAULT })),
-    ...connectionFaults(options, message === null ? new URL(text) : null),
+    ...connectionFaults(options, message === null ? new URL(text) : null, key),
   ];
 }
 
@@ -181,7 +201,7 @@ export function httpTarget(options: HttpOptions, sink: string, faults = httpSecr
   const [fault] = faults;
   if (fault) throw new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${sink}.${fault.key} ${fault.message}`);
   const headers = Object.entries(options.headers).map(([name, value]) => [name.toLowerCase(), reveal(value)]);
-  return { url: new URL(reveal(options.url)), headers: Object.fromEntries(headers) };
+  return { url: new URL(reveal(urlOf(options).value)), headers: Object.fromEntries(headers) };
 }
 
 /** Says what is wrong without repeating any of it; null where nothing is. */

@@ -4,8 +4,6 @@ import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
 
-const WORDS: TlsWords = { target: 'the url', section: 'tls', plain: 'the url is http://' };
-
 /** A BridgeError passes unchanged. */
 export function networkFault(error: unknown, place: HttpPlace): BridgeError {
   if (error instanceof BridgeError) return error;
@@ -14,7 +12,7 @@ export function networkFault(error: unknown, place: HttpPlace): BridgeError {
   // Several addresses that fail come as one AggregateError, with the code of the first.
   const code = codeOf(error);
   const said = code ?? messageOf(error);
-  const advice = code && tlsAdvice(code, WORDS);
+  const advice = code && tlsAdvice(code, wordsOf(place));
   if (advice) return fault(codes.tls, `${who} ${advice} (${said})`, 'sink', error);
   if (code && isUnreachableFault(code)) {
     return fault(codes.unreachable, `${who} cannot be reached (${said}): check that it runs, its name and the firewall`, 'sink', error);
@@ -25,6 +23,10 @@ export function networkFault(error: unknown, place: HttpPlace): BridgeError {
     'delivery',
     error,
   );
+}
+
+function wordsOf({ key }: HttpPlace): TlsWords {
+  return { target: `the ${key}`, section: 'tls', plain: `the ${key} is http://` };
 }
 
 /** The time limit ran out; `limit` as the configuration writes it. */
