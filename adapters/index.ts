@@ -1,5 +1,6 @@
 // The kinds of sink that the bridge knows; no other file of the program lists them.
 import type { AdapterDefinition } from './adapter.ts';
+import { azureMonitor } from './azure-monitor/azure-monitor.ts';
 import { elasticsearch } from './elasticsearch/elasticsearch.ts';
 import { file } from './file/file.ts';
 import { kafka } from './kafka/kafka.ts';
@@ -14,4 +15,15 @@ import { webhook } from './webhook/webhook.ts';
  * By `type`. A definition itself is light: its options and a `create` without I/O. An adapter that needs a heavy client imports it
  * at its first use (`await import(…)` in `check` and `deliver`), so that a sink which is not configured costs no memory.
  */
-export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [stdout, file, syslog, webhook, kafka, serviceBus, splunk, elasticsearch, otlp];
+export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [
+  stdout,
+  file,
+  syslog,
+  webhook,
+  kafka,
+  serviceBus,
+  splunk,
+  elasticsearch,
+  otlp,
+  azureMonitor,
+];

@@ -17,7 +17,7 @@ import { CERTIFICATE, PRIVATE_KEY } from '../far-sides/certificate.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-const pages = globSync(['*.md', 'docs/**/*.md', 'deploy/*.md', 'adapters/*/*.md'], { cwd: ROOT })
+const pages = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*.md', 'adapters/*/*.md'], { cwd: ROOT })
   .sort()
   .map((path) => ({ path, text: text(path) }));
 

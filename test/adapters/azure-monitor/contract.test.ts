@@ -1,0 +1,61 @@
+// The adapter contract, clause by clause, for azure-monitor and an endpoint on loopback.
+import type { TestContext } from 'node:test';
+import { CloudEvent } from 'cloudevents';
+import { azureMonitor } from '../../../adapters/azure-monitor/azure-monitor.ts';
+import { toColumns } from '../../../src/log-record/columns.ts';
+import { logRecord } from '../../../src/log-record/log-record.ts';
+import { DataCollectionEndpoint, type Row } from '../../far-sides/azure-monitor/data-collection-endpoint.ts';
+import { FakeEntra } from '../../far-sides/entra-id.ts';
+import { type FarSide, testAdapter } from '../contract.ts';
+import { optionsFor, TLS } from './start-azure-monitor.ts';
+
+testAdapter({
+  definition: azureMonitor,
+  start,
+  awayIs: 'retry',
+  onTheWire: ({ bytes }) => Buffer.from(JSON.stringify(toColumns(logRecord(bytes)))),
+});
+
+async function start(t: TestContext): Promise<FarSide> {
+  const entra = await FakeEntra.start(t);
+  const endpoint = await DataCollectionEndpoint.start({ tls: TLS });
+  t.after(() => endpoint[Symbol.asyncDispose]());
+  const { receiver } = endpoint;
+  let stuckAt = Number.POSITIVE_INFINITY;
+  return {
+    options: { type: 'azure-monitor', ...optionsFor(''), endpoint: { env: 'DCE_URL' } },
+    secrets: { DCE_URL: `${endpoint.url}?key=query-nobody-may-see`, query: 'query-nobody-may-see', token: 'token-1' },
+    arrivals: () => endpoint.rows.map((row) => ({ bytes: Buffer.from(JSON.stringify(row)), event: cloudEventOf(row) })),
+    contacts: () => receiver.connections + entra.requests.length,
+    hang: () => {
+      stuckAt = receiver.requests.length + 1;
+      receiver.default = 'hang';
+    },
+    isStuck: () => receiver.requests.length >= stuckAt,
+    stuckBytes: 0,
+    accept: () => endpoint.work(),
+    refuse: () => {
+      endpoint.work();
+      endpoint.tooLarge = '[';
+    },
+    overload: () => {
+      endpoint.work();
+      endpoint.throttle = 7;
+    },
+    leave: () => receiver.stop(),
+    comeBack: () => receiver.start(),
+  };
+}
+
+const ATTRIBUTES: Readonly<Record<string, string>> = { TimeGenerated: 'time', EventId: 'id', CloudEventType: 'type' };
+
+/** Of a sample, whose data have one level. */
+function cloudEventOf({ severity, message, ...row }: Row): CloudEvent<unknown> {
+  const data = Object.entries(row).flatMap(([name, value]) => {
+    const [, first, rest] = /^data([A-Z])(.*)$/.exec(name) ?? [];
+    return first === undefined || rest === undefined ? [] : [[`${first.toLowerCase()}${rest}`, value] as const];
+  });
+  const attributes = Object.entries(row).filter(([name]) => !/^data[A-Z]/.test(name));
+  const named = attributes.map(([name, value]) => [ATTRIBUTES[name] ?? name, value] as const);
+  return new CloudEvent<unknown>({ ...Object.fromEntries(named), data: Object.fromEntries(data) }, true);
+}

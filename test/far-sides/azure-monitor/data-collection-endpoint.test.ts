@@ -1,0 +1,59 @@
+// Calls that the service would not take → the endpoint of the tests does not take them either.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { DataCollectionEndpoint, MOST_BYTES, RULE, STREAM } from './data-collection-endpoint.ts';
+
+const PATH = `/dataCollectionRules/${RULE}/streams/${STREAM}?api-version=2023-01-01`;
+const HEADERS = { authorization: 'Bearer token', 'content-type': 'application/json' };
+const GZIP = { ...HEADERS, 'content-encoding': 'gzip' };
+
+interface Call {
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly method?: string;
+}
+
+async function started(t: TestContext) {
+  const endpoint = await DataCollectionEndpoint.start();
+  t.after(() => endpoint[Symbol.asyncDispose]());
+  const call = async ({ path = PATH, headers = HEADERS, body = '[{}]', method = 'POST' }: Call) =>
+    (await fetch(`${endpoint.url}${path}`, { method, headers, body })).status;
+  return { endpoint, call };
+}
+
+/** As large as it may be. */
+const full = `[{"${'x'.repeat(MOST_BYTES - 8)}":1}]`;
+const WRONG: readonly (readonly [what: string, call: Call, status: number])[] = [
+  ['no token', { headers: { 'content-type': 'application/json' } }, 401],
+  ['a path without a stream', { path: `/dataCollectionRules/${RULE}?api-version=2023-01-01` }, 404],
+  ['another rule', { path: PATH.replace(RULE, 'dcr-0') }, 404],
+  ['another stream', { path: PATH.replace(STREAM, 'Custom-Other') }, 400],
+  ['another version', { path: PATH.replace('2023', '2021') }, 400],
+  ['no version', { path: PATH.replace(/\?.*/, '') }, 400],
+  ['another method', { method: 'PUT' }, 404],
+  ['another type of body', { headers: { ...HEADERS, 'content-type': 'text/plain' } }, 415],
+  ['another packing', { headers: { ...HEADERS, 'content-encoding': 'br' } }, 415],
+  ['what is not packed', { headers: GZIP }, 400],
+  ['an object', { body: '{}' }, 400],
+  ['an array of texts', { body: '["x"]' }, 400],
+  ['no JSON', { body: '[{}' }, 400],
+  ['more than 1 MiB', { body: `${full} ` }, 413],
+  ['a bomb', { headers: GZIP, body: gzipSync(Buffer.alloc(64 * MOST_BYTES)) }, 413],
+];
+
+for (const [what, call, status] of WRONG)
+  test(`the endpoint answers ${status} to ${what}`, async (t) => {
+    const { endpoint, call: send } = await started(t);
+    assert.equal(await send(call), status);
+    assert.deepEqual(endpoint.rows, []);
+  });
+
+test('the endpoint takes what is exactly as large as it may be, packed or not', async (t) => {
+  const { endpoint, call } = await started(t);
+  assert.equal(Buffer.byteLength(full), MOST_BYTES);
+  assert.equal(await call({ body: full }), 204);
+  assert.equal(await call({ headers: GZIP, body: gzipSync(full) }), 204);
+  assert.deepEqual(endpoint.sizes, [MOST_BYTES, MOST_BYTES]);
+});
