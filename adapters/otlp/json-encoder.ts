@@ -6,7 +6,7 @@ import { type ResourceGroup, SCOPE } from './resource-groups.ts';
 export function encodeJson(groups: readonly ResourceGroup[]): string {
   return JSON.stringify({
     resourceLogs: groups.map(({ resource, records }) => ({
-      resource: { attributes: keyValues(resource) },
+      resource: { attributes: keyValues(Object.entries(resource)) },
       scopeLogs: [{ scope: { name: SCOPE }, logRecords: records.map(jsonRecord) }],
     })),
   });
@@ -27,8 +27,8 @@ function jsonRecord(record: OtelRecord): unknown {
   };
 }
 
-function keyValues(attributes: Readonly<Record<string, OtelValue>>): unknown {
-  return Object.entries(attributes).map(([key, value]) => ({ key: key.toWellFormed(), value: anyValue(value) }));
+function keyValues(attributes: Iterable<readonly [string, OtelValue]>): unknown {
+  return Array.from(attributes, ([key, value]) => ({ key: key.toWellFormed(), value: anyValue(value) }));
 }
 
 /** Integers of 64 bits are texts. A lone surrogate, which UTF-8 cannot hold, is U+FFFD, as protobuf's texts have it. */

@@ -31,7 +31,7 @@ export function encodeProtobuf(groups: readonly ResourceGroup[]): Uint8Array {
 }
 
 function resourceLogs(writer: ProtobufWriter, { resource, records }: ResourceGroup): void {
-  writer.message(RESOURCE_LOGS.resource, () => keyValues(writer, RESOURCE.attributes, resource));
+  writer.message(RESOURCE_LOGS.resource, () => keyValues(writer, RESOURCE.attributes, Object.entries(resource)));
   writer.message(RESOURCE_LOGS.scopeLogs, () => {
     writer.message(SCOPE_LOGS.scope, () => writer.text(INSTRUMENTATION_SCOPE.name, SCOPE));
     for (const record of records) writer.message(SCOPE_LOGS.logRecords, () => logRecord(writer, record));
@@ -50,8 +50,8 @@ function logRecord(writer: ProtobufWriter, record: OtelRecord): void {
   writer.text(LOG_RECORD.eventName, record.eventName);
 }
 
-function keyValues(writer: ProtobufWriter, field: number, attributes: Readonly<Record<string, OtelValue>>): void {
-  for (const [key, value] of Object.entries(attributes))
+function keyValues(writer: ProtobufWriter, field: number, attributes: Iterable<readonly [string, OtelValue]>): void {
+  for (const [key, value] of attributes)
     writer.message(field, () => {
       writer.text(KEY_VALUE.key, key);
       writer.message(KEY_VALUE.value, () => anyValue(writer, value));

@@ -1,5 +1,5 @@
 // A log record → OpenTelemetry's log data model, before any encoding (behaviour 9.1).
-import { flatten } from './flat-record.ts';
+import { isObject, type JsonObject } from '../formats/json-object.ts';
 import type { LogRecord, LogSeverity } from './log-record.ts';
 import { observingVm, traceOf } from './vm.ts';
 
@@ -8,7 +8,7 @@ export type OtelValue = string | number | boolean | readonly string[];
 export interface OtelRecord {
   /** Attributes of the resource: the VM that made the CloudEvent, and this program. Equal for every record of a VM whose name and metadata stand. */
   readonly resource: Readonly<Record<string, string>>;
-  readonly attributes: Readonly<Record<string, OtelValue>>;
+  readonly attributes: ReadonlyMap<string, OtelValue>;
   readonly body: string;
   readonly eventName: string;
   /** Since 1970. */
@@ -30,6 +30,9 @@ const CONVENTIONS: ReadonlyMap<string, string> = new Map([
   ['subject', 'cloudevents.event_subject'],
   ['type', 'cloudevents.event_type'],
 ]);
+
+/** Of every name that is ours. */
+const OWN = 'scheduled_events';
 
 /** What has a place of its own in a record. */
 const TOLD_ELSEWHERE = ['time', 'severitynumber', 'severitytext', 'traceparent'];
@@ -70,13 +73,26 @@ function resourceOf(record: LogRecord): OtelRecord['resource'] {
 
 /** Attributes without a convention and the members of data have names of our own; OpenTelemetry has no null, so what is null is left out. */
 function attributesOf({ attributes, data }: LogRecord): OtelRecord['attributes'] {
-  const own = Object.entries(attributes)
-    .filter(([name]) => !TOLD_ELSEWHERE.includes(name))
-    .map(([name, value]): [string, OtelValue] => [CONVENTIONS.get(name) ?? `scheduled_events.${name}`, value]);
-  const members = flatten(data, [])
-    .filter(([, value]) => value !== null)
-    .map(([path, value]): [string, OtelValue] => [`scheduled_events.${nameOf(path)}`, otelValue(value)]);
-  return Object.fromEntries([...own, ...members]);
+  const told = new Map<string, OtelValue>();
+  for (const [name, value] of Object.entries(attributes))
+    if (!TOLD_ELSEWHERE.includes(name)) told.set(CONVENTIONS.get(name) ?? pathOf(OWN, name), value);
+  addMembers(told, OWN, data);
+  return told;
+}
+
+function addMembers(told: Map<string, OtelValue>, prefix: string, value: JsonObject): void {
+  for (const [name, member] of Object.entries(value)) {
+    const path = pathOf(prefix, name);
+    if (!isObject(member)) {
+      if (member !== null) told.set(path, otelValue(member));
+    } else if (name === 'tags') addTags(told, path, member);
+    else addMembers(told, path, member);
+  }
+}
+
+/** A tag keeps its own name. */
+function addTags(told: Map<string, OtelValue>, prefix: string, tags: JsonObject): void {
+  for (const [name, value] of Object.entries(tags)) if (typeof value === 'string') told.set(`${prefix}.${name}`, value);
 }
 
 /** An array has texts alone: what is none in it is JSON. */
@@ -85,19 +101,14 @@ function otelValue(value: unknown): OtelValue {
   return value as string | number | boolean;
 }
 
-/** `eventType` is `event_type`, as OpenTelemetry writes names; a tag keeps its own. */
-function nameOf(path: readonly string[]): string {
-  const tags = path.indexOf('tags');
-  return path.map((name, at) => (tags >= 0 && at > tags ? name : spelled(name))).join('.');
-}
+/** By what they stand in, then by their own name. Members of data are a closed set, so that this does not grow. */
+const PATHS = new Map<string, Map<string, string>>();
 
-/** Members of data are a closed set, so that this does not grow. */
-const SPELLED = new Map<string, string>();
-
-function spelled(member: string): string {
-  const known = SPELLED.get(member);
-  if (known !== undefined) return known;
-  const name = member.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  SPELLED.set(member, name);
-  return name;
+/** `eventType` is `event_type`, as OpenTelemetry writes names. Made once: many events have the same names. */
+function pathOf(prefix: string, name: string): string {
+  const known = PATHS.get(prefix) ?? new Map<string, string>();
+  const path = known.get(name) ?? `${prefix}.${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+  known.set(name, path);
+  PATHS.set(prefix, known);
+  return path;
 }

@@ -110,7 +110,8 @@ function paths(document: JsonObject): Fields {
 function otelFields(record: LogRecord): Fields {
   const { resource, attributes, timeUnixNano, observedTimeUnixNano, ...told } = otelRecord(record);
   return new Map<string, unknown>([
-    ...Object.entries({ ...resource, ...attributes }),
+    ...Object.entries(resource),
+    ...attributes,
     ['Timestamp', String(timeUnixNano)],
     ['ObservedTimestamp', String(observedTimeUnixNano)],
     ['SeverityNumber', told.severityNumber],

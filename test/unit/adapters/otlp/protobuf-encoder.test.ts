@@ -31,7 +31,9 @@ test('numbers of each kind are the same in both encodings', () => {
   const [first] = resourceGroups(allDeliveries());
   const [record] = first?.records ?? [];
   assert.ok(record);
-  const attributes = { zero: 0, less: -1, large: Number.MAX_SAFE_INTEGER, larger: 2 ** 60, part: 0.5, yes: true, no: false, none: [] };
+  const attributes = new Map(
+    Object.entries({ zero: 0, less: -1, large: Number.MAX_SAFE_INTEGER, larger: 2 ** 60, part: 0.5, yes: true, no: false, none: [] }),
+  );
   const groups = [{ resource: {}, records: [{ ...record, attributes }] }];
   const read = readProtobuf(Buffer.from(encodeProtobuf(groups)));
   const json = JSON.stringify(readJson(encodeJson(groups)));
