@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
+import { encodeLog } from '../../src/log-record/formats.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import { deadline, orAbort } from '../../src/time/clock.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
@@ -9,7 +10,6 @@ import { type Disk, disk as machineDisk } from './disk.ts';
 import { checkFile } from './file-check.ts';
 import { fileFault, tooSlow } from './file-fault.ts';
 import type { FileOptions } from './file-options.ts';
-import { encodeLine } from './line-encoder.ts';
 import { LogFile } from './log-file.ts';
 
 /** A batch is one write and one flush. Nothing is open between two batches, so there is nothing to close. */
@@ -53,7 +53,7 @@ export class FileAdapter implements Adapter {
 
   #lineOf(delivery: Delivery): Uint8Array | BridgeError {
     try {
-      return encodeLine(delivery.bytes, this.#options.format);
+      return encodeLog(delivery.bytes, this.#options.format);
     } catch (cause) {
       return unencodable(cause, this.#deps.name, 'line');
     }

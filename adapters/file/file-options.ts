@@ -1,8 +1,8 @@
 // Configuration of a file sink → checked options.
 import { resolve } from 'node:path';
 import * as v from 'valibot';
+import { LOG_FORMATS } from '../../src/log-record/formats.ts';
 import { duration, size } from '../../src/schema/pieces.ts';
-import { FORMATS } from './line-encoder.ts';
 
 /** Below the five minutes after which a lane gives any adapter up. */
 const LONGEST_MS = 240_000;
@@ -45,7 +45,7 @@ export const fileOptions = v.strictObject({
     v.description('The file to append to. It is made where it is not there, its folder is not. Relative to the configuration file.'),
   ),
   format: v.pipe(
-    v.optional(v.picklist(FORMATS, `must be one of ${FORMATS.join(', ')}`), 'json'),
+    v.optional(v.picklist(LOG_FORMATS, `must be one of ${LOG_FORMATS.join(', ')}`), 'json'),
     v.description('A line: json (the CloudEvent), record (a flat log record in JSON), cef or text. Default json.'),
   ),
   rotate: v.exactOptional(rotate),

@@ -1,7 +1,6 @@
 // The text of `server` → where syslog messages go, or what is wrong with it. Pure.
-import { isIP } from 'node:net';
 import { hostOf } from '../../src/net/http-exchange.ts';
-import { addressJudge } from '../../src/net/private-addresses.ts';
+import { isMetadataAddress } from '../../src/net/private-addresses.ts';
 
 export interface NetworkServer {
   readonly transport: 'tls' | 'tcp' | 'udp';
@@ -25,13 +24,6 @@ const NETWORK = /^(tls|tcp|udp):\/\/([^\s/\\?#@]+):(\d{1,5})$/;
 const LOCAL = /^unix:(.*)$/s;
 /** What the kernel's structure has room for; a longer one would be cut. */
 const LONGEST_PATH = 107;
-
-/** A syslog server may be anywhere but at the metadata service. */
-const judge = addressJudge(['0.0.0.0/0', '::/0']);
-
-export function isMetadataAddress(address: string): boolean {
-  return isIP(address) !== 0 && judge(address) === 'metadata';
-}
 
 /** Null where nothing is wrong. */
 export function serverFault(text: string): string | null {

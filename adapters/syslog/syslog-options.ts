@@ -1,12 +1,12 @@
 // What the configuration says of a syslog server → checked options, faults of open TLS files.
 import * as v from 'valibot';
+import { LOG_FORMATS } from '../../src/log-record/formats.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
 import { duration, durationBetween, size } from '../../src/schema/pieces.ts';
 import type { OptionFault } from '../adapter.ts';
 import { FACILITIES, type Facility } from './message/priority.ts';
 import { parseServer, type SyslogServer, serverFault } from './server-address.ts';
 
-export const FORMATS = ['json', 'record', 'cef', 'text'] as const;
 export const FRAMINGS = ['counted', 'lines'] as const;
 
 /** RFC 5424, section 6.1: what every receiver takes. */
@@ -50,7 +50,7 @@ const entries = {
     ),
   ),
   format: v.pipe(
-    v.optional(v.picklist(FORMATS), 'json'),
+    v.optional(v.picklist(LOG_FORMATS), 'json'),
     v.description(
       'What the message holds: json, the structured CloudEvent; record, one flat JSON object; cef, Common Event Format; text, one English sentence. Default json.',
     ),

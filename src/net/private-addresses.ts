@@ -101,6 +101,13 @@ function dotted(high = 0, low = 0): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }
 
+const beyondMetadata = addressJudge(['0.0.0.0/0', '::/0']);
+
+/** An address of the machine's metadata service, which nothing may be sent to but its own requests; false for a name. */
+export function isMetadataAddress(host: string): boolean {
+  return isIP(host) !== 0 && beyondMetadata(host) === 'metadata';
+}
+
 /** `fe80::1%eth0` → `fe80::1` */
 function withoutZone(address: string): string {
   return address.replace(/%.*$/, '');

@@ -4,8 +4,7 @@ import type { SecureContext } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
 import { BridgeError } from '../../../src/errors.ts';
 import { type AddressGuard, checkedLookup, checkLiteral } from '../../../src/net/checked-lookup.ts';
-import { isLoopback } from '../../../src/net/private-addresses.ts';
-import { isMetadataAddress } from '../options/broker-address.ts';
+import { isLoopback, isMetadataAddress } from '../../../src/net/private-addresses.ts';
 
 const KEEP_ALIVE_MS = 60_000;
 

@@ -1,6 +1,6 @@
 // One broker's text (`host:port`) → its host and port, or what is wrong with it. Pure.
 import { isIP, isIPv6 } from 'node:net';
-import { addressJudge } from '../../../src/net/private-addresses.ts';
+import { isMetadataAddress } from '../../../src/net/private-addresses.ts';
 
 export interface Broker {
   /** A name or an IP address, IPv6 without brackets. */
@@ -13,14 +13,6 @@ const EXAMPLE = 'must be host:port, such as localhost:9092 or [::1]:9092';
 const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i;
 /** The endings that Azure gives to Event Hubs namespaces in its clouds. */
 const EVENT_HUBS = /\.servicebus\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net|cloudapi\.de)\.?$/i;
-
-/** Brokers may be anywhere but at the metadata service. */
-const judge = addressJudge(['0.0.0.0/0', '::/0']);
-
-/** Whether an address is one of the machine's metadata service, which is no broker and must never be reached as one. */
-export function isMetadataAddress(host: string): boolean {
-  return isIP(host) !== 0 && judge(host) === 'metadata';
-}
 
 export function isEventHubsHost(host: string): boolean {
   return EVENT_HUBS.test(host);

@@ -1,8 +1,7 @@
 // Deliveries → syslog messages in the configured format, the same bytes at every attempt.
 import { unencodable } from '../../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../../src/errors.ts';
-import { toCef } from '../../../src/log-record/cef.ts';
-import { flatRecord } from '../../../src/log-record/flat-record.ts';
+import { logText } from '../../../src/log-record/formats.ts';
 import { type LogRecord, logRecord } from '../../../src/log-record/log-record.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import type { SyslogOptions } from '../syslog-options.ts';
@@ -38,8 +37,8 @@ function encode({ bytes, change }: Delivery, options: EncoderOptions, sink: stri
 
 function bodyOf(record: LogRecord, bytes: Uint8Array, { format }: EncoderOptions): Uint8Array {
   if (format === 'json') return bytes;
-  if (format === 'record') return Buffer.from(JSON.stringify(flatRecord(record)));
-  return Buffer.from(format === 'cef' ? toCef(record) : record.message);
+  // A syslog header has the rest of the text format's line.
+  return Buffer.from(format === 'text' ? record.message : logText(record, format));
 }
 
 /**

@@ -1,7 +1,8 @@
 // How messages get to a syslog server, and what the ways there have in common.
+
 import type { AddressGuard, Resolve } from '../../../src/net/checked-lookup.ts';
+import { isMetadataAddress } from '../../../src/net/private-addresses.ts';
 import type { AdapterDeps, Outcome } from '../../adapter.ts';
-import { isMetadataAddress } from '../server-address.ts';
 import { forbiddenFault, type SyslogPlace } from '../syslog-fault.ts';
 
 /** One way to a server. */

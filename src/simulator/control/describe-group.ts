@@ -3,7 +3,7 @@ import { formatDuration } from '../../formats/durations.ts';
 import type { FaultOrder } from '../events/faults.ts';
 import { notBeforeMoment, type SimulatedEvent } from '../events/simulated-event.ts';
 import type { Group } from '../group.ts';
-import type { GroupEvent, GroupState } from './group-state.ts';
+import type { GroupState, ListedEvent } from './group-state.ts';
 
 export function describeGroup(group: Group, nowMs: number): GroupState {
   const { clock, events, activation, machines, faults, player, strict, gpu, notBefore, urls } = group;
@@ -24,7 +24,7 @@ export function describeGroup(group: Group, nowMs: number): GroupState {
   };
 }
 
-function listedEvent(entry: SimulatedEvent): GroupEvent {
+function listedEvent(entry: SimulatedEvent): ListedEvent {
   const { event, seen, scheduledAtMs, approvedAtMs, startedAtMs, startsAtMs, goneAtMs } = entry;
   return {
     ...event,

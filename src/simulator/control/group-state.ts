@@ -21,13 +21,13 @@ export interface GroupState {
     | (Readonly<Record<string, unknown>> & { readonly left: number | null; readonly then?: readonly Readonly<Record<string, unknown>>[] })
     | null;
   /** Listed, in the order in which they were scheduled. */
-  readonly events: readonly GroupEvent[];
+  readonly events: readonly ListedEvent[];
   /** No longer listed: the last 200. */
   readonly past: readonly PastEvent[];
 }
 
 /** An event with what the document does not show of it. */
-export interface GroupEvent extends WireEvent {
+export interface ListedEvent extends WireEvent {
   /** Lower-cased names of the machines that see it; null for all. */
   readonly seen: readonly string[] | null;
   readonly scheduledAt: string;
@@ -41,7 +41,7 @@ export interface GroupEvent extends WireEvent {
   readonly goneAt: string | null;
 }
 
-export interface PastEvent extends GroupEvent {
+export interface PastEvent extends ListedEvent {
   readonly endedAt: string;
   /** `withdrawn`: taken off whatever its state, by a reset, a new scenario or a recording. */
   readonly end: 'completed' | 'canceled' | 'withdrawn';

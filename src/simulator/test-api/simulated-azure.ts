@@ -1,7 +1,7 @@
 // SimulatedAzure: what a test in Node gets to steer and look at the simulator.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { GroupEvent, GroupState } from '../control/group-state.ts';
+import type { GroupState, ListedEvent } from '../control/group-state.ts';
 import type { WireEvent } from '../events/event.ts';
 import type { JournalledRequest } from '../journal.ts';
 
@@ -117,7 +117,7 @@ export interface SimulatedAzure extends AsyncDisposable {
   clearFaults(): void;
 
   /** What is listed, oldest first, with the moments of each event's life. */
-  events(): readonly GroupEvent[];
+  events(): readonly ListedEvent[];
   /** All that can be known: clock, service, machines, scenario, fault, events listed and over. As `GET /simulator`. */
   state(): GroupState;
   /** What clients asked of the metadata routes, oldest first, the last 10,000. */

@@ -1,7 +1,7 @@
 // A test's orders and questions → in-process control requests, and waiting for clients.
 import { BridgeError } from '../../errors.ts';
 import { type Deps, deadline } from '../../time/clock.ts';
-import type { GroupEvent, GroupState } from '../control/group-state.ts';
+import type { GroupState, ListedEvent } from '../control/group-state.ts';
 import type { WireEvent } from '../events/event.ts';
 import type { JournalledRequest } from '../journal.ts';
 import type { SimulatorServer } from '../server.ts';
@@ -81,7 +81,7 @@ export class Steering implements SimulatedAzure {
     this.#order('PUT', '/faults', {});
   }
 
-  events(): readonly GroupEvent[] {
+  events(): readonly ListedEvent[] {
     return this.state().events;
   }
 

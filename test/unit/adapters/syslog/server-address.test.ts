@@ -1,7 +1,8 @@
 // What `server` may say.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isMetadataAddress, parseServer, serverFault } from '../../../../adapters/syslog/server-address.ts';
+import { parseServer, serverFault } from '../../../../adapters/syslog/server-address.ts';
+import { isMetadataAddress } from '../../../../src/net/private-addresses.ts';
 
 test('a server is a host and a port behind its transport, or the path of a socket', () => {
   assert.deepEqual(parseServer('tls://Logs.example.com:6514'), {

@@ -2,28 +2,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { encodeLine, FORMATS } from '../../../../adapters/file/line-encoder.ts';
-import { toJournalEntry } from '../../../../src/cloudevents/journal-entry.ts';
-import { flatRecord } from '../../../../src/log-record/flat-record.ts';
-import { logRecord } from '../../../../src/log-record/log-record.ts';
-import { scheduledEvent } from '../../../support/events.ts';
-import { context, eventChange } from '../../cloudevents/changes.ts';
-import { hostileText } from '../../log-record/samples.ts';
+import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
+import { flatRecord } from '../../../src/log-record/flat-record.ts';
+import { encodeLog, LOG_FORMATS } from '../../../src/log-record/formats.ts';
+import { logRecord } from '../../../src/log-record/log-record.ts';
+import { scheduledEvent } from '../../support/events.ts';
+import { context, eventChange } from '../cloudevents/changes.ts';
+import { hostileText } from './samples.ts';
 
 const stored = (description: string) =>
   toJournalEntry(eventChange({ phase: 'scheduled', event: scheduledEvent({ description }) }), context).bytes;
-const lineOf = (...given: Parameters<typeof encodeLine>) => Buffer.from(encodeLine(...given)).toString();
+const lineOf = (...given: Parameters<typeof encodeLog>) => Buffer.from(encodeLog(...given)).toString();
 
 test('json is the CloudEvent, byte for byte as stored', () => {
   const bytes = stored('Wartung – ü');
-  assert.deepEqual(Buffer.from(encodeLine(bytes, 'json')), Buffer.from(bytes));
+  assert.deepEqual(Buffer.from(encodeLog(bytes, 'json')), Buffer.from(bytes));
 });
 
 test('whatever an event says, its line is one line, and JSON gives it back', () => {
   fc.assert(
     fc.property(hostileText, (description) => {
       const bytes = stored(description);
-      for (const format of FORMATS) {
+      for (const format of LOG_FORMATS) {
         const line = lineOf(bytes, format);
         assert.ok(!line.includes('\n'), format);
         if (format !== 'json') assert.ok(!/[\p{Cc}\u2028\u2029]/u.test(line) || format === 'record', format);
@@ -42,9 +42,9 @@ test('text and CEF begin as their readers expect', () => {
 
 test('a line of 64 KiB is one line', () => {
   const bytes = stored('x'.repeat(64 * 1024));
-  for (const format of FORMATS) assert.ok(lineOf(bytes, format).length > 64 * 1024, format);
+  for (const format of LOG_FORMATS) assert.ok(lineOf(bytes, format).length > 64 * 1024, format);
 });
 
 test('bytes that are no CloudEvent fail in every format that reads them', () => {
-  for (const format of ['record', 'cef', 'text'] as const) assert.throws(() => encodeLine(Buffer.from('{'), format));
+  for (const format of ['record', 'cef', 'text'] as const) assert.throws(() => encodeLog(Buffer.from('{'), format));
 });

@@ -1,0 +1,20 @@
+// A CloudEvent and the name of a format → its log record in that format, in one line.
+import { toCef } from './cef.ts';
+import { flatRecord } from './flat-record.ts';
+import { type LogRecord, logRecord } from './log-record.ts';
+import { toText } from './text.ts';
+
+/** What sinks that write lines may be asked for. */
+export const LOG_FORMATS = ['json', 'record', 'cef', 'text'] as const;
+
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** `json` is the structured CloudEvent, byte for byte as stored. Without line end. @throws where the bytes are no CloudEvent */
+export function encodeLog(bytes: Uint8Array, format: LogFormat): Uint8Array {
+  return format === 'json' ? bytes : Buffer.from(logText(logRecord(bytes), format));
+}
+
+export function logText(record: LogRecord, format: Exclude<LogFormat, 'json'>): string {
+  if (format === 'record') return JSON.stringify(flatRecord(record));
+  return format === 'cef' ? toCef(record) : toText(record);
+}
