@@ -37,7 +37,7 @@ test('its types come along, and only what they need', () => {
   for (const path of ['dist/consumer.js', 'dist/types/consumer.d.ts', 'docs/receive/consumer.md'])
     assert.ok(packedPaths.includes(path), path);
   const needed =
-    /^dist\/types\/(consumer|simulator|schema)\b|^dist\/types\/(errors|simulator|consumer|model\/(events|approvals|change-names))\.d\.ts$/;
+    /^dist\/types\/(consumer|simulator|schema)\b|^dist\/types\/(errors|simulator|consumer|model\/(events|approvals|change-names|vm-metadata))\.d\.ts$/;
   assert.deepEqual(
     packedPaths.filter((path) => path.startsWith('dist/types/') && !needed.test(path)),
     [],
