@@ -36,6 +36,15 @@ export interface BridgeOptions {
   readonly transport?: Transport;
   /** For tests: a quick store, or one on a full disk. */
   readonly store?: Pick<OutboxOptions, 'synchronous' | 'maxPages'>;
+  readonly watch?: PollWatch;
+}
+
+/** Learns that polls begin, ask the metadata service, and end. */
+export interface PollWatch {
+  begins(): void;
+  /** A request leaves, be it a poll's or not. */
+  asks(): void;
+  ended(isDocument: boolean): void;
 }
 
 /** A running bridge. Its disposal stops polling, lets running deliveries end, 10 s at most, and closes everything. */
@@ -92,7 +101,11 @@ class RunningBridge implements Bridge {
     this.#metadata = new MetadataSource({
       ...options,
       storedGoodAt: outbox.known.load().lastGoodAt,
-      onPoll: () => this.#upkeep?.pollBegins(),
+      onPoll: () => {
+        options.watch?.begins();
+        this.#upkeep?.pollBegins();
+      },
+      onRequest: () => options.watch?.asks(),
     });
     this.#identity = new Identity({
       outbox,
@@ -149,6 +162,7 @@ class RunningBridge implements Bridge {
   #polled(poll: PollResult): void {
     this.#metrics.pollDone(poll.kind === 'document' ? 'document' : poll.result, poll.durationMs / 1000);
     this.#polls$.next(poll);
+    this.#options.watch?.ended(poll.kind === 'document');
   }
 
   #begin(firstRequestAt: Instant): void {

@@ -8,6 +8,8 @@ import { secureRandom, systemDeps } from './time/system.ts';
 import { EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
 
 const NAME = 'scheduled-events-bridge';
+/** Names the configuration where --config is not given: packages and images set it. */
+const CONFIG_VARIABLE = 'SCHEDULED_EVENTS_BRIDGE_CONFIG';
 /** For verbs that have nothing to close, or little. */
 const CLOSE_LIMIT_MS = 2000;
 
@@ -38,6 +40,10 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
   },
   replay: { summary: 'queues journalled events for one sink again', load: async () => (await import('./verbs/replay.ts')).replay },
   resume: { summary: 'lets a retired sink deliver again', load: async () => (await import('./verbs/resume.ts')).resume },
+  health: {
+    summary: 'whether a running bridge is ready: exit code 0 or 1',
+    load: async () => (await import('./verbs/bridge/health.ts')).health,
+  },
   secret: { summary: 'a good secret or key pair for a webhook', load: async () => (await import('./verbs/secret.ts')).secret },
 };
 
@@ -95,6 +101,8 @@ async function cutOff(context: VerbContext, limitMs: number): Promise<number> {
 
 function contextOf(verb: Verb, args: readonly string[], told: AbortController): VerbContext {
   const { values, positionals } = parse(verb, args);
+  // Whoever names a bridge or wants the schema has no use for a file.
+  if ('config' in verb.options && !values['bridge'] && !values['schema']) values['config'] ??= process.env[CONFIG_VARIABLE] || undefined;
   return {
     values,
     positionals,
@@ -167,6 +175,7 @@ function overview(): string {
     '',
     ...rows,
     '',
+    `${CONFIG_VARIABLE} names the configuration where --config is not given.`,
     `${NAME} VERB --help tells more. Exit codes: 0 fine, 1 failed, 2 wrong usage, 75 store locked, 78 bad configuration.`,
   ].join('\n');
 }

@@ -24,6 +24,8 @@ export interface MetadataSourceParts {
   readonly storedGoodAt: Instant | null;
   /** A poll begins. */
   readonly onPoll?: () => void;
+  /** A GET leaves, of a poll or for the VM's identity. */
+  readonly onRequest?: () => void;
 }
 
 /** Without a good document for so long the bridge is blind, unless `firstTimeout` applies. */
@@ -135,6 +137,7 @@ export class MetadataSource {
   #getLeaves(): void {
     this.#cancelRead();
     this.rate.left('GET');
+    this.#parts.onRequest?.();
   }
 
   /** Refuses new requests; the running one may end. */

@@ -66,6 +66,17 @@ export class Status {
     return { ready: reasons.length === 0, reasons, details: { sinks: Object.fromEntries(states) } };
   }
 
+  /** In one line, for a service manager. */
+  get words(): string {
+    const flow = this.#flow;
+    if (flow === null) return 'waiting until it is known which VM this is';
+    const { state, blindness, fault } = flow.store;
+    if (fault !== null) return `nothing can be stored: ${fault}`;
+    if (blindness !== null) return `blind: no good document of the metadata service since ${blindness.since}`;
+    if (state.lastGoodAt === null) return 'waiting for the first document of the metadata service';
+    return `watching: ${state.events.size} ${state.events.size === 1 ? 'event' : 'events'} listed`;
+  }
+
   /** The answer of `GET /v1/events` (behaviour 6.2). */
   events(): EventsView {
     const flow = this.#flow;

@@ -1,7 +1,10 @@
 // A configuration file's text → Config, or every fault in it. Heavy (YAML): import it lazily.
 import type { Fault } from '../schema/faults.ts';
+import { isMapping, validate } from '../schema/validate.ts';
 import { parseYaml } from '../schema/yaml.ts';
 import { type CheckedConfig, type ConfigSurroundings, checkConfig, checkConfigFully } from './check-config.ts';
+import type { Config } from './config.ts';
+import { SECTIONS } from './sections.ts';
 
 /** Reads, checks and opens it, as far as that goes without loading what a sink may need; reports every fault of a file in one run. */
 export function readConfig(text: string, around: ConfigSurroundings): CheckedConfig {
@@ -13,6 +16,14 @@ export function readConfig(text: string, around: ConfigSurroundings): CheckedCon
 export async function readConfigFully(text: string, around: ConfigSurroundings): Promise<CheckedConfig> {
   const { value, faults } = parseYaml(text, 'configuration');
   return value === undefined ? { faults } : together(faults, await checkConfigFully(value, around));
+}
+
+/** The section `http` alone, for those who ask the bridge that runs on it and may not open its secrets. */
+export function readHttpSection(text: string): { readonly options: Config['http'] } | { readonly faults: readonly Fault[] } {
+  const { value, faults } = parseYaml(text, 'configuration');
+  if (faults.length > 0) return { faults };
+  const { output, faults: found } = validate(SECTIONS.http, isMapping(value) ? (value['http'] ?? {}) : value, ['http'], 'configuration');
+  return output === undefined || found.length > 0 ? { faults: found } : { options: output };
 }
 
 function together(faults: readonly Fault[], checked: CheckedConfig): CheckedConfig {

@@ -3,11 +3,10 @@ import { createInterface } from 'node:readline';
 import { BridgeError, messageOf } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { RequestRate } from '../metadata/request-rate.ts';
-import { isLoopback } from '../net/private-addresses.ts';
 import { deadline, sleep } from '../time/clock.ts';
-import { postJson } from './bridge-client.ts';
+import { authorization, BRIDGE_OPTIONS, bridgeUrl, postJson } from './bridge/bridge-client.ts';
 import { ENDPOINT_OPTION, endpointOption, metadataClient } from './metadata-service.ts';
-import { EXIT, needed, text, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
 
 const BRIDGE_TIMEOUT_MS = 30_000;
 
@@ -26,9 +25,7 @@ Prints one line for each EventId, { eventId, status }, and exits with 1 if one o
 With --bridge it goes through a bridge's approval endpoint, as the approver whose token the environment variable holds.`,
   options: {
     endpoint: ENDPOINT_OPTION,
-    bridge: { type: 'string', value: 'URL', help: 'a bridge, such as http://127.0.0.1:8700' },
-    'token-env': { type: 'string', value: 'NAME', help: 'with --bridge: the environment variable that holds the token' },
-    'allow-insecure': { type: 'boolean', help: 'with --bridge: http:// beyond loopback, where others can read the token' },
+    ...BRIDGE_OPTIONS,
     interactive: { type: 'boolean', help: 'asks before each one' },
   },
   examples: [
@@ -66,11 +63,9 @@ function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
     };
   }
   if (text(context, 'endpoint') !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --endpoint or --bridge');
-  const url = approvalsUrl(bridge, context.values['allow-insecure'] === true);
-  const name = needed(context, 'token-env');
-  const token = context.env[name];
-  if (!token) throw new BridgeError('BRIDGE_USAGE', `the environment variable ${name}, which should hold the token, is empty or not set`);
-  return (eventId) => approveThrough(context, url, token, eventId);
+  const url = bridgeUrl(context, bridge, '/v1/approvals');
+  const headers = authorization(context);
+  return (eventId) => approveThrough(context, url, headers, eventId);
 }
 
 /** It takes 5 requests a second of this VM, and a bridge on it polls. */
@@ -86,21 +81,7 @@ async function post(client: ReturnType<typeof metadataClient>, eventId: string, 
   return { status: typeof status === 'number' ? status : null, words: result.error.message };
 }
 
-function approvalsUrl(bridge: string, allowInsecure: boolean): URL {
-  const url = URL.parse('/v1/approvals', bridge);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new BridgeError('BRIDGE_USAGE', '--bridge takes an http or https URL, such as http://127.0.0.1:8700');
-  }
-  if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, '')) && !allowInsecure) {
-    throw new BridgeError(
-      'BRIDGE_USAGE',
-      `${url.origin} would get the token in clear text: use https://, or --allow-insecure if that is what you want`,
-    );
-  }
-  return url;
-}
-
-async function approveThrough(context: VerbContext, url: URL, token: string, eventId: string): Promise<Answer> {
+async function approveThrough(context: VerbContext, url: URL, headers: Readonly<Record<string, string>>, eventId: string): Promise<Answer> {
   const limit = deadline(
     context.deps,
     BRIDGE_TIMEOUT_MS,
@@ -109,7 +90,7 @@ async function approveThrough(context: VerbContext, url: URL, token: string, eve
   );
   try {
     const body = { StartRequests: [{ EventId: eventId }] };
-    const answer = await postJson(url, { Authorization: `Bearer ${token}` }, body, limit.signal);
+    const answer = await postJson(url, headers, body, limit.signal);
     const {
       results,
       title,

@@ -30,6 +30,14 @@ export async function loadConfigWithWarnings(
   return { config, warnings: [...ofItself(file), ...warnings, ...ofFolder(config.store.path)] };
 }
 
+/** The section `http` alone, without opening a secret; its defaults without a file. @throws as `loadConfig` */
+export async function loadHttp(file: string | undefined): Promise<Config['http']> {
+  const { readHttpSection } = await import('../config/read-config.ts');
+  const checked = readHttpSection(file === undefined ? '{}' : read(file));
+  if ('faults' in checked) throw configError(checked.faults);
+  return checked.options;
+}
+
 function ofItself(file: string | undefined): Warning[] {
   const writers = file === undefined ? null : (exposureOf(file)?.writers ?? null);
   if (writers === null) return [];

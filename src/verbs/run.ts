@@ -2,7 +2,10 @@
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Bridge, startBridge } from '../bridge.ts';
+import type { Config } from '../config/config.ts';
 import { BridgeError } from '../errors.ts';
+import { Notifier } from '../service/notifier.ts';
+import { ServiceManager } from '../service/service-manager.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '../telemetry/logger.ts';
 import { sleep } from '../time/clock.ts';
 import { loadConfigWithWarnings } from './config.ts';
@@ -13,7 +16,7 @@ const CLOSE_LIMIT_MS = 9500;
 
 export const run: Verb = {
   usage: '[--config FILE] [--log-level LEVEL]',
-  description: `Without --config: from the metadata service of this VM to standard output, one CloudEvent a line.
+  description: `Without --config, and without SCHEDULED_EVENTS_BRIDGE_CONFIG in the environment: from the metadata service of this VM to standard output, one CloudEvent a line.
 Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most), and it exits with 0. What was not delivered goes out after the next start.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration (docs/operate/configuration.md)' },
@@ -29,22 +32,42 @@ Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most),
     // What a start has written is whole at every moment, so that it can be left where it is: a name server may take its time over http.listen.
     const started = await Promise.race([starting, interrupted(context)]);
     if (!started) return EXIT.fine;
-    const { bridge, logger } = started;
+    const { bridge, logger, manager } = started;
     await Promise.race([bridge.ended, interrupted(context)]);
     logger.info('ending');
-    await Promise.race([bridge[Symbol.asyncDispose](), sleep(context.deps, CLOSE_LIMIT_MS)]);
+    const closed = Promise.all([manager?.stopping(), bridge[Symbol.asyncDispose]()]);
+    await Promise.race([closed, sleep(context.deps, CLOSE_LIMIT_MS)]);
     return EXIT.fine;
   },
 };
 
-async function start(context: VerbContext): Promise<{ readonly bridge: Bridge; readonly logger: Logger }> {
+interface Started {
+  readonly bridge: Bridge;
+  readonly logger: Logger;
+  /** Null where nobody wants to be told. */
+  readonly manager: ServiceManager | null;
+}
+
+async function start(context: VerbContext): Promise<Started> {
   const level = levelOption(context);
   const { config, warnings } = await loadConfigWithWarnings(context, text(context, 'config'));
   const { deps, stderr, stdout } = context;
   const { logger, dropped } = await createLogger({ stream: stderr, level, pretty: stderr.isTTY, wallMs: deps.wallMs });
   for (const { path, message, isGrave } of warnings) if (isGrave) logger.warn({ area: 'config', path }, message);
-  const bridge = await startBridge({ config, version: packageJson.version, deps, logger, logLinesDropped: dropped, stdout });
-  return { bridge, logger };
+  const manager = serviceManager(context, config, logger);
+  const bridge = await startBridge({
+    ...{ config, version: packageJson.version, deps, logger, logLinesDropped: dropped, stdout },
+    ...(manager && { watch: manager }),
+  });
+  manager?.describe(() => bridge.status.words);
+  return { bridge, logger, manager };
+}
+
+/** systemd, where the unit is of `Type=notify`. */
+function serviceManager({ env, deps }: VerbContext, config: Config, logger: Logger): ServiceManager | null {
+  if (!env['NOTIFY_SOCKET']) return null;
+  const notifier = new Notifier({ env, logger: logger.child({ area: 'service' }) });
+  return new ServiceManager({ env, pid: process.pid, notifier, limits: config.metadata, deps });
 }
 
 function levelOption(context: VerbContext): LogLevel {

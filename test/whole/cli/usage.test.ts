@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { run } from '../../support/program.ts';
 
-const VERBS = ['run', 'demo', 'simulate', 'check', 'events', 'approve', 'policy', 'dead-letters', 'replay', 'resume', 'secret'];
+const VERBS = ['run', 'demo', 'simulate', 'check', 'events', 'approve', 'policy', 'dead-letters', 'replay', 'resume', 'health', 'secret'];
 /** Should a faulty command line run all the same, it must ask nobody but this port, where nobody listens. */
 const NOWHERE = ['--endpoint', 'http://127.0.0.1:1'];
 

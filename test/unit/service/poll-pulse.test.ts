@@ -1,0 +1,62 @@
+// src/service/poll-pulse.ts: silence of the poll loop, and the waits that are none.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PollPulse } from '../../../src/service/poll-pulse.ts';
+
+const LIMITS = { timeoutMs: 10_000, firstTimeoutMs: 130_000, pollIntervalMs: 1000 };
+const SILENCE_MS = 5000;
+
+/** `aliveAfter` tells whether it counts as alive so long after what was done last. */
+function start(limits = LIMITS) {
+  let nowMs = 0;
+  const pulse = new PollPulse({ elapsedMs: () => nowMs, limits });
+  const aliveAfter = (ms: number) => {
+    nowMs += ms;
+    const isAlive = pulse.isAlive(SILENCE_MS);
+    nowMs -= ms;
+    return isAlive;
+  };
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { pulse, aliveAfter, pass };
+}
+
+test('a loop that begins no poll after a document is silent after the time that was asked about', () => {
+  const { pulse, aliveAfter } = start();
+  pulse.begins();
+  pulse.ended(true);
+  assert.deepEqual([aliveAfter(SILENCE_MS), aliveAfter(SILENCE_MS + 1)], [true, false]);
+});
+
+test('a request may take as long as its time limit, and each one of a poll anew', () => {
+  const { pulse, aliveAfter, pass } = start();
+  pulse.begins();
+  assert.deepEqual([aliveAfter(130_000), aliveAfter(130_001)], [true, false]);
+  pass(100_000);
+  pulse.asks();
+  assert.deepEqual([aliveAfter(130_000), aliveAfter(130_001)], [true, false]);
+});
+
+test('behind a failure the next poll may be 10 s away', () => {
+  const { pulse, aliveAfter } = start();
+  pulse.begins();
+  pulse.ended(false);
+  assert.deepEqual([aliveAfter(10_000), aliveAfter(10_001)], [true, false]);
+});
+
+test('a poll interval longer than the silence is kept', () => {
+  const { pulse, aliveAfter } = start({ ...LIMITS, pollIntervalMs: 30_000 });
+  pulse.begins();
+  pulse.ended(true);
+  assert.deepEqual([aliveAfter(30_000), aliveAfter(30_001)], [true, false]);
+});
+
+test('requests that belong to no poll do not hide that the loop stands still', () => {
+  const { pulse, aliveAfter, pass } = start();
+  pulse.begins();
+  pulse.ended(true);
+  pass(SILENCE_MS + 1);
+  pulse.asks();
+  assert.equal(aliveAfter(0), false);
+});

@@ -1,0 +1,115 @@
+// src/service/service-manager.ts in virtual time: what systemd is told, and when nothing.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ServiceManager } from '../../../src/service/service-manager.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
+
+const LIMITS = { timeoutMs: 10_000, firstTimeoutMs: 130_000, pollIntervalMs: 1000 };
+const PID = 4711;
+
+/** `told` holds each message; `words.now` is the state. */
+function start(env: Readonly<Record<string, string>> = {}) {
+  const time = new VirtualTime();
+  const told: string[] = [];
+  const notifier = {
+    isBusy: false,
+    send: async (assignments: readonly string[]) => {
+      told.push(assignments.join(' '));
+    },
+  };
+  const words = { now: 'waiting' };
+  const manager = new ServiceManager({ env, pid: PID, notifier, limits: LIMITS, deps: time });
+  manager.describe(() => words.now);
+  return { time, told, notifier, words, manager };
+}
+
+/** A poll each second for so long, each with a document. */
+async function polls({ time, manager }: ReturnType<typeof start>, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    manager.begins();
+    manager.asks();
+    manager.ended(true);
+    await time.advance(1000);
+  }
+}
+
+test('ready when the first request leaves, before its answer, and once only', async () => {
+  const { told, manager } = start();
+  manager.begins();
+  assert.deepEqual(told, []);
+  manager.asks();
+  assert.deepEqual(told, ['READY=1 STATUS=waiting']);
+  manager.ended(true);
+  manager.begins();
+  manager.asks();
+  assert.equal(told.length, 1);
+});
+
+test('ready too where no request can leave, as without a known address, when the first poll has failed', () => {
+  const { told, manager } = start();
+  manager.begins();
+  manager.ended(false);
+  assert.deepEqual(told, ['READY=1 STATUS=waiting']);
+});
+
+test('the state is told when it changes, and again at the next poll where a message was under way', () => {
+  const { told, words, notifier, manager } = start();
+  manager.asks();
+  words.now = 'watching: 0 events listed';
+  manager.ended(true);
+  manager.ended(true);
+  words.now = 'watching: 1 event listed';
+  notifier.isBusy = true;
+  manager.ended(true);
+  notifier.isBusy = false;
+  manager.ended(true);
+  assert.deepEqual(told, ['READY=1 STATUS=waiting', 'STATUS=watching: 0 events listed', 'STATUS=watching: 1 event listed']);
+});
+
+test('the watchdog is told more often than each half of its time while polls go on', async () => {
+  const started = start({ WATCHDOG_USEC: '6000000', WATCHDOG_PID: String(PID) });
+  await polls(started, 30);
+  const count = started.told.filter((message) => message === 'WATCHDOG=1').length;
+  assert.ok(count >= 14 && count <= 15, String(count));
+});
+
+test('the watchdog is told nothing once polls neither begin nor end for half of its time, and again when they do', async () => {
+  const started = start({ WATCHDOG_USEC: '6000000' });
+  await polls(started, 6);
+  const before = started.told.length;
+  await started.time.advance(60_000);
+  assert.ok(started.told.length - before <= 2, started.told.join());
+  const silent = started.told.length;
+  await polls(started, 6);
+  assert.ok(started.told.length > silent);
+});
+
+test('the watchdog is told on while the metadata service lets its answer wait', async () => {
+  const { time, told, manager } = start({ WATCHDOG_USEC: '6000000' });
+  manager.begins();
+  manager.asks();
+  await time.advance(60_000);
+  assert.ok(told.filter((message) => message === 'WATCHDOG=1').length >= 28, String(told.length));
+});
+
+for (const [what, env] of [
+  ['is unset', {}],
+  ['is no number', { WATCHDOG_USEC: 'soon' }],
+  ['is 0', { WATCHDOG_USEC: '0' }],
+  ['is for another process', { WATCHDOG_USEC: '6000000', WATCHDOG_PID: '1' }],
+] as const) {
+  test(`no watchdog is told where WATCHDOG_USEC ${what}`, async () => {
+    const started = start(env);
+    await polls(started, 30);
+    assert.deepEqual(started.told, ['READY=1 STATUS=waiting']);
+    assert.equal(started.time.pending, 0);
+  });
+}
+
+test('stopping is told, and no watchdog behind it', async () => {
+  const { time, told, manager } = start({ WATCHDOG_USEC: '6000000' });
+  manager.asks();
+  await manager.stopping();
+  await time.advance(60_000);
+  assert.deepEqual(told, ['READY=1 STATUS=waiting', 'STOPPING=1 STATUS=ending: running deliveries may end']);
+});

@@ -1,0 +1,91 @@
+// `health` against running bridges → exit codes; the configuration that the environment names.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { startSimulator } from '../../../src/simulator.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { folderOf } from '../../support/folder.ts';
+import { run, start } from '../../support/program.ts';
+import { bridgeFolder, startRun, urlOf } from '../../support/running-bridge.ts';
+
+/** A configuration that says where the bridge at `url` listens, and names a secret that nobody has here. */
+function configFor(t: TestContext, http: object): string {
+  const path = join(folderOf(t), 'bridge.yaml');
+  const approvals = { approvers: { orders: { token: { env: 'ORDERS_TOKEN' } } } };
+  writeFileSync(path, JSON.stringify({ version: 1, http, approvals }));
+  return path;
+}
+
+async function runningBridge(t: TestContext, http: object = {}) {
+  const azure = await startSimulator();
+  t.after(() => azure.close());
+  const program = await startRun(t, bridgeFolder(t, azure.url, { http: { listen: '127.0.0.1:0', ...http } }));
+  return { program, url: urlOf(program), port: new URL(urlOf(program)).port };
+}
+
+test('a bridge that is ready: exit code 0, by --bridge, by --config and by the environment, without any of its secrets', async (t) => {
+  const { url, port } = await runningBridge(t);
+  const config = configFor(t, { listen: `127.0.0.1:${port}` });
+  const env = { SCHEDULED_EVENTS_BRIDGE_CONFIG: config };
+  const ready = { code: 0, signal: null, stdout: 'ready\n', stderr: '' };
+  assert.deepEqual(await run(t, ['health', '--bridge', url]), ready);
+  assert.deepEqual(await run(t, ['health', '--config', config]), ready);
+  assert.deepEqual(await run(t, ['health'], { env }), ready);
+  const elsewhere = { SCHEDULED_EVENTS_BRIDGE_CONFIG: '/nowhere/bridge.yaml' };
+  assert.deepEqual(await run(t, ['health', '--bridge', url], { env: elsewhere }), ready);
+});
+
+test('it asks http.health where there is one, and at loopback whoever listens at every address', async (t) => {
+  const { port } = await runningBridge(t);
+  for (const health of [`0.0.0.0:${port}`, `127.0.0.1:${port}`]) {
+    const config = configFor(t, { listen: '127.0.0.1:1', health });
+    assert.equal((await run(t, ['health', '--config', config])).code, 0, health);
+  }
+});
+
+test('it asks its own machine by TLS whatever name the certificate has', async (t) => {
+  const { certFile, keyFile } = await (await CertificateAuthority.create(t)).issue('DNS:bridge.example.com');
+  const tls = { cert: certFile, key: keyFile };
+  const { port } = await runningBridge(t, { tls });
+  const config = configFor(t, { listen: `127.0.0.1:${port}`, tls });
+  assert.equal((await run(t, ['health', '--config', config])).stdout, 'ready\n');
+});
+
+test('a bridge that is not ready: exit code 1, and why', async (t) => {
+  const azure = await startSimulator();
+  t.after(() => azure.close());
+  azure.fault({ status: 500, for: '1h' });
+  const program = start(t, ['run', '--config', bridgeFolder(t, azure.url, {}).config]);
+  await program.logs('"listening"');
+  const { code, stdout, stderr } = await run(t, ['health', '--bridge', urlOf(program)]);
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, /^not ready: \S/);
+});
+
+test('nobody there: exit code 1, and where it asked', async (t) => {
+  const { code, stderr } = await run(t, ['health', '--config', configFor(t, { listen: '127.0.0.1:1' })]);
+  assert.equal(code, 1);
+  assert.match(stderr, /^http:\/\/127\.0\.0\.1:1 did not answer as a bridge does: /);
+});
+
+test('wrong usage: both ways to name a bridge, and a token in clear text', async (t) => {
+  const both = await run(t, ['health', '--config', '/nowhere/bridge.yaml', '--bridge', 'http://127.0.0.1:1']);
+  assert.deepEqual([both.code, /either --config or --bridge/.test(both.stderr)], [2, true]);
+  const clear = await run(t, ['health', '--bridge', 'http://192.0.2.1:8700', '--token-env', 'T'], {
+    env: { T: 'a-token-of-enough-length' },
+  });
+  assert.deepEqual([clear.code, /clear text/.test(clear.stderr)], [2, true]);
+});
+
+test('the environment names the configuration of `run` and `check`, and --config goes before it', async (t) => {
+  const azure = await startSimulator();
+  t.after(() => azure.close());
+  const { config } = bridgeFolder(t, azure.url, {});
+  const program = start(t, ['run'], { env: { SCHEDULED_EVENTS_BRIDGE_CONFIG: config }, cwd: folderOf(t) });
+  await program.logs('"watching"');
+  const env = { SCHEDULED_EVENTS_BRIDGE_CONFIG: '/nowhere/bridge.yaml' };
+  assert.equal((await run(t, ['check'], { env })).code, 78);
+  assert.equal((await run(t, ['check', '--config', config], { env })).code, 0);
+  assert.equal((await run(t, ['check', '--schema'], { env })).code, 0);
+});
