@@ -1,4 +1,4 @@
-// src/main.ts, src/simulator.ts, src/consumer.ts → dist/: one ESM bundle, types, files, notices.
+// src/main.ts, src/simulator.ts, src/consumer.ts → dist/: ESM bundle, types, files, notices, SBOM.
 // The bundle is in chunks, so that what a verb or sink does not use is not read at start. The simulator's scenarios and page and the webhook's
 // templates are copied as they are; the types are those of the two libraries, which others import.
 import { execFile } from 'node:child_process';
@@ -6,7 +6,8 @@ import { chmod, cp, glob, readFile, rm, stat, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { thirdPartyNotices } from './third-party-notices.ts';
+import { sbom } from './sbom.ts';
+import { bundledPackages, thirdPartyNotices } from './third-party-notices.ts';
 
 const TYPES = 'dist/types';
 const COMMAND = 'dist/main.js';
@@ -52,7 +53,9 @@ async function bundle(): Promise<void> {
     // CommonJS packages inside the bundle ask for Node's own modules by require.
     banner: { js: "import { createRequire as bundledRequire } from 'node:module'; const require = bundledRequire(import.meta.url);" },
   });
-  await writeFile('dist/THIRD-PARTY-NOTICES', await thirdPartyNotices(metafile));
+  const packages = await bundledPackages(metafile);
+  await writeFile('dist/THIRD-PARTY-NOTICES', thirdPartyNotices(packages));
+  await writeFile('dist/sbom.cdx.json', sbom(packages));
 }
 
 /** Chunks lie flat in dist/, so that './scenarios/', './page/' and './templates/' are beside the code in dist/ as in their folders. */

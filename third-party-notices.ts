@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 
 /** A package of which something is in the bundle. */
-interface BundledPackage {
+export interface BundledPackage {
   readonly name: string;
   readonly version: string;
   /** As its package.json says, by SPDX. */
@@ -18,9 +18,12 @@ const RULE = '-'.repeat(80);
 const HEAD = `The files of this folder hold code of the packages below. Each is named with its version and licence (by SPDX), and with the notices that it
 ships; where those of several are the same, they stand once.`;
 
-/** @throws where a package of the bundle has nothing that tells its licence */
-export async function thirdPartyNotices(metafile: Pick<Metafile, 'outputs'>): Promise<string> {
-  const packages = await Promise.all(bundledFolders(metafile).map(readPackage));
+/** By name. @throws where a package of the bundle has nothing that tells its licence */
+export async function bundledPackages(metafile: Pick<Metafile, 'outputs'>): Promise<readonly BundledPackage[]> {
+  return await Promise.all(bundledFolders(metafile).map(readPackage));
+}
+
+export function thirdPartyNotices(packages: readonly BundledPackage[]): string {
   const groups = Map.groupBy(packages, ({ notices }) => notices);
   const parts = [...groups].map(([notices, group]) => [group.map(titleOf).join('\n'), notices].join('\n\n'));
   return `${[HEAD, ...parts].join(`\n\n${RULE}\n\n`)}\n`;

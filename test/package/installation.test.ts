@@ -5,7 +5,8 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
 import { build } from 'esbuild';
-import { thirdPartyNotices } from '../../third-party-notices.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { bundledPackages } from '../../third-party-notices.ts';
 import { folderOf } from '../support/folder.ts';
 import { Project, ROOT, tarball } from './installed-package.ts';
 
@@ -95,8 +96,21 @@ test('every package that is bundled stands in THIRD-PARTY-NOTICES with its versi
   assert.deepEqual(lacking, []);
 });
 
+test('the bill of materials lists every package that is bundled, and no other', () => {
+  const { bomFormat, specVersion, metadata, components } = JSON.parse(readFileSync(join(DIST, 'sbom.cdx.json'), 'utf8'));
+  assert.deepEqual(
+    [bomFormat, specVersion, metadata.component.purl],
+    ['CycloneDX', '1.6', `pkg:npm/scheduled-events-bridge@${packageJson.version}`],
+  );
+  const bundled = foldersInBundle().map((folder) => JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')));
+  assert.deepEqual(
+    components.map(({ purl }: { purl: string }) => purl).sort(),
+    bundled.map(({ name, version }) => `pkg:npm/${name.replace('@', '%40')}@${version}`).sort(),
+  );
+});
+
 /** What esbuild would say of a bundle with this package. */
-function bundleWith(folder: string): Parameters<typeof thirdPartyNotices>[0] {
+function bundleWith(folder: string): Parameters<typeof bundledPackages>[0] {
   const input = { [join(folder, 'index.js')]: { bytesInOutput: 1 } };
   return { outputs: { 'a.js': { bytes: 1, inputs: input, imports: [], exports: [] } } };
 }
@@ -110,6 +124,6 @@ for (const [what, files] of [
     const folder = join(folderOf(t), 'node_modules/bare');
     mkdirSync(folder, { recursive: true });
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    await assert.rejects(thirdPartyNotices(bundleWith(folder)), /bare 1\.2\.3 is bundled and .*licence/);
+    await assert.rejects(bundledPackages(bundleWith(folder)), /bare 1\.2\.3 is bundled and .*licence/);
   });
 }
