@@ -109,7 +109,8 @@ const CONNECTION_STRING = 'Endpoint=sb://ns.servicebus.windows.net/;SharedAccess
 function anyFile(path: string): string {
   if (path.endsWith('connection-string')) return CONNECTION_STRING;
   if (path.endsWith('-key.pem')) return PRIVATE_KEY;
-  return path.endsWith('.pem') ? CERTIFICATE : `secret-of-${path}`;
+  if (path.endsWith('.pem')) return CERTIFICATE;
+  return path.endsWith('-secret') ? webhookSecret(path) : `secret-of-${path}`;
 }
 
 test('every configuration of a page is valid', () => {
@@ -128,12 +129,15 @@ test('every configuration of a page is valid', () => {
   assert.ok(configurations.length >= 4);
 });
 
+function webhookSecret(name: string): string {
+  return `whsec_${Buffer.alloc(32, name).toString('base64')}`;
+}
+
 /** An environment in which every variable is set, each to something else: a webhook's secret, a connection string, or a URL that is long enough for a token. */
 function anyVariable(): Readonly<Record<string, string>> {
-  const secret = (name: string) => `whsec_${Buffer.alloc(32, name).toString('base64')}`;
   const value = (name: string) => {
     if (/(^|_)CONNECTION_STRING$/.test(name)) return 'Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=n;SharedAccessKey=aw==';
-    return /(^|_)SECRET$/.test(name) ? secret(name) : `https://example.com/${name}/0123456789`;
+    return /(^|_)SECRET$/.test(name) ? webhookSecret(name) : `https://example.com/${name}/0123456789`;
   };
   return new Proxy({}, { get: (_, name) => value(String(name)) });
 }

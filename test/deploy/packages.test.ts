@@ -1,0 +1,81 @@
+// `npm run package`, on the dist/ that is built: twice the same bytes, and what is in each package.
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import packageJson from '../../package.json' with { type: 'json' };
+import { builtPackages, noPackages } from './built-packages.ts';
+import { command } from './command.ts';
+
+const NAME = packageJson.name;
+const { version } = packageJson;
+const options = { skip: noPackages };
+
+let folder = '';
+before(() => {
+  if (!noPackages) folder = builtPackages();
+});
+
+/** The one file whose name ends so. */
+function packageOf(ending: string): string {
+  return join(folder, readdirSync(folder).find((name) => name.endsWith(ending)) ?? assert.fail(ending));
+}
+
+/** A package, unpacked beside the others. */
+function unpacked(ending: string): string {
+  const target = join(folder, '..', `unpacked${ending}`);
+  mkdirSync(target);
+  if (ending === '.deb') command('dpkg-deb', ['-x', packageOf(ending), target]);
+  else command('tar', ['-xzf', packageOf(ending), '-C', target]);
+  return target;
+}
+
+test('there is one of each, and a checksum for each', options, () => {
+  const names = [
+    ...['SHA256SUMS', 'sbom.cdx.json', `${NAME}-${version}-1.x86_64.rpm`, `${NAME}-${version}-linux-x64.tar.gz`, `${NAME}-${version}.tgz`],
+    `${NAME}_${version}_amd64.deb`,
+  ];
+  assert.deepEqual(readdirSync(folder).sort(), names.sort());
+  const checked = command('sha256sum', ['--check', 'SHA256SUMS'], folder).trim().split('\n');
+  assert.equal(checked.length, names.length - 1);
+});
+
+test('built once more, every file has the same bytes', options, () => {
+  const sums = (path: string) => readFileSync(join(path, 'SHA256SUMS'), 'utf8');
+  assert.equal(sums(builtPackages()), sums(folder));
+});
+
+test('the archive runs wherever it is unpacked, with its own Node, and through a link', options, () => {
+  const home = join(unpacked('.tar.gz'), `${NAME}-${version}-linux-x64`);
+  const bare = { PATH: '/usr/bin:/bin' };
+  assert.equal(command(join(home, `bin/${NAME}`), ['--version'], '/', bare), `${version}\n`);
+  command('ln', ['-s', join(home, `bin/${NAME}`), join(home, 'link')]);
+  assert.equal(command(join(home, 'link'), ['--version'], '/', bare), `${version}\n`);
+  assert.equal(command(join(home, 'bin/node'), ['--version']), `v${packageJson.devDependencies.node}\n`);
+  assert.match(command(join(home, `bin/${NAME}`), ['check', '--config', join(home, 'bridge.yaml')]), /is valid/);
+});
+
+test('every package tells the licences of what is bundled and of Node, and lists both', options, () => {
+  const home = join(unpacked('.deb'), `usr/lib/${NAME}`);
+  assert.match(readFileSync(join(home, 'dist/THIRD-PARTY-NOTICES'), 'utf8'), /^rxjs 7/m);
+  assert.match(readFileSync(join(home, 'NODE-LICENSE'), 'utf8'), /Node\.js is licensed for use/);
+  const { components } = JSON.parse(readFileSync(join(home, 'sbom.cdx.json'), 'utf8'));
+  const names = components.map(({ name, version }: { name: string; version: string }) => `${name} ${version}`);
+  assert.ok(names.includes(`node ${packageJson.devDependencies.node}`));
+  assert.ok(names.length > 20, String(names.length));
+  assert.deepEqual(
+    readdirSync(join(home, 'dist')).filter((name) => name === 'types' || name === 'packages' || name.endsWith('.map')),
+    [],
+  );
+  const [tgz, rpm] = [command('tar', ['-tzf', packageOf('.tgz')]), command('rpm', ['-qpl', packageOf('.rpm')])];
+  for (const list of [tgz, rpm]) assert.match(list, /dist\/THIRD-PARTY-NOTICES$/m);
+  assert.match(tgz, /dist\/sbom\.cdx\.json$/m);
+  assert.match(rpm, /NODE-LICENSE$/m);
+});
+
+test('lintian has nothing to say of the .deb, and rpm reads the .rpm', options, () => {
+  assert.equal(command('lintian', ['--allow-root', '--fail-on', 'error,warning', packageOf('.deb')]), '');
+  const questions = '%{NAME} %{VERSION} %{ARCH} %{LICENSE}\n';
+  assert.equal(command('rpm', ['-qp', '--queryformat', questions, packageOf('.rpm')]), `${NAME} ${version} x86_64 MIT\n`);
+  assert.match(command('rpm', ['-qpc', packageOf('.rpm')]), /^\/etc\/scheduled-events-bridge\/bridge\.yaml\n$/);
+});

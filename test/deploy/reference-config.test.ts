@@ -1,0 +1,52 @@
+// deploy/packages/reference-config.ts: the bridge.yaml of a fresh installation, also unfolded.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ADAPTERS } from '../../adapters/index.ts';
+import { referenceConfig } from '../../deploy/packages/reference-config.ts';
+import { jsonSchema } from '../../src/config/json-schema.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+import { parseYaml } from '../../src/schema/yaml.ts';
+
+const schema = jsonSchema(ADAPTERS) as Parameters<typeof referenceConfig>[0];
+const text = referenceConfig(schema);
+/** All settings, none of them a comment any more. */
+const unfolded = text.replaceAll(/^( *)#(?! )/gm, '$1');
+
+type Node = typeof schema;
+
+/** Every key that a schema names, the two of a secret's reference aside. */
+function keysOf(node: Node): readonly string[] {
+  const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = node;
+  const below = [...Object.values(properties), ...(typeof additionalProperties === 'object' ? [additionalProperties] : [])];
+  const all = [...below, ...(items ? [items] : []), ...anyOf, ...oneOf];
+  return [...Object.keys(properties).filter((key) => key !== 'env' && key !== 'file'), ...all.flatMap(keysOf)];
+}
+
+test('as it is, it is valid: one sink that works everywhere, and the store of the service', () => {
+  const checked = readConfig(text, { adapters: ADAPTERS, env: {}, readFile: () => '', directory: '/etc/scheduled-events-bridge' });
+  if ('faults' in checked) assert.fail(JSON.stringify(checked.faults));
+  assert.equal(checked.options.store.path, '/var/lib/scheduled-events-bridge');
+  assert.deepEqual(
+    Object.entries(checked.options.sinks).map(([name, { type }]) => [name, type]),
+    [['journal', 'stdout']],
+  );
+});
+
+test('every key of the configuration stands in it, of every kind of sink and source', () => {
+  const there = new Set([...text.matchAll(/^ *#?(?:- )?([A-Za-z]\w*):/gm)].map(([, key]) => key));
+  const keys = new Set(keysOf(schema));
+  assert.ok(keys.size > 80, `${keys.size} keys`);
+  assert.deepEqual(
+    [...keys].filter((key) => !there.has(key)),
+    [],
+  );
+  for (const { type } of ADAPTERS) assert.match(text, new RegExp(`^ +#?type: "?${type}"?$`, 'm'), type);
+});
+
+test('with every comment sign taken away it is one YAML mapping, in which each section has its keys', () => {
+  const { value, faults } = parseYaml(unfolded, 'configuration');
+  assert.deepEqual(faults, []);
+  assert.deepEqual(Object.keys(value as object), Object.keys(schema.properties ?? {}));
+  const sinks = Object.keys((value as { sinks: object }).sinks);
+  assert.deepEqual(sinks, ['journal', ...ADAPTERS.map(({ type }) => `my-${type}`)]);
+});
