@@ -1,0 +1,215 @@
+// The .deb on a clean Debian with its own systemd → one life of the service (behaviour 12).
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { poll } from '../support/poll.ts';
+import { BootedMachine, noMachine } from './booted-machine.ts';
+import { builtPackages } from './built-packages.ts';
+import { CONFIG, configure, HOOK, install, installFarSides, journal, ready, received, schedule } from './installed-service.ts';
+
+const options = { skip: noMachine, timeout: 300_000 };
+const DATABASE = '/var/lib/private/scheduled-events-bridge/outbox.db';
+const DROP_IN = '/etc/systemd/system/scheduled-events-bridge.service.d/test.conf';
+
+let machine: BootedMachine;
+let packages = '';
+before(async () => {
+  if (noMachine) return;
+  packages = builtPackages();
+  machine = await BootedMachine.boot();
+});
+after(async () => {
+  if (!noMachine) await machine[Symbol.asyncDispose]();
+});
+
+const isActive = () => machine.property('ActiveState') === 'active';
+const restarts = () => Number(machine.property('NRestarts'));
+const active = () => poll(isActive, () => journal(machine), 60_000);
+
+function dropIn(text: string): void {
+  machine.run('mkdir', '-p', join(DROP_IN, '..'));
+  machine.write(DROP_IN, text);
+  machine.run('systemctl', 'daemon-reload');
+  machine.run('systemctl', 'restart', 'scheduled-events-bridge');
+}
+
+function onStore(statement: string): string {
+  const script = `console.log(JSON.stringify(new (require('node:sqlite').DatabaseSync)('${DATABASE}').prepare('${statement}').all()))`;
+  return machine.run('/usr/lib/scheduled-events-bridge/bin/node', '--disable-warning=ExperimentalWarning', '--eval', script);
+}
+
+test('apt installs it, and without another command it runs and sees its metadata service', options, async () => {
+  install(machine, packages);
+  assert.equal(isActive(), true, journal(machine));
+  assert.equal(machine.run('systemctl', 'is-enabled', 'scheduled-events-bridge').trim(), 'enabled');
+  installFarSides(machine);
+  await ready(machine);
+  await poll(
+    () => /^watching: 0 events listed$/.test(machine.property('StatusText')),
+    () => machine.property('StatusText'),
+  );
+  const eventId = schedule(machine);
+  await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
+});
+
+test('systemd finds nothing wrong with the unit, and rates its exposure at 2.0 or better', options, () => {
+  assert.equal(machine.run('systemd-analyze', 'verify', 'scheduled-events-bridge.service'), '');
+  const rated = machine.run('systemd-analyze', 'security', '--no-pager', 'scheduled-events-bridge');
+  const exposure = Number(/Overall exposure level.*: ([\d.]+)/.exec(rated)?.[1]);
+  assert.ok(exposure <= 2, rated);
+});
+
+test('a webhook added by the page: the receiver gets the next event, signed with a credential', options, async () => {
+  machine.run('install', '-d', '-m', '700', '/etc/scheduled-events-bridge/credentials');
+  machine.write('/etc/scheduled-events-bridge/credentials/hook', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLTSw\n');
+  dropIn('[Service]\nLoadCredential=hook:/etc/scheduled-events-bridge/credentials/hook\n');
+  configure(machine, HOOK.replace(' }\n', ', secrets: [ { file: /run/credentials/scheduled-events-bridge.service/hook } ] }\n'));
+  await ready(machine);
+  assert.equal(await received(machine, schedule(machine)), 1, journal(machine));
+});
+
+test('killed, it is back after a second, and delivers what it owes', options, async () => {
+  machine.run('systemctl', 'stop', 'receiver');
+  const eventId = schedule(machine);
+  await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
+  const before = restarts();
+  machine.run('systemctl', 'kill', '--signal=SIGKILL', 'scheduled-events-bridge');
+  await poll(
+    () => restarts() === before + 1 && isActive(),
+    () => journal(machine),
+    60_000,
+  );
+  machine.run('systemctl', 'start', 'receiver');
+  assert.equal(await received(machine, eventId), 1);
+});
+
+test('a process that stands still is ended by the watchdog and started anew', options, async () => {
+  dropIn(`${machine.read(DROP_IN)}WatchdogSec=3\n`);
+  await ready(machine);
+  await new Promise((resolve) => setTimeout(resolve, 6000));
+  assert.equal(restarts(), 0, 'alive, it is left alone');
+  machine.run('systemctl', 'kill', '--kill-who=main', '--signal=SIGSTOP', 'scheduled-events-bridge');
+  await poll(
+    () => restarts() === 1 && isActive(),
+    () => journal(machine),
+    60_000,
+  );
+  assert.match(journal(machine), /Watchdog timeout/);
+  await ready(machine);
+});
+
+test('a metadata service that answers nobody, from the start on, is no reason for the watchdog', options, async () => {
+  machine.run('systemctl', 'stop', 'azure');
+  machine.run('systemctl', 'restart', 'scheduled-events-bridge');
+  assert.equal(isActive(), true, 'ready without an answer');
+  await new Promise((resolve) => setTimeout(resolve, 6000));
+  assert.deepEqual([restarts(), isActive()], [0, true], journal(machine));
+  machine.run('systemctl', 'start', 'azure');
+  await ready(machine);
+});
+
+test('a bad configuration stays down with exit code 78 until it is mended', options, async () => {
+  const good = machine.read(CONFIG);
+  machine.write(CONFIG, `${good}colour: blue\n`);
+  machine.try('systemctl', 'restart', 'scheduled-events-bridge');
+  await poll(
+    () => machine.property('ActiveState') === 'failed',
+    () => machine.property('ActiveState'),
+  );
+  assert.deepEqual([machine.property('ExecMainStatus'), restarts()], ['78', 0]);
+  assert.match(journal(machine), /colour/);
+  machine.write(CONFIG, good);
+  machine.run('systemctl', 'start', 'scheduled-events-bridge');
+  await ready(machine);
+});
+
+test('a port that is taken: it says so, and runs as soon as the port is free, however long that takes', options, async () => {
+  machine.run('systemctl', 'stop', 'scheduled-events-bridge');
+  const squat = `require('node:net').createServer().listen(8700, '127.0.0.1')`;
+  machine.run('systemd-run', '--quiet', '--unit=squatter', '/usr/lib/scheduled-events-bridge/bin/node', '--eval', squat);
+  machine.try('systemctl', 'start', '--no-block', 'scheduled-events-bridge');
+  await poll(
+    () => restarts() >= 6,
+    () => journal(machine),
+    60_000,
+  );
+  assert.match(journal(machine), /BRIDGE_HTTP_LISTEN/);
+  machine.run('systemctl', 'stop', 'squatter');
+  await active();
+  await ready(machine);
+});
+
+test('the network comes late: it runs meanwhile, and sees as soon as it can', options, async () => {
+  machine.run('ip', 'address', 'delete', '169.254.169.254/32', 'dev', 'lo');
+  machine.run('systemctl', 'restart', 'scheduled-events-bridge');
+  assert.equal(isActive(), true);
+  machine.run('ip', 'address', 'add', '169.254.169.254/32', 'dev', 'lo');
+  await ready(machine);
+});
+
+for (const [what, happens] of [
+  ['a reboot', () => machine.reboot()],
+  ['a power cut', () => machine.cutPower().then(() => machine.start())],
+] as const) {
+  test(`what was not delivered before ${what} is delivered after it`, options, async () => {
+    machine.run('systemctl', 'disable', '--quiet', '--now', 'receiver');
+    const eventId = schedule(machine);
+    await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
+    await happens();
+    await active();
+    machine.run('systemctl', 'enable', '--quiet', '--now', 'receiver');
+    assert.equal(await received(machine, eventId), 1);
+  });
+}
+
+test('what happens just before a reboot is delivered before it', options, async () => {
+  const eventId = schedule(machine);
+  await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
+  await machine.reboot();
+  assert.equal(machine.read('/root/received').split(`"id":"${eventId}:scheduled"`).length - 1, 1);
+  await active();
+});
+
+test('an upgrade keeps configuration and state, and the new version delivers what the old one owed', options, async () => {
+  machine.run('systemctl', 'stop', 'receiver');
+  const eventId = schedule(machine);
+  await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
+  const [config, pid] = [machine.read(CONFIG), machine.property('MainPID')];
+  install(machine, builtPackages('0.1.1'));
+  await active();
+  assert.notEqual(machine.property('MainPID'), pid, 'the new version runs');
+  assert.equal(machine.read(CONFIG), config);
+  machine.run('systemctl', 'start', 'receiver');
+  assert.equal(await received(machine, eventId), 1);
+  install(machine, packages);
+  await ready(machine);
+});
+
+test('a version older than its store refuses it, and says which one it needs', options, async () => {
+  machine.run('systemctl', 'stop', 'scheduled-events-bridge');
+  const [{ user_version: version }] = JSON.parse(onStore('PRAGMA user_version')) as [{ user_version: number }];
+  onStore(`PRAGMA user_version = ${version + 1}`);
+  machine.try('systemctl', 'start', '--no-block', 'scheduled-events-bridge');
+  await poll(
+    () => journal(machine).includes('BRIDGE_STORE_NEWER'),
+    () => journal(machine),
+  );
+  onStore(`PRAGMA user_version = ${version}`);
+  await active();
+  await ready(machine);
+});
+
+test('removed, configuration and state stay; purged, both are gone', options, () => {
+  machine.run('systemctl', 'disable', '--quiet', '--now', 'azure', 'receiver');
+  machine.run('apt-get', 'remove', '--quiet', '--yes', 'scheduled-events-bridge');
+  const kept = [CONFIG, DATABASE].map((path) => existsSync(join(machine.root, path)));
+  assert.deepEqual(kept, [true, true]);
+  assert.equal(machine.try('systemctl', 'is-active', 'scheduled-events-bridge').stdout.trim(), 'inactive');
+  machine.run('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
+  const left = machine.try('find', '/etc', '/var', '/usr', '-xdev', '-name', '*scheduled-events-bridge*').stdout.split('\n');
+  assert.deepEqual(
+    left.filter((path) => path !== '' && !/\/(dpkg|apt|journal)\//.test(path) && !path.startsWith(join(DROP_IN, '..'))),
+    [],
+  );
+});
