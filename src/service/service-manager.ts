@@ -18,7 +18,8 @@ export class ServiceManager {
   readonly #pulse: PollPulse;
   /** Null where the unit has no watchdog. */
   readonly #watchdogMs: number | null;
-  #isReady = false;
+  #phase: 'starting' | 'ready' | 'stopping' = 'starting';
+  #isKicking = false;
   #told = '';
   #words = () => 'starting';
   #cancel: CancelTimer = () => {};
@@ -51,35 +52,48 @@ export class ServiceManager {
   /** Resolves once it is told. */
   async stopping(): Promise<void> {
     this.#cancel();
+    this.#phase = 'stopping';
     await this.#parts.notifier.send(['STOPPING=1', 'STATUS=ending: running deliveries may end']);
   }
 
   /** At the first request, or where none could leave at the first poll's end: whatever it is answered, the bridge runs. */
   #ready(): void {
-    if (this.#isReady) return;
-    this.#isReady = true;
+    if (this.#phase !== 'starting') return;
+    this.#phase = 'ready';
     this.#told = this.#words();
-    void this.#parts.notifier.send(['READY=1', `STATUS=${this.#told}`]);
+    void this.#send('READY=1', `STATUS=${this.#told}`);
     this.#watch();
   }
 
   /** Again and again while the poll loop turns; a loop that stands still, and one that never gets a turn, tell nothing. */
   #watch(): void {
-    const { notifier, deps } = this.#parts;
     const limitMs = this.#watchdogMs;
     if (limitMs === null) return;
-    this.#cancel = deps.after(limitMs / 3, () => {
-      if (this.#pulse.isAlive(limitMs / 2)) void notifier.send(['WATCHDOG=1']);
+    this.#cancel = this.#parts.deps.after(limitMs / 3, () => {
+      if (this.#pulse.isAlive(limitMs / 2)) void this.#kick();
       this.#watch();
     });
   }
 
-  /** Where messages are slow, the next poll's end tells it. */
+  /** One waits at most, however slowly messages go. */
+  async #kick(): Promise<void> {
+    if (this.#isKicking) return;
+    this.#isKicking = true;
+    await this.#send('WATCHDOG=1');
+    this.#isKicking = false;
+  }
+
+  /** Behind a message that is on its way. */
   #tellState(): void {
     const words = this.#words();
-    if (!this.#isReady || words === this.#told || this.#parts.notifier.isBusy) return;
+    if (this.#phase !== 'ready' || words === this.#told || this.#parts.notifier.isBusy) return;
     this.#told = words;
-    void this.#parts.notifier.send([`STATUS=${words}`]);
+    void this.#send(`STATUS=${words}`);
+  }
+
+  async #send(...assignments: readonly string[]): Promise<void> {
+    await this.#parts.notifier.send(assignments);
+    this.#tellState();
   }
 }
 

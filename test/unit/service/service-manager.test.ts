@@ -7,20 +7,28 @@ import { VirtualTime } from '../../virtual/virtual-time.ts';
 const LIMITS = { timeoutMs: 10_000, firstTimeoutMs: 130_000, pollIntervalMs: 1000 };
 const PID = 4711;
 
-/** `told` holds each message; `words.now` is the state. */
-function start(env: Readonly<Record<string, string>> = {}) {
+/** `told` holds each message; `words.now` is the state. Slow messages go through one by one, at `pass`. */
+function start(env: Readonly<Record<string, string>> = {}, { isSlow = false } = {}) {
   const time = new VirtualTime();
   const told: string[] = [];
+  const underWay: (() => void)[] = [];
   const notifier = {
-    isBusy: false,
+    get isBusy() {
+      return underWay.length > 0;
+    },
     send: async (assignments: readonly string[]) => {
       told.push(assignments.join(' '));
+      if (isSlow) await new Promise<void>((resolve) => underWay.push(resolve));
     },
+  };
+  const pass = async () => {
+    underWay.shift()?.();
+    await time.advance(0);
   };
   const words = { now: 'waiting' };
   const manager = new ServiceManager({ env, pid: PID, notifier, limits: LIMITS, deps: time });
   manager.describe(() => words.now);
-  return { time, told, notifier, words, manager };
+  return { time, told, pass, words, manager };
 }
 
 /** A poll each second for so long, each with a document. */
@@ -52,16 +60,19 @@ test('ready too where no request can leave, as without a known address, when the
   assert.deepEqual(told, ['READY=1 STATUS=waiting']);
 });
 
-test('the state is told when it changes, and again at the next poll where a message was under way', () => {
-  const { told, words, notifier, manager } = start();
+test('the state is told when it changes, and behind a message that is under way', async () => {
+  const { told, words, pass, manager } = start({}, { isSlow: true });
   manager.asks();
   words.now = 'watching: 0 events listed';
   manager.ended(true);
+  assert.equal(told.length, 1);
+  await pass();
+  assert.equal(told.length, 2);
+  words.now = 'watching: 2 events listed';
   manager.ended(true);
   words.now = 'watching: 1 event listed';
-  notifier.isBusy = true;
-  manager.ended(true);
-  notifier.isBusy = false;
+  await pass();
+  await pass();
   manager.ended(true);
   assert.deepEqual(told, ['READY=1 STATUS=waiting', 'STATUS=watching: 0 events listed', 'STATUS=watching: 1 event listed']);
 });
@@ -106,10 +117,21 @@ for (const [what, env] of [
   });
 }
 
-test('stopping is told, and no watchdog behind it', async () => {
-  const { time, told, manager } = start({ WATCHDOG_USEC: '6000000' });
+test('messages that do not get through do not pile up', async () => {
+  const { time, told, manager } = start({ WATCHDOG_USEC: '6000000' }, { isSlow: true });
+  manager.begins();
+  manager.asks();
+  await time.advance(60_000);
+  assert.deepEqual(told, ['READY=1 STATUS=waiting', 'WATCHDOG=1']);
+});
+
+test('stopping is told, and nothing behind it, whatever still leaves or ends', async () => {
+  const { time, told, words, manager } = start({ WATCHDOG_USEC: '6000000' });
   manager.asks();
   await manager.stopping();
+  words.now = 'watching';
+  manager.asks();
+  manager.ended(true);
   await time.advance(60_000);
   assert.deepEqual(told, ['READY=1 STATUS=waiting', 'STOPPING=1 STATUS=ending: running deliveries may end']);
 });
