@@ -59,19 +59,22 @@ export function readAnswer({ body }: HttpAnswer): CollectorAnswer {
 /** Null for a success. @param isAlone whether a refusal can mean one event alone */
 export function collectorFault(answer: HttpAnswer, faults: AnswerFaults, isAlone: boolean): BridgeError | null {
   const { code } = readAnswer(answer);
-  const { status } = answer;
-  const isSuccess = status >= 200 && status <= 299;
-  if (isSuccess) return code === SUCCESS ? null : faults.noAnswer(status, "HEC's code 0");
-  if (code === null) return faults.ofStatus(answer);
-  const says = (words: string, advice: string) => ({ said: `answered ${status}, code ${code} (${words})`, advice, status: code });
+  const ofStatus = faults.ofStatus(answer);
+  if (ofStatus === null && code === SUCCESS) return null;
+  const ofCode = code === null ? null : codeFault(code, answer, faults, isAlone);
+  return ofCode ?? ofStatus ?? faults.noAnswer(answer.status, "HEC's code 0");
+}
+
+/** Whatever the status is: gateways that speak HEC do not all give Splunk's. Null for a code that says nothing to us. */
+function codeFault(code: number, answer: HttpAnswer, faults: AnswerFaults, isAlone: boolean): BridgeError | null {
+  const says = (words: string, advice: string) => ({ said: `answered ${answer.status}, code ${code} (${words})`, advice, status: code });
   const wrong = MISCONFIGURED[code];
   if (wrong !== undefined) return faults.misconfigured(says(...wrong));
   const refused = REFUSED[code];
   if (refused !== undefined) return faults.refused(says(refused, 'it will not take this event, which goes to the dead letters'), isAlone);
   const passing = UNAVAILABLE[code];
-  if (passing === undefined) return faults.ofStatus(answer);
-  const advice = 'it is tried again; if this lasts, look at the queues of the indexers';
-  return faults.unavailable(says(passing, advice), answer);
+  if (passing === undefined) return null;
+  return faults.unavailable(says(passing, 'it is tried again; if this lasts, look at the queues of the indexers'), answer);
 }
 
 function wholeNumber(value: unknown): number | null {

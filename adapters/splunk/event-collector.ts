@@ -51,11 +51,11 @@ export class EventCollector implements HttpSinkKind {
     return batch.map((_, index) => (index === place ? outcome : fault));
   }
 
-  /** An empty body is refused for being empty once everything else is in order: token, channel, and whether events are taken at all. */
+  /** An empty body is refused for being empty, or taken, once all else is in order: token, channel, and whether events are taken at all. */
   async check(doors: SinkDoors): Promise<null> {
     const answer = await doors.post(this.#request(''));
-    if (readAnswer(answer).code !== NO_DATA)
-      throw collectorFault(answer, doors.faults, false) ?? doors.faults.noAnswer(answer.status, 'HEC');
+    const fault = collectorFault(answer, doors.faults, false);
+    if (fault !== null && readAnswer(answer).code !== NO_DATA) throw fault;
     await this.#acknowledgement?.confirm(doors);
     return null;
   }

@@ -105,11 +105,19 @@ for (const [code, disposition, advice] of CODES)
     assert.match(failure.message, advice);
   });
 
+for (const [code, disposition] of CODES)
+  test(`code ${code} is ${disposition} under a status of success, too`, async (t) => {
+    const { collector, deliver } = await startSplunk(t);
+    collector.receiver.default = { status: 200, body: JSON.stringify({ text: 'said by a gateway', code }) };
+    const failure = failed((await deliver())[0]);
+    assert.deepEqual([failure.disposition, failure.status], [disposition, code]);
+  });
+
 const FOREIGN: readonly (readonly [what: string, answer: { status: number; body: string }, code: string])[] = [
   ['a page', { status: 200, body: '<html>Welcome</html>' }, 'BRIDGE_SINK_ANSWER'],
   ['nothing', { status: 204, body: '' }, 'BRIDGE_SINK_ANSWER'],
   ['JSON of something else', { status: 200, body: '{"errors":false}' }, 'BRIDGE_SINK_ANSWER'],
-  ['an error inside a success', { status: 200, body: '{"text":"Server is busy","code":9}' }, 'BRIDGE_SINK_ANSWER'],
+  ['a code that nobody knows with 200', { status: 200, body: '{"text":"?","code":27}' }, 'BRIDGE_SINK_ANSWER'],
   ['null', { status: 200, body: 'null' }, 'BRIDGE_SINK_ANSWER'],
   ['a gateway’s 502', { status: 502, body: '<html>' }, 'BRIDGE_SINK_UNAVAILABLE'],
   ['413', { status: 413, body: '' }, 'BRIDGE_SINK_REFUSED'],
@@ -236,6 +244,12 @@ test('a check shows a bad token and a missing channel, and sends no event', asyn
   page.collector.receiver.default = { status: 200, body: '<html>' };
   await assert.rejects(page.adapter.check(never), { code: 'BRIDGE_SINK_ANSWER' });
   for (const { collector } of [disabled, acknowledging, page]) assert.deepEqual(collector.events, []);
+});
+
+test('a check takes code 0 for an empty body, as collectors that are not Splunk say it', async (t) => {
+  const { collector, adapter } = await startSplunk(t);
+  collector.receiver.default = { status: 200, body: '{"text":"Success","code":0}' };
+  assert.equal(await adapter.check(never), null);
 });
 
 test('a collector whose certificate nobody knows is told so, and one of tls.ca is delivered to', async (t) => {
