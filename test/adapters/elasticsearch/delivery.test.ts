@@ -207,6 +207,12 @@ test('a check of something else than Elasticsearch says so', async (t) => {
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_REFUSED' });
 });
 
+test('a check takes an empty list of items, as services other than Elasticsearch give it', async (t) => {
+  const { far, adapter } = await startElasticsearch(t);
+  far.receiver.default = { status: 200, body: '{"took":0,"errors":false,"items":[]}' };
+  assert.equal(await adapter.check(never), null);
+});
+
 test('a server whose certificate nobody knows is told so, and one of tls.ca is written to', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const server = { tls: await authority.issue('IP:127.0.0.1') };
