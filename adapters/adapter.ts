@@ -43,7 +43,7 @@ export interface AdapterDefinition<Options> {
   secretFaults?(options: Options): readonly OptionFault[];
   /** Faults that take a heavy module to find, such as those of a template. The options' secrets are open; nothing is connected to. */
   contentFaults?(options: Options): Promise<readonly OptionFault[]>;
-  /** The files that it writes, by absolute paths: no other sink may have one of them, and none may lie in the store. Relative ones start from `directory`. */
+  /** The files that its option `path` makes it write, by absolute paths: no other sink may have one of them, and none may lie in the store. Relative ones start from `directory`. */
   filesOf?(options: Options, directory: string): readonly string[];
   /** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
   create(options: Options, deps: AdapterDeps): Adapter;

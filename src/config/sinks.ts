@@ -44,7 +44,7 @@ export function sharedFiles(sinks: readonly ReadSink[], around: { readonly direc
   const writers = new Map<string, string>();
   return sinks.flatMap(({ name, definition, options }) => {
     const files = definition.filesOf?.(options, around.directory) ?? [];
-    const path = formatPath(['sinks', name]);
+    const path = formatPath(['sinks', name, 'path']);
     const faults: Fault[] = [];
     const shared = files.find((file) => writers.has(file));
     if (shared !== undefined)

@@ -6,12 +6,12 @@ import * as v from 'valibot';
 import type { AdapterDefinition } from '../../../adapters/adapter.ts';
 import { configOf, faultsOf, surroundings } from '../../support/config.ts';
 
-const options = v.strictObject({ files: v.array(v.string()) });
+const options = v.strictObject({ path: v.array(v.string()) });
 
 const writer: AdapterDefinition<v.InferOutput<typeof options>> = {
   type: 'writer',
   options,
-  filesOf: ({ files }, directory) => files.map((file) => resolve(directory, file)),
+  filesOf: ({ path }, directory) => path.map((file) => resolve(directory, file)),
   create: () => {
     throw new Error('reading a configuration creates no adapter');
   },
@@ -20,20 +20,20 @@ const writer: AdapterDefinition<v.InferOutput<typeof options>> = {
 const AROUND = { ...surroundings(), adapters: [writer] };
 
 function configured(sinks: Readonly<Record<string, readonly string[]>>, rest: object = {}): string {
-  const written = Object.entries(sinks).map(([name, files]) => [name, { type: 'writer', files }]);
+  const written = Object.entries(sinks).map(([name, files]) => [name, { type: 'writer', path: files }]);
   return JSON.stringify({ version: 1, sinks: Object.fromEntries(written), ...rest });
 }
 
 test('a file that two sinks would write is a fault, however its path is written', () => {
   assert.deepEqual(faultsOf(configured({ a: ['x', 'events'], b: ['/etc/bridge/y/../events', 'z'] }), AROUND), [
-    'sinks.b: writes /etc/bridge/events, as sinks.a does: give each its own file',
+    'sinks.b.path: writes /etc/bridge/events, as sinks.a does: give each its own file',
   ]);
   assert.deepEqual(Object.keys(configOf(configured({ a: ['x'], b: ['y'] }), AROUND).sinks), ['a', 'b']);
 });
 
 test('a file among those of the store is a fault', () => {
   assert.deepEqual(faultsOf(configured({ a: ['data/events'] }, { store: { path: './data' } }), AROUND), [
-    'sinks.a: writes /etc/bridge/data/events, in the folder of the store: name another folder',
+    'sinks.a.path: writes /etc/bridge/data/events, in the folder of the store: name another folder',
   ]);
   assert.deepEqual(faultsOf(configured({ a: ['data/logs/events'] }, { store: { path: './data' } }), AROUND), []);
 });
