@@ -10,6 +10,7 @@ test('the package holds the program, scenarios, page, templates, types and docum
   const needed = [
     ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'dist/main.js', 'dist/simulator.js', 'dist/types/simulator.d.ts'],
     'dist/THIRD-PARTY-NOTICES',
+    'dist/sbom.cdx.json',
     ...['dist/consumer.js', 'dist/types/consumer.d.ts', 'docs/receive/consumer.md'],
     ...names('src/simulator/scenarios', 'dist/scenarios'),
     ...names('src/simulator/page', 'dist/page'),
@@ -21,7 +22,7 @@ test('the package holds the program, scenarios, page, templates, types and docum
     [],
   );
   const known =
-    /^(package\.json|[A-Z]+(\.md)?|docs\/.+|dist\/[\w-]+\.js(\.map)?|dist\/THIRD-PARTY-NOTICES|dist\/types\/[\w/-]+\.d\.ts|dist\/scenarios\/[\w-]+\.yaml|dist\/templates\/[\w-]+\.liquid|dist\/page\/[\w-]+\.(html|css|js|svg))$/;
+    /^(package\.json|[A-Z]+(\.md)?|docs\/.+|dist\/[\w-]+\.js(\.map)?|dist\/THIRD-PARTY-NOTICES|dist\/sbom\.cdx\.json|dist\/types\/[\w/-]+\.d\.ts|dist\/scenarios\/[\w-]+\.yaml|dist\/templates\/[\w-]+\.liquid|dist\/page\/[\w-]+\.(html|css|js|svg))$/;
   assert.deepEqual(
     packedPaths.filter((path) => !known.test(path)),
     [],
