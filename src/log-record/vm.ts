@@ -6,7 +6,7 @@ import type { LogRecord } from './log-record.ts';
 export interface ObservingVm {
   readonly name: string | null;
   readonly vmId: string | null;
-  /** As instance metadata writes it; the CloudEvents' source is a scope of several VMs and never this. */
+  /** As instance metadata writes it, or in lower case by the names in `source` and of the VM; resource ids compare without case. */
   readonly resourceId: string | null;
   readonly subscriptionId: string | null;
   readonly location: string | null;
@@ -15,7 +15,9 @@ export interface ObservingVm {
   readonly tags: Readonly<Record<string, unknown>>;
 }
 
-const SCOPE = /^\/subscriptions\/([^/]+)\/resourcegroups\//;
+const SCOPE = /^(\/subscriptions\/([^/]+)\/resourcegroups\/[^/]+)(?:\/providers\/microsoft\.compute\/virtualmachinescalesets\/([^/]+))?/;
+/** Of a scale set in uniform orchestration, whose machines are NAME_NUMBER; in the flexible one eight letters and digits follow. */
+const INSTANCE = /^(.+)_(\d{1,7})$/;
 
 export function observingVm({ data, attributes, host }: LogRecord): ObservingVm {
   const { observer } = data;
@@ -24,16 +26,28 @@ export function observingVm({ data, attributes, host }: LogRecord): ObservingVm 
     const value = vm[field];
     return typeof value === 'string' ? value : null;
   };
+  const source = SCOPE.exec(String(attributes['source']));
   return {
     name: host,
     vmId: read('vmId'),
-    resourceId: read('resourceId'),
-    subscriptionId: read('subscriptionId') ?? SCOPE.exec(String(attributes['source']))?.[1] ?? null,
+    resourceId: read('resourceId') ?? resourceOf(source, host),
+    subscriptionId: read('subscriptionId') ?? source?.[2] ?? null,
     location: read('location'),
     zone: read('zone'),
     vmSize: read('vmSize'),
     tags: isObject(vm['tags']) ? vm['tags'] : {},
   };
+}
+
+/** Null where the source is no scope of Azure, or the VM's name unknown. */
+function resourceOf(source: RegExpExecArray | null, host: string | null): string | null {
+  const [, group, , scaleSet] = source ?? [];
+  if (group === undefined || host === null) return null;
+  const name = host.toLowerCase();
+  const compute = `${group}/providers/microsoft.compute`;
+  const [, stem, instance] = INSTANCE.exec(name) ?? [];
+  const isUniform = scaleSet !== undefined && stem === scaleSet;
+  return isUniform ? `${compute}/virtualmachinescalesets/${scaleSet}/virtualmachines/${instance}` : `${compute}/virtualmachines/${name}`;
 }
 
 /** Trace and span id of a W3C `traceparent`; null where there is none. */

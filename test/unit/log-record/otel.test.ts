@@ -50,7 +50,7 @@ test('time, severity, name, body and trace stand in the places that the data mod
   assert.deepEqual([blind.traceId, blind.spanId], [null, null]);
 });
 
-test('the resource is the VM, with its id of Azure where instance metadata told it, and never one put together', () => {
+test('the resource is the VM, with its id as instance metadata tells it, or else by the scope and its name', () => {
   assert.deepEqual(otelRecord(withVm()).resource, {
     'cloud.provider': 'azure',
     'cloud.platform': 'azure.vm',
@@ -63,8 +63,19 @@ test('the resource is the VM, with its id of Azure where instance metadata told 
     'host.type': 'Standard_D2s_v5',
     'service.name': 'scheduled-events-bridge',
   });
-  const named = recordOf(eventChange(), { source: '/subscriptions/s/resourcegroups/g/virtualmachines/westno_0' });
-  assert.equal(otelRecord(named).resource['cloud.resource_id'], undefined);
+  const resourceId = (source: string, name: string | null = 'Web_0') => {
+    const named = recordOf(eventChange(), { source, observer: { name, id: 'id' } });
+    return otelRecord(named).resource['cloud.resource_id'];
+  };
+  const compute = '/subscriptions/s/resourcegroups/g/providers/microsoft.compute';
+  assert.equal(resourceId('/subscriptions/s/resourcegroups/g'), `${compute}/virtualmachines/web_0`);
+  assert.equal(resourceId('/subscriptions/s/resourcegroups/g/virtualmachines/web_0'), `${compute}/virtualmachines/web_0`);
+  const web = `${compute}/virtualmachinescalesets/web`;
+  assert.equal(resourceId(web), `${web}/virtualmachines/0`);
+  for (const name of ['web_1a2b3c4d', 'web_12345678', 'other_0', 'web'])
+    assert.equal(resourceId(web, name), `${compute}/virtualmachines/${name}`, 'flexible orchestration');
+  assert.equal(resourceId('https://example.com/vms'), undefined);
+  assert.equal(resourceId(web, null), undefined);
 });
 
 test('a tag keeps its own name', () => {

@@ -13,6 +13,10 @@ test('a record is written as the specification writes it: times and integers as 
     attributes: [
       { key: 'cloud.provider', value: { stringValue: 'azure' } },
       { key: 'cloud.platform', value: { stringValue: 'azure.vm' } },
+      {
+        key: 'cloud.resource_id',
+        value: { stringValue: '/subscriptions/s/resourcegroups/g/providers/microsoft.compute/virtualmachines/westno_0' },
+      },
       { key: 'cloud.account.id', value: { stringValue: 's' } },
       { key: 'host.name', value: { stringValue: 'WestNO_0' } },
       { key: 'service.name', value: { stringValue: 'scheduled-events-bridge' } },
