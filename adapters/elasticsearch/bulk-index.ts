@@ -14,6 +14,7 @@ export class BulkIndex implements HttpSinkKind {
   readonly inFlight = 4;
   /** A document has the attributes, the data and what the schema says of them. */
   readonly growth = 2;
+  readonly base = clusterBase;
   readonly credentials = 'apiKey, password or headers';
   readonly authorization: Authorization;
   readonly #options: ElasticsearchOptions;
@@ -44,6 +45,13 @@ export class BulkIndex implements HttpSinkKind {
     if (fault === null && Array.isArray(items)) return null;
     throw fault ?? faults.noAnswer(answer.status, 'what an empty bulk request leads to');
   }
+}
+
+/** `url` may be that of the cluster or lead to its bulk requests. */
+function clusterBase(url: URL): URL {
+  const base = new URL(url);
+  base.pathname = url.pathname.replace(/\/_bulk\/*$/, '');
+  return base;
 }
 
 function bulk(body: SinkRequest['body']): SinkRequest {

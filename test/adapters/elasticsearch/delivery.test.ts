@@ -12,7 +12,7 @@ import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { adapterLane } from '../adapter-lane.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
-import { type ElasticsearchSetup, startElasticsearch } from './start-elasticsearch.ts';
+import { createElasticsearch, type ElasticsearchSetup, startElasticsearch } from './start-elasticsearch.ts';
 
 const never = new AbortController().signal;
 
@@ -30,6 +30,18 @@ test('a document is created under the hash of the CloudEvent’s source and id, 
   assert.deepEqual([index, id], ['logs-x-y', createHash('sha256').update(`${event.source}\n${event.id}`).digest('hex')]);
   assert.equal(source['@timestamp'], event.time);
   assert.equal((source['event'] as { id: string }).id, event.id);
+});
+
+test('url may be that of the cluster or of its bulk requests; a path before them is kept', async (t) => {
+  const { far } = await startElasticsearch(t);
+  for (const path of ['', '/', '/_bulk', '/_bulk/', '/search', '/search/_bulk']) {
+    assert.deepEqual(await createElasticsearch(t, { options: { url: `${far.url}${path}` } }).deliver({}), ['accepted'], path);
+  }
+  const usual = Array.from({ length: 4 }, () => '/_bulk');
+  assert.deepEqual(
+    far.receiver.requests.map(({ path }) => path),
+    [...usual, '/search/_bulk', '/search/_bulk'],
+  );
 });
 
 test('several VMs that see one event make one document, and each of them has delivered', async (t) => {
