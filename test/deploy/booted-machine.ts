@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { poll } from '../support/poll.ts';
 import { skipWithout } from '../support/systemd.ts';
 import { command } from './command.ts';
+import { StateDisk } from './state-disk.ts';
 
 const RELEASE = 'bookworm';
 const PACKAGES = 'systemd,systemd-sysv,dbus,curl,iproute2,ca-certificates,libstdc++6';
@@ -20,11 +21,13 @@ export const noMachine: string | false = process.env['REQUIRE_SYSTEMD']
 export class BootedMachine implements AsyncDisposable {
   /** Its root folder, seen from outside. */
   readonly root: string;
+  readonly #disk: StateDisk;
   #container: ChildProcess | null = null;
   #leader = '';
 
   private constructor(root: string) {
     this.root = root;
+    this.#disk = new StateDisk(join(root, '../disk'), join(root, 'var/lib/private'));
   }
 
   /** A new machine; its network is its own, with the metadata service's address on lo. */
@@ -33,11 +36,13 @@ export class BootedMachine implements AsyncDisposable {
     const machine = new BootedMachine(join(folder, 'root'));
     makeBase();
     command('cp', ['-a', BASE, machine.root]);
+    machine.#disk.make();
     await machine.start();
     return machine;
   }
 
   async start(): Promise<void> {
+    this.#disk.mount();
     const log = openSync(join(this.root, '../console'), 'a');
     const args = ['--quiet', `--directory=${this.root}`, '--register=no', '--keep-unit', '--private-network', '--boot', '--console=pipe'];
     const container = spawn('systemd-nspawn', args, { stdio: ['ignore', log, log] });
@@ -59,15 +64,18 @@ export class BootedMachine implements AsyncDisposable {
     await this.start();
   }
 
-  /** Every process ends in the middle of what it does. */
+  /** The disk takes nothing more, under the running system, and loses what was not flushed; then every process ends. */
   async cutPower(): Promise<void> {
     if (this.#container === null) return;
+    this.#disk.cutPower();
     if (this.#leader !== '') process.kill(Number(this.#leader), 'SIGKILL');
     await this.#gone();
+    this.#disk.unmount();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.cutPower();
+    this.#disk.unmount();
     rmSync(join(this.root, '..'), { recursive: true, force: true });
   }
 

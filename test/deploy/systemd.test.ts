@@ -14,9 +14,11 @@ const DROP_IN = '/etc/systemd/system/scheduled-events-bridge.service.d/test.conf
 
 let machine: BootedMachine;
 let packages = '';
+let newer = '';
 before(async () => {
   if (noMachine) return;
   packages = builtPackages();
+  newer = builtPackages('0.1.1');
   machine = await BootedMachine.boot();
 });
 after(async () => {
@@ -176,11 +178,29 @@ test('an upgrade keeps configuration and state, and the new version delivers wha
   const eventId = schedule(machine);
   await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
   const [config, pid] = [machine.read(CONFIG), machine.property('MainPID')];
-  install(machine, builtPackages('0.1.1'));
+  install(machine, newer);
   await active();
   assert.notEqual(machine.property('MainPID'), pid, 'the new version runs');
   assert.equal(machine.read(CONFIG), config);
   machine.run('systemctl', 'start', 'receiver');
+  assert.equal(await received(machine, eventId), 1);
+  install(machine, packages);
+  await ready(machine);
+});
+
+test('a disk that is full at an upgrade: the new version says so, and delivers once there is room', options, async () => {
+  machine.try('dd', 'if=/dev/zero', 'of=/var/lib/private/ballast', 'bs=1M');
+  const eventId = schedule(machine);
+  const health = () => machine.try('scheduled-events-bridge', 'health', '--config', CONFIG);
+  await poll(
+    () => health().stderr.includes('nothing can be stored'),
+    () => journal(machine),
+    60_000,
+  );
+  install(machine, newer);
+  assert.equal(health().status, 1);
+  machine.run('rm', '/var/lib/private/ballast');
+  await ready(machine);
   assert.equal(await received(machine, eventId), 1);
   install(machine, packages);
   await ready(machine);
@@ -207,7 +227,9 @@ test('removed, configuration and state stay; purged, both are gone', options, ()
   assert.deepEqual(kept, [true, true]);
   assert.equal(machine.try('systemctl', 'is-active', 'scheduled-events-bridge').stdout.trim(), 'inactive');
   machine.run('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
-  const left = machine.try('find', '/etc', '/var', '/usr', '-xdev', '-name', '*scheduled-events-bridge*').stdout.split('\n');
+  const left = machine
+    .try('find', '/etc', '/var', '/var/lib/private', '/usr', '-xdev', '-name', '*scheduled-events-bridge*')
+    .stdout.split('\n');
   assert.deepEqual(
     left.filter((path) => path !== '' && !/\/(dpkg|apt|journal)\//.test(path) && !path.startsWith(join(DROP_IN, '..'))),
     [],
