@@ -148,7 +148,7 @@ export class Lane implements AsyncDisposable {
     this.#hold = null;
     if (this.#dispatcher.breaker.isRetired) return this.#expire(now);
     if (now.elapsedMs < this.#dispatcher.breaker.blockedUntilMs) return this.#dispatcher.breaker.blockedUntilMs;
-    if (this.#settlements.isFull) return null;
+    if (this.#settlements.isFull(this.#options.adapter.limits.batch)) return null;
     if (!this.#dispatcher.breaker.isOpen) return this.#fill(now);
     this.#hold = this.#supply.shortage([]);
     return this.#hold ? this.#hold.untilMs : this.#probe(now);

@@ -6,7 +6,7 @@ import type { Queue } from '../outbox/queue.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import { backoffMs } from './backoff.ts';
 
-/** So many outcomes may wait for their write; beyond them nothing more is sent. */
+/** So many outcomes may wait for their write; beyond them nothing more is sent, but beside those of one batch the next one is. */
 const MOST_UNWRITTEN = 64;
 
 export interface SettlementsOptions {
@@ -31,9 +31,9 @@ export class OutcomeWriter {
     this.#options = options;
   }
 
-  /** So much waits that no more deliveries may begin. */
-  get isFull(): boolean {
-    return this.#settlements.length >= MOST_UNWRITTEN;
+  /** So much waits that no more deliveries may begin. @param batch members that a call may have */
+  isFull(batch: number): boolean {
+    return this.#settlements.length >= (this.#failures > 0 ? MOST_UNWRITTEN : Math.max(MOST_UNWRITTEN, batch + 1));
   }
 
   /** Is written with whatever else arrives now; then `whenWritten` runs. */

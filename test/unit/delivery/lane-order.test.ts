@@ -210,6 +210,21 @@ test('a long queue costs few writes, and little memory at once', async () => {
   assert.ok(Math.max(...store.asked.map(({ except }) => except.length)) <= 128);
 });
 
+test('the next batch is under way while what became of the last one is written', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ limits: { inFlight: 1, batch: 100 } });
+  for (let index = 0; index < 300; index++) queue(`k${index}`);
+  const callsAtWrites: number[] = [];
+  const settle = store.settle.bind(store);
+  store.settle = (...written: Parameters<typeof settle>) => {
+    callsAtWrites.push(adapter.calls.length);
+    settle(...written);
+  };
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 300);
+  assert.equal(callsAtWrites[0], 2);
+});
+
 test('an idle lane has no timer and asks nothing', async () => {
   const { lane, queue, time, store } = laneFixture();
   queue('a');
