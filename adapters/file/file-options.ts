@@ -49,7 +49,7 @@ export const fileOptions = v.strictObject({
     v.description('A line: json (the CloudEvent), record (a flat log record in JSON), cef or text. Default json.'),
   ),
   rotate: v.exactOptional(rotate),
-  maxBatch: v.pipe(v.optional(count(MOST_MEMBERS), 100), v.description('So many lines in one write at most. Default 100.')),
+  maxBatch: v.pipe(v.optional(count(MOST_MEMBERS), 500), v.description('So many lines in one write at most. Default 500.')),
   maxBatchBytes: v.pipe(
     v.optional(sizeBetween(4 * 1024, 64 * 1024 ** 2, 'must be from 4KiB to 64MiB'), '1MiB'),
     v.description('How much one write may hold; a CloudEvent that is larger by itself goes alone. Default 1MiB.'),

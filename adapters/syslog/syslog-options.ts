@@ -94,8 +94,8 @@ const entries = {
     v.description('How long connecting and handing a batch over may take, without settle. Default 10s.'),
   ),
   maxBatch: v.pipe(
-    v.optional(wholeNumber(1, MOST_MEMBERS), 100),
-    v.description('So many CloudEvents are written together at most. Default 100.'),
+    v.optional(wholeNumber(1, MOST_MEMBERS), 500),
+    v.description('So many CloudEvents are written together at most. Default 500.'),
   ),
   maxBatchBytes: v.pipe(
     v.optional(sizeBetween(4 * 1024, 64 * 1024 ** 2, '4KiB to 64MiB'), '1MiB'),

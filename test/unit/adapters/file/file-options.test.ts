@@ -13,7 +13,7 @@ test('a path is enough', () => {
   assert.deepEqual(v.parse(fileOptions, { path: 'events' }), {
     path: 'events',
     format: 'json',
-    maxBatch: 100,
+    maxBatch: 500,
     maxBatchBytes: 1024 ** 2,
     timeout: 10_000,
   });

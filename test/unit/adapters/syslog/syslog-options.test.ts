@@ -23,7 +23,7 @@ test('a server alone is enough, and the rest has defaults', () => {
     maxBytes: 64 * 1024,
     settle: 1000,
     timeout: 10_000,
-    maxBatch: 100,
+    maxBatch: 500,
     maxBatchBytes: 1024 ** 2,
   });
   assert.equal(v.parse(syslogOptions, { server: 'udp://logs.example.com:514' }).maxBytes, 8 * 1024);
