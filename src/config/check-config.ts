@@ -5,12 +5,13 @@ import type { AdapterDefinition, OptionFault } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import { type Fault, formatFault, formatPath, type Path, unknownKey } from '../schema/faults.ts';
 import { isMapping, validate } from '../schema/validate.ts';
+import type { Written } from './changes.ts';
 import type { Config, SinkConfig, SourceConfig } from './config.ts';
 import { httpFaults, proofFaults, quorumFaults, serverTlsFaults, tokenFaults, unreachableRules } from './cross-checks.ts';
-import { fingerprint } from './fingerprint.ts';
+import { fingerprint, withHashes } from './fingerprint.ts';
 import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
 import { SECTIONS } from './sections.ts';
-import { type ReadSink, readSinks, sharedFiles } from './sinks.ts';
+import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
 import { type ReadSource, readSources, sharedStreams, silentApprovers } from './sources.ts';
 import { exposedFiles, similarNames, type Warning } from './warnings.ts';
 
@@ -19,7 +20,15 @@ export interface ConfigSurroundings extends Surroundings {
   readonly adapters: readonly AdapterDefinition<unknown>[];
 }
 
-export type CheckedConfig = { readonly options: Config; readonly warnings: readonly Warning[] } | { readonly faults: readonly Fault[] };
+/** A configuration without a fault. */
+export interface ValidConfig {
+  readonly options: Config;
+  readonly warnings: readonly Warning[];
+  /** To compare it with another one. */
+  readonly written: Written;
+}
+
+export type CheckedConfig = ValidConfig | { readonly faults: readonly Fault[] };
 
 const KEYS = ['version', ...Object.keys(SECTIONS), 'sinks'];
 
@@ -80,7 +89,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const store = section('store', SECTIONS.store);
   const http = section('http', SECTIONS.http);
   const approvals = section('approvals', SECTIONS.approvals);
-  const { sinks, faults: sinkFaults } = readSinks(file['sinks'], around.adapters);
+  const { sinks, faults: sinkFaults } = readSinks(sinksOf(file), around.adapters);
   const { sources, faults: sourceFaults } = readSources(file['approvals'], around.adapters);
   faults.push(...sinkFaults, ...sourceFaults, ...silentApprovers(file['approvals']));
 
@@ -103,7 +112,8 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
   const withSources = { ...approvals, sources: Object.fromEntries(sources.flatMap(sourceConfig)) };
   const options = { metadata, cloudevents, publish, store: { ...store, path: folder }, http, approvals: withSources, sinks: named };
-  return { checked: { options, warnings: [...similarNames(approvals, http), ...exposedFiles(outputs, file, around)] }, judgeable };
+  const warnings = [...similarNames(approvals, http), ...exposedFiles(outputs, file, around)];
+  return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, judgeable };
 }
 
 function versionFaults(version: unknown): Fault[] {

@@ -12,12 +12,16 @@ export type ReadSink = ReadEntry<AdapterDefinition<unknown>, SinkCommon>;
 /** Without the section, the data goes to standard output. */
 const DEFAULT_SINKS = { stdout: { type: 'stdout' } };
 
-/** `sinks` as the file has it, undefined where it has none. */
+/** `sinks` as the file has it, or what stands for it. */
+export function sinksOf(file: Readonly<Record<string, unknown>>): unknown {
+  return file['sinks'] === undefined ? DEFAULT_SINKS : file['sinks'];
+}
+
+/** @param section from `sinksOf` */
 export function readSinks(
-  sinks: unknown,
+  section: unknown,
   adapters: readonly AdapterDefinition<unknown>[],
 ): { readonly sinks: readonly ReadSink[]; readonly faults: readonly Fault[] } {
-  const section = sinks === undefined ? DEFAULT_SINKS : sinks;
   if (!isMapping(section)) return { sinks: [], faults: [{ path: 'sinks', message: 'must be a mapping from names to sinks' }] };
   const types = adapters.map((definition) => ({ type: definition.type, options: definition.options, definition }));
   const { entries, faults } = readEntries(section, { at: ['sinks'], noun: 'sink', types, common: sinkCommon });

@@ -38,7 +38,11 @@ test('the shortest configuration has every default', () => {
 
 test('without a configuration every default holds', () => {
   const { adapters, env, directory } = surroundings();
-  assert.deepEqual(defaultConfig({ adapters, env, directory }), { options: configOf('version: 1'), warnings: [] });
+  assert.deepEqual(defaultConfig({ adapters, env, directory }), {
+    options: configOf('version: 1'),
+    warnings: [],
+    written: { version: 1, sinks: { stdout: { type: 'stdout' } } },
+  });
 });
 
 test('everything that may be given arrives in the units of the program', () => {
