@@ -19,6 +19,7 @@ import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';
 import { parseHold } from './requests/hold-requests.ts';
 import { tooLong } from './requests/lengths.ts';
 import { keyOf, parseStartRequests } from './requests/start-requests.ts';
+import type { RulesOptions } from './rules/rules-in-force.ts';
 import { type ApprovalsParts, connectStages, type Stages } from './stages.ts';
 import type { ApprovalTransaction } from './store.ts';
 import type { EventRecord } from './views/event-record.ts';
@@ -58,6 +59,20 @@ export class Approvals implements AsyncDisposable {
     // The reviews begin to post, so what may fail comes before them.
     this.#intake.load();
     this.#stages.reviews.load();
+  }
+
+  /**
+   * From now on these rules: votes that they no longer allow become void, and a policy's decision that is not yet submitted is made anew. Where
+   * that cannot be stored, the rules before go on. @throws BridgeError BRIDGE_STORE_*
+   */
+  reload(options: RulesOptions): void {
+    const undo = this.#stages.rules.replace(options);
+    try {
+      this.#stages.reviews.again();
+    } catch (error) {
+      undo();
+      throw error;
+    }
   }
 
   /**
@@ -182,12 +197,13 @@ export class Approvals implements AsyncDisposable {
 
   /** `sentMs`: when a message was sent, in milliseconds since 1970; null for what is asked for now. */
   #context(sentMs: number | null = null): CheckContext {
-    const { store, ports, approvers } = this.#parts;
+    const { store, ports } = this.#parts;
+    const { rules } = this.#stages;
     return {
-      ...{ rules: this.#stages.rules, store, events: ports.events(), sentMs },
+      ...{ rules, store, events: ports.events(), sentMs },
       approvalOf: (key, occurrence) => this.#stages.ledger.approvalOf(key, occurrence),
       matterOf: (known) => this.#stages.ledger.matterOf(known),
-      isAdmin: (approver) => approvers[approver]?.admin === true,
+      isAdmin: (approver) => rules.approvers[approver]?.admin === true,
     };
   }
 

@@ -10,33 +10,17 @@ import { Deadlines } from './record/deadlines.ts';
 import { decideWhenDue } from './record/decide-when-due.ts';
 import { Ledger } from './record/ledger.ts';
 import { Reviews } from './record/reviews.ts';
-import type { GroupOptions, PolicyOptions, Required, ScopeOptions } from './rules/options.ts';
-import { compilePolicy } from './rules/policy.ts';
 import { isProtected } from './rules/protection.ts';
-import type { Rules } from './rules/quorum.ts';
-import { compileScope } from './rules/scope.ts';
+import { RulesInForce, type RulesOptions } from './rules/rules-in-force.ts';
 import type { ApprovalStore } from './store.ts';
 import { BridgeTurn } from './submit/bridge-turn.ts';
 import { Submitter } from './submit/submitter.ts';
 import { Queries } from './views/queries.ts';
 
-export interface ApproverOptions {
-  readonly scope?: ScopeOptions;
-  /** May release the holds of others, too. */
-  readonly admin?: boolean;
-}
-
-export interface ApprovalsParts extends AuditTrailParts {
+export interface ApprovalsParts extends AuditTrailParts, RulesOptions {
   readonly store: ApprovalStore;
   readonly ports: ApprovalPorts;
   readonly deps: Deps;
-  /** By name, in the order of the configuration. */
-  readonly approvers: Readonly<Record<string, ApproverOptions>>;
-  readonly required: Required;
-  readonly policy: PolicyOptions | null;
-  readonly group: GroupOptions;
-  /** Everything but the StartRequest and approval.submitted. */
-  readonly dryRun: boolean;
   /** Whether each bridge of the group reads the messages of this source. */
   readonly isShared: (source: string) => boolean;
   /** What became of each message of a source, for metrics. */
@@ -44,7 +28,7 @@ export interface ApprovalsParts extends AuditTrailParts {
 }
 
 export interface Stages {
-  readonly rules: Rules;
+  readonly rules: RulesInForce;
   readonly turn: BridgeTurn;
   readonly deadlines: Deadlines;
   readonly ledger: Ledger;
@@ -56,22 +40,17 @@ export interface Stages {
 
 /** They do nothing yet. */
 export function connectStages(parts: ApprovalsParts): Stages {
-  const rules = compileRules(parts);
-  const turn = new BridgeTurn(parts);
+  const rules = new RulesInForce(parts);
+  const turn = new BridgeTurn({ ...parts, rules });
   const turnMs = (approval: EventApproval) => turn.ms(approval);
   const chronicle = new AuditTrail(parts);
   const deadlines = new Deadlines(parts.deps);
-  const ledger = new Ledger({ ...parts, policy: rules.policy, deadlines });
+  const ledger = new Ledger({ ...parts, policy: (event, nowMs) => rules.policy(event, nowMs), deadlines });
   const shared = { ...parts, rules, chronicle, ledger, turnMs };
   decideWhenDue({ ...shared, deadlines });
   const commands = new Commands(shared);
   const reviews = new Reviews({ ...shared, mayHavePosted: (approval) => turn.mayHaveCome(approval) });
   const answers = new Answers({ ...shared, reviews });
-  const submissions = new Submitter({ ...shared, answers, isProtected: (approval) => isProtected(approval, parts.approvers) });
+  const submissions = new Submitter({ ...shared, answers, isProtected: (approval) => isProtected(approval, rules.approvers) });
   return { rules, turn, deadlines, ledger, commands, reviews, submissions, views: new Queries(shared) };
-}
-
-function compileRules({ approvers, policy, required, dryRun }: ApprovalsParts): Rules {
-  const scopes = new Map(Object.entries(approvers).map(([name, { scope }]) => [name, compileScope(scope ?? {})]));
-  return { policy: compilePolicy(policy, required), scopes, dryRun };
 }

@@ -45,6 +45,14 @@ export class Reviews {
     ledger.commit([...lost, ...reviews]);
   }
 
+  /** Every event that is Scheduled, by rules that have changed. @throws BridgeError BRIDGE_STORE_*, and then nothing has */
+  again(): void {
+    const { ports, deps, ledger } = this.#parts;
+    const at = now(deps);
+    const scheduled = [...ports.events().values()].filter(({ event }) => event.eventStatus === 'Scheduled');
+    ledger.commit(scheduled.map((known) => this.review(known, ledger.approvalOf(known.key, known.occurrence), at)));
+  }
+
   /** What the changes of a document make of approvals. */
   observe(changes: readonly EventChange[]): Pending {
     return together(

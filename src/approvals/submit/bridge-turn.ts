@@ -4,11 +4,11 @@ import type { Instant } from '../../model/events.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 import { turnMs } from '../rules/group-order.ts';
-import type { GroupOptions } from '../rules/options.ts';
+import type { RulesInForce } from '../rules/rules-in-force.ts';
 import { FRESH_MS } from './start-queue.ts';
 
 export interface BridgeTurnParts {
-  readonly group: GroupOptions;
+  readonly rules: Pick<RulesInForce, 'group'>;
   readonly ports: Pick<ApprovalPorts, 'events' | 'ownName' | 'lastGoodAt'>;
   readonly deps: Deps;
 }
@@ -28,9 +28,9 @@ export class BridgeTurn {
 
   /** Milliseconds until this bridge posts, 0 where it may; null where it never does. */
   ms(approval: EventApproval, at = now(this.#parts.deps)): number | null {
-    const { group, ports } = this.#parts;
+    const { rules, ports } = this.#parts;
     const event = ports.events().get(approval.key)?.event ?? null;
-    return turnMs(approval, event, { group, ownName: ports.ownName(), startedAt: this.#startedAt ?? at, at });
+    return turnMs(approval, event, { group: rules.group, ownName: ports.ownName(), startedAt: this.#startedAt ?? at, at });
   }
 
   /**

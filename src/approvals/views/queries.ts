@@ -6,8 +6,7 @@ import type { Ledger } from '../record/ledger.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import { keyOf } from '../requests/start-requests.ts';
 import { rankOf } from '../rules/group-order.ts';
-import type { GroupOptions } from '../rules/options.ts';
-import type { Rules } from '../rules/quorum.ts';
+import type { RulesInForce } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
 import { type Summary, summaryOf } from './result.ts';
@@ -16,11 +15,10 @@ import { type Summary, summaryOf } from './result.ts';
 export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
 
 export interface ViewsParts {
-  readonly rules: Rules;
+  readonly rules: RulesInForce;
   readonly ledger: Pick<Ledger, 'approvalOf' | 'matterOf' | 'open'>;
   readonly store: Pick<ApprovalStore, 'approvals' | 'known'>;
   readonly ports: Pick<ApprovalPorts, 'events' | 'ownName'>;
-  readonly group: GroupOptions;
   readonly deps: Deps;
   /** Milliseconds until this bridge posts what is decided; null where it never does. */
   readonly turnMs: (approval: EventApproval) => number | null;
@@ -44,7 +42,8 @@ export class Queries {
 
   /** All that became of the approvals of an event, also of one that has ended. @throws BridgeError BRIDGE_STORE_* */
   life(eventId: string, range: RecordRange): EventRecord | Refusal {
-    const { rules, ledger, store, ports, deps, group } = this.#parts;
+    const { rules, ledger, store, ports, deps } = this.#parts;
+    const { group } = rules;
     const key = keyOf(eventId);
     const last = store.known.lastOccurrence(key);
     if (last === null)
