@@ -1,13 +1,19 @@
-// Configured sinks → an adapter and a lane for each, and which of them get a change.
+// Configured sinks → an adapter and a lane for each, and what a reload makes of them.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { AdapterMemory } from '../../adapters/adapter.ts';
-import type { Config } from '../config/config.ts';
+import { touches } from '../config/changes.ts';
+import type { Config, SinkConfig } from '../config/config.ts';
 import { Lane } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
 import { type ManagedAdapter, manageAdapter } from '../delivery/managed-adapter.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
+import { filesOf, SinkLane } from './sink-lane.ts';
+
+/** For deliveries under way to a sink that is removed. */
+const REMOVAL_GRACE_MS = 8000;
 
 export interface SinksParts {
   readonly config: Pick<Config, 'sinks'>;
@@ -25,25 +31,49 @@ export interface SinkReports {
 /** One for each bridge. Does nothing before `open`. */
 export class Sinks {
   readonly #parts: SinksParts;
-  #lanes = new Map<string, Lane>();
+  #sinks: Config['sinks'];
+  #reports: SinkReports | null = null;
+  #lanes = new Map<string, SinkLane>();
+  /** Lanes of sinks that were removed, until the store knows that they are. */
+  readonly #leaving = new Set<SinkLane>();
 
   constructor(parts: SinksParts) {
     this.#parts = parts;
+    this.#sinks = parts.config.sinks;
   }
 
   /** Tells the store which sinks there are, then lets a lane for each deliver what the store holds for it. Once, or again after `close`. */
-  open({ onAttempt, onState }: SinkReports): void {
+  open(reports: SinkReports): void {
     this.#syncStore();
-    const { config, outbox, deps, logger, stdout } = this.#parts;
-    this.#lanes = new Map(
-      Object.entries(config.sinks).map(([name, { retry }]) => {
-        const own = logger.child({ area: 'delivery', sink: name });
-        const adapter = createAdapter(name, config, { deps, logger: own, stdout, memory: memoryOf(name, outbox) });
-        const reports = { onAttempt: onAttempt.bind(null, name), onState: onState.bind(null, name) };
-        return [name, new Lane({ name, adapter, store: outbox.queue, retry, deps, logger: own, ...reports })];
-      }),
-    );
-    for (const lane of this.#lanes.values()) lane.start();
+    this.#reports = reports;
+    this.#lanes = new Map();
+    this.#leaving.clear();
+    for (const [name, config] of Object.entries(this.#sinks)) this.#laneOf(name).take(config);
+  }
+
+  /** What a reload asks of the store before anything of it holds: its new sinks. @throws BridgeError BRIDGE_STORE_* */
+  prepare({ sinks }: Pick<Config, 'sinks'>): void {
+    if (this.#reports === null) return;
+    const added = Object.entries(sinks).filter(([name]) => !Object.hasOwn(this.#sinks, name));
+    this.#tell(this.#parts.outbox.sinks.put(added.map(configuredSink)));
+  }
+
+  /**
+   * From now on these. A sink of which no path, or its filter alone, has changed keeps its lane. Resolves when no delivery to a removed one
+   * runs any more.
+   */
+  async reload({ sinks }: Pick<Config, 'sinks'>, paths: readonly string[]): Promise<void> {
+    const before = this.#sinks;
+    this.#sinks = sinks;
+    if (this.#reports === null) return;
+    const gone = Object.keys(before).filter((name) => !Object.hasOwn(sinks, name));
+    const removed = gone.map((name) => this.#remove(name));
+    for (const [name, config] of Object.entries(sinks)) {
+      const own = paths.filter((path) => touches([path], `sinks.${name}`));
+      if (own.some((path) => !isOfFilter(path, name))) this.#laneOf(name).take(config);
+      else if (own.length > 0) this.#refilter(name, config);
+    }
+    await Promise.all(removed);
   }
 
   /** New rows are queued, by this process or another. */
@@ -53,24 +83,98 @@ export class Sinks {
 
   /** By name; empty before `open`. */
   status(): ReadonlyMap<string, LaneStatus> {
-    return new Map([...this.#lanes].map(([name, lane]) => [name, lane.status()]));
+    return new Map([...this.#lanes].flatMap(([name, lane]) => statusOf(name, lane)));
   }
 
   /** Lets running deliveries end, for so long at most. */
   async close(graceMs: number): Promise<void> {
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.close(graceMs)));
+    this.#reports = null;
+    await Promise.all([...this.#lanes.values(), ...this.#leaving].map((lane) => lane.close(graceMs)));
+  }
+
+  #laneOf(name: string): SinkLane {
+    const { outbox, deps, logger } = this.#parts;
+    const known = this.#lanes.get(name);
+    if (known !== undefined) return known;
+    const lane: SinkLane = new SinkLane({
+      create: (config) => this.#create(name, config),
+      drop: () => {
+        this.#tellRemoved([{ sink: name, deadLettered: outbox.sinks.remove(name) }]);
+        this.#leaving.delete(lane);
+      },
+      obstacles: (config) => this.#endingOf(filesOf(config)),
+      ...{ deps, logger: logger.child({ area: 'delivery', sink: name }) },
+    });
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  #create(name: string, config: SinkConfig): Lane {
+    const { outbox, deps, logger, stdout } = this.#parts;
+    const reports = this.#reports;
+    if (reports === null) throw new RangeError(`sink ${name} is closed`);
+    this.#tell(outbox.sinks.put([configuredSink([name, config])]));
+    const own = logger.child({ area: 'delivery', sink: name });
+    const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger: own, stdout, memory: memoryOf(name, outbox) });
+    const onAttempt = reports.onAttempt.bind(null, name);
+    const onState = reports.onState.bind(null, name);
+    return new Lane({ name, adapter, store: outbox.queue, retry: config.retry, deps, logger: own, onAttempt, onState });
+  }
+
+  #endingOf(files: readonly string[]): readonly Promise<void>[] {
+    return [...this.#lanes.values(), ...this.#leaving].flatMap((lane) => lane.endingOf(files) ?? []);
+  }
+
+  async #remove(name: string): Promise<void> {
+    const lane = this.#laneOf(name);
+    this.#lanes.delete(name);
+    this.#leaving.add(lane);
+    await lane.remove(REMOVAL_GRACE_MS);
+  }
+
+  /** Its lane goes on; a retirement ends, as with every change of a sink. */
+  #refilter(name: string, config: SinkConfig): void {
+    try {
+      this.#tell(this.#parts.outbox.sinks.put([configuredSink([name, config])]));
+      this.#lanes.get(name)?.wake();
+    } catch (error) {
+      this.#parts.logger.error({ err: error, sink: name }, 'that the filter of this sink changed could not be stored: the next start does');
+    }
   }
 
   #syncStore(): void {
-    const { config, outbox, logger } = this.#parts;
-    const configured = Object.entries(config.sinks).map(([name, { type, fingerprint }]) => ({ name, type, fingerprint }));
-    const { added, removed, unretired } = outbox.sinks.sync(configured);
+    const differences = this.#parts.outbox.sinks.sync(Object.entries(this.#sinks).map(configuredSink));
+    this.#tell(differences);
+    this.#tellRemoved(differences.removed);
+  }
+
+  #tell({ added, unretired }: SinkNews): void {
+    const { logger } = this.#parts;
     for (const sink of added) logger.info({ sink }, 'new sink: it gets what happens from now on');
-    for (const { sink, deadLettered } of removed) {
-      logger.warn({ sink, deadLettered }, 'this sink is no longer configured: what was queued for it is dead-lettered as "sink removed"');
-    }
     for (const sink of unretired) logger.info({ sink }, 'the sink was retired; its configuration changed, so it starts again');
   }
+
+  #tellRemoved(removed: readonly { readonly sink: string; readonly deadLettered: number }[]): void {
+    for (const { sink, deadLettered } of removed) {
+      this.#parts.logger.warn(
+        { sink, deadLettered },
+        'this sink is no longer configured: what was queued for it is dead-lettered as "sink removed"',
+      );
+    }
+  }
+}
+
+function statusOf(name: string, lane: SinkLane): [string, LaneStatus][] {
+  const status = lane.status();
+  return status === null ? [] : [[name, status]];
+}
+
+function configuredSink([name, { type, fingerprint }]: readonly [string, SinkConfig]): ConfiguredSink {
+  return { name, type, fingerprint };
+}
+
+function isOfFilter(path: string, name: string): boolean {
+  return path === `sinks.${name}.filter` || path.startsWith(`sinks.${name}.filter.`);
 }
 
 export interface AdapterParts extends Pick<SinksParts, 'deps' | 'logger' | 'stdout'> {

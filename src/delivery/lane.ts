@@ -102,9 +102,14 @@ export class Lane implements AsyncDisposable {
     return this.#report.status(this.#calls.size);
   }
 
-  /** Begins nothing more, lets running calls end for `graceMs`, aborts them, then disposes the adapter. Idempotent, never rejects. */
-  close(graceMs = 10_000): Promise<void> {
-    this.#closed ??= this.#end(graceMs);
+  /**
+   * Begins nothing more, lets running calls end for `graceMs` (null: for as long as they take), aborts them, then disposes the adapter. Never
+   * rejects. Where it is called again, the grace that ends first counts.
+   */
+  close(graceMs: number | null = 10_000): Promise<void> {
+    const cancelGrace = graceMs === null ? () => {} : this.#options.deps.after(graceMs, () => this.#abort.abort());
+    this.#closed ??= this.#end();
+    void this.#closed.then(cancelGrace);
     return this.#closed;
   }
 
@@ -232,12 +237,10 @@ export class Lane implements AsyncDisposable {
     this.#calls.add(call);
   }
 
-  async #end(graceMs: number): Promise<void> {
+  async #end(): Promise<void> {
     this.#closing = true;
     this.#cancelTimer?.();
-    const cancelGrace = this.#options.deps.after(graceMs, () => this.#abort.abort());
     await Promise.all(this.#calls);
-    cancelGrace();
     this.#settlements.close();
     this.#supply.rate.save();
     const { adapter, deps } = this.#options;

@@ -21,14 +21,18 @@ export interface ConfiguredSink {
   readonly fingerprint: string;
 }
 
-/** What `sync` found different, for the log. */
-export interface SinkDifferences {
+/** What is different of sinks that are configured, for the log. */
+export interface SinkNews {
   /** Start with what happens from now on. */
   readonly added: readonly string[];
-  /** No longer configured; how many rows of each were dead-lettered. */
-  readonly removed: readonly { readonly sink: string; readonly deadLettered: number }[];
   /** Were retired, and start again because their configuration changed. */
   readonly unretired: readonly string[];
+}
+
+/** What `sync` found different, for the log. */
+export interface SinkDifferences extends SinkNews {
+  /** No longer configured; how many rows of each were dead-lettered. */
+  readonly removed: readonly { readonly sink: string; readonly deadLettered: number }[];
 }
 
 interface SinkRow {
@@ -73,10 +77,16 @@ export class SinkTables {
 
   /** Takes the configured sinks for the sinks of this store: new ones start from now on, rows of those no longer there are dead-lettered, changed ones start again. */
   sync(configured: readonly ConfiguredSink[]): SinkDifferences {
+    const names = new Set(configured.map(({ name }) => name));
+    const gone = this.names().filter((name) => !names.has(name));
+    const removed = gone.map((sink) => ({ sink, deadLettered: this.remove(sink) }));
+    return { ...this.put(configured), removed };
+  }
+
+  /** As `sync`, of these sinks alone. */
+  put(configured: readonly ConfiguredSink[]): SinkNews {
     const atMs = this.#wallMs();
     const stored = new Map(this.#all.all().map((row) => [row.name, row]));
-    const names = new Set(configured.map(({ name }) => name));
-    const removed = [...stored.keys()].filter((name) => !names.has(name)).map((sink) => ({ sink, deadLettered: this.#drop(sink, atMs) }));
     const added = configured.filter(({ name }) => !stored.has(name));
     const changed = configured.filter(({ name, fingerprint }) => stored.has(name) && stored.get(name)?.fingerprint !== fingerprint);
     if (added.length + changed.length > 0) {
@@ -86,7 +96,7 @@ export class SinkTables {
       });
     }
     const unretired = changed.map(({ name }) => name).filter((name) => (stored.get(name)?.retired_ms ?? null) !== null);
-    return { added: added.map(({ name }) => name), removed, unretired };
+    return { added: added.map(({ name }) => name), unretired };
   }
 
   /** Whether a sink was sent a change of this occurrence. */
@@ -104,8 +114,9 @@ export class SinkTables {
     this.#saveConsent.run(consent, sink);
   }
 
-  /** Gives up its rows and forgets it; ends where it stands if the process dies, and goes on at the next start. */
-  #drop(sink: string, atMs: number): number {
+  /** Gives up its rows, how many is returned, and forgets it; ends where it stands if the process dies, and goes on at the next start. */
+  remove(sink: string): number {
+    const atMs = this.#wallMs();
     let deadLettered = 0;
     for (let step = STEP; step === STEP; deadLettered += step) step = this.#database.transaction(() => this.#bury.run(atMs, sink));
     this.#database.transaction(() => {

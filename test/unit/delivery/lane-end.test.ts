@@ -317,3 +317,20 @@ test('closing stores what has just been accepted, and says so where it cannot', 
     assert.equal(logs.filter(({ msg }) => msg.includes('repeated after the next start')).length, fault ? 1 : 0);
   }
 });
+
+test('closed without a limit, a running call has all its time; a limit that is set later counts from then on', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ answer: hang });
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  let isClosed = false;
+  void lane.close(null).then(() => {
+    isClosed = true;
+  });
+  await time.advance(4 * MINUTE);
+  assert.equal(isClosed, false);
+  const closed = lane.close(SECOND);
+  await time.advance(SECOND);
+  await closed;
+  assert.deepEqual([isClosed, adapter.disposed, store.accepted.length, time.pending], [true, 1, 0, 0]);
+});
