@@ -21,7 +21,8 @@ type Document = Extract<PollResult, { kind: 'document' }>;
 export interface Publishing {
   /** What goes into every CloudEvent; asked at each commit, since the VM's name may become known later. */
   readonly speaker: () => Omit<EventContext, 'approval'>;
-  readonly routes: Routes;
+  /** Asked at each commit: a reload brings others. */
+  readonly routes: () => Routes;
   readonly outbox: Outbox;
   readonly clock: Deps;
 }
@@ -39,7 +40,7 @@ export interface PipelineParts extends Publishing {
     readonly blindAfterMs: number;
     handled(poll: PollResult): void;
   };
-  readonly settleMs: DiffSettings['settleMs'];
+  readonly settleMs: () => DiffSettings['settleMs'];
   readonly store: Committer;
   readonly approvals: Pick<Approvals, 'observe' | 'approvalOf' | 'documentHandled'>;
 }
@@ -48,8 +49,7 @@ export interface PipelineParts extends Publishing {
 export function pipeline(parts: PipelineParts): Observable<unknown> {
   const { metadata, store, approvals, clock } = parts;
   const approvalOf: EventContext['approval'] = (key, occurrence) => approvals.approvalOf(key, occurrence);
-  const settings: DiffSettings = {
-    settleMs: parts.settleMs,
+  const settings: Omit<DiffSettings, 'settleMs'> = {
     isUsed: (id) => parts.outbox.journal.isUsed(id),
     isApproved: (key, occurrence) => approvalOf(key, occurrence) !== null,
   };
@@ -68,7 +68,7 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
       () => store.state,
       (state) => store.keep(state),
     ),
-    map(({ document, at }) => diff(store.state, document, at, settings)),
+    map(({ document, at }) => diff(store.state, document, at, { ...settings, settleMs: parts.settleMs() })),
     // 3. cloudevents, 4. outbox, 5. delivery: in one transaction, after which the lanes wake.
     tap(({ state, changes, news }) => {
       if (!news) return store.keep(state);
@@ -109,7 +109,7 @@ export function publish(
   const nowMs = clock.wallMs();
   for (const change of changes) {
     const entry = toJournalEntry(change, context);
-    const sinks = route(change, transaction, routes, { outbox, ownName: context.observer.name, nowMs });
+    const sinks = route(change, transaction, routes(), { outbox, ownName: context.observer.name, nowMs });
     transaction.append(entry, sinks, nowMs);
   }
 }

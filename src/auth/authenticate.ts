@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import type { Authentication, ClientCertificate, Credentials } from './caller.ts';
 import { type JwtDeps, JwtVerifier, looksLikeJwt } from './jwt.ts';
+import type { KeySet } from './key-set.ts';
 import type { ApproverProofs, JwtOptions } from './options.ts';
 import { type TokenOwners, TokenStore } from './token-store.ts';
 
@@ -11,6 +12,8 @@ export interface AuthenticatorParts {
   readonly readers: TokenOwners;
   /** Null: no JWT is taken. */
   readonly jwt: JwtOptions | null;
+  /** The keys of `jwt`, where an authenticator before this one has them; else they are had at the first JWT. */
+  readonly keys?: KeySet | null;
   readonly deps: JwtDeps;
   readonly logger: Logger;
 }
@@ -19,9 +22,9 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Configured tokens come first, so that their owners do not depend on an identity provider. */
 export function createAuthenticator(parts: AuthenticatorParts): (credentials: Credentials) => Promise<Authentication> {
-  const { approvers, jwt, deps, logger } = parts;
+  const { approvers, jwt, keys, deps, logger } = parts;
   const tokens = new TokenStore(parts, deps, logger);
-  const judge = jwt && new JwtVerifier(jwt, subjectsOf(approvers), deps, logger);
+  const judge = jwt && new JwtVerifier(jwt, subjectsOf(approvers), deps, logger, keys ?? undefined);
   return async ({ token, certificate, network }) => {
     if (token === null) return certificate === null ? nobody('Send Authorization: Bearer TOKEN.') : byCertificate(certificate, approvers);
     const owner = tokens.ownerOf(token);

@@ -47,11 +47,20 @@ export class JwtVerifier {
   /** By hash of the token, the oldest first. */
   readonly #proved = new Map<string, Proved>();
 
-  /** @param subjects the approvers' names by their subject */
-  constructor(options: JwtOptions, subjects: ReadonlyMap<string, string>, deps: JwtDeps, logger: Logger) {
+  /**
+   * @param subjects the approvers' names by their subject
+   * @param keys those of `options.jwks`
+   */
+  constructor(
+    options: JwtOptions,
+    subjects: ReadonlyMap<string, string>,
+    deps: JwtDeps,
+    logger: Logger,
+    keys: KeySet = openKeySet(options, deps, logger),
+  ) {
     this.#options = options;
     this.#subjects = subjects;
-    this.#keys = openKeySet(options, deps, logger);
+    this.#keys = keys;
     this.#deps = deps;
     this.#logger = logger;
   }

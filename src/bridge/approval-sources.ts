@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { MessageOrigin } from '../approvals/inbox/inbox.ts';
+import { touches } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
 import type { Deps } from '../time/clock.ts';
 import { type ManagedSource, manageSource } from './managed-source.ts';
@@ -17,33 +18,64 @@ export interface SourcesParts {
 /** One for each bridge. Does nothing before `start`. */
 export class Sources implements AsyncDisposable {
   readonly #parts: SourcesParts;
-  readonly #stop = new AbortController();
-  readonly #loops = new Map<string, SourceLoop>();
+  readonly #loops = new Map<string, Receiving>();
+  #config: SourcesParts['config'];
+  /** Null before `start`, and from the end on. */
+  #observerId: string | null = null;
 
   constructor(parts: SourcesParts) {
     this.#parts = parts;
+    this.#config = parts.config;
   }
 
   /** Makes each source and receives from it, until `asyncDispose`. `observerId`: see `ApprovalSourceDeps`. */
   start(observerId: string): void {
-    const { config, approvals, deps } = this.#parts;
-    for (const name of Object.keys(config.approvals.sources)) {
-      const logger = this.#parts.logger.child({ source: name });
-      const made = createSource(name, config, { deps, logger, observerId });
-      this.#loops.set(name, new SourceLoop({ ...made, approvals, deps, logger, stop: this.#stop.signal }));
+    this.#observerId = observerId;
+    for (const name of Object.keys(this.#config.approvals.sources)) this.#begin(name, observerId);
+  }
+
+  /** From now on these. Those of which no path has changed go on as they are; the next ones begin when the others are closed, after 2 s at most. */
+  async reload(config: SourcesParts['config'], paths: readonly string[]): Promise<void> {
+    this.#config = config;
+    const names = [...this.#loops.keys(), ...Object.keys(config.approvals.sources)];
+    const changed = [...new Set(names)].filter((name) => touches(paths, `approvals.sources.${name}`));
+    const ending = changed.flatMap((name) => this.#loops.get(name) ?? []);
+    for (const name of changed) this.#loops.delete(name);
+    await Promise.all(ending.map(end));
+    for (const name of changed) {
+      const isWanted = Object.hasOwn(this.#config.approvals.sources, name) && !this.#loops.has(name);
+      if (isWanted && this.#observerId !== null) this.#begin(name, this.#observerId);
     }
   }
 
   /** By name: whether messages can come now. Empty before `start`. */
   status(): ReadonlyMap<string, boolean> {
-    return new Map([...this.#loops].map(([name, { isUp }]) => [name, isUp]));
+    return new Map([...this.#loops].map(([name, { loop }]) => [name, loop.isUp]));
   }
 
   /** From its call on no message is taken. Waits for 2 s at most. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    await Promise.all([...this.#loops.values()].map((loop) => loop.close()));
+    this.#observerId = null;
+    await Promise.all([...this.#loops.values()].map(end));
   }
+
+  #begin(name: string, observerId: string): void {
+    const { approvals, deps } = this.#parts;
+    const logger = this.#parts.logger.child({ source: name });
+    const stopping = new AbortController();
+    const made = createSource(name, this.#config, { deps, logger, observerId });
+    this.#loops.set(name, { stopping, loop: new SourceLoop({ ...made, approvals, deps, logger, stop: stopping.signal }) });
+  }
+}
+
+interface Receiving {
+  readonly loop: SourceLoop;
+  readonly stopping: AbortController;
+}
+
+function end({ loop, stopping }: Receiving): Promise<void> {
+  stopping.abort();
+  return loop.close();
 }
 
 /** Whether each bridge of a group reads the messages of this source. */

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { filter, firstValueFrom, fromEvent, map, merge, type Observable, Subject, tap } from 'rxjs';
 import type { Config } from '../config/config.ts';
 import { BridgeError } from '../errors.ts';
-import { isAwake, MetadataClient } from '../metadata/client.ts';
+import { isAwake, MetadataClient, type MetadataTimes } from '../metadata/client.ts';
 import { discoverEndpoint, probeBy, readOptionAddress } from '../metadata/discovery.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
 import { createPoller, type Poller } from '../metadata/poll.ts';
@@ -38,6 +38,8 @@ export class MetadataSource {
   readonly rate: RequestRate;
   readonly #parts: MetadataSourceParts;
   readonly #poller: Poller;
+  readonly #rhythm: PollSchedule;
+  #times: MetadataTimes;
   readonly #handled$ = new Subject<PollResult>();
   readonly #close: () => void;
   #cancelRead: CancelTimer = () => {};
@@ -56,12 +58,13 @@ export class MetadataSource {
       { ...options, endpoint: where, lastGoodAt: () => this.#lastGoodAt },
       { ...deps, logger: logger.child({ area: 'metadata' }), transport, onGet: () => this.#getLeaves() },
     );
-    const rhythm = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
+    this.#times = options;
+    this.#rhythm = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
     const poll = (signal: AbortSignal) => {
       parts.onPoll?.();
       return this.client.poll(signal);
     };
-    this.#poller = createPoller({ poll, rhythm, deps });
+    this.#poller = createPoller({ poll, rhythm: this.#rhythm, deps });
     this.#close = () => http?.close();
   }
 
@@ -88,11 +91,20 @@ export class MetadataSource {
   /** How long without a good document counts as blind; `firstTimeout` where none of the last 24 h is known. */
   get blindAfterMs(): number {
     const isFirst = !isAwake(this.#lastGoodAt, now(this.#parts.deps));
-    return isFirst ? this.#parts.config.metadata.firstTimeoutMs : BLIND_AFTER_MS;
+    return isFirst ? this.#times.firstTimeoutMs : BLIND_AFTER_MS;
   }
 
   get #lastGoodAt(): Instant | null {
     return this.#lastGoodPollAt ?? this.#parts.storedGoodAt;
+  }
+
+  /** Other times from now on. A shorter interval holds for the poll that is waited for, too; a back-off is not cut short. */
+  reload(times: MetadataTimes): void {
+    this.#times = times;
+    this.client.adjust(times);
+    this.rate.pollEvery(times.pollIntervalMs);
+    this.#rhythm.intervalMs = times.pollIntervalMs;
+    if (this.#last?.kind === 'document') this.#poller.startWithin(times.pollIntervalMs);
   }
 
   /** To be called with each poll once its changes are committed. */

@@ -6,7 +6,7 @@ import type { MessageResult } from '../approvals/inbox/inbox.ts';
 import type { ApprovalEventName } from '../approvals/record/audit-trail.ts';
 import type { ApprovalStore } from '../approvals/store.ts';
 import type { Config } from '../config/config.ts';
-import { compileRoutes } from '../delivery/routing.ts';
+import { compileRoutes, type Routes } from '../delivery/routing.ts';
 import type { Instant, PollResult } from '../model/events.ts';
 import { Committer, type CommitterParts } from '../outbox/committer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -40,26 +40,26 @@ export class RunningFlow implements AsyncDisposable {
   readonly sources: Sources;
   readonly #parts: RunningFlowParts;
   readonly #publishing: Publishing;
+  #config: Config;
+  #routes: Routes;
   #subscription: Subscription | null = null;
 
   constructor(parts: RunningFlowParts) {
     const { config, deps, logger, outbox, identity, metadata, onCommitted } = parts;
     this.#parts = parts;
+    this.#config = config;
+    this.#routes = compileRoutes(config.sinks, config.publish.resources);
     this.#publishing = {
-      speaker: () => ({ source: identity.source ?? '', typePrefix: config.cloudevents.typePrefix, observer: identity.observer }),
-      routes: compileRoutes(config.sinks, config.publish.resources),
+      speaker: () => ({ source: identity.source ?? '', typePrefix: this.#config.cloudevents.typePrefix, observer: identity.observer }),
+      routes: () => this.#routes,
       outbox,
       clock: deps,
     };
     const store = new Committer({ outbox, logger: logger.child({ area: 'store' }), onCommitted });
     this.store = store;
     this.approvals = new Approvals({
-      approvers: config.approvals.approvers,
-      required: config.approvals.required,
-      policy: config.approvals.policy,
-      group: config.approvals.group,
-      isShared: (source) => isShared(source, config),
-      dryRun: config.approvals.dryRun,
+      ...config.approvals,
+      isShared: (source) => isShared(source, this.#config),
       store: approvalStore(store, this.#publishing),
       ports: {
         events: () => store.state.events,
@@ -82,12 +82,12 @@ export class RunningFlow implements AsyncDisposable {
 
   /** Takes up what was open, then handles the last poll and every one to come. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
-    const { metadata, polls$, firstRequestAt, deps, config, identity, logger } = this.#parts;
+    const { metadata, polls$, firstRequestAt, deps, identity, logger } = this.#parts;
     this.#warn();
     this.approvals.start();
     const flow$ = pipeline({
       ...this.#publishing,
-      ...{ polls$, metadata, firstRequestAt, settleMs: config.metadata.settleMs, store: this.store, approvals: this.approvals },
+      ...{ polls$, metadata, firstRequestAt, settleMs: () => this.#config.metadata.settleMs, store: this.store, approvals: this.approvals },
     });
     this.#subscription = flow$
       .pipe(
@@ -101,6 +101,24 @@ export class RunningFlow implements AsyncDisposable {
     this.sources.start(identity.observer.id);
   }
 
+  /**
+   * From now on this configuration, of approvals, routes and all that a poll asks for; where approvals cannot be stored by it, the one before
+   * goes on. @throws BridgeError BRIDGE_STORE_*
+   */
+  reload(config: Config): void {
+    const before = { config: this.#config, routes: this.#routes };
+    this.#config = config;
+    this.#routes = compileRoutes(config.sinks, config.publish.resources);
+    try {
+      this.approvals.reload(config.approvals);
+    } catch (error) {
+      this.#config = before.config;
+      this.#routes = before.routes;
+      throw error;
+    }
+    this.#warn();
+  }
+
   /** Takes no more messages and handles no more polls; a StartRequest under way may end. */
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = this.sources[Symbol.asyncDispose]();
@@ -109,7 +127,8 @@ export class RunningFlow implements AsyncDisposable {
   }
 
   #warn(): void {
-    const { config, identity, logger } = this.#parts;
+    const { identity, logger } = this.#parts;
+    const config = this.#config;
     if (config.publish.resources === 'own' && identity.observer.name === null)
       logger.warn(
         "publish.resources is own, but the VM's own name is unknown: the events of its siblings are published too until it is known",

@@ -15,7 +15,10 @@ import { VersionChoice } from './version-choice.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface MetadataClientOptions extends Pick<MetadataOptions, 'pollIntervalMs' | 'timeoutMs' | 'firstTimeoutMs'> {
+/** What may change while it runs. */
+export type MetadataTimes = Pick<MetadataOptions, 'pollIntervalMs' | 'timeoutMs' | 'firstTimeoutMs'>;
+
+export interface MetadataClientOptions extends MetadataTimes {
   /** Base address such as `http://169.254.169.254`, or how to find it: called at each request until it resolves once. */
   readonly endpoint: string | ((signal: AbortSignal) => Promise<string>);
   /** An api-version or `newest`. */
@@ -34,7 +37,7 @@ export interface MetadataClientDeps extends Pick<Deps, 'wallMs' | 'elapsedMs' | 
 
 /** Connects on first use; no method retries by itself. */
 export class MetadataClient {
-  readonly #options: MetadataClientOptions;
+  #options: MetadataClientOptions;
   readonly #deps: MetadataClientDeps;
   readonly #send: Transport;
   readonly #closeTransport: () => void;
@@ -54,6 +57,12 @@ export class MetadataClient {
     this.#closeTransport = own.close;
     this.#versions = new VersionChoice(options.apiVersion);
     this.#postRhythm = new PollSchedule({ intervalMs: options.pollIntervalMs, random: deps.random });
+  }
+
+  /** From the next request on. */
+  adjust({ pollIntervalMs, timeoutMs, firstTimeoutMs }: MetadataTimes): void {
+    this.#options = { ...this.#options, pollIntervalMs, timeoutMs, firstTimeoutMs };
+    this.#postRhythm.intervalMs = pollIntervalMs;
   }
 
   /** Reads the document once. Rejects only when `signal` aborts. While the body's bytes stay the same, so does the document object. */

@@ -11,14 +11,15 @@ const UPDATING_TRIES = 7;
 
 /** The rhythm of one kind of request. It remembers which failures there were since the last success. */
 export class PollSchedule {
-  readonly #intervalMs: number;
+  /** The normal rhythm; another one holds from the next request on. */
+  intervalMs: number;
   readonly #random: () => number;
   #failures = 0;
   #updating = 0;
   #throttled = 0;
 
   constructor(options: { readonly intervalMs: number; readonly random: Deps['random'] }) {
-    this.#intervalMs = options.intervalMs;
+    this.intervalMs = options.intervalMs;
     this.#random = options.random;
   }
 
@@ -40,12 +41,12 @@ export class PollSchedule {
   }
 
   #usual(tookMs: number): number {
-    return Math.max(0, this.#intervalMs - tookMs);
+    return Math.max(0, this.intervalMs - tookMs);
   }
 
   /** Never faster than the normal rhythm: `Retry-After: 0` must not make a busy service busier. */
   #whenThrottled(error: Error): number {
     const asked = (error instanceof BridgeError ? error.retryAfterMs : undefined) ?? THROTTLED_MS[this.#throttled++] ?? SLOW_MS;
-    return Math.min(Math.max(asked, this.#intervalMs), SLOW_MS);
+    return Math.min(Math.max(asked, this.intervalMs), SLOW_MS);
   }
 }

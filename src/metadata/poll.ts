@@ -19,6 +19,8 @@ export interface Poller {
   readonly results$: Observable<PollResult>;
   /** The next poll starts now or, while one runs, right after it. */
   refresh(): void;
+  /** Where the next poll is waited for, it starts so long after the last one began at the latest. */
+  startWithin(intervalMs: number): void;
 }
 
 export function createPoller(options: PollerOptions): Poller {
@@ -29,7 +31,11 @@ export function createPoller(options: PollerOptions): Poller {
     own.start();
     return () => own.stop();
   });
-  return { results$: results$.pipe(share()), refresh: () => polling?.refresh() };
+  return {
+    results$: results$.pipe(share()),
+    refresh: () => polling?.refresh(),
+    startWithin: (intervalMs) => polling?.startWithin(intervalMs),
+  };
 }
 
 /** From a subscription to its end. One signal for all polls: an abort is the end, and a signal for each costs too much where there is a poll a second. */
@@ -38,6 +44,7 @@ class Polling {
   readonly #subscriber: Subscriber<PollResult>;
   readonly #stopping = new AbortController();
   #startedMs = 0;
+  #nextMs = 0;
   /** Ends the wait for the next poll; null while one runs. */
   #cancel: CancelTimer | null = null;
   #isWanted = false;
@@ -62,6 +69,13 @@ class Polling {
     this.start();
   }
 
+  startWithin(intervalMs: number): void {
+    const atMs = this.#startedMs + intervalMs;
+    if (this.#cancel === null || this.#nextMs <= atMs) return;
+    this.#cancel();
+    this.#wait(Math.max(0, atMs - this.#options.deps.elapsedMs()));
+  }
+
   stop(): void {
     this.#cancel?.();
     this.#cancel = null;
@@ -74,8 +88,14 @@ class Polling {
     if (this.#subscriber.closed) return;
     const waitMs = rhythm.next(result.kind === 'failure' ? result.error : null, deps.elapsedMs() - this.#startedMs);
     if (this.#isWanted) this.start();
-    else this.#cancel = deps.after(waitMs, this.start);
+    else this.#wait(waitMs);
   };
+
+  #wait(waitMs: number): void {
+    const { deps } = this.#options;
+    this.#nextMs = deps.elapsedMs() + waitMs;
+    this.#cancel = deps.after(waitMs, this.start);
+  }
 
   readonly #fail = (error: unknown): void => this.#subscriber.error(error);
 }

@@ -17,8 +17,8 @@ export interface Room {
 /** Counts, and refuses nothing: polls never ask it. */
 export class RequestRate {
   readonly #elapsedMs: Deps['elapsedMs'];
-  readonly #pollIntervalMs: number;
-  readonly #most: number;
+  #pollIntervalMs = 0;
+  #most = 0;
   readonly #left: { readonly method: 'GET' | 'POST'; readonly atMs: number }[] = [];
   #isReadDue = false;
   #restUntilMs = Number.NEGATIVE_INFINITY;
@@ -29,6 +29,11 @@ export class RequestRate {
    */
   constructor({ pollIntervalMs, elapsedMs }: { readonly pollIntervalMs: number; readonly elapsedMs: Deps['elapsedMs'] }) {
     this.#elapsedMs = elapsedMs;
+    this.pollEvery(pollIntervalMs);
+  }
+
+  /** The interval of the polls is another one from now on. */
+  pollEvery(pollIntervalMs: number): void {
     this.#pollIntervalMs = pollIntervalMs;
     const polls = Math.ceil(WINDOW_MS / pollIntervalMs);
     this.#most = pollIntervalMs * MOST <= 1000 ? 2 * polls : Math.max(MOST, polls + 1);

@@ -115,3 +115,45 @@ test('wherever approvals fall that are read for first, no request is one too man
     { numRuns: 200 },
   );
 });
+
+test('another interval holds at once where it is shorter, from the next poll on where it is longer, and no poll is lost', async () => {
+  const world = new World();
+  await world.time.advance(1500);
+  const before = world.gets.length;
+  world.source.reload({ pollIntervalMs: 200, timeoutMs: 10_000, firstTimeoutMs: 10_000 });
+  await world.time.advance(1000);
+  const quick = world.gets.slice(before);
+  assert.ok(quick.length >= 5, `${quick}`);
+  world.source.reload({ pollIntervalMs: 5000, timeoutMs: 10_000, firstTimeoutMs: 10_000 });
+  await world.time.advance(24_000);
+  const slow = world.gets.slice(before + quick.length);
+  const all = [quick.at(-1) ?? 0, ...slow];
+  const pauses = all.slice(1).map((atMs, index) => atMs - (all[index] ?? 0));
+  assert.ok((pauses[0] ?? 0) <= 5000, 'one that is waited for comes when it was due');
+  assert.deepEqual(pauses.slice(1, 4), [5000, 5000, 5000]);
+});
+
+test('other time limits hold from the next request on, and a back-off is not cut short by a shorter interval', async () => {
+  const time = new VirtualTime();
+  const asked: number[] = [];
+  const limits: number[] = [];
+  const source = new MetadataSource({
+    config: { metadata: METADATA },
+    deps: time,
+    logger: pino({ level: 'silent' }),
+    transport: async ({ timeoutMs }) => {
+      asked.push(time.elapsedMs());
+      limits.push(timeoutMs);
+      return { status: 410, headers: {}, body: new Uint8Array() };
+    },
+    storedGoodAt: null,
+  });
+  const subscription = source.polls$.subscribe((poll) => source.handled(poll));
+  await time.advance(1000);
+  source.reload({ pollIntervalMs: 50, timeoutMs: 2000, firstTimeoutMs: 3000 });
+  assert.equal(source.blindAfterMs, 3000);
+  await time.advance(9000);
+  assert.deepEqual(asked, [0, 10_000]);
+  assert.deepEqual(limits, [10_000, 3000]);
+  subscription.unsubscribe();
+});

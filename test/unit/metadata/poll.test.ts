@@ -161,3 +161,33 @@ test('an hour of polls leaves nothing behind that grows', async () => {
   assert.ok(time.pending <= 1);
   subscription.unsubscribe();
 });
+
+test('a shorter interval holds for the poll that is waited for: it counts from the start of the last one', async () => {
+  const { time, poller, starts, subscribe } = start();
+  const subscription = subscribe();
+  await time.advance(300);
+  poller.startWithin(200);
+  await time.advance(100);
+  assert.deepEqual(starts, [0, 300], 'the interval has passed already');
+  subscription.unsubscribe();
+  const other = start();
+  const waiting = other.subscribe();
+  await other.time.advance(300);
+  other.poller.startWithin(500);
+  await other.time.advance(300);
+  assert.deepEqual(other.starts, [0, 500]);
+  waiting.unsubscribe();
+  assert.equal(other.time.pending, 0);
+});
+
+test('a longer one, or one that comes while a poll runs, puts off nothing and begins nothing', async () => {
+  const { time, poller, starts, subscribe } = start();
+  const subscription = subscribe();
+  await time.advance(50);
+  poller.startWithin(10);
+  await time.advance(250);
+  poller.startWithin(5000);
+  await time.advance(900);
+  assert.deepEqual(starts, [0, 1000]);
+  subscription.unsubscribe();
+});

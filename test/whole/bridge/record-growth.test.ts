@@ -35,7 +35,7 @@ function fixture(t: TestContext): Fixture {
     ...{ approvers: { orders: {}, billing: {} }, required: 'any', policy: null, dryRun: false, deps: time, logger },
     group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
     isShared: () => false,
-    store: approvalStore(committer, { speaker: () => context, routes, outbox, clock: time }),
+    store: approvalStore(committer, { speaker: () => context, routes: () => routes, outbox, clock: time }),
     ports: {
       ...{
         events: () => new Map([['a', event]]),
