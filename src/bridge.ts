@@ -1,51 +1,28 @@
 // A configuration and the outside world → a running bridge: composes, starts and stops the parts.
-import type { Writable } from 'node:stream';
-import type { Logger } from 'pino';
 import { ReplaySubject } from 'rxjs';
-import { createSource } from './bridge/approval-sources.ts';
+import type { BridgeOptions } from './bridge/bridge-options.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
+import { judgeOptions } from './bridge/judge-options.ts';
 import { MetadataSource } from './bridge/metadata-source.ts';
+import { Reloads } from './bridge/reloads.ts';
 import { RunningFlow } from './bridge/running-flow.ts';
-import { createAdapter, Sinks } from './bridge/sinks.ts';
-import { Status } from './bridge/status.ts';
+import { setStoreAside } from './bridge/set-store-aside.ts';
+import { Sinks } from './bridge/sinks.ts';
+import { namesIn, Status } from './bridge/status.ts';
 import { startUpkeep, type Upkeep } from './bridge/store-upkeep.ts';
+import { StoreWork } from './bridge/store-work.ts';
 import type { Config } from './config/config.ts';
-import type { Transport } from './metadata/transport.ts';
+import { BridgeError } from './errors.ts';
 import type { Instant, JournalEntry, PollResult } from './model/events.ts';
-import type { OutboxOptions } from './outbox/open-store.ts';
 import { type Outbox, openOutbox } from './outbox/outbox.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { type Deps, now } from './time/clock.ts';
 
 /** What was left over goes out once the VM is identified, or after this time: late is worse than the rare rows of a copied disk. */
 const LANES_WAIT_MS = 5000;
-const RETRY_MS = 1000;
 /** For running deliveries at the end; with what is closed behind them it makes less than 10 s. */
 const GRACE_MS = 8000;
-
-export interface BridgeOptions {
-  readonly config: Config;
-  readonly version: string;
-  readonly deps: Deps;
-  readonly logger: Logger;
-  readonly logLinesDropped: () => number;
-  /** Where the stdout sink writes. */
-  readonly stdout: Writable;
-  /** To the metadata service; HTTP on a connection of its own by default. */
-  readonly transport?: Transport;
-  /** For tests: a quick store, or one on a full disk. */
-  readonly store?: Pick<OutboxOptions, 'synchronous' | 'maxPages'>;
-  readonly watch?: PollWatch;
-}
-
-/** Learns that polls begin, ask the metadata service, and end. */
-export interface PollWatch {
-  begins(): void;
-  /** A request leaves, be it a poll's or not. */
-  asks(): void;
-  ended(isDocument: boolean): void;
-}
 
 /** A running bridge. Its disposal stops polling, lets running deliveries end, 10 s at most, and closes everything. */
 export interface Bridge extends AsyncDisposable {
@@ -54,14 +31,14 @@ export interface Bridge extends AsyncDisposable {
   /** Resolves when there is nothing left to do: the reader of the only sink, standard output, went away. */
   readonly ended: Promise<void>;
   readonly status: Status;
+  /** Reads the configuration again; nobody who waits for it keeps a poll waiting. @param by who asks, for the log @throws BridgeError BRIDGE_STORE_* */
+  reload(by: string): ReturnType<Reloads['request']>;
 }
 
 /** @throws BridgeError BRIDGE_CONFIG_INVALID, BRIDGE_STORE_* or BRIDGE_HTTP_*; then nothing is left open. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { config, deps, logger, stdout } = options;
-  // No I/O: faults that an adapter finds in its options come before anything is opened.
-  for (const name of Object.keys(config.sinks)) createAdapter(name, config, { deps, logger, stdout });
-  for (const name of Object.keys(config.approvals.sources)) createSource(name, config, { deps, logger, observerId: '' });
+  const { config, deps } = options;
+  judgeOptions(config, options);
   const { path, maxBytes } = config.store;
   const outbox = openOutbox(path, { ...(maxBytes !== null && { maxBytes }), ...options.store, deps, lock: true });
   const bridge = new RunningBridge(options, outbox);
@@ -81,8 +58,11 @@ class RunningBridge implements Bridge {
   readonly #metadata: MetadataSource;
   readonly #identity: Identity;
   readonly #metrics: Metrics;
+  readonly #reloads: Reloads;
+  readonly #started = Promise.withResolvers<void>();
   readonly status: Status;
   readonly #polls$ = new ReplaySubject<PollResult>(1);
+  readonly #storeWork: StoreWork;
   readonly #stopping = new AbortController();
   readonly #ending = Promise.withResolvers<void>();
   /** Timers and subscriptions that end at once. */
@@ -90,23 +70,23 @@ class RunningBridge implements Bridge {
   #upkeep: Upkeep | null = null;
   #http: HttpInterface | null = null;
   #flow: RunningFlow | null = null;
-  #areLanesOpen = false;
+  /** What is in force. */
+  #config: Config;
   #closed: Promise<void> | null = null;
 
   constructor(options: BridgeOptions, outbox: Outbox) {
     const { config, deps, logger, version } = options;
     this.#options = options;
+    this.#config = config;
+    this.#storeWork = new StoreWork(deps, logger);
     this.#outbox = outbox;
     this.#sinks = new Sinks({ ...options, outbox });
-    this.#metadata = new MetadataSource({
-      ...options,
-      storedGoodAt: outbox.known.load().lastGoodAt,
-      onPoll: () => {
-        options.watch?.begins();
-        this.#upkeep?.pollBegins();
-      },
-      onRequest: () => options.watch?.asks(),
-    });
+    const onPoll = () => {
+      options.watch?.begins();
+      this.#upkeep?.pollBegins();
+    };
+    const storedGoodAt = outbox.known.load().lastGoodAt;
+    this.#metadata = new MetadataSource({ ...options, storedGoodAt, onPoll, onRequest: () => options.watch?.asks() });
     this.#identity = new Identity({
       outbox,
       configuredSource: config.cloudevents.source,
@@ -116,9 +96,15 @@ class RunningBridge implements Bridge {
       logger: logger.child({ area: 'identity' }),
       foreign: (vmId) => this.#setAside(vmId),
     });
-    this.status = new Status({ ...options, outbox, identity: this.#identity, sinks: this.#sinks });
-    const names = { version, sinks: Object.keys(config.sinks), sources: Object.keys(config.approvals.sources) };
-    this.#metrics = createMetrics({ ...names, startedAtMs: deps.wallMs(), collect: () => this.status.snapshot() });
+    this.#reloads = new Reloads({
+      ...options,
+      ready: this.#started.promise,
+      current: () => this.#config,
+      apply: (next, paths) => this.#apply(next, paths),
+      onReload: (result) => this.#metrics.reloaded(result, deps.wallMs()),
+    });
+    this.status = new Status({ ...options, outbox, identity: this.#identity, sinks: this.#sinks, reloads: this.#reloads });
+    this.#metrics = createMetrics({ version, ...namesIn(config), startedAtMs: deps.wallMs(), collect: () => this.status.snapshot() });
   }
 
   get url(): string {
@@ -138,6 +124,7 @@ class RunningBridge implements Bridge {
       metrics: () => this.#metrics.text(),
       events: () => this.status.events(),
       approvals: () => this.status.approvals,
+      reload: (by) => this.reload(by),
       onUnauthorized: () => this.#metrics.unauthorized(),
       onConnectionDropped: (reason) => this.#metrics.connectionDropped(reason),
     });
@@ -145,13 +132,28 @@ class RunningBridge implements Bridge {
     const polls = this.#metadata.polls$.subscribe((poll) => this.#polled(poll));
     const changedOutside = () => this.#sinks.wake();
     this.#upkeep = startUpkeep({ outbox: this.#outbox, retainMs: config.store.retainMs, deps, logger, changedOutside });
-    this.#cancels.push(
-      () => polls.unsubscribe(),
-      this.#upkeep.stop,
-      deps.after(LANES_WAIT_MS, () => this.#again(() => this.#openLanes())),
-    );
+    this.#cancels.push(() => polls.unsubscribe(), this.#upkeep.stop);
+    this.#storeWork.doIn(LANES_WAIT_MS, () => this.#openLanes());
     void this.#identity.run(this.#stopping.signal).catch((error: unknown) => logger.fatal({ err: error }, 'the VM cannot be identified'));
-    void this.#identity.identified.then(() => this.#again(() => this.#begin(firstRequestAt)));
+    void this.#identity.identified.then(() => this.#storeWork.do(() => this.#begin(firstRequestAt)));
+    this.#started.resolve();
+  }
+
+  reload(by: string): ReturnType<Reloads['request']> {
+    return this.#reloads.request(by);
+  }
+
+  /** What can fail comes first. */
+  #apply(config: Config, paths: readonly string[]): { readonly settled: Promise<unknown> } {
+    if (this.#closed !== null) throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping; its next start reads the file.');
+    this.#sinks.prepare(config);
+    this.#flow?.reload(config);
+    this.#config = config;
+    this.#metadata.reload(config.metadata);
+    this.#options.watch?.follows(config.metadata);
+    this.#http?.reload(config, paths);
+    this.#metrics.configured(namesIn(config));
+    return { settled: Promise.all([this.#sinks.reload(config, paths), this.#flow?.sources.reload(config, paths)]) };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -169,6 +171,7 @@ class RunningBridge implements Bridge {
     this.#openLanes();
     const flow = new RunningFlow({
       ...this.#options,
+      config: this.#config,
       outbox: this.#outbox,
       identity: this.#identity,
       metadata: this.#metadata,
@@ -190,19 +193,8 @@ class RunningBridge implements Bridge {
     this.#options.logger.info({ source: this.#identity.source, name: this.#identity.observer.name }, 'watching');
   }
 
-  /** What needs the store is tried again each second while the store fails. */
-  #again(work: () => void): void {
-    if (this.#closed !== null) return;
-    try {
-      work();
-    } catch (error) {
-      this.#options.logger.error({ err: error }, 'the store fails: tried again in a second');
-      this.#cancels.push(this.#options.deps.after(RETRY_MS, () => this.#again(work)));
-    }
-  }
-
   #openLanes(): void {
-    if (this.#areLanesOpen) return;
+    if (this.#sinks.isOpen) return;
     this.#sinks.open({
       onAttempt: (sink, { outcome, count, durationMs }) => {
         this.#metrics.delivered(sink, outcome, count);
@@ -210,20 +202,12 @@ class RunningBridge implements Bridge {
       },
       onState: (sink, { state }) => this.#sawState(sink, state),
     });
-    this.#areLanesOpen = true;
   }
 
   async #setAside(vmId: string): Promise<void> {
-    const { logger } = this.#options;
-    const wereOpen = this.#areLanesOpen;
-    await this.#sinks.close(0);
-    const folder = this.#outbox.setAside(`vmId is ${vmId} now`);
-    logger.warn(
-      { area: 'store', folder },
-      'the store was of another VM, as in a copied disk image: it is set aside in this folder, and nothing of it is compared or sent',
-    );
-    this.#areLanesOpen = false;
-    if (wereOpen) this.#again(() => this.#openLanes());
+    const wereOpen = this.#sinks.isOpen;
+    await setStoreAside(vmId, this.#sinks, this.#outbox, this.#options.logger);
+    if (wereOpen) this.#storeWork.do(() => this.#openLanes());
   }
 
   #committed(entries: readonly JournalEntry[]): void {
@@ -236,12 +220,13 @@ class RunningBridge implements Bridge {
 
   /** Standard output is the only sink, and its reader is gone: there is nothing left to do. */
   #sawState(sink: string, state: string): void {
-    const { sinks } = this.#options.config;
+    const { sinks } = this.#config;
     if (state === 'retired' && sinks[sink]?.type === 'stdout' && Object.keys(sinks).length === 1) this.#ending.resolve();
   }
 
   async #close(): Promise<void> {
     this.#stopping.abort();
+    this.#storeWork.stop();
     for (const cancel of this.#cancels) cancel();
     await Promise.allSettled([this.#http?.[Symbol.asyncDispose](), this.#flow?.[Symbol.asyncDispose](), this.#sinks.close(GRACE_MS)]);
     this.#metadata.close();

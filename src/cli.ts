@@ -47,12 +47,18 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
   secret: { summary: 'a good secret or key pair for a webhook', load: async () => (await import('./verbs/secret.ts')).secret },
 };
 
+/** SIGHUP: whether it came, and who is told when it comes. */
+export interface Hangups {
+  readonly heard: boolean;
+  listener: () => void;
+}
+
 /** Runs what the command line asks for and exits with its code. @param told aborts at SIGTERM and SIGINT */
-export async function main(told: AbortController): Promise<void> {
+export async function main(told: AbortController, hangups: Hangups): Promise<void> {
   process.stdout.on('error', ignoreBrokenPipe);
   process.stderr.on('error', ignoreBrokenPipe);
   // Nothing may delay the exit any longer: neither an unread log line nor a socket that does not close.
-  leave(await dispatch(process.argv.slice(2), told));
+  leave(await dispatch(process.argv.slice(2), told, hangups));
 }
 
 /** Work that a thread of the pool may be stuck in: a dead name server, a pipe without a writer. */
@@ -73,7 +79,7 @@ function leave(code: number): never {
   process.exit(code);
 }
 
-async function dispatch(argv: readonly string[], told: AbortController): Promise<number> {
+async function dispatch(argv: readonly string[], told: AbortController, hangups: Hangups): Promise<number> {
   const [name, ...rest] = argv;
   if (name === '--version' || name === '-V') return say(process.stdout, packageJson.version, EXIT.fine);
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
@@ -83,7 +89,7 @@ async function dispatch(argv: readonly string[], told: AbortController): Promise
   if (!entry) return say(process.stderr, `${NAME}: there is no verb "${name}"\n\n${overview()}`, EXIT.usage);
   const verb = await entry.load();
   try {
-    const context = contextOf(verb, rest, told);
+    const context = contextOf(verb, rest, told, hangups);
     if (context.values['help']) return await say(process.stdout, help(name, entry.summary, verb), EXIT.fine);
     told.signal.throwIfAborted();
     return await Promise.race([verb.run(context), cutOff(context, verb.closeLimitMs ?? CLOSE_LIMIT_MS)]);
@@ -99,7 +105,7 @@ async function cutOff(context: VerbContext, limitMs: number): Promise<number> {
   return EXIT.fine;
 }
 
-function contextOf(verb: Verb, args: readonly string[], told: AbortController): VerbContext {
+function contextOf(verb: Verb, args: readonly string[], told: AbortController, hangups: Hangups): VerbContext {
   const { values, positionals } = parse(verb, args);
   // Whoever names a bridge or wants the schema has no use for a file.
   if ('config' in verb.options && !values['bridge'] && !values['schema']) values['config'] ??= process.env[CONFIG_VARIABLE] || undefined;
@@ -118,6 +124,10 @@ function contextOf(verb: Verb, args: readonly string[], told: AbortController): 
       told.signal.throwIfAborted();
     },
     tell: (line) => void process.stderr.write(`${visible(line)}\n`),
+    onHangup: (listener) => {
+      hangups.listener = listener;
+      if (hangups.heard) listener();
+    },
     signal: told.signal,
   };
 }

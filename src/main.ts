@@ -26,6 +26,14 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   // A user's own flags stand alone. Set before the first import: a little later the compilers have touched 2 MB.
   if (process.argv[2] === 'run' && process.execArgv.length === 0 && !process.env['NODE_OPTIONS'])
     for (const flag of LEAN) process.getBuiltinModule('node:v8').setFlagsFromString(flag);
+  const hangups = { heard: false, listener: () => {} };
+  // For `run` it means to read the configuration again, and there is none on Windows; every other verb ends by it, as is usual.
+  if (process.argv[2] === 'run' && process.platform !== 'win32') {
+    process.on('SIGHUP', () => {
+      hangups.heard = true;
+      hangups.listener();
+    });
+  }
   const { main } = await import('./cli.ts');
-  await main(told);
+  await main(told, hangups);
 }

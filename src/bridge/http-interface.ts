@@ -1,6 +1,5 @@
 // Configuration and bridge → the main HTTP listener and, where configured, the health listener.
 import type { Logger } from 'pino';
-import { createAuthenticator } from '../auth/authenticate.ts';
 import type { Config } from '../config/config.ts';
 import { Access } from '../http/access.ts';
 import { type BridgePorts, bridgeRoutes } from '../http/bridge-routes.ts';
@@ -11,8 +10,9 @@ import { createHttpServer, type HttpServerParts } from '../http/server/server.ts
 import type { DropReason } from '../model/drop-reasons.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
+import { Callers } from './callers.ts';
 
-export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals'> {
+export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload'> {
   readonly config: Pick<Config, 'http' | 'approvals'>;
   /** A request to `/v1/*` had no valid proof. */
   readonly onUnauthorized: () => void;
@@ -24,6 +24,8 @@ export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'even
 export interface HttpInterface extends AsyncDisposable {
   /** `http://HOST:PORT` of `http.listen`, `https://` with `http.tls`. */
   readonly url: string;
+  /** Other callers from the next request on; where it listens stays. */
+  reload(config: Pick<Config, 'http' | 'approvals'>, paths: readonly string[]): void;
 }
 
 /** Listens. @throws BridgeError BRIDGE_HTTP_LISTEN, BRIDGE_HTTP_TLS; then nothing is left open. */
@@ -31,6 +33,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   const { config, deps } = parts;
   const { listen, tls, health } = config.http;
   const logger = parts.logger.child({ area: 'http' });
+  const callers = new Callers(config, deps, logger);
   const open = new AsyncDisposableStack();
   const dropLog = new DropLog(deps, logger);
   const start = async (server: Pick<HttpServerParts, 'setting' | 'listen' | 'tls' | 'routes'>) => {
@@ -42,14 +45,14 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   };
   try {
     const ports: HealthPorts = { readiness: parts.readiness, metrics: onceASecond(() => metricsBytes(parts), deps) };
-    const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts, ports) });
+    const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts, callers, ports) });
     const healthOnly = healthRoutes(ports, async () => false);
     if (health !== null) await start({ setting: 'http.health', listen: health, tls: null, routes: healthOnly });
     const url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
     logger.info({ url }, 'listening');
     if (tls === null && !isLoopback(listen.host))
       logger.warn('http.listen lies beyond loopback without TLS, as http.allowInsecure says: tokens pass in clear text');
-    return { url, [Symbol.asyncDispose]: () => open.disposeAsync() };
+    return { url, reload: (next, paths) => callers.reload(next, paths), [Symbol.asyncDispose]: () => open.disposeAsync() };
   } catch (error) {
     await open.disposeAsync();
     throw error;
@@ -62,15 +65,23 @@ async function metricsBytes(ports: Pick<HealthPorts, 'metrics'>) {
   return { contentType, body: Buffer.from(body) };
 }
 
-function mainRoutes({ config, events, approvals, onUnauthorized, deps, logger: parent }: HttpInterfaceParts, ports: HealthPorts) {
+function mainRoutes(
+  { config, events, approvals, reload, onUnauthorized, deps, logger: parent }: HttpInterfaceParts,
+  callers: Callers,
+  ports: HealthPorts,
+) {
   const logger = parent.child({ area: 'http' });
-  const { listen, readers } = config.http;
-  const { approvers, jwt } = config.approvals;
-  const authenticate = createAuthenticator({ approvers, readers, jwt, deps, logger });
+  const { host } = config.http.listen;
   const onFlood = (address: string) =>
     logger.warn({ address }, 'requests without a valid token keep coming from this address: they are told to wait, which no valid one is');
-  const requireToken = !isLoopback(listen.host);
-  const access = new Access({ authenticate, requireToken, host: listen.host, deps, onRefused: onUnauthorized, onFlood });
+  const authenticate = callers.authenticate.bind(callers);
+  const access = new Access({ authenticate, requireToken: !isLoopback(host), host, deps, onRefused: onUnauthorized, onFlood });
   const health = healthRoutes(ports, (request) => access.mayRead(request));
-  return [...health, ...bridgeRoutes({ events, approvals, configured: Object.keys(approvers).length > 0 }, access)];
+  const served: BridgePorts = {
+    ...{ events, approvals, reload, isAdmin: (approver) => callers.isAdmin(approver) },
+    get configured() {
+      return callers.areConfigured;
+    },
+  };
+  return [...health, ...bridgeRoutes(served, access)];
 }

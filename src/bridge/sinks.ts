@@ -33,6 +33,7 @@ export class Sinks {
   readonly #parts: SinksParts;
   #sinks: Config['sinks'];
   #reports: SinkReports | null = null;
+  #isClosing = false;
   #lanes = new Map<string, SinkLane>();
   /** Lanes of sinks that were removed, until the store knows that they are. */
   readonly #leaving = new Set<SinkLane>();
@@ -51,9 +52,13 @@ export class Sinks {
     for (const [name, config] of Object.entries(this.#sinks)) this.#laneOf(name).take(config);
   }
 
+  get isOpen(): boolean {
+    return this.#reports !== null;
+  }
+
   /** What a reload asks of the store before anything of it holds: its new sinks. @throws BridgeError BRIDGE_STORE_* */
   prepare({ sinks }: Pick<Config, 'sinks'>): void {
-    if (this.#reports === null) return;
+    if (this.#reports === null || this.#isClosing) return;
     const added = Object.entries(sinks).filter(([name]) => !Object.hasOwn(this.#sinks, name));
     this.#tell(this.#parts.outbox.sinks.put(added.map(configuredSink)));
   }
@@ -65,7 +70,7 @@ export class Sinks {
   async reload({ sinks }: Pick<Config, 'sinks'>, paths: readonly string[]): Promise<void> {
     const before = this.#sinks;
     this.#sinks = sinks;
-    if (this.#reports === null) return;
+    if (this.#reports === null || this.#isClosing) return;
     const gone = Object.keys(before).filter((name) => !Object.hasOwn(sinks, name));
     const removed = gone.map((name) => this.#remove(name));
     for (const [name, config] of Object.entries(sinks)) {
@@ -88,8 +93,10 @@ export class Sinks {
 
   /** Lets running deliveries end, for so long at most. */
   async close(graceMs: number): Promise<void> {
-    this.#reports = null;
+    this.#isClosing = true;
     await Promise.all([...this.#lanes.values(), ...this.#leaving].map((lane) => lane.close(graceMs)));
+    this.#isClosing = false;
+    this.#reports = null;
   }
 
   #laneOf(name: string): SinkLane {

@@ -1,5 +1,6 @@
 // A running bridge's parts → readiness, GET /v1/events and the snapshot for /metrics.
 import { eventData } from '../cloudevents/data.ts';
+import type { Config } from '../config/config.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { EventsView } from '../http/bridge-routes.ts';
 import type { Readiness } from '../http/health-routes.ts';
@@ -7,6 +8,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
 import type { Identity } from './identity.ts';
+import type { Reloads } from './reloads.ts';
 import type { RunningFlow } from './running-flow.ts';
 import type { Sinks } from './sinks.ts';
 
@@ -17,11 +19,17 @@ export interface StatusParts {
   readonly outbox: Outbox;
   readonly identity: Identity;
   readonly sinks: Sinks;
+  readonly reloads: Pick<Reloads, 'refused' | 'sinceMs'>;
   readonly deps: Deps;
   readonly logLinesDropped: () => number;
 }
 
 type ShownFlow = Pick<RunningFlow, 'store' | 'approvals' | 'sources'>;
+
+/** What metrics are labelled with. */
+export function namesIn({ sinks, approvals }: Pick<Config, 'sinks' | 'approvals'>) {
+  return { sinks: Object.keys(sinks), sources: Object.keys(approvals.sources) };
+}
 
 /** Changes nothing, and asks for everything at each call. */
 export class Status {
@@ -63,7 +71,17 @@ export class Status {
         ...(untilMs !== null && { until: toRfc3339Seconds(untilMs) }),
       },
     ]);
-    return { ready: reasons.length === 0, reasons, details: { sinks: Object.fromEntries(states) } };
+    const details = { configuration: this.#configuration(isWhole), sinks: Object.fromEntries(states) };
+    return { ready: reasons.length === 0, reasons, details };
+  }
+
+  /** Since when the one in force is, and the reload that was refused since. */
+  #configuration(isWhole: boolean): object {
+    const { refused, sinceMs } = this.#parts.reloads;
+    const since = toRfc3339Seconds(sinceMs);
+    if (refused === null) return { since, refused: null };
+    const { atMs, by, faults, restart } = refused;
+    return { since, refused: { at: toRfc3339Seconds(atMs), ...(isWhole && { by, faults, restart }) } };
   }
 
   /** In one line, for a service manager. */

@@ -12,7 +12,7 @@ import { name, type OptionsOf } from '../schema/pieces.ts';
 const approver = v.pipe(
   v.strictObject({
     ...proofEntries,
-    admin: v.optional(v.pipe(v.boolean(), v.description('true: may release the holds of others, too.')), false),
+    admin: v.optional(v.pipe(v.boolean(), v.description('true: may release the holds of others, and reload the configuration.')), false),
     scope: v.exactOptional(scope),
   }),
   v.check((given) => hasOneKindOfTokens(given), ONE_KIND_OF_TOKENS),

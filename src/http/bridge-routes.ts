@@ -4,6 +4,7 @@ import { approvalRoutes } from './approval-routes.ts';
 import type { ApproverPorts } from './approver.ts';
 import { holdRoutes } from './hold-routes.ts';
 import { openApiRoute } from './openapi/route.ts';
+import { type ReloadPorts, reloadRoute } from './reload-route.ts';
 import { json, type Route } from './route.ts';
 
 /** What `GET /v1/events` shows. */
@@ -16,7 +17,7 @@ export interface EventsView {
   readonly events: readonly object[];
 }
 
-export interface BridgePorts extends ApproverPorts {
+export interface BridgePorts extends ApproverPorts, ReloadPorts {
   events(): EventsView;
 }
 
@@ -25,6 +26,7 @@ export function bridgeRoutes(ports: BridgePorts, access: Access): readonly Route
     { method: 'GET', path: '/v1/events', handle: async (request) => (await access.refuseReading(request)) ?? json(200, ports.events()) },
     ...approvalRoutes(ports, access),
     ...holdRoutes(ports, access),
+    reloadRoute(ports, access),
     openApiRoute(access),
   ];
 }

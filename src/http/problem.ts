@@ -1,5 +1,6 @@
 // What went wrong → an answer in application/problem+json (RFC 9457).
 import { PROBLEMS, type ProblemType } from '../model/problems.ts';
+import type { Fault } from '../schema/faults.ts';
 import type { Reply } from './route.ts';
 
 export interface Problem {
@@ -11,6 +12,10 @@ export interface Problem {
   readonly detail: string;
   /** The EventId that decided, as the caller wrote it. */
   readonly eventId?: string;
+  /** What is wrong with the configuration, each with its path. */
+  readonly faults?: readonly Fault[];
+  /** The keys of the configuration that a running bridge cannot change. */
+  readonly restart?: readonly string[];
 }
 
 export function problemReply(problem: Problem, headers: Readonly<Record<string, string>> = {}): Reply {
@@ -18,6 +23,11 @@ export function problemReply(problem: Problem, headers: Readonly<Record<string, 
 }
 
 /** A problem that this server itself finds. */
-export function problem(type: ProblemType, detail: string, headers?: Readonly<Record<string, string>>): Reply {
-  return problemReply({ type, ...PROBLEMS[type], detail }, headers);
+export function problem(
+  type: ProblemType,
+  detail: string,
+  headers?: Readonly<Record<string, string>>,
+  more?: Pick<Problem, 'faults' | 'restart'>,
+): Reply {
+  return problemReply({ type, ...PROBLEMS[type], detail, ...more }, headers);
 }

@@ -16,11 +16,19 @@ export class PollPulse {
   /** How long nothing may happen from now on. */
   #quietMs: number;
   #isPolling = false;
+  #limits: PollPulseParts['limits'];
 
   constructor(parts: PollPulseParts) {
     this.#parts = parts;
+    this.#limits = parts.limits;
     this.#lastMs = parts.elapsedMs();
     this.#quietMs = 0;
+  }
+
+  /** From the next poll on. */
+  follow(limits: PollPulseParts['limits']): void {
+    this.#limits = limits;
+    this.#quietMs = Math.max(this.#quietMs, this.#longestRequestMs, limits.pollIntervalMs);
   }
 
   /** A poll begins. */
@@ -36,7 +44,7 @@ export class PollPulse {
 
   /** A poll has ended, with a document or without. */
   ended(isDocument: boolean): void {
-    const { pollIntervalMs } = this.#parts.limits;
+    const { pollIntervalMs } = this.#limits;
     this.#isPolling = false;
     this.#beats(isDocument ? pollIntervalMs : Math.max(pollIntervalMs, LONGEST_PAUSE_MS));
   }
@@ -47,7 +55,7 @@ export class PollPulse {
   }
 
   get #longestRequestMs(): number {
-    return Math.max(this.#parts.limits.timeoutMs, this.#parts.limits.firstTimeoutMs);
+    return Math.max(this.#limits.timeoutMs, this.#limits.firstTimeoutMs);
   }
 
   #beats(quietMs: number): void {

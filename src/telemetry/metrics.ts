@@ -10,6 +10,7 @@ import { type ApprovalSnapshot, createApprovalMetrics } from './approval-metrics
 import { boundedLabel } from './label-values.ts';
 import { namedIn } from './named-metric.ts';
 import { type AnnouncedEvent, createNotBeforeGauge } from './not-before-gauge.ts';
+import { createReloadMetrics, type ReloadResultLabel } from './reload-metrics.ts';
 import { createSourceMetrics, type MessageResultLabel, type SourceSnapshot } from './source-metrics.ts';
 
 /** From a fast answer on the same host to the longest that is waited for. */
@@ -74,6 +75,10 @@ export interface Metrics {
   connectionDropped(reason: DropReason): void;
   /** What became of a message of a source of approvals. */
   message(source: string, result: MessageResultLabel): void;
+  /** The configuration was read again. */
+  reloaded(result: ReloadResultLabel, atMs: number): void;
+  /** The series of these begin at 0, where they have none yet. */
+  configured(names: Pick<MetricsOptions, 'sinks' | 'sources'>): void;
   /** The answer to a scrape. @throws what `collect` throws. */
   text(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -81,15 +86,22 @@ export interface Metrics {
 /** A registry of its own; nothing of it is global. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
-  const counters = createCounters(registry, options);
+  const counters = createCounters(registry);
   const show = createGauges(registry, options);
   const showAnnounced = createNotBeforeGauge(namedIn(registry));
-  const sources = createSourceMetrics(namedIn(registry), options.sources);
+  const sources = createSourceMetrics(namedIn(registry));
   const pollResult = boundedLabel(MOST_RESULTS);
   const deliveryResult = boundedLabel(ATTEMPT_OUTCOMES.length, ATTEMPT_OUTCOMES);
   const change = boundedLabel(CHANGE_NAMES.length, CHANGE_NAMES);
   const approvals = createApprovalMetrics(namedIn(registry));
+  const configured: Metrics['configured'] = (names) => {
+    for (const sink of names.sinks) for (const each of ATTEMPT_OUTCOMES) counters.deliveries.inc({ sink, result: each }, 0);
+    sources.configured(names.sources);
+  };
+  configured(options);
   return {
+    reloaded: createReloadMetrics(namedIn(registry), options.startedAtMs),
+    configured,
     pollDone: (result, seconds) => {
       counters.polls.inc({ result: pollResult(result) });
       counters.pollDuration.observe(seconds);
@@ -112,7 +124,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-function createCounters(registry: Registry, { sinks }: MetricsOptions) {
+function createCounters(registry: Registry) {
   const of = namedIn(registry);
   const counters = {
     polls: new Counter(of('polls_total', 'Polls of the metadata service, by what they brought.', ['result'])),
@@ -133,7 +145,6 @@ function createCounters(registry: Registry, { sinks }: MetricsOptions) {
   };
   for (const reason of DROP_REASONS) counters.droppedConnections.inc({ reason }, 0);
   for (const change of CHANGE_NAMES) counters.changes.inc({ change }, 0);
-  for (const sink of sinks) for (const result of ATTEMPT_OUTCOMES) counters.deliveries.inc({ sink, result }, 0);
   return counters;
 }
 

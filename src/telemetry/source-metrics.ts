@@ -15,23 +15,27 @@ export interface SourceSnapshot {
 
 export interface SourceMetrics {
   message(source: string, result: MessageResultLabel): void;
+  /** The series of these begin at 0, where they have none yet. */
+  configured(sources: readonly string[]): void;
   /** At a scrape. */
   show(sources: readonly SourceSnapshot[]): void;
 }
 
-/** `sources`: the names of the configured ones, whose series begin at 0. */
-export function createSourceMetrics(named: NamedMetric, sources: readonly string[]): SourceMetrics {
+export function createSourceMetrics(named: NamedMetric): SourceMetrics {
   const messages = new Counter(
     named('approval_messages_total', 'Messages of approval sources, by source and what became of them.', ['source', 'result']),
   );
   const up = new Gauge(named('approval_source_up', '1 where approvals can be received from the source now, else 0.', ['source']));
-  for (const source of sources) {
-    for (const result of MESSAGE_RESULTS) messages.inc({ source, result }, 0);
-    up.set({ source }, 0);
-  }
+  let names: readonly string[] = [];
   return {
+    configured: (sources) => {
+      names = sources;
+      for (const source of sources) for (const result of MESSAGE_RESULTS) messages.inc({ source, result }, 0);
+    },
     message: (source, result) => messages.inc({ source, result }),
     show: (snapshots) => {
+      up.reset();
+      for (const source of names) up.set({ source }, 0);
       for (const { source, isUp } of snapshots) up.set({ source }, isUp ? 1 : 0);
     },
   };

@@ -4,7 +4,7 @@ import { ADAPTERS } from '../../adapters/index.ts';
 import { checkConnections } from '../bridge/connections.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { formatFault } from '../schema/faults.ts';
-import { loadConfigWithWarnings } from './config.ts';
+import { loadValidConfig } from './config.ts';
 import { EXIT, needed, type Verb } from './verb.ts';
 
 export const check: Verb = {
@@ -28,7 +28,7 @@ read, is a warning on standard error.
       return EXIT.fine;
     }
     const file = needed(context, 'config');
-    const { config, warnings } = await loadConfigWithWarnings(context, file);
+    const { options: config, warnings } = await loadValidConfig(context, file);
     for (const warning of warnings) context.tell(visibleLine(`warning: ${formatFault(warning)}`));
     const logger = pino({ level: 'silent' });
     const connections = checkConnections(config, { deps: context.deps, logger, stdout: context.stdout, signal: context.signal });

@@ -1,7 +1,7 @@
 // --config FILE → the checked and opened configuration, or the defaults without a file.
 import { dirname, resolve } from 'node:path';
 import { ADAPTERS } from '../../adapters/index.ts';
-import { configError, defaultConfig } from '../config/check-config.ts';
+import { type CheckedConfig, configError, defaultConfig, type ValidConfig } from '../config/check-config.ts';
 import type { Config } from '../config/config.ts';
 import type { Warning } from '../config/warnings.ts';
 import { BridgeError } from '../errors.ts';
@@ -12,22 +12,35 @@ import type { VerbContext } from './verb.ts';
 
 /** @throws BridgeError BRIDGE_CONFIG_UNREADABLE, or BRIDGE_CONFIG_INVALID with every fault of the file. */
 export async function loadConfig(context: VerbContext, file: string | undefined): Promise<Config> {
-  return (await loadConfigWithWarnings(context, file)).config;
+  return (await loadValidConfig(context, file)).options;
 }
 
 /** As `loadConfig`, and what is probably not meant, the store's folder included. */
-export async function loadConfigWithWarnings(
-  context: VerbContext,
-  file: string | undefined,
-): Promise<{ readonly config: Config; readonly warnings: readonly Warning[] }> {
+export async function loadValidConfig(context: VerbContext, file: string | undefined): Promise<ValidConfig> {
+  const checked = await readConfigFile(context, file);
+  if ('faults' in checked) throw configError(checked.faults);
+  return checked;
+}
+
+/** @throws BridgeError BRIDGE_CONFIG_UNREADABLE */
+async function readConfigFile(context: VerbContext, file: string | undefined): Promise<CheckedConfig> {
   const around = { adapters: ADAPTERS, env: context.env, readFile: readRegularFile, exposureOf };
   const checked =
     file === undefined
       ? defaultConfig({ ...around, directory: '.' })
       : await (await import('../config/read-config.ts')).readConfigFully(read(file), { ...around, directory: dirname(resolve(file)) });
-  if ('faults' in checked) throw configError(checked.faults);
-  const { options: config, warnings } = checked;
-  return { config, warnings: [...ofItself(file), ...warnings, ...ofFolder(config.store.path)] };
+  if ('faults' in checked) return checked;
+  return { ...checked, warnings: [...ofItself(file), ...checked.warnings, ...ofFolder(checked.options.store.path)] };
+}
+
+/** For a bridge that runs: a file that cannot be read is a fault. */
+export async function readAgain(context: VerbContext, file: string): Promise<CheckedConfig> {
+  try {
+    return await readConfigFile(context, file);
+  } catch (error) {
+    if (!(error instanceof BridgeError) || error.code !== 'BRIDGE_CONFIG_UNREADABLE') throw error;
+    return { faults: [{ path: '', message: error.message }] };
+  }
 }
 
 /** The section `http` alone, without opening a secret; its defaults without a file. @throws as `loadConfig` */

@@ -8,7 +8,7 @@ import { Notifier } from '../service/notifier.ts';
 import { ServiceManager } from '../service/service-manager.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '../telemetry/logger.ts';
 import { sleep } from '../time/clock.ts';
-import { loadConfigWithWarnings } from './config.ts';
+import { loadValidConfig, readAgain } from './config.ts';
 import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
 
 /** Whatever does not close by then is left to the operating system; what it had to store is stored. */
@@ -17,6 +17,7 @@ const CLOSE_LIMIT_MS = 9500;
 export const run: Verb = {
   usage: '[--config FILE] [--log-level LEVEL]',
   description: `Without --config, and without SCHEDULED_EVENTS_BRIDGE_CONFIG in the environment: from the metadata service of this VM to standard output, one CloudEvent a line.
+At SIGHUP it reads the file again and checks all of it; what differs holds from then on (docs/operate/reload.md).
 Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most), and it exits with 0. What was not delivered goes out after the next start.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration (docs/operate/configuration.md)' },
@@ -33,6 +34,9 @@ Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most),
     const started = await Promise.race([starting, interrupted(context)]);
     if (!started) return EXIT.fine;
     const { bridge, logger, manager } = started;
+    const reload = () => bridge.reload('SIGHUP');
+    // A refusal is in the log already, and so is a store that fails.
+    context.onHangup(() => void (manager ? manager.reloading(reload) : reload().catch(() => {})));
     await Promise.race([bridge.ended, interrupted(context)]);
     logger.info('ending');
     const closed = Promise.all([manager?.stopping(), bridge[Symbol.asyncDispose]()]);
@@ -50,13 +54,15 @@ interface Started {
 
 async function start(context: VerbContext): Promise<Started> {
   const level = levelOption(context);
-  const { config, warnings } = await loadConfigWithWarnings(context, text(context, 'config'));
+  const path = text(context, 'config');
+  const { options: config, warnings, written } = await loadValidConfig(context, path);
+  const file = path === undefined ? {} : { file: { written, read: () => readAgain(context, path) } };
   const { deps, stderr, stdout } = context;
   const { logger, dropped } = await createLogger({ stream: stderr, level, pretty: stderr.isTTY, wallMs: deps.wallMs });
   for (const { path, message, isGrave } of warnings) if (isGrave) logger.warn({ area: 'config', path }, message);
   const manager = serviceManager(context, config, logger);
   const bridge = await startBridge({
-    ...{ config, version: packageJson.version, deps, logger, logLinesDropped: dropped, stdout },
+    ...{ config, ...file, version: packageJson.version, deps, logger, logLinesDropped: dropped, stdout },
     ...(manager && { watch: manager }),
   });
   manager?.describe(() => bridge.status.words);

@@ -25,6 +25,8 @@ export interface VerbContext {
   readonly print: (line: string) => Promise<void>;
   /** Readable lines on standard error; never waits. */
   readonly tell: (line: string) => void;
+  /** From now on this is called at SIGHUP, and at once where one came before; of `run` alone. */
+  readonly onHangup: (listener: () => void) => void;
   /** Aborts at SIGTERM and SIGINT, and when the reader of standard output is gone. */
   readonly signal: AbortSignal;
 }

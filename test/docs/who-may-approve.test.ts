@@ -61,6 +61,7 @@ async function open(t: TestContext, config: Parameters<typeof openHttpInterface>
     onConnectionDropped: () => {},
     events: () => ({ state: 'watching', documentIncarnation: null, observedAt: null, events: [] }),
     approvals: () => approvals,
+    reload: async () => ({ kind: 'no-file' }),
     readiness: () => ({ ready: true, reasons: [], details: {} }),
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
     deps: systemDeps(),

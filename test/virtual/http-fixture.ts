@@ -10,6 +10,7 @@ import { Access } from '../../src/http/access.ts';
 import type { ServedApprovals } from '../../src/http/approver.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
+import type { ReloadOutcome } from '../../src/http/reload-route.ts';
 import { createHttpServer, type HttpServerParts } from '../../src/http/server/server.ts';
 import { systemDeps } from '../../src/time/system.ts';
 import { assertConforms } from '../far-sides/openapi-conformance.ts';
@@ -47,6 +48,9 @@ const LIFE: EventRecord = {
   ...{ rank: null, submitsAt: null, submittedAt: null, notStartedForSeconds: null, steps: [], next: null, unwritten: [] },
 };
 
+/** What `/readyz` tells besides, where nothing is wrong. */
+export const DETAILS = { configuration: { since: '2026-01-01T00:00:00Z', refused: null }, sinks: {} };
+
 export class HttpFixture {
   readonly time = new VirtualTime();
   readonly asked: { readonly approver: string; readonly body: unknown }[] = [];
@@ -60,10 +64,13 @@ export class HttpFixture {
   held: () => HoldAnswer = () => ({ kind: 'held', status: 201, hold: { eventId: 'A', holds: [] } });
   released: () => ReleaseAnswer = () => ({ kind: 'released' });
   life: () => EventRecord | Refusal = () => LIFE;
+  reload: (by: string) => Promise<ReloadOutcome> = async () => ({ kind: 'applied', changed: [] });
+  /** The approver who may administer. */
+  admin = 'orders';
   configured = true;
   /** Whether it is known which VM this is. */
   isIdentified = true;
-  readiness: (isWhole: boolean) => Readiness = () => ({ ready: true, reasons: [], details: { sinks: {} } });
+  readiness: (isWhole: boolean) => Readiness = () => ({ ready: true, reasons: [], details: DETAILS });
   readonly log: string[] = [];
   port = 0;
   /** Of the server that was started last. */
@@ -89,6 +96,8 @@ export class HttpFixture {
       {
         events,
         approvals: () => (this.isIdentified ? approvals : null),
+        isAdmin: (approver) => approver === this.admin,
+        reload: (by) => this.reload(by),
         get configured() {
           return configured();
         },

@@ -6,6 +6,7 @@ import { HEALTH_PATHS } from './health-paths.ts';
 import { HOLD_PATHS } from './hold-paths.ts';
 import type { Node } from './node.ts';
 import { problemResponses } from './problems.ts';
+import { RELOAD_PATHS } from './reload-paths.ts';
 import { SCHEMAS } from './schemas.ts';
 
 const SECURITY_SCHEMES: Node = {
@@ -29,8 +30,9 @@ export const OPENAPI_DOCUMENT = {
     { name: 'health', description: 'For probes and Prometheus.' },
     { name: 'events', description: 'What is known.' },
     { name: 'approvals', description: 'Who approves, who holds, and what became of it.' },
+    { name: 'operation', description: 'For those who run the bridge.' },
   ],
-  paths: { ...HEALTH_PATHS, ...EVENT_PATHS, ...APPROVAL_PATHS, ...HOLD_PATHS },
+  paths: { ...HEALTH_PATHS, ...EVENT_PATHS, ...APPROVAL_PATHS, ...HOLD_PATHS, ...RELOAD_PATHS },
   components: {
     schemas: SCHEMAS,
     securitySchemes: SECURITY_SCHEMES,

@@ -2,8 +2,14 @@
 import { jsonResponse, type Node } from './node.ts';
 import { problemResponses } from './problems.ts';
 
-const READY = { ready: true, reasons: [], sinks: { audit: { state: 'delivering', reason: null, since: '2026-01-01T00:00:00Z' } } };
-const UNREADY = { ready: false, reasons: ['no good document of the metadata service yet'], sinks: {} };
+const CONFIGURATION = { since: '2026-01-01T00:00:00Z', refused: null };
+const READY = {
+  ready: true,
+  reasons: [],
+  configuration: CONFIGURATION,
+  sinks: { audit: { state: 'delivering', reason: null, since: '2026-01-01T00:00:00Z' } },
+};
+const UNREADY = { ready: false, reasons: ['no good document of the metadata service yet'], configuration: CONFIGURATION, sinks: {} };
 
 export const HEALTH_PATHS: Node = {
   '/healthz': {

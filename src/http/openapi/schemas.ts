@@ -80,12 +80,22 @@ const ANSWERS: Node = {
   Readiness: object({
     ready: { type: 'boolean' },
     reasons: { type: 'array', items: text, description: 'Why not, in plain words.' },
+    configuration: object({ since: time, refused: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/RefusedReload' }] } }),
     sinks: {
       type: 'object',
       additionalProperties: { $ref: '#/components/schemas/SinkStatus' },
       description: 'By name; they do not enter.',
     },
   }),
+  RefusedReload: {
+    description: 'Of the last reload, where it was refused; the configuration before is in force.',
+    ...object({ at: time, by: id, faults: list('Fault'), restart: names }, ['by', 'faults', 'restart']),
+  },
+  Reloaded: object({ changed: names }),
+  Fault: {
+    description: 'One thing to mend. `path` is empty for the file as a whole.',
+    ...object({ path: text, message: id, allowed: text, suggestion: text }, ['allowed', 'suggestion']),
+  },
   SinkStatus: object({ state: id, reason: textOrNull, since: time, until: time }, ['reason', 'until']),
   Events: object({
     state: { enum: ['watching', 'enabling', 'blind'] },
@@ -167,7 +177,14 @@ const ANSWERS: Node = {
   UnwrittenSteps: object({ approver: textOrNull, steps: { type: 'integer', minimum: 1 }, since: time, until: time }),
   Problem: {
     description: 'RFC 9457. Compare `type`; the words may change.',
-    ...object({ type: id, title: id, status: { type: 'integer' }, detail: id, eventId: text }, ['eventId']),
+    ...object(
+      {
+        ...{ type: id, title: id, status: { type: 'integer' }, detail: id, eventId: text },
+        faults: { ...list('Fault'), description: 'With `faulty-configuration`.' },
+        restart: { ...names, description: 'With `needs-restart`: the keys of the configuration that need one.' },
+      },
+      ['eventId', 'faults', 'restart'],
+    ),
     examples: [
       { type: 'unknown', title: 'No such event', status: 404, detail: 'The metadata service lists no such event.', eventId: EXAMPLE_ID },
     ],

@@ -1,7 +1,7 @@
 // GET of health, readiness, metrics and events → what each caller may read.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { APPROVER, READER, serve } from '../../virtual/http-fixture.ts';
+import { APPROVER, DETAILS, READER, serve } from '../../virtual/http-fixture.ts';
 
 test('healthz answers while the process works', async (t) => {
   const fixture = await serve(t);
@@ -14,10 +14,10 @@ test('healthz answers while the process works', async (t) => {
 test('readyz is 200 or 503, and says why', async (t) => {
   const fixture = await serve(t);
   assert.equal((await fixture.send('GET', '/readyz')).status, 200);
-  fixture.readiness = () => ({ ready: false, reasons: ['no good document for 75 s'], details: { sinks: {} } });
+  fixture.readiness = () => ({ ready: false, reasons: ['no good document for 75 s'], details: DETAILS });
   const answer = await fixture.send('GET', '/readyz');
   assert.equal(answer.status, 503);
-  assert.deepEqual(answer.json, { ready: false, reasons: ['no good document for 75 s'], sinks: {} });
+  assert.deepEqual(answer.json, { ready: false, reasons: ['no good document for 75 s'], ...DETAILS });
 });
 
 test('who may not read is told by readyz whether it is ready, and nothing that only a reader is to know', async (t) => {
@@ -25,7 +25,7 @@ test('who may not read is told by readyz whether it is ready, and nothing that o
   const asked: boolean[] = [];
   fixture.readiness = (isWhole) => {
     asked.push(isWhole);
-    return { ready: true, reasons: [], details: { sinks: {} } };
+    return { ready: true, reasons: [], details: DETAILS };
   };
   const get = (token?: string) => fixture.send('GET', '/readyz', { headers: token ? { authorization: `Bearer ${token}` } : {} });
   for (let probe = 0; probe < 30; probe++) assert.equal((await get()).status, 200);
@@ -41,7 +41,7 @@ test('on loopback readyz tells all, unless under a foreign name, as a web page c
   const asked: boolean[] = [];
   fixture.readiness = (isWhole) => {
     asked.push(isWhole);
-    return { ready: true, reasons: [], details: { sinks: {} } };
+    return { ready: true, reasons: [], details: DETAILS };
   };
   await fixture.send('GET', '/readyz');
   await fixture.send('GET', '/readyz', { headers: { host: 'evil.example' } });

@@ -1,0 +1,149 @@
+// Requests to read the configuration again → one reload after another, each whole or not at all.
+import type { Logger } from 'pino';
+import { configChanges, needsRestart, type Written } from '../config/changes.ts';
+import type { CheckedConfig, ValidConfig } from '../config/check-config.ts';
+import type { Config } from '../config/config.ts';
+import { BridgeError } from '../errors.ts';
+import type { ReloadOutcome } from '../http/reload-route.ts';
+import { type Fault, formatFault } from '../schema/faults.ts';
+import { type JudgeParts, judgeOptions } from './judge-options.ts';
+
+/** Where the configuration can be read again. */
+export interface ConfigFile {
+  /** As the bridge was started with it. */
+  readonly written: Written;
+  /** Reads and checks all of it, as `check` does. */
+  readonly read: () => Promise<CheckedConfig>;
+}
+
+export interface ReloadsParts extends JudgeParts {
+  /** The bridge may have none. */
+  readonly file?: ConfigFile | null;
+  /** When a reload may begin. */
+  readonly ready: Promise<void>;
+  /** What is in force. */
+  readonly current: () => Config;
+  /** Puts it in force, all or nothing. `settled`: another reload may begin. @throws BridgeError BRIDGE_STORE_* */
+  readonly apply: (config: Config, paths: readonly string[]) => { readonly settled: Promise<unknown> };
+  readonly onReload: (result: ReloadResult) => void;
+}
+
+/** For metrics. */
+export type ReloadResult = Exclude<ReloadOutcome['kind'], 'no-file'> | 'failed';
+
+/** A reload that was refused, until one is not. */
+export interface RefusedReload {
+  readonly atMs: number;
+  readonly by: string;
+  readonly faults: readonly Fault[];
+  readonly restart: readonly string[];
+}
+
+export class Reloads {
+  readonly #parts: ReloadsParts;
+  readonly #logger: Logger;
+  /** By who asked: those that have not begun. Whoever asks again gets the same answer. */
+  readonly #waiting = new Map<string, Promise<ReloadOutcome>>();
+  #written: Written;
+  #last: Promise<unknown>;
+  #refused: RefusedReload | null = null;
+  #sinceMs: number;
+
+  constructor(parts: ReloadsParts) {
+    this.#parts = parts;
+    this.#logger = parts.logger.child({ area: 'config' });
+    this.#written = parts.file?.written ?? {};
+    this.#last = parts.ready;
+    this.#sinceMs = parts.deps.wallMs();
+  }
+
+  /** Null where the last reload was not refused. */
+  get refused(): RefusedReload | null {
+    return this.#refused;
+  }
+
+  /** Wall time at which the configuration in force was read. */
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
+  /** After those that were asked for before. @param by who asks, for the log @throws BridgeError BRIDGE_STORE_*, and then nothing has changed */
+  request(by: string): Promise<ReloadOutcome> {
+    const waiting = this.#waiting.get(by);
+    if (waiting !== undefined) return waiting;
+    const settled = Promise.withResolvers<void>();
+    const outcome = this.#last.then(() => {
+      this.#waiting.delete(by);
+      return this.#reload(by, settled.resolve);
+    });
+    this.#waiting.set(by, outcome);
+    this.#last = outcome.then(
+      () => settled.promise,
+      () => {},
+    );
+    return outcome;
+  }
+
+  async #reload(by: string, settle: () => void): Promise<ReloadOutcome> {
+    const { file = null, onReload, deps } = this.#parts;
+    try {
+      const [outcome, settled] = file === null ? [NO_FILE, null] : await this.#tryOut(file);
+      void Promise.resolve(settled)
+        .catch((error: unknown) => this.#logger.error({ err: error, by }, 'what the reload replaced did not end cleanly'))
+        .then(settle);
+      if (outcome.kind !== 'no-file') onReload(outcome.kind);
+      if (outcome.kind === 'applied') {
+        this.#refused = null;
+        this.#sinceMs = deps.wallMs();
+      } else if (outcome.kind !== 'no-file') {
+        this.#refused = { atMs: deps.wallMs(), by, faults: [], restart: [], ...outcome };
+      }
+      this.#tell(by, outcome);
+      return outcome;
+    } catch (error) {
+      onReload('failed');
+      this.#logger.error({ err: error, by }, 'the configuration could not be put in force: the one before goes on');
+      throw error;
+    }
+  }
+
+  /** Faults come first, and nothing holds before all of it was judged. */
+  async #tryOut(file: ConfigFile): Promise<[ReloadOutcome, Promise<unknown> | null]> {
+    const read = await file.read();
+    const faults = 'faults' in read ? read.faults : this.#judged(read);
+    if ('faults' in read || faults.length > 0) return [{ kind: 'faulty', faults }, null];
+    const restart = needsRestart(this.#parts.current(), read.options);
+    if (restart.length > 0) return [{ kind: 'needs-restart', restart }, null];
+    const changed = configChanges(this.#written, read.written);
+    const { settled } = this.#parts.apply(read.options, changed);
+    this.#written = read.written;
+    for (const { path, message, isGrave } of read.warnings) if (isGrave) this.#logger.warn({ path }, message);
+    return [{ kind: 'applied', changed }, settled];
+  }
+
+  #judged({ options }: ValidConfig): readonly Fault[] {
+    try {
+      judgeOptions(options, this.#parts);
+      return [];
+    } catch (error) {
+      if (!(error instanceof BridgeError) || error.code !== 'BRIDGE_CONFIG_INVALID') throw error;
+      return [{ path: '', message: error.message }];
+    }
+  }
+
+  #tell(by: string, outcome: ReloadOutcome): void {
+    const logger = this.#logger;
+    if (outcome.kind === 'applied') logger.info({ by, changed: outcome.changed }, 'the configuration was read again and is in force');
+    else if (outcome.kind === 'no-file')
+      logger.warn({ by }, 'there is no configuration file to read again, and nothing changes: see --config');
+    else if (outcome.kind === 'needs-restart') {
+      const { restart } = outcome;
+      logger.error({ by, restart }, 'the configuration has changes that need a restart: nothing of it is in force, the one before goes on');
+    } else {
+      for (const fault of outcome.faults) logger.error({ by, path: fault.path }, `the configuration is refused: ${formatFault(fault)}`);
+      logger.error({ by, faults: outcome.faults.length }, 'the configuration has faults: the one before goes on');
+    }
+  }
+}
+
+const NO_FILE: ReloadOutcome = { kind: 'no-file' };

@@ -1,0 +1,42 @@
+// Work that needs the store → done, and while the store fails tried again each second.
+import type { Logger } from 'pino';
+import type { CancelTimer, Deps } from '../time/clock.ts';
+
+const RETRY_MS = 1000;
+
+export class StoreWork {
+  readonly #deps: Pick<Deps, 'after'>;
+  readonly #logger: Logger;
+  readonly #cancels = new Set<CancelTimer>();
+  #isStopped = false;
+
+  constructor(deps: Pick<Deps, 'after'>, logger: Logger) {
+    this.#deps = deps;
+    this.#logger = logger;
+  }
+
+  /** At once, and again until it succeeds or `stop` is called. */
+  do(work: () => void): void {
+    if (this.#isStopped) return;
+    try {
+      work();
+    } catch (error) {
+      this.#logger.error({ err: error }, 'the store fails: tried again in a second');
+      this.doIn(RETRY_MS, work);
+    }
+  }
+
+  /** The same, after a pause. */
+  doIn(pauseMs: number, work: () => void): void {
+    const cancel = this.#deps.after(pauseMs, () => {
+      this.#cancels.delete(cancel);
+      this.do(work);
+    });
+    this.#cancels.add(cancel);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const cancel of this.#cancels) cancel();
+  }
+}
