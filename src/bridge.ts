@@ -17,7 +17,7 @@ import { BridgeError } from './errors.ts';
 import type { Instant, JournalEntry, PollResult } from './model/events.ts';
 import { type Outbox, openOutbox } from './outbox/outbox.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
-import { type Deps, now } from './time/clock.ts';
+import { now } from './time/clock.ts';
 
 /** What was left over goes out once the VM is identified, or after this time: late is worse than the rare rows of a copied disk. */
 const LANES_WAIT_MS = 5000;

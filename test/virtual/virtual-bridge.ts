@@ -8,9 +8,9 @@ import { pino } from 'pino';
 import { webhook } from '../../adapters/webhook/webhook.ts';
 import type { BridgeOptions } from '../../src/bridge/bridge-options.ts';
 import { type Bridge, startBridge } from '../../src/bridge.ts';
-import { checkConfig, configError } from '../../src/config/check-config.ts';
-import type { Config } from '../../src/config/config.ts';
+import { type CheckedConfig, checkConfig, configError } from '../../src/config/check-config.ts';
 import { BridgeError } from '../../src/errors.ts';
+import type { ReloadOutcome } from '../../src/http/reload-route.ts';
 import type { Transport } from '../../src/metadata/transport.ts';
 import { DATABASE_FILE } from '../../src/outbox/folder.ts';
 import type { Deps } from '../../src/time/clock.ts';
@@ -124,7 +124,11 @@ export class VirtualBridge {
   async start(settings = this.settings): Promise<Bridge> {
     this.settings = settings;
     const killed = new AbortController();
-    const bridge = await startBridge({ ...this.#options(killed.signal), config: this.#config(killed.signal) });
+    const checked = this.#read(killed.signal);
+    if ('faults' in checked) throw configError(checked.faults);
+    const { options: config, written } = checked;
+    const file = { written, read: async () => this.#read(killed.signal) };
+    const bridge = await startBridge({ ...this.#options(killed.signal), config, file });
     const run = { fromMs: this.time.wallMs(), toMs: Number.POSITIVE_INFINITY };
     this.runs.push(run);
     this.#process = { bridge, killed, run };
@@ -139,6 +143,12 @@ export class VirtualBridge {
 
   advance(ms: number): Promise<void> {
     return this.time.advance(ms);
+  }
+
+  /** The file says this from now on, and SIGHUP; resolves when it is in force or refused, and no time passes. */
+  reload(settings: Settings, by = 'SIGHUP'): Promise<ReloadOutcome> {
+    this.settings = settings;
+    return this.bridge.reload(by);
   }
 
   /** SIGTERM: the ten seconds in which it has to have closed. */
@@ -265,7 +275,7 @@ export class VirtualBridge {
     return { ...clocks, random: this.time.random, scheduler: schedulerOn(clocks) };
   }
 
-  #config(killed: AbortSignal): Config {
+  #read(killed: AbortSignal): CheckedConfig {
     const { store, http, sinks, ...sections } = this.settings;
     const file = {
       version: 1,
@@ -275,13 +285,11 @@ export class VirtualBridge {
       sinks: sinks ?? { audit: { type: 'memory' } },
     };
     const env = Object.fromEntries(Object.entries(TOKENS).map(([name, token]) => [`${name.toUpperCase()}_TOKEN`, token]));
-    const checked = checkConfig(file, {
+    return checkConfig(file, {
       adapters: [{ ...this.sinks.definition(killed), source: this.sources.definition(killed) }, webhook],
       env,
       directory: this.folder,
       readFile: () => '',
     });
-    if ('faults' in checked) throw configError(checked.faults);
-    return checked.options;
   }
 }
