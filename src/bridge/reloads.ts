@@ -14,6 +14,8 @@ export interface ConfigFile {
   readonly written: Written;
   /** Reads and checks all of it, as `check` does. */
   readonly read: () => Promise<CheckedConfig>;
+  /** Another one is in force. */
+  readonly onApplied?: (config: Config) => void;
 }
 
 export interface ReloadsParts extends JudgeParts {
@@ -117,6 +119,7 @@ export class Reloads {
     const changed = configChanges(this.#written, read.written);
     const { settled } = this.#parts.apply(read.options, changed);
     this.#written = read.written;
+    file.onApplied?.(read.options);
     for (const { path, message, isGrave } of read.warnings) if (isGrave) this.#logger.warn({ path }, message);
     return [{ kind: 'applied', changed }, settled];
   }

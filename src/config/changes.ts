@@ -9,7 +9,7 @@ export type Written = Readonly<Record<string, unknown>>;
 
 /** Mappings whose members stand for themselves, though the whole is absent on one side. */
 const SECTIONS: ReadonlySet<string> = new Set([
-  ...['', 'metadata', 'cloudevents', 'publish', 'store', 'http', 'approvals', 'sinks'],
+  ...['', 'metadata', 'cloudevents', 'publish', 'store', 'http', 'approvals', 'log', 'sinks'],
   ...['approvals.approvers', 'approvals.sources', 'http.readers'],
 ]);
 

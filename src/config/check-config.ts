@@ -89,6 +89,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const store = section('store', SECTIONS.store);
   const http = section('http', SECTIONS.http);
   const approvals = section('approvals', SECTIONS.approvals);
+  const log = section('log', SECTIONS.log);
   const { sinks, faults: sinkFaults } = readSinks(sinksOf(file), around.adapters);
   const { sources, faults: sourceFaults } = readSources(file['approvals'], around.adapters);
   faults.push(...sinkFaults, ...sourceFaults, ...silentApprovers(file['approvals']));
@@ -107,11 +108,11 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   if (approvals) faults.push(...proofFaults(approvals, file, secrets.opened));
   faults.push(...tokenFaults({ ...(approvals ? { approvals } : {}), ...(http ? { http } : {}) }, secrets.opened));
 
-  if (faults.length > 0 || !metadata || !cloudevents || !publish || !store || folder === undefined || !http || !approvals)
+  if (faults.length > 0 || !metadata || !cloudevents || !publish || !store || folder === undefined || !http || !approvals || !log)
     return { checked: { faults: distinct(faults) }, judgeable };
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
   const withSources = { ...approvals, sources: Object.fromEntries(sources.flatMap(sourceConfig)) };
-  const options = { metadata, cloudevents, publish, store: { ...store, path: folder }, http, approvals: withSources, sinks: named };
+  const options = { metadata, cloudevents, publish, store: { ...store, path: folder }, http, approvals: withSources, log, sinks: named };
   const warnings = [...similarNames(approvals, http), ...exposedFiles(outputs, file, around)];
   return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, judgeable };
 }

@@ -1,4 +1,4 @@
-// The sections metadata, cloudevents, publish and store: schema and types.
+// The sections of the configuration, sinks aside: schema and types.
 import * as v from 'valibot';
 import { group, policy, required, scope } from '../approvals/rules/options.ts';
 import { hasOneKindOfTokens, jwtSection, ONE_KIND_OF_TOKENS, proofEntries, proofsOf } from '../auth/options.ts';
@@ -8,6 +8,7 @@ import { httpSection } from '../http/options.ts';
 import { metadataSection } from '../metadata/options.ts';
 import { storeSection } from '../outbox/options.ts';
 import { name, type OptionsOf } from '../schema/pieces.ts';
+import { logSection } from '../telemetry/options.ts';
 
 const approver = v.pipe(
   v.strictObject({
@@ -53,6 +54,7 @@ export const SECTIONS = {
   store: storeSection,
   http: httpSection,
   approvals: approvalsSection,
+  log: logSection,
 } as const;
 
 /** What is made of each. */

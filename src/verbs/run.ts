@@ -4,9 +4,12 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { type Bridge, startBridge } from '../bridge.ts';
 import type { Config } from '../config/config.ts';
 import { BridgeError } from '../errors.ts';
+
 import { Notifier } from '../service/notifier.ts';
 import { ServiceManager } from '../service/service-manager.ts';
-import { createLogger, LOG_LEVELS, type LogLevel } from '../telemetry/logger.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { LOG_LEVELS, type LogLevel } from '../telemetry/options.ts';
+
 import { sleep } from '../time/clock.ts';
 import { loadValidConfig, readAgain } from './config.ts';
 import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
@@ -21,7 +24,7 @@ At SIGHUP it reads the file again and checks all of it; what differs holds from 
 Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most), and it exits with 0. What was not delivered goes out after the next start.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration (docs/operate/configuration.md)' },
-    'log-level': { type: 'string', value: 'LEVEL', help: `${LOG_LEVELS.join(', ')} (default info)` },
+    'log-level': { type: 'string', value: 'LEVEL', help: `${LOG_LEVELS.join(', ')} (default log.level of the configuration)` },
   },
   closeLimitMs: 10_000,
   examples: [
@@ -53,16 +56,18 @@ interface Started {
 }
 
 async function start(context: VerbContext): Promise<Started> {
-  const level = levelOption(context);
+  const asked = levelOption(context);
   const path = text(context, 'config');
   const { options: config, warnings, written } = await loadValidConfig(context, path);
-  const file = path === undefined ? {} : { file: { written, read: () => readAgain(context, path) } };
   const { deps, stderr, stdout } = context;
-  const { logger, dropped } = await createLogger({ stream: stderr, level, pretty: stderr.isTTY, wallMs: deps.wallMs });
+  const level = asked ?? config.log.level;
+  const { logger, dropped, setLevel } = await createLogger({ stream: stderr, level, pretty: stderr.isTTY, wallMs: deps.wallMs });
   for (const { path, message, isGrave } of warnings) if (isGrave) logger.warn({ area: 'config', path }, message);
+  const onApplied = ({ log }: Config) => setLevel(asked ?? log.level);
+  const file = path === undefined ? null : { written, read: () => readAgain(context, path), onApplied };
   const manager = serviceManager(context, config, logger);
   const bridge = await startBridge({
-    ...{ config, ...file, version: packageJson.version, deps, logger, logLinesDropped: dropped, stdout },
+    ...{ config, file, version: packageJson.version, deps, logger, logLinesDropped: dropped, stdout },
     ...(manager && { watch: manager }),
   });
   manager?.describe(() => bridge.status.words);
@@ -76,8 +81,9 @@ function serviceManager({ env, deps }: VerbContext, config: Config, logger: Logg
   return new ServiceManager({ env, pid: process.pid, notifier, limits: config.metadata, deps });
 }
 
-function levelOption(context: VerbContext): LogLevel {
-  const level = text(context, 'log-level') ?? 'info';
+function levelOption(context: VerbContext): LogLevel | null {
+  const level = text(context, 'log-level');
+  if (level === undefined) return null;
   const known = LOG_LEVELS.find((name) => name === level);
   if (known === undefined) throw new BridgeError('BRIDGE_USAGE', `--log-level takes one of ${LOG_LEVELS.join(', ')}, not "${level}"`);
   return known;

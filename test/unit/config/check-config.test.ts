@@ -13,7 +13,7 @@ import type { Secret } from '../../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
 import { faultsOf, OTHER_TOKEN, surroundings, TOKEN } from '../../support/config.ts';
 
-const SECTION_KEYS = 'version, metadata, cloudevents, publish, store, http, approvals, sinks';
+const SECTION_KEYS = 'version, metadata, cloudevents, publish, store, http, approvals, log, sinks';
 
 /** What each line of configuration (beside `version: 1`) brings about. */
 const CASES: readonly (readonly [title: string, text: string, faults: readonly string[]])[] = [

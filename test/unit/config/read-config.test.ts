@@ -30,6 +30,7 @@ test('the shortest configuration has every default', () => {
       dryRun: false,
       sources: {},
     },
+    log: { level: 'info' },
   });
   assert.deepEqual(Object.keys(sinks), ['stdout']);
   const { type, options, retry, filter } = sinks['stdout'] ?? assert.fail('no sink');

@@ -5,7 +5,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
-import { createLogger, LOG_LEVELS, type LoggerOptions } from '../../../src/telemetry/logger.ts';
+import { createLogger, type LoggerOptions } from '../../../src/telemetry/logger.ts';
+import { LOG_LEVELS } from '../../../src/telemetry/options.ts';
 import { settle } from '../../virtual/virtual-time.ts';
 
 const wallMs = () => Date.UTC(2026, 0, 2, 3, 4, 5, 6);
@@ -19,13 +20,14 @@ async function logging(options: Partial<LoggerOptions> = {}) {
   const chunks: string[] = [];
   const stream = new PassThrough();
   stream.on('data', (chunk) => chunks.push(String(chunk)));
-  const { logger } = await createLogger({ stream, pretty: false, wallMs, ...options });
+  const { logger, setLevel } = await createLogger({ stream, pretty: false, wallMs, ...options });
   const text = async () => {
     await settle();
     return chunks.join('');
   };
   return {
     logger,
+    setLevel,
     text,
     lines: async () =>
       (await text())
@@ -254,4 +256,25 @@ test('for people, an error shows its message escaped, and its stack in lines of 
   assert.match(plain, /\n +at .*logger\.test\.ts/);
   assert.doesNotMatch(plain, /^ *forged/m);
   assert.doesNotMatch(plain.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u);
+});
+
+test('another level holds for all loggers that were made of it, before and after, and not for one with a level of its own', async () => {
+  const { logger, setLevel, lines } = await logging();
+  const child = logger.child({ area: 'a' });
+  const grandchild = child.child({ area: 'b' });
+  const quiet = logger.child({}, { level: 'silent' });
+  grandchild.debug('not yet');
+  setLevel('debug');
+  for (const each of [logger, child, grandchild, quiet, child.child({})]) each.debug({ err: new Error('why') }, 'now');
+  setLevel('warn');
+  for (const each of [logger, child, grandchild]) each.info('no more');
+  const told = await lines();
+  assert.deepEqual(
+    told.map(({ msg }) => msg),
+    ['now', 'now', 'now', 'now'],
+  );
+  assert.ok(
+    told.every(({ err }) => err?.stack !== undefined),
+    'with the stack, as at that level',
+  );
 });

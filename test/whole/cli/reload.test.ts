@@ -7,6 +7,7 @@ import { setTimeout as moment } from 'node:timers/promises';
 import type { SimulatedAzure } from '../../../src/simulator.ts';
 import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
+import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
 import { type Program, start } from '../../support/program.ts';
 import { type BridgeFolder, bridgeFolder, hook, received, type Sections, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
@@ -105,6 +106,25 @@ test('POST /v1/reload: 200 with the paths, 422, 409, 403 for who is no admin, an
   assert.equal((await post(bridge)).status, 401);
   assert.equal((await post(bridge, 'a-third-horse-a-third-staple')).status, 200);
   for (const secret of [TOKEN, OTHER_TOKEN, 'a-third-horse']) assert.ok(!bridge.stderr.includes(secret));
+});
+
+test('log.level holds from the reload on, in every part, unless --log-level said another', async (t) => {
+  const simulator = await localSimulator(t);
+  const sections = { sinks: { audit: { type: 'stdout' } } };
+  const folder = bridgeFolder(t, simulator.url, sections);
+  const bridge = await startRun(t, folder);
+  const fixed = await startRun(t, bridgeFolder(t, simulator.url, { ...sections, log: { level: 'warn' } }, folderOf(t)), {
+    logLevel: 'info',
+  });
+  const ask = async (program: Program) => (await fetch(`${urlOf(program)}/v1/events`)).status;
+  assert.equal(await ask(bridge), 200);
+  assert.doesNotMatch(bridge.stderr, /"level":"debug"/);
+  rewrite(t, folder, simulator, { ...sections, log: { level: 'debug' } });
+  await hangUp(bridge);
+  assert.equal(await ask(bridge), 200);
+  await bridge.logs('"msg":"http request"');
+  await hangUp(fixed);
+  assert.doesNotMatch(fixed.stderr, /"level":"debug"/);
 });
 
 test('a file that is gone is refused like one with faults, and the bridge goes on', async (t) => {
