@@ -2,7 +2,6 @@
 import { approvals } from './approvals.ts';
 import { burst } from './burst.ts';
 import { type Row, table } from './figures.ts';
-import { file } from './file.ts';
 import { idle } from './idle.ts';
 import { kafka } from './kafka.ts';
 import { latency } from './latency.ts';
@@ -11,7 +10,6 @@ import { serviceBus } from './service-bus.ts';
 import { siem } from './siem.ts';
 import { simulator } from './simulator.ts';
 import { start } from './start.ts';
-import { syslog } from './syslog.ts';
 import { unchanged } from './unchanged.ts';
 import { webhook } from './webhook.ts';
 
@@ -23,10 +21,8 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   recovery,
   unchanged,
   webhook,
-  file,
   kafka,
   'service-bus': serviceBus,
-  syslog,
   siem,
   approvals,
   simulator,

@@ -19,6 +19,8 @@ export interface BridgeStart {
   readonly main?: string | undefined;
   /** Of Node; those of the unit by default. */
   readonly flags?: readonly string[];
+  /** Besides PATH. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 export class BridgeBetween implements AsyncDisposable {
@@ -41,7 +43,7 @@ export class BridgeBetween implements AsyncDisposable {
   }
 
   /** Spawns `run` and returns at once. The store stays from one call to the next. */
-  spawnBridge(pollInterval: string, sections: Sections = {}, { main = MAIN, flags = FLAGS }: BridgeStart = {}): Program {
+  spawnBridge(pollInterval: string, sections: Sections = {}, { main = MAIN, flags = FLAGS, env }: BridgeStart = {}): Program {
     const config = join(this.folder, 'bridge.yaml');
     const whole = {
       version: 1,
@@ -52,7 +54,7 @@ export class BridgeBetween implements AsyncDisposable {
       ...sections,
     };
     writeFileSync(config, JSON.stringify(whole));
-    return this.spawn(withFlags([main, 'run', '--config', config], ['ignore', 'ignore', 'pipe'], flags));
+    return this.spawn(withFlags([main, 'run', '--config', config], ['ignore', 'ignore', 'pipe'], flags, env));
   }
 
   /** Resolves once the bridge handles documents. */
@@ -94,9 +96,14 @@ export class BridgeBetween implements AsyncDisposable {
 }
 
 /** A script and its words, with Node flags: those of the unit by default. */
-export function withFlags(words: readonly string[], stdio: StdioOptions, flags: readonly string[] = FLAGS): Program {
+export function withFlags(
+  words: readonly string[],
+  stdio: StdioOptions,
+  flags: readonly string[] = FLAGS,
+  env: Readonly<Record<string, string>> = {},
+): Program {
   const [main = '', ...args] = [...flags, ...words];
-  return new Program(args, { main, stdio });
+  return new Program(args, { main, stdio, env });
 }
 
 /** The process id; a program that could not be started has none. */

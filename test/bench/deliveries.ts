@@ -7,9 +7,11 @@ export interface Call {
   readonly accepted: number;
   readonly fromMs: number;
   readonly toMs: number;
+  /** How long the call was at work before it first waited for anything: it makes what it sends. */
+  readonly firstTurnMs: number;
 }
 
-const LINE = /^deliveries (\d+) from (\S+) to (\S+)$/;
+const LINE = /^deliveries (\d+) from (\S+) to (\S+) first turn (\S+)$/;
 
 /** Of a program that has told of none yet. Calls that nobody took wait. */
 export function callsOf(program: Program): { next(): Promise<Call> } {
@@ -18,9 +20,9 @@ export function callsOf(program: Program): { next(): Promise<Call> } {
   const told: Call[] = [];
   const waiting: ((call: Call) => void)[] = [];
   createInterface(stderr).on('line', (line) => {
-    const [found, accepted, from, to] = LINE.exec(line) ?? [];
+    const [found, accepted, from, to, firstTurn] = LINE.exec(line) ?? [];
     if (found === undefined) return;
-    const call = { accepted: Number(accepted), fromMs: Number(from), toMs: Number(to) };
+    const call = { accepted: Number(accepted), fromMs: Number(from), toMs: Number(to), firstTurnMs: Number(firstTurn) };
     const next = waiting.shift();
     if (next) next(call);
     else told.push(call);

@@ -15,6 +15,8 @@ const MEASURE_MS = 60_000;
 export interface IdleCase {
   readonly name: string;
   readonly sections: Sections;
+  /** Of the bridge, besides PATH. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Done before it settles. */
   readonly prepare?: (bridge: Program) => Promise<void>;
   readonly goals?: { readonly cpu?: string; readonly rss?: string };
@@ -24,9 +26,9 @@ export async function idleBeside(cases: readonly IdleCase[]): Promise<readonly R
   return (await Promise.all(cases.map(measure))).flat();
 }
 
-async function measure({ name, sections, prepare, goals = {} }: IdleCase): Promise<readonly Row[]> {
+async function measure({ name, sections, env, prepare, goals = {} }: IdleCase): Promise<readonly Row[]> {
   await using surroundings = await BridgeBetween.start();
-  const bridge = await surroundings.startBridge('1s', sections);
+  const bridge = await surroundings.startBridge('1s', sections, { env });
   for (let change = 1; change <= CHANGES; change++)
     await surroundings.metadata.list([{ ...EXAMPLE_EVENT, Description: `change ${change}` }]);
   await prepare?.(bridge);

@@ -1,64 +1,49 @@
 // What a service answers → a far side over HTTP; a plain loop posts again what came.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type ReceivedRequest, WebhookReceiver } from '../far-sides/webhook-receiver.ts';
 import type { Sections } from '../support/running-bridge.ts';
-import { withFlags } from './bridge-between.ts';
 import type { SiemFarSide } from './siem.ts';
 
-const LOOP = join(import.meta.dirname, 'siem-post-loop.ts');
-
-export interface KeptRequest {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Base64. */
-  readonly body: string;
-}
+/** Requests at once, as the sinks'. */
+const IN_FLIGHT = 4;
+const TOKEN_PATH = '/token';
 
 export interface HttpService {
-  /** The sink's options beside url. */
-  readonly sink: Sections;
-  /** Requests at once, as the sink's. */
-  readonly inFlight: number;
-  /** The body of a 200. */
-  readonly answer: (request: ReceivedRequest) => string;
+  /** The sink's options, given the origin. */
+  readonly sink: (origin: string) => Sections;
+  /** The type and the bytes of a 200; a 204 where there is none. */
+  readonly answer?: (request: ReceivedRequest) => { readonly type: string; readonly body: string };
 }
 
-/** Takes all there is. */
-export async function httpFarSide({ sink, inFlight, answer }: HttpService): Promise<SiemFarSide> {
+/** Takes all there is. At `/token` it is the endpoint of a machine's identity, which the environment names. */
+export async function httpFarSide({ sink, answer }: HttpService): Promise<SiemFarSide> {
   const receiver = await WebhookReceiver.start();
-  let [firstMs, lastMs] = [0, 0];
   receiver.default = (response, _, request) => {
-    firstMs ||= performance.now();
-    const body = answer(request);
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body, () => {
-      lastMs = performance.now();
-    });
+    const { type, body } = request.path.startsWith(TOKEN_PATH) ? token() : (answer?.(request) ?? { type: '', body: null });
+    if (body === null) response.writeHead(204).end();
+    else response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body);
   };
-  const folder = mkdtempSync(join(tmpdir(), 'bench-siem-'));
   const { origin } = new URL(receiver.url);
   return {
-    sink: { url: origin, allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...sink },
+    sink: { allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...sink(origin) },
+    env: { IDENTITY_ENDPOINT: `${origin}${TOKEN_PATH}`, IDENTITY_HEADER: 'header' },
     forget: () => {
       receiver.requests.length = 0;
-      firstMs = 0;
     },
-    tookMs: () => lastMs - firstMs,
-    loop: async () => {
-      const file = join(folder, 'requests.json');
-      writeFileSync(file, JSON.stringify(receiver.requests.map(kept)));
-      const { stdout } = await withFlags([LOOP, origin, String(inFlight), file], ['ignore', 'pipe', 'inherit']).ended();
-      return Number(stdout);
-    },
-    [Symbol.asyncDispose]: async () => {
-      await receiver.stop();
-      rmSync(folder, { recursive: true });
-    },
+    sends: () => ({ way: 'post', to: origin, inFlight: IN_FLIGHT, settleMs: 0, sends: receiver.requests.map(kept) }),
+    [Symbol.asyncDispose]: () => receiver.stop(),
   };
 }
 
-function kept({ path, headers, body }: ReceivedRequest): KeptRequest {
+function kept({ path, headers, body }: ReceivedRequest) {
   const { host: _, connection: __, ...own } = headers;
-  return { path, headers: own as Readonly<Record<string, string>>, body: body.toString('base64') };
+  return { path, headers: own as Readonly<Record<string, string>>, base64: body.toString('base64') };
+}
+
+function token(): { readonly type: string; readonly body: string } {
+  const expires_on = String(Math.floor(Date.now() / 1000) + 86_400);
+  return json({ access_token: 'token', token_type: 'Bearer', resource: 'https://monitor.azure.com', expires_on });
+}
+
+export function json(body: unknown): { readonly type: string; readonly body: string } {
+  return { type: 'application/json', body: JSON.stringify(body) };
 }

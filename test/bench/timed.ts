@@ -1,5 +1,5 @@
 // A kind of sink → the same, whose sinks tell on standard error what each call took.
-// A line reads `deliveries COUNT from MS to MS`, by the clock that the processes of a machine share (clock.ts).
+// A line reads `deliveries COUNT from MS to MS first turn MS`, by the clock that the processes of a machine share (clock.ts).
 import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
 import { sharedMs } from './clock.ts';
 
@@ -8,8 +8,8 @@ export function timed<Options>(definition: AdapterDefinition<Options>): AdapterD
 }
 
 /** One line for each call. */
-export function tell(count: number, fromMs: number): void {
-  process.stderr.write(`deliveries ${count} from ${fromMs} to ${sharedMs()}\n`);
+export function tell(count: number, fromMs: number, firstTurnMs = 0): void {
+  process.stderr.write(`deliveries ${count} from ${fromMs} to ${sharedMs()} first turn ${firstTurnMs}\n`);
 }
 
 function telling(adapter: Adapter): Adapter {
@@ -18,8 +18,10 @@ function telling(adapter: Adapter): Adapter {
     check: (signal) => adapter.check(signal),
     deliver: async (batch, signal) => {
       const fromMs = sharedMs();
-      const outcomes = await adapter.deliver(batch, signal);
-      tell(outcomes.filter((outcome) => outcome === 'accepted').length, fromMs);
+      const delivered = adapter.deliver(batch, signal);
+      const firstTurnMs = sharedMs() - fromMs;
+      const outcomes = await delivered;
+      tell(outcomes.filter((outcome) => outcome === 'accepted').length, fromMs, firstTurnMs);
       return outcomes;
     },
     close: () => adapter.close(),
