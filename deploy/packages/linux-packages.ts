@@ -38,18 +38,20 @@ export async function makeLinuxPackages(parts: LinuxPackageParts): Promise<void>
     file_info: { mode: 0o644, mtime: at.toISOString() },
     ...more,
   });
+  const folder = (dst: string, more: object = {}) => ({ dst, type: 'dir', file_info: { mode: 0o755, mtime: at.toISOString() }, ...more });
   const common = [
     { src: program, dst: `/usr/lib/${NAME}`, type: 'tree' },
     { src: `../lib/${NAME}/bin/${NAME}`, dst: `/usr/bin/${NAME}`, type: 'symlink', file_info: { mtime: at.toISOString() } },
     file(join(work, 'manual.1.gz'), `/usr/share/man/man1/${NAME}.1.gz`),
     file(join(root, 'deploy/systemd/scheduled-events-bridge.service'), `/usr/lib/systemd/system/${NAME}.service`),
-    { dst: `/etc/${NAME}`, type: 'dir', file_info: { mode: 0o755, mtime: at.toISOString() } },
+    folder(`/etc/${NAME}`),
     file(join(work, 'bridge.yaml'), `/etc/${NAME}/bridge.yaml`, { type: 'config|noreplace' }),
   ];
   const documents = [
     file(join(sources, 'debian-copyright'), `/usr/share/doc/${NAME}/copyright`, { packager: 'deb' }),
     file(join(work, 'changelog.gz'), `/usr/share/doc/${NAME}/changelog.gz`, { packager: 'deb' }),
     file(join(sources, 'lintian-overrides'), `/usr/share/lintian/overrides/${NAME}`, { packager: 'deb' }),
+    folder(`/usr/share/licenses/${NAME}`, { packager: 'rpm' }),
     file(join(root, 'LICENSE'), `/usr/share/licenses/${NAME}/LICENSE`, { packager: 'rpm' }),
   ];
   const script = (name: string) => join(sources, 'scripts', name);
