@@ -60,3 +60,14 @@ test('requests that belong to no poll do not hide that the loop stands still', (
   pulse.asks();
   assert.equal(aliveAfter(0), false);
 });
+
+test('after a reload the wait for the next poll may last as long as the new interval says', () => {
+  const { pulse, aliveAfter } = start({ timeoutMs: 1000, firstTimeoutMs: 1000, pollIntervalMs: 1000 });
+  pulse.begins();
+  pulse.ended(true);
+  pulse.follow({ timeoutMs: 1000, firstTimeoutMs: 1000, pollIntervalMs: 30_000 });
+  assert.deepEqual([aliveAfter(30_000), aliveAfter(30_001)], [true, false]);
+  pulse.begins();
+  pulse.ended(true);
+  assert.equal(aliveAfter(30_000), true);
+});

@@ -135,3 +135,27 @@ test('stopping is told, and nothing behind it, whatever still leaves or ends', a
   await time.advance(60_000);
   assert.deepEqual(told, ['READY=1 STATUS=waiting', 'STOPPING=1 STATUS=ending: running deliveries may end']);
 });
+
+test('a reload is told when it begins and when it is over, also where it was refused, and not before the bridge is ready', async () => {
+  const { told, manager, words } = start();
+  await manager.reloading(async () => {});
+  assert.deepEqual(told, []);
+  manager.begins();
+  manager.asks();
+  words.now = 'watching';
+  let during: readonly string[] = [];
+  await manager.reloading(async () => {
+    during = told.slice(1);
+    throw new Error('refused');
+  });
+  assert.deepEqual(during, ['RELOADING=1']);
+  assert.deepEqual(told.slice(1), ['RELOADING=1', 'READY=1 STATUS=watching']);
+});
+
+test('no READY=1 follows a reload that the end of the bridge overtook', async () => {
+  const { told, manager } = start();
+  manager.begins();
+  manager.asks();
+  await manager.reloading(() => manager.stopping());
+  assert.equal(told.at(-1), 'STOPPING=1 STATUS=ending: running deliveries may end');
+});
