@@ -137,19 +137,18 @@ test('stopping is told, and nothing behind it, whatever still leaves or ends', a
 });
 
 test('a reload is told when it begins and when it is over, also where it was refused, and not before the bridge is ready', async () => {
-  const { told, manager, words } = start();
+  const { told, manager } = start();
   await manager.reloading(async () => {});
   assert.deepEqual(told, []);
   manager.begins();
   manager.asks();
-  words.now = 'watching';
   let during: readonly string[] = [];
   await manager.reloading(async () => {
     during = told.slice(1);
     throw new Error('refused');
   });
   assert.deepEqual(during, ['RELOADING=1']);
-  assert.deepEqual(told.slice(1), ['RELOADING=1', 'READY=1 STATUS=watching']);
+  assert.deepEqual(told.slice(1), ['RELOADING=1', 'READY=1 STATUS=waiting']);
 });
 
 test('no READY=1 follows a reload that the end of the bridge overtook', async () => {
