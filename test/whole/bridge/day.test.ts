@@ -122,7 +122,7 @@ function checkSight({ gaps }: ExpectedEvents, { runs }: VirtualBridge, journal: 
     seen.flatMap(() => ['blind', 'restored']),
   );
   for (const [index, { fromMs, toMs }] of seen.entries()) {
-    const [blind = Number.NaN, restored] = told.slice(2 * index, 2 * index + 2).map(({ data }) => Date.parse(data.since));
+    const [blind = Number.NaN, restored] = told.slice(2 * index, 2 * index + 2).map(({ data }) => Date.parse(data.since ?? ''));
     const hasRestarted = runs.some((run) => run.fromMs > fromMs && run.fromMs < toMs);
     const lateMs = Math.floor(fromMs / 1000) * 1000 - blind;
     assert.ok(lateMs >= 0 && lateMs <= (hasRestarted ? HEARTBEAT_MS : 0), `since is ${lateMs} ms before the last good document`);
