@@ -43,10 +43,10 @@ export function connectStages(parts: ApprovalsParts): Stages {
   const rules = new RulesInForce(parts);
   const turn = new BridgeTurn({ ...parts, rules });
   const turnMs = (approval: EventApproval) => turn.ms(approval);
-  const chronicle = new AuditTrail(parts);
+  const auditTrail = new AuditTrail(parts);
   const deadlines = new Deadlines(parts.deps);
   const ledger = new Ledger({ ...parts, policy: (event, nowMs) => rules.policy(event, nowMs), deadlines });
-  const shared = { ...parts, rules, chronicle, ledger, turnMs };
+  const shared = { ...parts, rules, auditTrail, ledger, turnMs };
   decideWhenDue({ ...shared, deadlines });
   const commands = new Commands(shared);
   const reviews = new Reviews({ ...shared, mayHavePosted: (approval) => turn.mayHaveCome(approval) });

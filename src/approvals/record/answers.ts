@@ -11,7 +11,7 @@ import { begun, moved } from './transitions.ts';
 export interface AnswersParts {
   readonly ledger: Ledger;
   readonly reviews: Reviews;
-  readonly chronicle: AuditTrail;
+  readonly auditTrail: AuditTrail;
   readonly ports: Pick<ApprovalPorts, 'events'>;
   readonly deps: Deps;
 }
@@ -62,7 +62,7 @@ export class Answers {
   }
 
   #concluded(posted: EventApproval, verdict: SubmissionVerdict, status: number): Pending {
-    const { ledger, chronicle, ports, deps } = this.#parts;
+    const { ledger, auditTrail, ports, deps } = this.#parts;
     const before = ledger.approvalOf(posted.key, posted.occurrence);
     const known = ports.events().get(posted.key);
     if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NOTHING;
@@ -73,11 +73,11 @@ export class Answers {
     const told = moved({ ...before, decision, policy, votes: [...posted.votes, ...late] }, state, at);
     // A document may show the start before the answer is there.
     const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
-    const entry = chronicle.verdict({ known, posted, before, after, status, at });
+    const entry = auditTrail.verdict({ known, posted, before, after, status, at });
     const apply = (): void => {
-      chronicle.tell(entry);
+      auditTrail.tell(entry);
       ledger.keep(after);
     };
-    return { isNews: true, write: (transaction) => chronicle.write(transaction, [entry]), apply };
+    return { isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
   }
 }

@@ -14,7 +14,7 @@ import { withHold, withoutHolds, withVote } from './transitions.ts';
 export interface CommandsParts {
   readonly rules: Rules;
   readonly ledger: Ledger;
-  readonly chronicle: AuditTrail;
+  readonly auditTrail: AuditTrail;
   readonly deps: Deps;
 }
 
@@ -30,7 +30,7 @@ export class Commands {
    * @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded.
    */
   record(origin: ApprovalOrigin, acts: readonly ApprovalCommand[], also?: (transaction: ApprovalTransaction) => void): void {
-    const { ledger, chronicle, deps } = this.#parts;
+    const { ledger, auditTrail, deps } = this.#parts;
     const at = now(deps);
     const current = new Map<string, EventApproval>();
     const entries = acts.flatMap((act): AuditEntry[] => {
@@ -40,16 +40,16 @@ export class Commands {
       const after = matter && this.#acted(origin, act, before, matter, at);
       if (after === null || after === before) return [];
       current.set(key, after);
-      return [chronicle.entry(act.known, before, after, at, origin)];
+      return [auditTrail.entry(act.known, before, after, at, origin)];
     });
     const pending: Pending = {
       isNews: also !== undefined || entries.length > 0,
       write: (transaction) => {
-        chronicle.write(transaction, entries);
+        auditTrail.write(transaction, entries);
         also?.(transaction);
       },
       apply: () => {
-        for (const entry of entries) chronicle.tell(entry);
+        for (const entry of entries) auditTrail.tell(entry);
         for (const approval of current.values()) ledger.keep(approval);
       },
     };

@@ -16,7 +16,7 @@ export interface DueParts {
   readonly rules: Rules;
   readonly ledger: Ledger;
   readonly deadlines: Deadlines;
-  readonly chronicle: AuditTrail;
+  readonly auditTrail: AuditTrail;
   readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'isBlind'>;
   readonly deps: Deps;
   readonly logger: Logger;
@@ -43,26 +43,26 @@ function fallDue(key: string, parts: DueParts): void {
   }
 }
 
-function decide(known: KnownEvent, governed: Governed, { rules, ledger, chronicle, ports, deps }: DueParts): void {
+function decide(known: KnownEvent, governed: Governed, { rules, ledger, auditTrail, ports, deps }: DueParts): void {
   const at = now(deps);
   const before = ledger.approvalOf(known.key, known.occurrence);
   const done = { ...governed, isDone: true };
   const isSeen = sees(known, ports);
   // It stays undecided when sight is back, though the disk may be full now and has no room for the record.
-  if (!isSeen) ledger.rulings.keep(known, done);
+  if (!isSeen) ledger.governedEvents.keep(known, done);
   const approves = isSeen && governed.ruling.deadline?.then === 'approve' && !isPast(known.event, at.wallMs);
   const after = approves ? withDeadline(rules, before, { known, governed }, at) : before;
   const isDecided = after !== null && after !== before;
   const left = stepOf('left', at.wallMs, governed.ruling.policy, { reason: 'deadline' });
   const entry: AuditEntry = isDecided
-    ? chronicle.entry(known, before, after, at)
+    ? auditTrail.entry(known, before, after, at)
     : { known, before, after, changes: [], steps: stands(before) ? [] : [left] };
   const apply = (): void => {
-    ledger.rulings.keep(known, done);
-    chronicle.tell(entry);
+    ledger.governedEvents.keep(known, done);
+    auditTrail.tell(entry);
     if (isDecided) ledger.keep(after);
   };
-  ledger.commit([{ isNews: true, write: (transaction) => chronicle.write(transaction, [entry]), apply }]);
+  ledger.commit([{ isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply }]);
 }
 
 /** Whether this process sees the event as Scheduled. */

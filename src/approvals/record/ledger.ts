@@ -20,7 +20,7 @@ export interface LedgerParts {
 
 /** What it holds is what is on disk. */
 export class Ledger {
-  readonly rulings: GovernedEvents;
+  readonly governedEvents: GovernedEvents;
   readonly doubts = new Doubts();
   readonly answerRecord: AnswerRecord;
   readonly #store: LedgerParts['store'];
@@ -30,7 +30,7 @@ export class Ledger {
 
   constructor({ policy, store, deps, deadlines }: LedgerParts) {
     this.#store = store;
-    this.rulings = new GovernedEvents(policy, (key, dueMs) => deadlines.set(key, dueMs));
+    this.governedEvents = new GovernedEvents(policy, (key, dueMs) => deadlines.set(key, dueMs));
     this.answerRecord = new AnswerRecord(deps);
   }
 
@@ -47,7 +47,7 @@ export class Ledger {
 
   /** The event with what governs it; null where it is not Scheduled. */
   matterOf(known: GovernedEvent['known']): GovernedEvent | null {
-    return this.rulings.matterOf(known);
+    return this.governedEvents.matterOf(known);
   }
 
   /** Those of all events that have not ended. */
@@ -79,6 +79,6 @@ export class Ledger {
     this.#open.delete(known.key);
     this.answerRecord.forget(known.key);
     this.doubts.forget(known.key);
-    this.rulings.forget(known);
+    this.governedEvents.forget(known);
   }
 }

@@ -18,7 +18,7 @@ type Known = GovernedEvent['known'];
 export interface ReviewsParts {
   readonly rules: Rules;
   readonly ledger: Ledger;
-  readonly chronicle: AuditTrail;
+  readonly auditTrail: AuditTrail;
   readonly store: Pick<ApprovalStore, 'approvals'>;
   readonly ports: Pick<ApprovalPorts, 'events'>;
   readonly deps: Deps;
@@ -67,7 +67,7 @@ export class Reviews {
   review(known: Known, before: EventApproval | null, at: Instant): Pending {
     const { rules, ledger } = this.#parts;
     if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
-    const governed = ledger.rulings.judge(known, at);
+    const governed = ledger.governedEvents.judge(known, at);
     const { approval, voided } = review(rules, before && this.#sinceStart(known, before, at), { known, governed }, at);
     return this.#pending(known, before, approval, governed, voided, at);
   }
@@ -90,14 +90,14 @@ export class Reviews {
 
   /** The event has ended: the answer to what is still on its way would come too late. */
   #over(known: Known, before: EventApproval | null, at: Instant): Pending {
-    const { chronicle, ledger } = this.#parts;
+    const { auditTrail, ledger } = this.#parts;
     const passedBy = before !== null && ledger.doubts.isOnItsWay(before) ? 'unknown' : ledger.doubts.passedBy(known.key);
-    const entry = chronicle.review(known, before, before && closed(before, at, passedBy), [], at);
+    const entry = auditTrail.review(known, before, before && closed(before, at, passedBy), [], at);
     const apply = (): void => {
-      chronicle.tell(entry);
+      auditTrail.tell(entry);
       ledger.forget(known);
     };
-    return { isNews: entry.after !== before, write: (transaction) => chronicle.write(transaction, [entry]), apply };
+    return { isNews: entry.after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
   }
 
   /** What is on its way may be what has started it: the answer tells. */
@@ -121,13 +121,13 @@ export class Reviews {
     voided: readonly VoidVote[],
     at: Instant,
   ): Pending {
-    const { chronicle, ledger } = this.#parts;
-    const entry = chronicle.review(known, before, after, voided, at);
+    const { auditTrail, ledger } = this.#parts;
+    const entry = auditTrail.review(known, before, after, voided, at);
     const apply = (): void => {
-      ledger.rulings.keep(known, governed);
-      chronicle.tell(entry);
+      ledger.governedEvents.keep(known, governed);
+      auditTrail.tell(entry);
       if (after !== null) ledger.keep(after);
     };
-    return { isNews: after !== before, write: (transaction) => chronicle.write(transaction, [entry]), apply };
+    return { isNews: after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
   }
 }

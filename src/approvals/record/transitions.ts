@@ -6,7 +6,7 @@ import { hasWorsened } from '../../model/worsened.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
 import { isPast } from '../rules/governed-event.ts';
 import type { PolicyDecision } from '../rules/policy.ts';
-import { barOf, type Quorum, quorumOf, type Rules } from '../rules/quorum.ts';
+import { ineligibilityOf, type Quorum, quorumOf, type Rules } from '../rules/quorum.ts';
 
 /** The quorum over `votes` for the event as it is. */
 export function quorumOver(rules: Rules, ruling: PolicyDecision, event: ScheduledEvent, votes: readonly ApprovalVote[]): Quorum {
@@ -113,7 +113,7 @@ export function review(rules: Rules, approval: EventApproval | null, matter: Gov
   }
   if (isDecidedDryRun(approval)) return { approval, voided: [] };
   const isStanding = (vote: ApprovalVote) =>
-    !hasWorsened(vote.event, known.event) && barOf(rules, governed.ruling, vote.approver, known.event) === null;
+    !hasWorsened(vote.event, known.event) && ineligibilityOf(rules, governed.ruling, vote.approver, known.event) === null;
   const votes = approval.votes.filter(isStanding);
   const hasFailed = approval.state === 'failed';
   // The failure has been reported to the approvers already; a rule decides again.

@@ -4,7 +4,7 @@ import type { KnownEvent } from '../../model/events.ts';
 import { isUpdateId } from '../../model/ids.ts';
 import { hasWorsened } from '../../model/worsened.ts';
 import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
-import { barOf, type Rules } from '../rules/quorum.ts';
+import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
 import type { ApprovalStore } from '../store.ts';
 import { type Refusal, refusal } from './answer.ts';
 import { keyOf, type StartRequest } from './start-requests.ts';
@@ -96,16 +96,16 @@ function isOld(key: string, { store, sentMs }: Pick<CheckContext, 'store' | 'sen
 }
 
 function barred(approver: string, { eventId }: StartRequest, { known, governed }: FoundEvent, { rules }: CheckContext): Refusal | null {
-  const bar = barOf(rules, governed.ruling, approver, known.event);
-  if (bar === 'never') return neverRefusal(eventId, known, governed);
-  if (bar === 'scope') {
+  const ineligibility = ineligibilityOf(rules, governed.ruling, approver, known.event);
+  if (ineligibility === 'never') return neverRefusal(eventId, known, governed);
+  if (ineligibility === 'scope') {
     return refusal(
       'scope',
       `The scope of ${approver} does not cover all of the event ${eventId}: its type and every name in Resources.`,
       eventId,
     );
   }
-  if (bar === null) return null;
+  if (ineligibility === null) return null;
   return refusal(
     'forbidden',
     `${approver} is none of the approvers whose yes is required for ${eventId}, so it cannot approve it.`,

@@ -12,7 +12,7 @@ export interface Quorum {
 }
 
 /** Why this approver may not approve this event: a rule never approves it, it is none of the names that are required, or its scope does not cover it. */
-export type Bar = 'never' | 'unlisted' | 'scope';
+export type Ineligibility = 'never' | 'unlisted' | 'scope';
 
 /** Who may approve what, as the configuration says. */
 export interface Rules {
@@ -26,7 +26,12 @@ export interface Rules {
 type Scopes = Pick<Rules, 'scopes'>;
 
 /** Null where `approver` may approve `event`. */
-export function barOf({ scopes }: Scopes, { then, required }: PolicyDecision, approver: string, event: ScheduledEvent): Bar | null {
+export function ineligibilityOf(
+  { scopes }: Scopes,
+  { then, required }: PolicyDecision,
+  approver: string,
+  event: ScheduledEvent,
+): Ineligibility | null {
   if (then === 'never') return 'never';
   if (typeof required === 'object' && !required.includes(approver)) return 'unlisted';
   return scopes.get(approver)?.allows(event) ? null : 'scope';
@@ -35,7 +40,7 @@ export function barOf({ scopes }: Scopes, { then, required }: PolicyDecision, ap
 /** `approvers`: who said yes; the yes of one who may not approve this event as it is does not count. */
 export function quorumOf(rules: Scopes, ruling: PolicyDecision, event: ScheduledEvent, approvers: readonly string[]): Quorum {
   const { required } = ruling;
-  const yes = new Set(approvers.filter((name) => barOf(rules, ruling, name, event) === null));
+  const yes = new Set(approvers.filter((name) => ineligibilityOf(rules, ruling, name, event) === null));
   const missing = candidatesOf(rules, ruling, event).filter((name) => !yes.has(name));
   const isFull = yes.size > 0 && (isCount(required) ? yes.size >= countOf(required) : missing.length === 0);
   return { isFull, waitingFor: isFull ? [] : missing };
@@ -47,7 +52,7 @@ function candidatesOf(rules: Scopes, ruling: PolicyDecision, event: ScheduledEve
   if (typeof required === 'object') return required;
   const names = [...rules.scopes.keys()];
   return isCount(required)
-    ? names.filter((name) => barOf(rules, ruling, name, event) === null)
+    ? names.filter((name) => ineligibilityOf(rules, ruling, name, event) === null)
     : names.filter((name) => rules.scopes.get(name)?.touches(event));
 }
 

@@ -4,7 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import type { Required, ScopeOptions } from '../../../../src/approvals/rules/options.ts';
 import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
-import { barOf, quorumOf, type Rules } from '../../../../src/approvals/rules/quorum.ts';
+import { ineligibilityOf, quorumOf, type Rules } from '../../../../src/approvals/rules/quorum.ts';
 import { compileScope } from '../../../../src/approvals/rules/scope.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { scheduledEvent } from '../../../support/events.ts';
@@ -18,7 +18,7 @@ function rules(required: Required, scopes: Readonly<Record<string, ScopeOptions>
     scopes: new Map(Object.entries(scopes).map(([name, scope]) => [name, compileScope(scope)])),
   };
   return {
-    bar: (approver: string, judged: ScheduledEvent) => barOf(compiled, policy(judged, 0), approver, judged),
+    bar: (approver: string, judged: ScheduledEvent) => ineligibilityOf(compiled, policy(judged, 0), approver, judged),
     quorum: (judged: ScheduledEvent, approvers: readonly string[]) => quorumOf(compiled, policy(judged, 0), judged, approvers),
   };
 }
