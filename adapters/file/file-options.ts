@@ -2,34 +2,21 @@
 import { resolve } from 'node:path';
 import * as v from 'valibot';
 import { LOG_FORMATS } from '../../src/log-record/formats.ts';
-import { duration, size } from '../../src/schema/pieces.ts';
+import { sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
 
-/** Below the five minutes after which a lane gives any adapter up. */
-const LONGEST_MS = 240_000;
 const MOST_MEMBERS = 1000;
 /** A number behind a name that is larger was not made by a rotation. */
 export const MOST_KEPT = 1000;
 const PATH_FAULT = 'must be the path of a file';
 
-const count = (most: number) => {
-  const message = `must be a whole number from 1 to ${most}`;
-  return v.pipe(v.number(message), v.integer(message), v.minValue(1, message), v.maxValue(most, message));
-};
-
-const sizeBetween = (least: number, most: number, message: string) =>
-  v.pipe(
-    size(),
-    v.check((bytes) => bytes >= least && bytes <= most, message),
-  );
-
 const rotate = v.pipe(
   v.strictObject({
     size: v.pipe(
-      sizeBetween(4 * 1024, 1024 ** 4, 'must be from 4KiB to 1024GiB'),
+      sizeBetween('4KiB', '1024GiB'),
       v.description('How large the file may become, such as 10MiB. A line is never split: one that is larger stands alone.'),
     ),
     keep: v.pipe(
-      v.optional(count(MOST_KEPT), 7),
+      v.optional(wholeNumber(1, MOST_KEPT), 7),
       v.description('How many older files stay beside it, PATH.1 being the youngest; 1 to 1000. Default 7.'),
     ),
   }),
@@ -49,13 +36,13 @@ export const fileOptions = v.strictObject({
     v.description('A line: json (the CloudEvent), record (a flat log record in JSON), cef or text. Default json.'),
   ),
   rotate: v.exactOptional(rotate),
-  maxBatch: v.pipe(v.optional(count(MOST_MEMBERS), 500), v.description('So many lines in one write at most. Default 500.')),
+  maxBatch: v.pipe(v.optional(wholeNumber(1, MOST_MEMBERS), 500), v.description('So many lines in one write at most. Default 500.')),
   maxBatchBytes: v.pipe(
-    v.optional(sizeBetween(4 * 1024, 64 * 1024 ** 2, 'must be from 4KiB to 64MiB'), '1MiB'),
+    v.optional(sizeBetween('4KiB', '64MiB'), '1MiB'),
     v.description('How much one write may hold; a CloudEvent that is larger by itself goes alone. Default 1MiB.'),
   ),
   timeout: v.pipe(
-    v.optional(v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(LONGEST_MS, 'must be at most 4m')), '10s'),
+    v.optional(timeLimit(), '10s'),
     v.description('How long the disk may take to write and flush a batch; then it is written again. Default 10s.'),
   ),
 });

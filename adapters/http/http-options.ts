@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { BridgeError } from '../../src/errors.ts';
 import { isAddressRange } from '../../src/net/private-addresses.ts';
-import { duration, secret, size } from '../../src/schema/pieces.ts';
+import { secret, sizeBetween, timeLimit, wholeNumber } from '../../src/schema/pieces.ts';
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
 import type { OptionFault } from '../adapter.ts';
 import { type ConnectionOptions, connectionFaults } from './connections.ts';
@@ -13,11 +13,7 @@ import { type CrossFault, holdsAuthorization, type OAuthOptions, oauthFaults } f
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Headers that are the bridge's or the connection's. */
 const OURS = /^(host|content-.*|ce-.*|webhook-.*|connection|keep-alive|expect|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
-/** Below the five minutes after which a lane gives any adapter up. */
-const LONGEST_MS = 240_000;
 const MOST_MEMBERS = 1000;
-/** Of a body, in bytes. */
-const LEAST_SIZE = 4 * 1024;
 const SCHEME = /^https?:\/\//i;
 const INSECURE = /^http:/i;
 const NO_URL = 'must be a whole URL such as https://example.com/hook';
@@ -62,10 +58,7 @@ const headers = v.pipe(
 );
 
 export function timeoutEntry(usual: string, description: string) {
-  return v.pipe(
-    v.optional(v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(LONGEST_MS, 'must be at most 4m')), usual),
-    v.description(`${description} Default ${usual}.`),
-  );
+  return v.pipe(v.optional(timeLimit(), usual), v.description(`${description} Default ${usual}.`));
 }
 
 /** Everything but the URL, for kinds that name it otherwise. */
@@ -96,20 +89,13 @@ interface BatchDefaults {
  * @param when what the descriptions begin with: `In batch mode: `
  */
 export function batchEntries(when: string, { members, bytes, most = '64MiB' }: BatchDefaults = { members: 100, bytes: '64KiB' }) {
-  const count = `must be a whole number from 1 to ${MOST_MEMBERS}`;
   return {
     maxBatch: v.pipe(
-      v.optional(v.pipe(v.number(count), v.integer(count), v.minValue(1, count), v.maxValue(MOST_MEMBERS, count)), members),
+      v.optional(wholeNumber(1, MOST_MEMBERS), members),
       v.description(`${when}so many CloudEvents in one request at most. Default ${members}.`),
     ),
     maxBatchBytes: v.pipe(
-      v.optional(
-        v.pipe(
-          size(),
-          v.check((bytes) => bytes >= LEAST_SIZE && bytes <= v.parse(size(), most), `must be from 4KiB to ${most}`),
-        ),
-        bytes,
-      ),
+      v.optional(sizeBetween('4KiB', most), bytes),
       v.description(`${when}how large a body may be; a CloudEvent that is larger by itself goes alone. Default ${bytes}.`),
     ),
   };

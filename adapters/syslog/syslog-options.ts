@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { LOG_FORMATS } from '../../src/log-record/formats.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
-import { duration, durationBetween, size } from '../../src/schema/pieces.ts';
+import { durationBetween, sizeBetween, timeLimit, wholeNumber, withoutFault } from '../../src/schema/pieces.ts';
 import type { OptionFault } from '../adapter.ts';
 import { FACILITIES, type Facility } from './message/priority.ts';
 import { parseServer, type SyslogServer, serverFault } from './server-address.ts';
@@ -10,35 +10,20 @@ import { parseServer, type SyslogServer, serverFault } from './server-address.ts
 export const FRAMINGS = ['counted', 'lines'] as const;
 
 /** RFC 5424, section 6.1: what every receiver takes. */
-const LEAST_BYTES = 480;
-const MOST_BYTES = 16 * 1024 ** 2;
+const LEAST_SIZE = '480B';
 /** What an IPv4 datagram has room for. */
 const MOST_DATAGRAM_BYTES = 65_507;
 const [STREAM_BYTES, DATAGRAM_BYTES] = [64 * 1024, 8 * 1024];
-/** Below the five minutes after which a lane gives any adapter up, `settle` included. */
-const LONGEST_MS = 200_000;
+/** With the longest `settle` below the five minutes after which a lane gives any adapter up. */
+const LONGEST = '200s';
 const MOST_MEMBERS = 1000;
 const LARGEST_ENTERPRISE = 2 ** 32 - 1;
 
 const server = v.pipe(
   v.string(),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const message = dataset.typed ? serverFault(dataset.value) : null;
-    if (message !== null) addIssue({ message });
-  }),
+  withoutFault(serverFault),
   v.description('Where to send: tls://HOST:PORT, tcp://HOST:PORT, udp://HOST:PORT, or unix:PATH of a stream socket.'),
 );
-
-const wholeNumber = (least: number, most: number) => {
-  const message = `must be a whole number from ${least} to ${most}`;
-  return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message));
-};
-
-const sizeBetween = (least: number, most: number, words: string) =>
-  v.pipe(
-    size(),
-    v.check((bytes) => bytes >= least && bytes <= most, `must be from ${words}`),
-  );
 
 const entries = {
   type: v.pipe(v.optional(v.literal('syslog')), v.description('The kind of sink.')),
@@ -77,7 +62,7 @@ const entries = {
   ),
   maxBytes: v.exactOptional(
     v.pipe(
-      sizeBetween(LEAST_BYTES, MOST_BYTES, '480B to 16MiB'),
+      sizeBetween(LEAST_SIZE, '16MiB'),
       v.description(
         'How long a whole message may be; a longer one is cut and ends in "…". From 480B to 16MiB. Default 64KiB, over udp 8KiB.',
       ),
@@ -90,7 +75,7 @@ const entries = {
     ),
   ),
   timeout: v.pipe(
-    v.optional(v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(LONGEST_MS, 'must be at most 200s')), '10s'),
+    v.optional(timeLimit(LONGEST), '10s'),
     v.description('How long connecting and handing a batch over may take, without settle. Default 10s.'),
   ),
   maxBatch: v.pipe(
@@ -98,7 +83,7 @@ const entries = {
     v.description('So many CloudEvents are written together at most. Default 500.'),
   ),
   maxBatchBytes: v.pipe(
-    v.optional(sizeBetween(4 * 1024, 64 * 1024 ** 2, '4KiB to 64MiB'), '1MiB'),
+    v.optional(sizeBetween('4KiB', '64MiB'), '1MiB'),
     v.description('How many bytes of CloudEvents are written together at most; a larger one goes alone. Default 1MiB.'),
   ),
 };

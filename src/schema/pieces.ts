@@ -56,6 +56,26 @@ export function size() {
   );
 }
 
+/** A size from `least` to `most`, both included, in bytes. */
+export function sizeBetween(least: string, most: string) {
+  const [leastBytes, mostBytes] = [parseSize(least), parseSize(most)] as [number, number];
+  return v.pipe(
+    size(),
+    v.check((bytes) => bytes >= leastBytes && bytes <= mostBytes, `must be from ${least} to ${most}`),
+  );
+}
+
+/** A whole number from `least` to `most`, both included. */
+export function wholeNumber(least: number, most: number) {
+  const message = `must be a whole number from ${least} to ${most}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(least, message), v.maxValue(most, message));
+}
+
+/** How long something may take, in milliseconds: below the five minutes after which a lane gives any adapter up. */
+export function timeLimit(most = '4m') {
+  return v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(parseDuration(most) as number, `must be at most ${most}`));
+}
+
 /** `{ env: NAME }` or `{ file: PATH }` → Secret; a literal is refused. */
 export function secret() {
   return v.pipe(

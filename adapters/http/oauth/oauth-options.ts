@@ -1,6 +1,6 @@
 // The key `oauth2`, tokens by client credentials (RFC 6749) → its schema and its faults.
 import * as v from 'valibot';
-import { secret } from '../../../src/schema/pieces.ts';
+import { secret, withoutFault } from '../../../src/schema/pieces.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
 
 /** Scope tokens with one space between them (RFC 6749, section 3.3). */
@@ -12,10 +12,7 @@ const AUTHORIZATION_FAULT = 'holds authorization, which oauth2 sets: leave one o
 
 const tokenUrl = v.pipe(
   v.string(),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const fault = dataset.typed ? tokenUrlFault(dataset.value) : null;
-    if (fault !== null) addIssue({ message: fault });
-  }),
+  withoutFault(tokenUrlFault),
   v.description('The token endpoint of the authorization server. It is reached as the url is: same proxy, same rules for addresses.'),
 );
 

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { isLoopback } from '../../../src/net/private-addresses.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../../src/net/tls-options.ts';
-import { duration, flagOr, secret, withoutFault } from '../../../src/schema/pieces.ts';
+import { flagOr, secret, timeLimit, withoutFault } from '../../../src/schema/pieces.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
 import type { OptionFault } from '../../adapter.ts';
 import { type Broker, brokerFault, isEventHubsHost, parseBroker, showBroker } from './broker-address.ts';
@@ -12,8 +12,6 @@ import { type SaslOptions, saslFaults, saslSection, sendsSecret } from './sasl-o
 const EVENT_HUBS_PORT = 9093;
 /** Event Hubs itself may take so long before it answers. */
 const LEAST_EVENT_HUBS_TIMEOUT_MS = 20_000;
-/** Below the five minutes after which a lane gives any adapter up. */
-const LONGEST_MS = 240_000;
 
 /** Of the whole mapping, so that it is no fault besides where one of the two is there and wrong. */
 const NOWHERE = 'needs brokers, a list of host:port, or the connectionString of an Event Hubs namespace';
@@ -37,9 +35,7 @@ export const connectionEntries = {
   ),
   timeout: v.exactOptional(
     v.pipe(
-      duration(),
-      v.minValue(1, 'must be at least 1ms'),
-      v.maxValue(LONGEST_MS, 'must be at most 4m'),
+      timeLimit(),
       v.description('How long a broker may take to answer one request. Default 10s; with preset event-hubs 60s, and at least 20s.'),
     ),
   ),

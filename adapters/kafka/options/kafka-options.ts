@@ -1,5 +1,6 @@
 // Configuration of a Kafka sink → checked options.
 import * as v from 'valibot';
+import { wholeNumber } from '../../../src/schema/pieces.ts';
 import { connectionEntries, connectionRules, isEventHubs } from './connection-options.ts';
 
 /** Kafka's rule for the names of topics. */
@@ -17,15 +18,10 @@ export function topicName() {
   );
 }
 
-const count = (most: number) => {
-  const message = `must be a whole number from 1 to ${most}`;
-  return v.pipe(v.number(message), v.integer(message), v.minValue(1, message), v.maxValue(most, message));
-};
-
 const createTopic = v.pipe(
   v.strictObject({
-    partitions: v.pipe(count(MOST_PARTITIONS), v.description('How many partitions the topic gets.')),
-    replicationFactor: v.pipe(count(MOST_REPLICAS), v.description('On how many brokers each partition is kept.')),
+    partitions: v.pipe(wholeNumber(1, MOST_PARTITIONS), v.description('How many partitions the topic gets.')),
+    replicationFactor: v.pipe(wholeNumber(1, MOST_REPLICAS), v.description('On how many brokers each partition is kept.')),
     config: v.pipe(
       v.optional(
         v.record(

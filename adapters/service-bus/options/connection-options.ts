@@ -3,13 +3,11 @@ import * as v from 'valibot';
 import { type AzureCredentialOptions, azureCredentialEntries, azureCredentialFaults } from '../../../src/azure/options.ts';
 import { proxyEntry, proxyFault } from '../../../src/net/proxy-url.ts';
 import { pemFile, tlsFaults } from '../../../src/net/tls-options.ts';
-import { duration, secret } from '../../../src/schema/pieces.ts';
+import { secret, timeLimit } from '../../../src/schema/pieces.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
 import type { OptionFault } from '../../adapter.ts';
 import { type ConnectionString, parseConnectionString, parseEndpoint } from './connection-string.ts';
 
-/** Below the five minutes after which a lane gives any adapter up. */
-const LONGEST_MS = 240_000;
 const NAMESPACE_FAULT = 'must be the host name of a namespace, such as my-ns.servicebus.windows.net, without sb:// or a path';
 const CREDENTIAL_KEYS = ['credential', 'clientId', 'tenantId', 'clientSecret', 'certificate'] as const;
 
@@ -46,7 +44,7 @@ export const connectionEntries = {
     ),
   ),
   timeout: v.pipe(
-    v.optional(v.pipe(duration(), v.minValue(1, 'must be at least 1ms'), v.maxValue(LONGEST_MS, 'must be at most 4m')), '10s'),
+    v.optional(timeLimit(), '10s'),
     v.description('How long one operation may take until it is answered, its connection included. Default 10s.'),
   ),
 };
