@@ -1,7 +1,6 @@
 // Deliveries → lines of a file, each accepted once it is flushed to disk.
 import { resolve } from 'node:path';
-import { unencodable } from '../../src/cloudevents/unencodable.ts';
-import { BridgeError } from '../../src/errors.ts';
+import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import { encodeLog } from '../../src/log-record/formats.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import { deadline, orAbort } from '../../src/time/clock.ts';
@@ -37,27 +36,17 @@ export class FileAdapter implements Adapter {
   }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    const lines = batch.map((delivery) => this.#lineOf(delivery));
-    const writable = lines.filter((line) => line instanceof Uint8Array);
-    const { durable, failure } = await this.#within(signal, () => this.#file.append(writable));
+    const ofWhat = { sink: this.#deps.name, made: 'line' } as const;
+    const { members, refused } = encodeEach(batch, ({ bytes }) => encodeLog(bytes, this.#options.format), ofWhat);
+    const outcomes: Outcome[] = refused;
+    const lines = members.map(({ made }) => made);
+    const { durable, failure } = await this.#within(signal, () => this.#file.append(lines));
     const failed = failure === undefined ? null : fileFault(failure, this.#deps.name, this.#path);
-    let position = 0;
-    return lines.map((line) => {
-      if (line instanceof BridgeError) return line;
-      position += 1;
-      return position > durable && failed !== null ? failed : 'accepted';
-    });
+    for (const [place, { index }] of members.entries()) outcomes[index] = place >= durable && failed !== null ? failed : 'accepted';
+    return outcomes;
   }
 
   close(): void {}
-
-  #lineOf(delivery: Delivery): Uint8Array | BridgeError {
-    try {
-      return encodeLog(delivery.bytes, this.#options.format);
-    } catch (cause) {
-      return unencodable(cause, this.#deps.name, 'line');
-    }
-  }
 
   /** In its turn and in time. A call to the disk cannot be taken back: whoever comes next waits for it. */
   async #within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 // Deliveries → syslog messages to one server, each with its outcome.
+import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/events.ts';
 import type { Resolve } from '../../src/net/checked-lookup.ts';
@@ -37,25 +38,17 @@ export class SyslogAdapter implements Adapter {
   }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    const made = batch.map((delivery) => this.#message(delivery));
-    const messages = made.filter((message) => message instanceof Uint8Array);
-    if (messages.length === 0) return made.filter((message) => message instanceof BridgeError);
+    const { members, refused } = encodeEach(batch, this.#encode, { sink: this.#place.sink, made: 'message' });
+    const outcomes: Outcome[] = refused;
+    if (members.length === 0) return outcomes;
+    const messages = members.map(({ made }) => made);
     const sent = await this.#withFaults(() => this.#transport.send(messages, signal), signal);
-    const outcomes = sent.values();
-    return made.map((message) => (message instanceof BridgeError ? message : (outcomes.next().value as Outcome)));
+    for (const [place, { index }] of members.entries()) outcomes[index] = sent[place] as Outcome;
+    return outcomes;
   }
 
   close(): void {
     this.#transport.close();
-  }
-
-  #message(delivery: Delivery): Uint8Array | BridgeError {
-    try {
-      return this.#encode(delivery);
-    } catch (error) {
-      if (error instanceof BridgeError) return error;
-      throw error;
-    }
   }
 
   async #withFaults<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

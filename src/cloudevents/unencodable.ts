@@ -2,6 +2,9 @@
 import { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/events.ts';
 
+/** What a far side takes. */
+type Part = 'request' | 'record' | 'message' | 'line';
+
 /** What a batch's delivery was made into. */
 export interface Encoded<Made> {
   /** Its place in the batch. */
@@ -14,7 +17,7 @@ export interface Encoded<Made> {
 export function encodeEach<Made>(
   batch: readonly Delivery[],
   encode: (delivery: Delivery) => Made,
-  ofWhat: { readonly sink: string; readonly made: 'record' | 'message' },
+  ofWhat: { readonly sink: string; readonly made: Part },
 ): { readonly members: readonly Encoded<Made>[]; readonly refused: BridgeError[] } {
   const members: Encoded<Made>[] = [];
   const refused: BridgeError[] = [];
@@ -33,7 +36,7 @@ export function encodeEach<Made>(
  * message may quote the payload, so its kind alone is shown.
  * @param made what could not be made of the event
  */
-export function unencodable(cause: unknown, sink: string, made: 'request' | 'record' | 'message' | 'line'): BridgeError {
+export function unencodable(cause: unknown, sink: string, made: Part): BridgeError {
   if (cause instanceof BridgeError) return cause;
   const kind = cause instanceof Error ? cause.name : typeof cause;
   return refused(`sink ${sink}: no ${made} could be made of this CloudEvent (${kind}); it goes to the dead letters, please report it`);
