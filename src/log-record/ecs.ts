@@ -23,6 +23,7 @@ export function toEcs(record: LogRecord): JsonObject {
   const { time, severity, message, attributes, data } = record;
   const vm = observingVm(record);
   const trace = traceOf(record);
+  const hosts = relatedHosts(record);
   return {
     '@timestamp': time,
     message,
@@ -31,7 +32,7 @@ export function toEcs(record: LogRecord): JsonObject {
     event: eventOf(record),
     cloud: cloudOf(vm),
     ...((vm.name ?? vm.vmId) !== null && { host: idAndName(vm) }),
-    ...(relatedHosts(record).length > 0 && { related: { hosts: relatedHosts(record) } }),
+    ...(hosts.length > 0 && { related: { hosts } }),
     ...(typeof data['approver'] === 'string' && { user: { name: data['approver'] } }),
     ...(trace !== null && { trace: { id: trace.traceId }, span: { id: trace.spanId } }),
     ...(Object.keys(vm.tags).length > 0 && { labels: labelsOf(vm) }),

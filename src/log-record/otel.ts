@@ -106,9 +106,9 @@ const PATHS = new Map<string, Map<string, string>>();
 
 /** `eventType` is `event_type`, as OpenTelemetry writes names. Made once: many events have the same names. */
 function pathOf(prefix: string, name: string): string {
-  const known = PATHS.get(prefix) ?? new Map<string, string>();
-  const path = known.get(name) ?? `${prefix}.${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
-  known.set(name, path);
-  PATHS.set(prefix, known);
+  const known = PATHS.get(prefix)?.get(name);
+  if (known !== undefined) return known;
+  const path = `${prefix}.${name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+  PATHS.set(prefix, (PATHS.get(prefix) ?? new Map<string, string>()).set(name, path));
   return path;
 }

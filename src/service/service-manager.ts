@@ -53,11 +53,11 @@ export class ServiceManager {
 
   /** Tells that `work` is under way, and that it is over, however it ended. */
   async reloading(work: () => Promise<unknown>): Promise<void> {
-    const isReady = this.#phase === 'ready';
-    if (isReady) await this.#parts.notifier.send(['RELOADING=1']);
+    const wasReady = this.#phase === 'ready';
+    if (wasReady) await this.#parts.notifier.send(['RELOADING=1']);
     // A refusal is in the log already, and so is a store that fails.
     await work().catch(() => {});
-    if (isReady && this.#isServing) await this.#send('READY=1', `STATUS=${this.#words()}`);
+    if (wasReady && this.#phase === 'ready') await this.#send('READY=1', `STATUS=${this.#words()}`);
   }
 
   /** Resolves once it is told. */
@@ -65,10 +65,6 @@ export class ServiceManager {
     this.#cancel();
     this.#phase = 'stopping';
     await this.#parts.notifier.send(['STOPPING=1', 'STATUS=ending: running deliveries may end']);
-  }
-
-  get #isServing(): boolean {
-    return this.#phase === 'ready';
   }
 
   /** At the first request, or where none could leave at the first poll's end: whatever it is answered, the bridge runs. */
