@@ -106,6 +106,9 @@ export interface ApprovalMessage {
  */
 export type MessageVerdict = 'settle' | 'giveBack' | { readonly reason: string; readonly description: string };
 
+/** Deals with one message. Rejects where nothing can be stored: the message is then to come again. */
+export type TakeMessage = (message: ApprovalMessage) => Promise<MessageVerdict>;
+
 /** What a kind of source implements. The bridge adds the rest (src/bridge/managed-source.ts): after `close` nothing is asked of it. */
 export interface ApprovalSource {
   /**
@@ -123,7 +126,7 @@ export interface ApprovalSource {
    * next call. After the abort a message that was taken may still be settled, and no other is taken.
    * `ready`: messages can come now; once for each call.
    */
-  receive(take: (message: ApprovalMessage) => Promise<MessageVerdict>, signal: AbortSignal, ready: () => void): Promise<void>;
+  receive(take: TakeMessage, signal: AbortSignal, ready: () => void): Promise<void>;
   /** Called once, after all that ran has ended by its abort; has 2 s. Opens nothing. */
   close(): void | Promise<void>;
 }

@@ -1,7 +1,6 @@
 // Options, store and ports → the stages of an approval; each knows those above it, no later one.
-import type { EventApproval } from '../model/approvals.ts';
+import type { EventApproval, MessageResult } from '../model/approvals.ts';
 import type { Deps } from '../time/clock.ts';
-import type { MessageResult } from './inbox/inbox.ts';
 import type { ApprovalPorts } from './ports.ts';
 import { Answers } from './record/answers.ts';
 import { AuditTrail, type AuditTrailParts } from './record/audit-trail.ts';

@@ -2,11 +2,11 @@
 import type { Logger } from 'pino';
 import { type Observable, retry, type Subscription, tap, timer } from 'rxjs';
 import { Approvals } from '../approvals/approvals.ts';
-import type { MessageResult } from '../approvals/inbox/inbox.ts';
 import type { ApprovalEventName } from '../approvals/record/audit-trail.ts';
 import type { ApprovalStore } from '../approvals/store.ts';
 import type { Config } from '../config/config.ts';
 import { compileRoutes, type Routes } from '../delivery/routing.ts';
+import type { MessageResult } from '../model/approvals.ts';
 import type { Instant, PollResult } from '../model/events.ts';
 import { Committer, type CommitterParts } from '../outbox/committer.ts';
 import type { Outbox } from '../outbox/outbox.ts';

@@ -62,6 +62,11 @@ export const APPROVAL_RESULT_STATES = ['submitted', 'started', 'dry-run', 'moot'
 
 export type ApprovalResultState = (typeof APPROVAL_RESULT_STATES)[number];
 
+/** What became of a message of a source, as a metric counts it. A `parked` one counts again when it is settled; a `repeated` one had been received before. */
+export const MESSAGE_RESULTS = ['settled', 'refused', 'parked', 'given_back', 'invalid', 'repeated'] as const;
+
+export type MessageResult = (typeof MESSAGE_RESULTS)[number];
+
 /** The longest body of an approval, a hold or a release, by HTTP and as a message. */
 export const LARGEST_APPROVAL_BYTES = 64 * 1024;
 

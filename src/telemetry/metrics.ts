@@ -3,6 +3,7 @@ import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
+import type { MessageResult } from '../model/approvals.ts';
 import { CHANGE_NAMES } from '../model/change-names.ts';
 import { DROP_REASONS, type DropReason } from '../model/drop-reasons.ts';
 import { ATTEMPT_OUTCOMES, LANE_STATES, type LaneState } from '../model/events.ts';
@@ -11,7 +12,7 @@ import { boundedLabel } from './label-values.ts';
 import { namedIn } from './named-metric.ts';
 import { type AnnouncedEvent, createNotBeforeGauge } from './not-before-gauge.ts';
 import { createReloadMetrics, type ReloadResultLabel } from './reload-metrics.ts';
-import { createSourceMetrics, type MessageResultLabel, type SourceSnapshot } from './source-metrics.ts';
+import { createSourceMetrics, type SourceSnapshot } from './source-metrics.ts';
 
 /** From a fast answer on the same host to the longest that is waited for. */
 const POLL_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 130];
@@ -74,7 +75,7 @@ export interface Metrics {
   /** A connection of a caller was closed, or refused. */
   connectionDropped(reason: DropReason): void;
   /** What became of a message of a source of approvals. */
-  message(source: string, result: MessageResultLabel): void;
+  message(source: string, result: MessageResult): void;
   /** The configuration was read again. */
   reloaded(result: ReloadResultLabel, atMs: number): void;
   /** The series of these begin at 0, where they have none yet. */

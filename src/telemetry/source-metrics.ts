@@ -1,11 +1,8 @@
 // Messages of approval sources, and each source's state → metrics.
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
+import { MESSAGE_RESULTS, type MessageResult } from '../model/approvals.ts';
 import type { NamedMetric } from './named-metric.ts';
-
-const MESSAGE_RESULTS = ['settled', 'refused', 'parked', 'given_back', 'invalid', 'repeated'] as const;
-
-export type MessageResultLabel = (typeof MESSAGE_RESULTS)[number];
 
 export interface SourceSnapshot {
   readonly source: string;
@@ -14,7 +11,7 @@ export interface SourceSnapshot {
 }
 
 export interface SourceMetrics {
-  message(source: string, result: MessageResultLabel): void;
+  message(source: string, result: MessageResult): void;
   /** The series of these begin at 0, where they have none yet. */
   configured(sources: readonly string[]): void;
   /** At a scrape. */

@@ -3,7 +3,7 @@ import type { EachBatchPayload, Kafka, KafkaMessage } from 'kafkajs';
 import type { Logger } from 'pino';
 import { BridgeError } from '../../../src/errors.ts';
 import { type Deps, sleep } from '../../../src/time/clock.ts';
-import type { ApprovalMessage, MessageVerdict } from '../../adapter.ts';
+import type { TakeMessage } from '../../adapter.ts';
 import type { SocketGate } from '../client/socket-gate.ts';
 import { type GroupConsumer, groupConsumer } from './group-consumer.ts';
 import { coordinatorOf, leaveGroup, whenCoordinated } from './group-coordinator.ts';
@@ -17,12 +17,10 @@ const SILENCE_MS = 20_000;
 const LEAVE_MS = 1_500;
 const PARTITIONS_AT_ONCE = 16;
 
-export type Take = (message: ApprovalMessage) => Promise<MessageVerdict>;
-
 export interface GroupMemberOptions extends ConsumerGroup {
   /** This process has stood in the topic before: whatever has no position now came since. */
   readonly hasStarted: boolean;
-  readonly take: Take;
+  readonly take: TakeMessage;
   /** A broker takes this client. */
   readonly connected: () => void;
   /** The group has positions; it had none before if it is new. */

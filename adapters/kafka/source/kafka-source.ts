@@ -2,14 +2,14 @@
 import type { Logger } from 'pino';
 import type { BridgeError } from '../../../src/errors.ts';
 import { orAbort } from '../../../src/time/clock.ts';
-import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../../adapter.ts';
+import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps, TakeMessage } from '../../adapter.ts';
 import { kafkaClient, kafkaClients } from '../client/kafka-client.ts';
 import { SocketGate } from '../client/socket-gate.ts';
 import { showBroker } from '../options/broker-address.ts';
 import { connectionFaults, connectionSettings } from '../options/connection-options.ts';
 import { type KafkaSourceOptions, kafkaSourceOptions } from '../options/kafka-source-options.ts';
 import { groupFault } from './group-fault.ts';
-import { GroupMember, type Take } from './group-member.ts';
+import { GroupMember } from './group-member.ts';
 import type { ConsumerGroup } from './group-start.ts';
 import { checkSource } from './kafka-source-check.ts';
 
@@ -64,7 +64,7 @@ class KafkaSource implements ApprovalSource {
     }
   }
 
-  async receive(take: Take, signal: AbortSignal, ready: () => void): Promise<void> {
+  async receive(take: TakeMessage, signal: AbortSignal, ready: () => void): Promise<void> {
     // The member before keeps its partitions until it has left.
     await orAbort(this.#leaving, signal);
     this.#clientLogger.level = this.#deps.logger.level;
@@ -82,7 +82,7 @@ class KafkaSource implements ApprovalSource {
     await this.#leaving;
   }
 
-  #member(take: Take, ready: () => void, gate: SocketGate): GroupMember {
+  #member(take: TakeMessage, ready: () => void, gate: SocketGate): GroupMember {
     const { topic, groupId } = this.#group;
     const options = {
       ...this.#group,

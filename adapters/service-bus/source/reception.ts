@@ -2,7 +2,7 @@
 import { formatDuration } from '../../../src/formats/durations.ts';
 import { deadline, orAbort, sleep } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
-import type { ApprovalMessage, ApprovalSourceDeps, MessageVerdict } from '../../adapter.ts';
+import type { ApprovalSourceDeps, TakeMessage } from '../../adapter.ts';
 import type { NamespaceAccess } from '../connection/access.ts';
 import type { Connect } from '../connection/connector.ts';
 import { BusClient } from '../connection/service-bus-client.ts';
@@ -17,8 +17,6 @@ const LEAVE_MS = 1000;
 /** So long the service is asked to wait for a session with a message; the SDK gives an attach up after a minute. */
 export const SESSION_WAIT_MS = 35_000;
 
-export type Take = (message: ApprovalMessage) => Promise<MessageVerdict>;
-
 /** Attaches links and hands over what comes on them, until `stopping`. */
 export type Stream = (bus: BusClient, reception: Reception) => Promise<void>;
 
@@ -26,7 +24,7 @@ export interface ReceptionOptions extends Probed {
   readonly access: NamespaceAccess;
   /** Milliseconds for each operation, and for all that comes before the first message. */
   readonly timeout: number;
-  readonly take: Take;
+  readonly take: TakeMessage;
   readonly ready: () => void;
   /** Ends the reception, at the caller's request. */
   readonly stop: AbortSignal;

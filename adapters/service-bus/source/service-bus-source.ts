@@ -1,7 +1,7 @@
 // A Service Bus queue or subscription → the approvals in it, settled once judged.
 import { orAbort } from '../../../src/time/clock.ts';
 import { Running } from '../../../src/time/running.ts';
-import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps } from '../../adapter.ts';
+import type { ApprovalSource, ApprovalSourceDefinition, ApprovalSourceDeps, TakeMessage } from '../../adapter.ts';
 import { type CredentialOf, NamespaceAccess } from '../connection/access.ts';
 import {
   readersOf,
@@ -14,7 +14,7 @@ import {
 } from '../options/service-bus-source-options.ts';
 import type { FaultPlace } from '../service-bus-fault.ts';
 import { streamMessages } from './message-stream.ts';
-import { Reception, type Take } from './reception.ts';
+import { Reception } from './reception.ts';
 import { checkSource } from './service-bus-source-check.ts';
 import { streamSessions } from './session-stream.ts';
 
@@ -57,7 +57,7 @@ export class ServiceBusSource implements ApprovalSource {
     return null;
   }
 
-  async receive(take: Take, signal: AbortSignal, ready: () => void): Promise<void> {
+  async receive(take: TakeMessage, signal: AbortSignal, ready: () => void): Promise<void> {
     const reception = new Reception({ ...this.#parts(), take, ready, stop: signal }, this.#deps);
     try {
       await orAbort(reception.run(this.#options.sessions ? streamSessions : streamMessages), signal);

@@ -3,7 +3,7 @@
 import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../../adapters/adapter.ts';
 import { BridgeError, isStoreFault } from '../../errors.ts';
-import type { ApprovalOrigin, MessageRefusal, ReceivedMessage } from '../../model/approvals.ts';
+import type { ApprovalOrigin, MessageRefusal, MessageResult, ReceivedMessage } from '../../model/approvals.ts';
 import type { ApprovalChange } from '../../model/events.ts';
 import { type Deps, now, sleep } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
@@ -25,9 +25,6 @@ const FULL_TOLD_EACH_MS = 60_000;
 
 /** What a message is kept for, or left to others. */
 const WHATEVER_MAY_COME: readonly MayCome[] = ['event', 'update'];
-
-/** A message's outcome, as a metric counts it. A `parked` one counts again when it is settled; a `repeated` one had been received before. */
-export type MessageResult = 'settled' | 'refused' | 'parked' | 'given_back' | 'invalid' | 'repeated';
 
 /** Through whom a message comes. */
 export interface MessageOrigin {
