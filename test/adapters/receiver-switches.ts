@@ -11,10 +11,14 @@ export function receiverSwitches(
     receiver.default = to;
   },
 ): Omit<FarSide, 'options' | 'secrets' | 'arrivals'> {
+  let stuckAt = Number.POSITIVE_INFINITY;
   return {
     contacts: () => receiver.connections,
-    hang: () => answer('hang'),
-    isStuck: () => receiver.requests.length > 0,
+    hang: () => {
+      stuckAt = receiver.requests.length + 1;
+      answer('hang');
+    },
+    isStuck: () => receiver.requests.length >= stuckAt,
     stuckBytes: 0,
     accept: () => answer({ status: 204 }),
     refuse: () => answer({ status: 422, body: 'no' }),

@@ -7,6 +7,7 @@ import { logRecord } from '../../../src/log-record/log-record.ts';
 import { DataCollectionEndpoint, type Row } from '../../far-sides/azure-monitor/data-collection-endpoint.ts';
 import { FakeEntra } from '../../far-sides/entra-id.ts';
 import { type FarSide, testAdapter } from '../contract.ts';
+import { receiverSwitches } from '../receiver-switches.ts';
 import { optionsFor, TLS } from './start-azure-monitor.ts';
 
 testAdapter({
@@ -21,18 +22,12 @@ async function start(t: TestContext): Promise<FarSide> {
   const endpoint = await DataCollectionEndpoint.start({ tls: TLS });
   t.after(() => endpoint[Symbol.asyncDispose]());
   const { receiver } = endpoint;
-  let stuckAt = Number.POSITIVE_INFINITY;
   return {
     options: { type: 'azure-monitor', ...optionsFor(''), endpoint: { env: 'DCE_URL' } },
     secrets: { DCE_URL: `${endpoint.url}?key=query-nobody-may-see`, query: 'query-nobody-may-see', token: 'token-1' },
+    ...receiverSwitches(receiver),
     arrivals: () => endpoint.rows.map((row) => ({ bytes: Buffer.from(JSON.stringify(row)), event: cloudEventOf(row) })),
     contacts: () => receiver.connections + entra.requests.length,
-    hang: () => {
-      stuckAt = receiver.requests.length + 1;
-      receiver.default = 'hang';
-    },
-    isStuck: () => receiver.requests.length >= stuckAt,
-    stuckBytes: 0,
     accept: () => endpoint.work(),
     refuse: () => {
       endpoint.work();
@@ -42,8 +37,6 @@ async function start(t: TestContext): Promise<FarSide> {
       endpoint.work();
       endpoint.throttle = 7;
     },
-    leave: () => receiver.stop(),
-    comeBack: () => receiver.start(),
   };
 }
 

@@ -7,6 +7,7 @@ import { logRecord } from '../../../src/log-record/log-record.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import { BulkIndex } from '../../far-sides/bulk-index.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
+import { receiverSwitches } from '../receiver-switches.ts';
 
 testAdapter({
   definition: elasticsearch,
@@ -42,7 +43,6 @@ async function startIndex(t: TestContext, format: 'ecs' | 'json'): Promise<FarSi
   t.after(() => far[Symbol.asyncDispose]());
   const { receiver } = far;
   far.authorization = 'ApiKey key-nobody-may-see';
-  let stuckAt = Number.POSITIVE_INFINITY;
   return {
     options: {
       type: 'elasticsearch',
@@ -53,14 +53,8 @@ async function startIndex(t: TestContext, format: 'ecs' | 'json'): Promise<FarSi
       allowPrivate: ['127.0.0.0/8'],
     },
     secrets: { ES_URL: `${far.url}/path-nobody-may-see/`, ES_KEY: 'key-nobody-may-see', path: 'path-nobody-may-see' },
+    ...receiverSwitches(receiver),
     arrivals: (): readonly Arrival[] => far.arrived.map(({ bytes, source }) => ({ bytes, event: eventIn(source) })),
-    contacts: () => receiver.connections,
-    hang: () => {
-      stuckAt = receiver.requests.length + 1;
-      receiver.default = 'hang';
-    },
-    isStuck: () => receiver.requests.length >= stuckAt,
-    stuckBytes: 0,
     accept: () => far.work(),
     refuse: () => {
       far.work();
@@ -69,7 +63,5 @@ async function startIndex(t: TestContext, format: 'ecs' | 'json'): Promise<FarSi
     overload: () => {
       receiver.default = { status: 429, headers: { 'retry-after': '7' }, body: '{}' };
     },
-    leave: () => receiver.stop(),
-    comeBack: () => receiver.start(),
   };
 }

@@ -6,6 +6,7 @@ import { otlp } from '../../../adapters/otlp/otlp.ts';
 import type { Delivery } from '../../../src/model/events.ts';
 import { LogReceiver, type ReceivedRecord } from '../../far-sides/otlp/log-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
+import { receiverSwitches } from '../receiver-switches.ts';
 
 for (const [encoding, compression] of [
   ['protobuf', 'gzip'],
@@ -24,7 +25,6 @@ async function startReceiver(t: TestContext, options: Readonly<Record<string, un
   const receiver = await LogReceiver.start();
   t.after(() => receiver[Symbol.asyncDispose]());
   const { http } = receiver;
-  let stuckAt = Number.POSITIVE_INFINITY;
   return {
     options: {
       type: 'otlp',
@@ -35,14 +35,8 @@ async function startReceiver(t: TestContext, options: Readonly<Record<string, un
       ...options,
     },
     secrets: { OTLP_URL: `${receiver.url}?key=query-nobody-may-see`, OTLP_KEY: 'key-nobody-may-see', query: 'query-nobody-may-see' },
+    ...receiverSwitches(http),
     arrivals: () => receiver.records.map(arrivalOf),
-    contacts: () => http.connections,
-    hang: () => {
-      stuckAt = http.requests.length + 1;
-      http.default = 'hang';
-    },
-    isStuck: () => http.requests.length >= stuckAt,
-    stuckBytes: 0,
     accept: () => receiver.work(),
     refuse: () => {
       receiver.badText = 'Wartung';
@@ -50,8 +44,6 @@ async function startReceiver(t: TestContext, options: Readonly<Record<string, un
     overload: () => {
       http.default = { status: 429, headers: { 'retry-after': '7' } };
     },
-    leave: () => http.stop(),
-    comeBack: () => http.start(),
   };
 }
 

@@ -4,6 +4,7 @@ import { CloudEvent } from 'cloudevents';
 import { splunk } from '../../../adapters/splunk/splunk.ts';
 import { EventCollector } from '../../far-sides/splunk/event-collector.ts';
 import { type FarSide, testAdapter } from '../contract.ts';
+import { receiverSwitches } from '../receiver-switches.ts';
 
 const TOKEN = 'token-nobody-may-see';
 
@@ -14,7 +15,6 @@ async function startCollector(t: TestContext, acknowledge: boolean): Promise<Far
   const collector = await EventCollector.start({ [TOKEN]: { acknowledges: acknowledge } });
   t.after(() => collector[Symbol.asyncDispose]());
   const { receiver } = collector;
-  let stuckAt = Number.POSITIVE_INFINITY;
   return {
     options: {
       type: 'splunk',
@@ -29,18 +29,12 @@ async function startCollector(t: TestContext, acknowledge: boolean): Promise<Far
       HEC_TOKEN: TOKEN,
       query: 'query-nobody-may-see',
     },
+    ...receiverSwitches(receiver),
     arrivals: () =>
       collector.events.map(({ event, eventBytes }) => ({
         bytes: eventBytes,
         event: new CloudEvent(event as Record<string, unknown>, true),
       })),
-    contacts: () => receiver.connections,
-    hang: () => {
-      stuckAt = receiver.requests.length + 1;
-      receiver.default = 'hang';
-    },
-    isStuck: () => receiver.requests.length >= stuckAt,
-    stuckBytes: 0,
     accept: () => {
       collector.failsWith = null;
       collector.work();
@@ -53,7 +47,5 @@ async function startCollector(t: TestContext, acknowledge: boolean): Promise<Far
       const busy = { status: 503, headers: { 'retry-after': '7' }, body: '{"text":"Server is busy","code":9}' };
       receiver.default = busy;
     },
-    leave: () => receiver.stop(),
-    comeBack: () => receiver.start(),
   };
 }
