@@ -1,8 +1,9 @@
 // The contract of the kinds of sink: what an adapter takes, does and owes (test/adapters/contract).
+
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BridgeError } from '../src/errors.ts';
-import type { Delivery } from '../src/model/events.ts';
+import type { Delivery } from '../src/model/deliveries.ts';
 import type { Schema } from '../src/schema/pieces.ts';
 import type { Deps } from '../src/time/clock.ts';
 

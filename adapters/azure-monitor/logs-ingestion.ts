@@ -1,7 +1,8 @@
 // Batches of CloudEvents → arrays of log records for the Logs Ingestion API, and what it answers.
+
 import { toColumns } from '../../src/log-record/columns.ts';
 import { logRecord } from '../../src/log-record/log-record.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';

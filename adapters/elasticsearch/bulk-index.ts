@@ -1,6 +1,7 @@
 // Batches → bulk requests to one index, repeats found by id; a check without a document.
+
 import { isObject } from '../../src/formats/json-object.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import type { Authorization } from '../http/authorization.ts';

@@ -1,8 +1,9 @@
 // Deliveries → the lines of a bulk request: each with its id, then its document.
+
 import { sha256Hex } from '../../src/formats/canonical-json.ts';
 import { toEcs } from '../../src/log-record/ecs.ts';
 import { type LogRecord, logRecord } from '../../src/log-record/log-record.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { ElasticsearchOptions } from './elasticsearch-options.ts';
 
 export interface BulkLines {

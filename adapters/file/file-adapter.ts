@@ -1,8 +1,9 @@
 // Deliveries → lines of a file, each accepted once it is flushed to disk.
+
 import { resolve } from 'node:path';
 import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import { encodeLog } from '../../src/log-record/formats.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import { deadline, orAbort } from '../../src/time/clock.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { type Disk, disk as machineDisk } from './disk.ts';

@@ -1,7 +1,8 @@
 // What a kind of HTTP sink adds to the kit → its definition: batches posted, answers judged.
+
 import { promisify } from 'node:util';
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { Schema } from '../../src/schema/pieces.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, OptionFault, Outcome } from '../adapter.ts';

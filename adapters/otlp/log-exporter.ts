@@ -1,6 +1,7 @@
 // Batches → requests of OTLP/HTTP, and what the receiver's answer says of each member.
+
 import type { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import type { StatusMeaning } from '../http/failures.ts';

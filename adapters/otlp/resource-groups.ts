@@ -1,7 +1,8 @@
 // Deliveries → their OpenTelemetry records, those with one resource behind each other together.
+
 import { logRecord } from '../../src/log-record/log-record.ts';
 import { type OtelRecord, otelRecord } from '../../src/log-record/otel.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 
 /** The scope of every record; without a version, so that a repeat by a newer bridge is equal. */
 export const SCOPE = 'scheduled-events-bridge';

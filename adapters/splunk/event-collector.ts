@@ -1,6 +1,7 @@
 // Encoded batches → what the HTTP Event Collector says of each member; a check without an event.
+
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import { type Authorization, secretAuthorization } from '../http/authorization.ts';

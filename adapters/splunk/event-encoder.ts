@@ -1,6 +1,7 @@
 // Deliveries → the concatenated JSON objects of the HTTP Event Collector.
+
 import { type LogRecord, logRecord } from '../../src/log-record/log-record.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { SplunkOptions } from './splunk-options.ts';
 
 export type EncodeEvents = (batch: readonly Delivery[]) => Uint8Array;

@@ -1,7 +1,8 @@
 // Deliveries → lines on standard output, each accepted once the stream has handed it on.
+
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { visible } from '../../src/formats/visible-text.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter, AdapterDeps, Outcome } from '../adapter.ts';
 
 /** What a stream reports when it may take more later: a full disk or no memory. Whatever else fails never comes back within a process. */

@@ -1,7 +1,8 @@
 // Deliveries → syslog messages to one server, each with its outcome.
+
 import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Resolve } from '../../src/net/checked-lookup.ts';
 import { TlsFiles } from '../../src/net/tls-files.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';

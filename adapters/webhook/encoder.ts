@@ -1,11 +1,12 @@
 // The keys of a body, and deliveries → a request in one of the HTTP binding's modes.
+
 import * as v from 'valibot';
 import { BATCH_CONTENT_TYPE, batchId, encodeBatch, framingBytes } from '../../src/cloudevents/batch.ts';
 import { toBinary } from '../../src/cloudevents/binary.ts';
 import { httpHeaders } from '../../src/cloudevents/http-binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../src/cloudevents/structured.ts';
 import { unfitForBinary } from '../../src/cloudevents/unencodable.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter } from '../adapter.ts';
 import { batchEntries } from '../http/http-options.ts';
 

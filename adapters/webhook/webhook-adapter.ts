@@ -1,7 +1,8 @@
 // Deliveries → POSTs to one URL, each accepted by a 2xx alone.
+
 import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Resolve } from '../../src/net/checked-lookup.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome, Preparation } from '../adapter.ts';
 import type { Answer } from '../http/answer.ts';

@@ -1,6 +1,7 @@
 // What an encoder throws → the refusal of this one delivery; the others of its batch go on.
+
 import { BridgeError } from '../errors.ts';
-import type { Delivery } from '../model/events.ts';
+import type { Delivery } from '../model/deliveries.ts';
 
 /** What a far side takes. */
 type Part = 'request' | 'record' | 'message' | 'line';

@@ -1,7 +1,8 @@
 // A batch → one outcome for each member, whatever the adapter does or fails to do.
+
 import type { Outcome } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
-import type { Delivery } from '../model/events.ts';
+import type { Delivery } from '../model/deliveries.ts';
 import { type Deps, deadline } from '../time/clock.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 

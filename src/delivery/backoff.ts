@@ -1,6 +1,7 @@
 // Failures in a row → the wait before the next try: full jitter, doubling, capped (behaviour 5.4).
+
 import type { Disposition } from '../errors.ts';
-import type { Delivery } from '../model/events.ts';
+import type { Delivery } from '../model/deliveries.ts';
 
 const FIRST_MS = 250;
 const SLOW_FIRST_MS = 10_000;

@@ -1,5 +1,5 @@
 // Queued rows → batches for the next calls; a batch refused as a whole → its halves.
-import type { Delivery } from '../model/events.ts';
+import type { Delivery } from '../model/deliveries.ts';
 
 export interface BatchLimits {
   /** Members. */

@@ -1,6 +1,7 @@
 // One sink's outcomes → its state as a whole: held, open and probed, misconfigured, retired.
+
 import type { BridgeError, Disposition } from '../errors.ts';
-import type { LaneState } from '../model/events.ts';
+import type { LaneState } from '../model/deliveries.ts';
 import { backoffMs, LIVE_CAP_MS, type Moment } from './backoff.ts';
 
 /** After so many different keys failed in a row, without a success, the sink as a whole fails: the breaker opens. */

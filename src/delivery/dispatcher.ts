@@ -1,6 +1,7 @@
 // One batch of a lane → adapter calls, and what their outcomes mean for rows, keys and sink.
+
 import type { BridgeError } from '../errors.ts';
-import type { Delivery } from '../model/events.ts';
+import type { Delivery } from '../model/deliveries.ts';
 import type { Deps } from '../time/clock.ts';
 import { attempt, prepare } from './attempt.ts';
 import { LongEnded, type Moment } from './backoff.ts';

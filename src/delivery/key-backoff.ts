@@ -1,6 +1,7 @@
 // Outcomes by partition key → the keys that must not be fetched now: in flight or backing off.
+
 import type { Disposition } from '../errors.ts';
-import type { Delivery } from '../model/events.ts';
+import type { Delivery } from '../model/deliveries.ts';
 import { backoffMs, type Moment } from './backoff.ts';
 
 /** With more failing keys than this the breaker opens, and they are not remembered one by one. */

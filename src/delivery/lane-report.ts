@@ -1,7 +1,8 @@
 // Events in a lane → its status, metrics and log: each trouble reported at its start and its end.
+
 import type { Logger } from 'pino';
 import type { BridgeError } from '../errors.ts';
-import type { AttemptOutcome, Delivery, LaneState, Retirement } from '../model/events.ts';
+import type { AttemptOutcome, Delivery, LaneState, Retirement } from '../model/deliveries.ts';
 import { isContractBreach } from './attempt.ts';
 import type { BreakerNews, SinkState } from './circuit-breaker.ts';
 import type { Verdict } from './verdict.ts';

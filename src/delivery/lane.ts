@@ -1,7 +1,8 @@
 // Rows of one sink → adapter calls, in order for each key, until accepted or dead (behaviour 5.1).
+
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
-import type { Delivery } from '../model/events.ts';
+import type { Delivery } from '../model/deliveries.ts';
 import type { Queue } from '../outbox/queue.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import { disposeInTime } from '../time/dispose.ts';

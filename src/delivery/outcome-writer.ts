@@ -1,7 +1,8 @@
 // Outcomes of deliveries → the store: one write for several, repeated until it succeeds.
+
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
-import type { Retirement, Settlement } from '../model/events.ts';
+import type { Retirement, Settlement } from '../model/deliveries.ts';
 import type { Queue } from '../outbox/queue.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import { backoffMs } from './backoff.ts';

@@ -1,5 +1,5 @@
 // The rows of a sink that fails as a whole → the one delivery that tests whether it works again.
-import type { Delivery } from '../model/events.ts';
+import type { Delivery } from '../model/deliveries.ts';
 import type { Moment } from './backoff.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { KeyBackoff } from './key-backoff.ts';

@@ -1,6 +1,7 @@
 // A sink's rows, its limits and its rate → calls that may begin, and the rows for them.
+
 import type { Logger } from 'pino';
-import type { Delivery } from '../model/events.ts';
+import type { Delivery } from '../model/deliveries.ts';
 import type { Queue } from '../outbox/queue.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Hold } from './circuit-breaker.ts';

@@ -1,7 +1,8 @@
 // One call's outcomes → what happens to each member's row.
+
 import type { Outcome } from '../../adapters/adapter.ts';
 import type { BridgeError } from '../errors.ts';
-import type { AttemptOutcome, Delivery, Settlement } from '../model/events.ts';
+import type { AttemptOutcome, Delivery, Settlement } from '../model/deliveries.ts';
 
 export type Verdict =
   | { readonly row: Delivery; readonly outcome: 'accepted'; readonly settlement: Settlement }

@@ -1,6 +1,7 @@
 // Dead letters → a list of them, another try behind their key, or discarded.
+
 import { toRfc3339Seconds } from '../formats/dates.ts';
-import type { DeadLetter, DeadLetterReason } from '../model/events.ts';
+import type { DeadLetter, DeadLetterReason } from '../model/deliveries.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 import { parseCloudEvent } from './journal.ts';

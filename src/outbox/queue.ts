@@ -1,5 +1,5 @@
 // A sink's delivery rows → those due next; outcomes → the rows; what its lane keeps beside them.
-import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../model/events.ts';
+import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../model/deliveries.ts';
 import type { Database, Statement } from './database.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
 

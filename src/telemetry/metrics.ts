@@ -1,12 +1,13 @@
 // Reports of the parts, and their state at a scrape → Prometheus text (docs/operate/metrics.md).
+
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import type { MessageResult } from '../model/approvals.ts';
 import { CHANGE_NAMES } from '../model/change-names.ts';
+import { ATTEMPT_OUTCOMES, LANE_STATES, type LaneState } from '../model/deliveries.ts';
 import { DROP_REASONS, type DropReason } from '../model/drop-reasons.ts';
-import { ATTEMPT_OUTCOMES, LANE_STATES, type LaneState } from '../model/events.ts';
 import { type ApprovalSnapshot, createApprovalMetrics } from './approval-metrics.ts';
 import { boundedLabel } from './label-values.ts';
 import { namedIn } from './named-metric.ts';

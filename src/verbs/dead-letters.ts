@@ -1,7 +1,8 @@
 // `dead-letters`: dead letters → listed, shown, queued again or discarded.
+
 import { BridgeError } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
-import type { DeadLetter } from '../model/events.ts';
+import type { DeadLetter } from '../model/deliveries.ts';
 import { withStore } from './store.ts';
 import { EXIT, text, type Verb, type VerbContext } from './verb.ts';
 

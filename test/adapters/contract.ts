@@ -1,4 +1,5 @@
 // A kind of sink, a far side read from outside → a test for each clause of the adapter contract.
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
@@ -9,7 +10,7 @@ import * as v from 'valibot';
 import type { AdapterDefinition, Outcome } from '../../adapters/adapter.ts';
 import { type ManagedAdapter, manageAdapter } from '../../src/delivery/managed-adapter.ts';
 import { BridgeError, type Disposition } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { poll } from '../support/poll.ts';
 import { adapterDeps, type TestDeps } from './adapter-deps.ts';

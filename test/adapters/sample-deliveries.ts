@@ -1,5 +1,5 @@
 // Deliveries for adapter tests: real structured CloudEvents of one VM, as the journal keeps them.
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 
 export interface Sample {
   /** Places it in the queue and names it; two samples with the same number are the same delivery. */

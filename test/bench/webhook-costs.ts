@@ -1,8 +1,9 @@
 // A CloudEvent of an ordinary maintenance → microseconds to make a request of it and to sign it.
+
 import { encoder } from '../../adapters/webhook/encoder.ts';
 import { signer } from '../../adapters/webhook/signing.ts';
 import { templateEncoder } from '../../adapters/webhook/template/template-encoder.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import { readWebhookSecret } from '../../src/secrets/webhook-secret.ts';
 import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { median, type Row } from './figures.ts';

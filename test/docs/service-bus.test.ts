@@ -1,4 +1,5 @@
 // docs/operate/service-bus.md → its consumers and its filter run; its table of answers compared.
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { connectionFault, type FaultPlace, serviceBusFault } from '../../adapters/service-bus/service-bus-fault.ts';
 import { type BridgeError, ERROR_CODES } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import { sampleDelivery } from '../adapters/sample-deliveries.ts';
 import { createServiceBus } from '../adapters/service-bus/start-service-bus.ts';
 import { sdkClient } from '../far-sides/service-bus/sdk-client.ts';

@@ -1,6 +1,7 @@
 // A LaneStore in memory, with its faults to order, and what a test asks of it afterwards.
+
 import type { LaneStore } from '../../src/delivery/lane.ts';
-import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../../src/model/events.ts';
+import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../../src/model/deliveries.ts';
 
 export interface DeadRow {
   readonly row: Delivery;

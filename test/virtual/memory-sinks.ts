@@ -1,8 +1,9 @@
 // A kind of sink in memory → what its far sides took and when; each answers as a test says.
+
 import * as v from 'valibot';
 import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 import type { VmMetadata } from '../../src/model/vm-metadata.ts';
 import { type Answer, accept } from './scripted-adapter.ts';
 

@@ -1,9 +1,10 @@
 // An adapter whose far side is a function of the test: what it is asked, what it answers and when.
+
 import type { AdapterLimits, Outcome, Preparation } from '../../adapters/adapter.ts';
 import type { ManagedAdapter } from '../../src/delivery/managed-adapter.ts';
 import type { BridgeErrorDetails } from '../../src/errors.ts';
 import { BridgeError } from '../../src/errors.ts';
-import type { Delivery } from '../../src/model/events.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
 
 export type Answer = (batch: readonly Delivery[], signal: AbortSignal) => readonly Outcome[] | Promise<readonly Outcome[]>;
 

@@ -1,7 +1,8 @@
 // Deliveries → records in a Kafka topic, each accepted once every replica in sync has it.
+
 import { type Encoded, encodeEach } from '../../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../../src/errors.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../../adapter.ts';
 import { kafkaClients } from '../client/kafka-client.ts';
 import { showBroker } from '../options/broker-address.ts';

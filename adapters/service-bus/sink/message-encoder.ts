@@ -1,10 +1,11 @@
 // A delivery → its Service Bus message, the same each time but for `ttl` (AMQP binding 1.0.2).
+
 import type { ServiceBusMessage } from '@azure/service-bus';
 import { type BinaryEvent, DATA_CONTENT_TYPE, toBinary } from '../../../src/cloudevents/binary.ts';
 import { STRUCTURED_CONTENT_TYPE } from '../../../src/cloudevents/structured.ts';
 import { unfitForBinary } from '../../../src/cloudevents/unencodable.ts';
 import { sha256Hex } from '../../../src/formats/canonical-json.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 
 export interface MessageOptions {

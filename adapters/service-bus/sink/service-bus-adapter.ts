@@ -1,6 +1,7 @@
 // Deliveries → messages in one queue or topic, each accepted once the service has settled it.
+
 import { encodeEach } from '../../../src/cloudevents/unencodable.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../../adapter.ts';
 import { type CredentialOf, NamespaceAccess } from '../connection/access.ts';
 import { entityOf, type ServiceBusOptions } from '../options/service-bus-options.ts';

@@ -1,9 +1,10 @@
 // Deliveries → syslog messages in the configured format, the same bytes at every attempt.
+
 import { unencodable } from '../../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../../src/errors.ts';
 import { logText } from '../../../src/log-record/formats.ts';
 import { type LogRecord, logRecord } from '../../../src/log-record/log-record.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { SyslogOptions } from '../syslog-options.ts';
 import { boundedMessage } from './bounded-message.ts';
 import { header, legacyHeader } from './header.ts';

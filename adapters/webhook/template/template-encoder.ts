@@ -1,6 +1,7 @@
 // A delivery → the request with the body that the template renders.
+
 import { BridgeError, type BridgeErrorDetails } from '../../../src/errors.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { EncodedRequest } from '../encoder.ts';
 import { loadTemplate, renderBody, scopeOf } from './template-body.ts';
 import type { Template } from './template-engine.ts';

@@ -1,10 +1,11 @@
 // The adapter contract for elasticsearch in each format: the far side is an index on loopback.
+
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
 import { elasticsearch } from '../../../adapters/elasticsearch/elasticsearch.ts';
 import { toEcs } from '../../../src/log-record/ecs.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { BulkIndex } from '../../far-sides/bulk-index.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
 import { receiverSwitches } from '../receiver-switches.ts';

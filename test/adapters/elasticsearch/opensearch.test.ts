@@ -1,4 +1,5 @@
 // The real OpenSearch → documents read back by search: once each, over repeats and a restart.
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { sampleEvents } from '../../../adapters/webhook/template/template-samples.ts';
 import { toEcs } from '../../../src/log-record/ecs.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { noOpenSearch, OpenSearch } from '../../far-sides/opensearch/opensearch.ts';
 import { SECOND } from '../../virtual/lane-fixture.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';

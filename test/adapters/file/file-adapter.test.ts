@@ -1,4 +1,5 @@
 // Deliveries to a disk that is slow or fails → what each is told, and what is in the file at last.
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import * as v from 'valibot';
 import { file } from '../../../adapters/file/file.ts';
 import { FileAdapter } from '../../../adapters/file/file-adapter.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';

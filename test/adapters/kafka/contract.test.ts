@@ -1,10 +1,11 @@
 // The adapter contract → kafka in each mode; a real broker behind a proxy, read by kcat.
+
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import type { CloudEvent } from 'cloudevents';
 import { kafka } from '../../../adapters/kafka/kafka.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { cloudEventOf } from '../../far-sides/kafka/cloud-event-of.ts';
 import { KafkaProxy } from '../../far-sides/kafka/kafka-proxy.ts';
 import { fromKcat } from '../../far-sides/kafka/records.ts';

@@ -1,11 +1,13 @@
 // Deliveries → Kafka records, rule by rule of the binding (K-1 to K-10).
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CloudEvent } from 'cloudevents';
 import { encodeRecord, recordBytes } from '../../../adapters/kafka/sink/record-encoder.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
-import type { Change, Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
+import type { Change } from '../../../src/model/events.ts';
 import { cloudEventOf } from '../../far-sides/kafka/cloud-event-of.ts';
 import { approvalChange, context, eventChange, sightChange } from '../../unit/cloudevents/changes.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';

@@ -1,9 +1,10 @@
 // The adapter contract → otlp in each encoding; the far side is a strict receiver on loopback.
+
 import type { TestContext } from 'node:test';
 import canonicalize from 'canonicalize';
 import { CloudEvent } from 'cloudevents';
 import { otlp } from '../../../adapters/otlp/otlp.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { LogReceiver, type ReceivedRecord } from '../../far-sides/otlp/log-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
 import { receiverSwitches } from '../receiver-switches.ts';

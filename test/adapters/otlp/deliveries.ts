@@ -1,7 +1,9 @@
 // Changes and texts → deliveries whose log records say all that there is to say.
+
 import { sampleEvents } from '../../../adapters/webhook/template/template-samples.ts';
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
-import type { Change, Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
+import type { Change } from '../../../src/model/events.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { context, eventChange } from '../../unit/cloudevents/changes.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';

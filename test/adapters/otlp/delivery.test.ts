@@ -1,7 +1,8 @@
 // A receiver of log records → what arrives of a delivery, and what each answer leads to.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { answering, readRequest, successInProtobuf } from '../../far-sides/otlp/log-receiver.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { eventChange } from '../../unit/cloudevents/changes.ts';

@@ -1,8 +1,9 @@
 // The adapter contract → service-bus in each mode, to queues, topics and sessions on loopback.
+
 // The far side is an AMQP server, and besides it what SERVICEBUS_CONNECTION_STRING names (docs/operate/service-bus.md).
 import { after, type TestContext } from 'node:test';
 import { serviceBus } from '../../../adapters/service-bus/service-bus.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { KeptMessage } from '../../far-sides/service-bus/kept-message.ts';
 import { type ServiceBusServer, serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { type FarSide, testAdapter } from '../contract.ts';

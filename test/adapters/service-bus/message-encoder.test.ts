@@ -1,9 +1,10 @@
 // A delivery → its Service Bus message, by rules of the CloudEvents AMQP binding.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type MessageOptions, messageEncoder } from '../../../adapters/service-bus/sink/message-encoder.ts';
 import { BridgeError } from '../../../src/errors.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { serviceBusServer } from '../../far-sides/service-bus/service-bus-server.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { createServiceBus, QUEUE } from './start-service-bus.ts';

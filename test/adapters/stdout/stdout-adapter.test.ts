@@ -1,4 +1,5 @@
 // Slow, closed and failing readers → what the stdout sink does, here and as a process.
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +10,7 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { stdout } from '../../../adapters/stdout/stdout.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { settle } from '../../virtual/virtual-time.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { failed } from '../contract.ts';

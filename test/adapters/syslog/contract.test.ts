@@ -1,11 +1,12 @@
 // The adapter contract, clause by clause, for syslog over each transport and in each format.
+
 import type { TestContext } from 'node:test';
 import { CloudEvent } from 'cloudevents';
 import { syslog } from '../../../adapters/syslog/syslog.ts';
 import { toCef } from '../../../src/log-record/cef.ts';
 import { flatRecord } from '../../../src/log-record/flat-record.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { parsedMessage } from '../../far-sides/syslog/parsed-message.ts';
 import { SyslogServer, type SyslogServerOptions } from '../../far-sides/syslog/syslog-server.ts';

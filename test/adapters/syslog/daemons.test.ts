@@ -1,11 +1,13 @@
 // Real rsyslog and syslog-ng over each transport → what they wrote; their kills lose nothing.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
 import { toCef } from '../../../src/log-record/cef.ts';
 import { flatRecord } from '../../../src/log-record/flat-record.ts';
 import { type LogRecord, logRecord } from '../../../src/log-record/log-record.ts';
-import type { Change, Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
+import type { Change } from '../../../src/model/events.ts';
 import { rsyslog, syslogNg } from '../../far-sides/syslog/daemons.ts';
 import { type ReadBack, SyslogDaemon } from '../../far-sides/syslog/syslog-daemon.ts';
 import { scheduledEvent } from '../../support/events.ts';

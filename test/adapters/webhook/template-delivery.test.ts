@@ -1,13 +1,13 @@
 // A webhook sink with `body` → template bodies: the same bytes at each attempt, signed.
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import * as v from 'valibot';
-
 import { webhook } from '../../../adapters/webhook/webhook.ts';
 import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/managed-adapter.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { adapterDeps } from '../adapter-deps.ts';

@@ -1,7 +1,8 @@
 // CloudEvents that cannot become a request of their sink → dead letters, alone; nothing is sent.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { webhookLane } from './webhook-lane.ts';
 

@@ -1,11 +1,13 @@
 // Changes → CloudEvents as the bridge makes them, and the requests that carry them, signed.
+
 import { signer } from '../../../adapters/webhook/signing.ts';
 import { BATCH_CONTENT_TYPE, encodeBatch } from '../../../src/cloudevents/batch.ts';
 import { toBinary } from '../../../src/cloudevents/binary.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
 import { httpHeaders } from '../../../src/cloudevents/http-binary.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
-import type { Change, Delivery, ScheduledEvent } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
+import type { Change, ScheduledEvent } from '../../../src/model/events.ts';
 import { readWebhookSecret } from '../../../src/secrets/webhook-secret.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { approvalChange, context, eventChange, sightChange } from '../cloudevents/changes.ts';

@@ -1,9 +1,10 @@
 // planBatches and halves, on rows made up here.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { halves, planBatches } from '../../../src/delivery/batch.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 
 function rowsOf(...rows: readonly (readonly [key: string, bytes: number])[]): Delivery[] {
   return rows.map(([partitionKey, bytes], seq) => ({

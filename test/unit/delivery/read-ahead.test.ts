@@ -1,9 +1,10 @@
 // ReadAhead on rows made up here: what it gives, in which order, and how seldom it reads.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ReadAhead } from '../../../src/delivery/read-ahead.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
 
 const SINK = 'hooks';

@@ -1,4 +1,5 @@
 // A store, a lane and a Kafka sink on the real clock → whether a topic holds what was attempted.
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -7,7 +8,7 @@ import { Lane } from '../../../src/delivery/lane.ts';
 import type { LaneStatus } from '../../../src/delivery/lane-report.ts';
 import type { ManagedAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { BridgeError } from '../../../src/errors.ts';
-import type { Delivery } from '../../../src/model/events.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/outbox.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { createSink } from '../../adapters/kafka/start-kafka.ts';

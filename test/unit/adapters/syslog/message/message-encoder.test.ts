@@ -1,4 +1,5 @@
 // Syslog messages by the letter of RFC 5424 and RFC 3164, read back by a parser of their own.
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -9,7 +10,8 @@ import { toJournalEntry } from '../../../../../src/cloudevents/journal-entry.ts'
 import { toCef } from '../../../../../src/log-record/cef.ts';
 import { flatRecord } from '../../../../../src/log-record/flat-record.ts';
 import { logRecord } from '../../../../../src/log-record/log-record.ts';
-import type { Change, Delivery } from '../../../../../src/model/events.ts';
+import type { Delivery } from '../../../../../src/model/deliveries.ts';
+import type { Change } from '../../../../../src/model/events.ts';
 import { sampleDelivery } from '../../../../adapters/sample-deliveries.ts';
 import { type ParsedMessage, parsedMessage } from '../../../../far-sides/syslog/parsed-message.ts';
 import { scheduledEvent } from '../../../../support/events.ts';
