@@ -121,6 +121,7 @@ class RunningBridge implements Bridge {
     this.#http = await openHttpInterface({
       ...this.#options,
       readiness: (isWhole) => this.status.readiness(isWhole),
+      drain: () => this.status.drain(this.#config.http.drain),
       metrics: () => this.#metrics.text(),
       events: () => this.status.events(),
       approvals: () => this.status.approvals,

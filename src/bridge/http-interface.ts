@@ -44,7 +44,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
     return open.use(createHttpServer({ ...server, onDropped, deps, logger })).start();
   };
   try {
-    const ports: HealthPorts = { readiness: parts.readiness, metrics: onceASecond(() => metricsBytes(parts), deps) };
+    const ports: HealthPorts = { readiness: parts.readiness, drain: parts.drain, metrics: onceASecond(() => metricsBytes(parts), deps) };
     const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts, callers, ports) });
     const healthOnly = healthRoutes(ports, async () => false);
     if (health !== null) await start({ setting: 'http.health', listen: health, tls: null, routes: healthOnly });

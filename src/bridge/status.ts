@@ -1,9 +1,10 @@
 // A running bridge's parts → readiness, GET /v1/events and the snapshot for /metrics.
 import { eventData } from '../cloudevents/data.ts';
+import { drainingEvent } from '../conditions/draining.ts';
 import type { Config } from '../config/config.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { EventsView } from '../http/bridge-routes.ts';
-import type { Readiness } from '../http/health-routes.ts';
+import type { DrainState, Readiness } from '../http/health-routes.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
@@ -93,6 +94,20 @@ export class Status {
     if (blindness !== null) return `blind: no good document of the metadata service since ${blindness.since}`;
     if (state.lastGoodAt === null) return 'waiting for the first document of the metadata service';
     return `watching: ${state.events.size} ${state.events.size === 1 ? 'event' : 'events'} listed`;
+  }
+
+  /** The answer of `GET /drainz`: what is blind, or does not know its VM, takes no machine out by its own fault. */
+  drain(options: Config['http']['drain']): DrainState | null {
+    if (options === null) return null;
+    const { outbox, identity, deps } = this.#parts;
+    const { state, blindness } = this.#flow?.store ?? { state: outbox.known.load(), blindness: outbox.known.blindness() };
+    const { name } = identity.observer;
+    if (blindness !== null || name === null) return { state: 'serving' };
+    const listed = [...state.events.values()].map(({ event }) => event);
+    const event = drainingEvent(listed, options, name, deps.wallMs());
+    if (event === null) return { state: 'serving' };
+    const { eventId, eventType, eventStatus, notBefore } = event;
+    return { state: 'draining', eventId, impact: eventType.toLowerCase(), notBefore: eventStatus === 'Started' ? null : notBefore };
   }
 
   /** The answer of `GET /v1/events` (behaviour 6.2). */

@@ -1,6 +1,7 @@
 // The section `http` of the configuration: where to listen, TLS, who reads: schema and types.
 import * as v from 'valibot';
 import { reader } from '../auth/options.ts';
+import { drainSection } from '../conditions/draining.ts';
 import { pemFile } from '../net/tls-options.ts';
 import { name, type OptionsOf } from '../schema/pieces.ts';
 
@@ -52,10 +53,13 @@ export const httpSection = v.pipe(
       ),
     ),
     readers: v.optional(v.pipe(v.record(name(), reader), v.description('By name: who may read /v1/*, not approve.')), {}),
-    health: v.exactOptional(address('Serves healthz, readyz and metrics alone, in plain HTTP, on a second address. Default: none.')),
+    health: v.exactOptional(
+      address('Serves healthz, readyz, drainz and metrics alone, in plain HTTP, on a second address. Default: none.'),
+    ),
+    drain: v.exactOptional(drainSection),
     allowInsecure: v.optional(v.pipe(v.boolean(), v.description('true: listen may lie beyond loopback without tls.')), false),
   }),
-  v.transform(({ tls, health, ...rest }) => ({ ...rest, tls: tls ?? null, health: health ?? null })),
+  v.transform(({ tls, health, drain, ...rest }) => ({ ...rest, tls: tls ?? null, health: health ?? null, drain: drain ?? null })),
   v.description('The HTTP interface.'),
 );
 

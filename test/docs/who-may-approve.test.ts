@@ -63,6 +63,7 @@ async function open(t: TestContext, config: Parameters<typeof openHttpInterface>
     approvals: () => approvals,
     reload: async () => ({ kind: 'no-file' }),
     readiness: () => ({ ready: true, reasons: [], details: {} }),
+    drain: () => null,
     metrics: async () => ({ contentType: 'text/plain', body: '' }),
     deps: systemDeps(),
     logger: pino({ level: 'silent' }),

@@ -9,7 +9,7 @@ import type { Authentication, Caller, Credentials } from '../../src/auth/caller.
 import { Access } from '../../src/http/access.ts';
 import type { ServedApprovals } from '../../src/http/approver.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
-import { healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
+import { type DrainState, healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
 import type { ReloadOutcome } from '../../src/http/reload-route.ts';
 import { createHttpServer, type HttpServerParts } from '../../src/http/server/server.ts';
 import { systemDeps } from '../../src/time/system.ts';
@@ -70,6 +70,7 @@ export class HttpFixture {
   configured = true;
   /** Whether it is known which VM this is. */
   isIdentified = true;
+  drain: () => DrainState | null = () => null;
   readiness: (isWhole: boolean) => Readiness = () => ({ ready: true, reasons: [], details: DETAILS });
   readonly log: string[] = [];
   port = 0;
@@ -88,6 +89,7 @@ export class HttpFixture {
     const access = new Access({ authenticate, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time });
     const ports = {
       readiness: (isWhole: boolean) => this.readiness(isWhole),
+      drain: () => this.drain(),
       metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'scheduled_events_bridge_polls_total 7\n' }),
     };
     const health = healthRoutes(ports, (request) => access.mayRead(request));

@@ -1,5 +1,5 @@
-// GET /healthz, /readyz and /metrics → their paths in the OpenAPI document.
-import { jsonResponse, type Node } from './node.ts';
+// GET /healthz, /readyz, /drainz and /metrics → their paths in the OpenAPI document.
+import { EXAMPLE_ID, jsonResponse, type Node } from './node.ts';
 import { problemResponses } from './problems.ts';
 
 const CONFIGURATION = { since: '2026-01-01T00:00:00Z', refused: null };
@@ -9,6 +9,7 @@ const READY = {
   configuration: CONFIGURATION,
   sinks: { audit: { state: 'delivering', reason: null, since: '2026-01-01T00:00:00Z' } },
 };
+const DRAINING = { state: 'draining', eventId: EXAMPLE_ID, impact: 'reboot', notBefore: '2026-01-01T00:15:00Z' };
 const UNREADY = { ready: false, reasons: ['no good document of the metadata service yet'], configuration: CONFIGURATION, sinks: {} };
 
 export const HEALTH_PATHS: Node = {
@@ -32,6 +33,19 @@ export const HEALTH_PATHS: Node = {
         200: jsonResponse('Ready.', 'Readiness', READY),
         503: jsonResponse('Not ready; `reasons` tells why.', 'Readiness', UNREADY),
         ...problemResponses('internal'),
+      },
+    },
+  },
+  '/drainz': {
+    get: {
+      operationId: 'getDrain',
+      tags: ['health'],
+      summary: "Whether a load balancer shall send this machine requests, as the bridge's `http.drain` says.",
+      security: [],
+      responses: {
+        200: jsonResponse('It shall.', 'Serving', { state: 'serving' }),
+        503: jsonResponse('It shall not: an event of this machine is near enough.', 'Draining', DRAINING),
+        ...problemResponses('not-found', 'internal'),
       },
     },
   },

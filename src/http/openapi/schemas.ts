@@ -77,6 +77,13 @@ const REQUESTS: Node = {
 
 const ANSWERS: Node = {
   Health: object({ status: { const: 'ok' } }),
+  Serving: object({ state: { const: 'serving' } }),
+  Draining: object({
+    state: { const: 'draining' },
+    eventId: id,
+    impact: { type: 'string', description: 'The EventType in lower case.' },
+    notBefore: { ...timeOrNull, description: 'Null once the event has started, or where it has none.' },
+  }),
   Readiness: object({
     ready: { type: 'boolean' },
     reasons: { type: 'array', items: text, description: 'Why not, in plain words.' },

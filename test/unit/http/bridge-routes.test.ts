@@ -48,6 +48,20 @@ test('on loopback readyz tells all, unless under a foreign name, as a web page c
   assert.deepEqual(asked, [true, false]);
 });
 
+test('drainz is 200 while the machine serves, 503 while it drains, 404 where it is not asked for; none needs a token', async (t) => {
+  const fixture = await serve(t, { requireToken: true });
+  const ask = async () => {
+    const { status, json } = await fixture.send('GET', '/drainz');
+    return [status, json];
+  };
+  assert.equal((await ask())[0], 404);
+  fixture.drain = () => ({ state: 'serving' });
+  assert.deepEqual(await ask(), [200, { state: 'serving' }]);
+  const draining = { state: 'draining', eventId: 'A', impact: 'reboot', notBefore: null } as const;
+  fixture.drain = () => draining;
+  assert.deepEqual(await ask(), [503, draining]);
+});
+
 test('metrics come as the library writes them', async (t) => {
   const fixture = await serve(t);
   const answer = await fixture.send('GET', '/metrics');

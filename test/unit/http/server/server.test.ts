@@ -60,7 +60,11 @@ test('a certificate that is none is told without its text', async (t) => {
 
 test('the second listener serves health alone', async (t) => {
   const fixture = new HttpFixture();
-  const ports = { readiness: () => fixture.readiness(false), metrics: async () => ({ contentType: 'text/plain', body: '' }) };
+  const ports = {
+    readiness: () => fixture.readiness(false),
+    drain: () => null,
+    metrics: async () => ({ contentType: 'text/plain', body: '' }),
+  };
   const routes = healthRoutes(ports, async () => false);
   await fixture.start(t, { ...fixture.parts(), routes });
   assert.equal((await fixture.send('GET', '/healthz')).status, 200);
