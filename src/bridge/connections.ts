@@ -1,11 +1,19 @@
-// A configuration → whether each far side can be reached, without sending or taking anything.
+// A configuration → what stands in the way of a `run`, here or at a far side. Sends no event.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Adapter, ApprovalSource } from '../../adapters/adapter.ts';
 import { openKeySet } from '../auth/key-set.ts';
 import type { JwtOptions } from '../auth/options.ts';
 import type { Config } from '../config/config.ts';
+import { clockFindings } from '../diagnosis/clock.ts';
+import type { Finding } from '../diagnosis/finding.ts';
+import { MACHINE, type Machine } from '../diagnosis/machine.ts';
+import { networkFindings } from '../diagnosis/network.ts';
+import { placeFindings } from '../diagnosis/places.ts';
+import { proxyFindings } from '../diagnosis/proxy.ts';
 import { messageOf } from '../errors.ts';
+import { createHttpTransport } from '../metadata/http-transport.ts';
+import type { Transport } from '../metadata/transport.ts';
 import { type Deps, orAbort } from '../time/clock.ts';
 import { createSource } from './approval-sources.ts';
 import { MetadataSource } from './metadata-source.ts';
@@ -16,22 +24,16 @@ export interface ReachParts {
   readonly logger: Logger;
   readonly stdout: Writable;
   readonly signal: AbortSignal;
-}
-
-export interface Reached {
-  /** `metadata`, `approvals.jwt`, `sinks.NAME` or `approvals.sources.NAME`. */
-  readonly name: string;
-  /** What failed and what to do; null where it can be reached. */
-  readonly error: string | null;
-  /** What is worth knowing besides; null where there is nothing. */
-  readonly found: string | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** This one, outside tests. */
+  readonly machine?: Machine;
 }
 
 /**
  * Makes adapters and sources at once, so that faults in their options show, and reaches for one after the other as the answer is read.
  * @throws BridgeError BRIDGE_CONFIG_INVALID
  */
-export function checkConnections(config: Config, parts: ReachParts): AsyncIterable<Reached> {
+export function checkConnections(config: Config, parts: ReachParts): AsyncIterable<Finding> {
   const adapters = Object.keys(config.sinks).map((name): Named => [`sinks.${name}`, createAdapter(name, config, parts)]);
   sourcesOf(config, parts, UNKNOWN_OBSERVER);
   return reach(config, adapters, parts);
@@ -42,9 +44,16 @@ type Named = readonly [name: string, checked: Pick<Adapter | ApprovalSource, 'ch
 /** Stands for the VM while its name is unknown. */
 const UNKNOWN_OBSERVER = 'unknown';
 
-async function* reach(config: Config, adapters: readonly Named[], parts: ReachParts): AsyncGenerator<Reached> {
+async function* reach(config: Config, adapters: readonly Named[], parts: ReachParts): AsyncGenerator<Finding> {
+  const { machine = MACHINE, deps, env } = parts;
+  const { store, http } = config;
+  yield* await placeFindings({ store: store.path, addresses: { 'http.listen': http.listen, 'http.health': http.health } }, machine);
   const metadata = await reachMetadata(config, parts);
   yield { name: 'metadata', error: metadata.error, found: null };
+  yield* clockFindings(metadata.date, deps.wallMs());
+  const { endpoint } = config.metadata;
+  if (metadata.error !== null && endpoint !== 'discover') yield* await networkFindings(endpoint, machine);
+  let isReached = metadata.error === null;
   if (config.approvals.jwt !== null) yield { name: 'approvals.jwt', error: await keySetError(config.approvals.jwt, parts), found: null };
   for (const [name, checked] of [...adapters, ...sourcesOf(config, parts, metadata.observerId)]) {
     try {
@@ -52,11 +61,13 @@ async function* reach(config: Config, adapters: readonly Named[], parts: ReachPa
       yield { name, error: null, found };
     } catch (error) {
       parts.signal.throwIfAborted();
+      isReached = false;
       yield { name, error: messageOf(error), found: null };
     } finally {
       await checked[Symbol.asyncDispose]();
     }
   }
+  if (!isReached) yield* proxyFindings(env);
 }
 
 /** Null where there are keys. */
@@ -78,19 +89,31 @@ function sourcesOf(config: Config, parts: ReachParts, observerId: string): reado
   ]);
 }
 
-async function reachMetadata(
-  config: Config,
-  { deps, logger, signal }: ReachParts,
-): Promise<{ readonly error: string | null; readonly observerId: string }> {
-  const metadata = new MetadataSource({ config, deps, logger, storedGoodAt: null });
+interface ReachedMetadata {
+  readonly error: string | null;
+  readonly observerId: string;
+  /** The header of its last answer. */
+  readonly date: string | undefined;
+}
+
+async function reachMetadata(config: Config, { deps, logger, signal }: ReachParts): Promise<ReachedMetadata> {
+  const http = createHttpTransport(deps);
+  let date: string | undefined;
+  const transport: Transport = async (request, abort) => {
+    const answer = await http.send(request, abort);
+    date = answer.headers['date'];
+    return answer;
+  };
+  const metadata = new MetadataSource({ config, deps, logger, transport, storedGoodAt: null });
   try {
     const poll = await metadata.client.poll(signal);
-    if (poll.kind === 'failure') return { error: poll.error.message, observerId: UNKNOWN_OBSERVER };
+    if (poll.kind === 'failure') return { error: poll.error.message, observerId: UNKNOWN_OBSERVER, date };
     const hasSources = Object.keys(config.approvals.sources).length > 0;
     const answer = hasSources ? await metadata.client.instance(signal) : null;
     const name = answer?.kind === 'known' ? answer.name : null;
-    return { error: null, observerId: name?.toLowerCase() ?? UNKNOWN_OBSERVER };
+    return { error: null, observerId: name?.toLowerCase() ?? UNKNOWN_OBSERVER, date };
   } finally {
     metadata.close();
+    http.close();
   }
 }

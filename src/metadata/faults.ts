@@ -27,11 +27,13 @@ const NOT_STARTED = 'it knows no such event, or did not accept the request: see 
 export function statusError(answer: TransportAnswer, url: string, wallMs: number, method: 'GET' | 'POST' = 'GET'): BridgeError {
   const { status, headers } = answer;
   const retryAfterMs = parseRetryAfter(headers['retry-after'], wallMs);
+  const via =
+    headers['via'] === undefined ? '' : '; the answer came through a proxy (it has a Via header): let requests to the service go past it';
   const html = headers['content-type']?.includes('html') ? '; it sent an HTML page, so a proxy may have answered in its place' : '';
   const details: BridgeErrorDetails = retryAfterMs === null ? { status } : { status, retryAfterMs };
   return new BridgeError(
     'BRIDGE_METADATA_STATUS',
-    `the metadata service at ${originOf(url)} answered ${status}: ${method === 'POST' && status === 400 ? NOT_STARTED : adviceFor(status)}${html}`,
+    `the metadata service at ${originOf(url)} answered ${status}: ${method === 'POST' && status === 400 ? NOT_STARTED : adviceFor(status)}${html}${via}`,
     details,
   );
 }

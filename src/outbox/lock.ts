@@ -35,6 +35,20 @@ export class StoreLock implements Disposable {
   }
 }
 
+/** Who holds the lock of a store: `process 812` or `another process`; null where nobody does, or there is no store. Makes nothing. */
+export function lockHolder(folder: string): string | null {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(join(folder, LOCK_FILE), { readOnly: true, timeout: 0 });
+    database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return null;
+  } catch (error) {
+    return isBusy(error) ? nameOf(join(folder, HOLDER_FILE)) : null;
+  } finally {
+    database?.close();
+  }
+}
+
 function lock(folder: string, holderFile: string): DatabaseSync {
   const file = join(folder, LOCK_FILE);
   let database: DatabaseSync | undefined;
@@ -59,15 +73,18 @@ function createMissing(file: string): void {
 }
 
 function locked(folder: string, holderFile: string, cause: unknown): BridgeError {
-  const pid = holderOf(holderFile);
-  const holder = pid === null ? 'another process' : `process ${pid}`;
   return new BridgeError(
     'BRIDGE_STORE_LOCKED',
-    `the store ${folder} is in use by ${holder}: one "run" for each store. End that one, or give store.path another folder`,
+    `the store ${folder} is in use by ${nameOf(holderFile)}: one "run" for each store. End that one, or give store.path another folder`,
     {
       cause,
     },
   );
+}
+
+function nameOf(holderFile: string): string {
+  const pid = holderOf(holderFile);
+  return pid === null ? 'another process' : `process ${pid}`;
 }
 
 function holderOf(holderFile: string): string | null {

@@ -11,7 +11,7 @@ export const check: Verb = {
   usage: '--config FILE [--connect] | --schema',
   description: `Names every fault of the file in one run, each with its path, and exits with 78 if there is one. What is valid and probably not meant, as files that others may change or
 read, is a warning on standard error.
---connect also asks the metadata service for its document, the identity provider of approvals.jwt for its keys, each sink whether it would take a delivery, and each source of approvals whether it could be read; it sends no event and takes no message. Exits with 1 if one cannot be reached.`,
+--connect also looks for what stands in the way on this machine (the store, the ports, the clock, the route to the metadata service, a container's network), asks the metadata service for its document, the identity provider of approvals.jwt for its keys, each sink whether it would take a delivery, and each source of approvals whether it could be read; it sends no event and takes no message. Exits with 1 if one cannot be reached, or something stands in the way.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration' },
     connect: { type: 'boolean', help: 'also reaches the metadata service, each sink and each source of approvals' },
@@ -31,7 +31,13 @@ read, is a warning on standard error.
     const { options: config, warnings } = await loadValidConfig(context, file);
     for (const warning of warnings) context.tell(visibleLine(`warning: ${formatFault(warning)}`));
     const logger = pino({ level: 'silent' });
-    const connections = checkConnections(config, { deps: context.deps, logger, stdout: context.stdout, signal: context.signal });
+    const connections = checkConnections(config, {
+      deps: context.deps,
+      logger,
+      stdout: context.stdout,
+      signal: context.signal,
+      env: context.env,
+    });
     if (!context.values['connect']) {
       await context.print(`${file}: the configuration is valid`);
       return EXIT.fine;
@@ -39,8 +45,13 @@ read, is a warning on standard error.
     let reached = true;
     for await (const { name, error, found } of connections) {
       reached &&= error === null;
-      await context.print(visibleLine(`${name}: ${error ?? ['can be reached', found].filter((text) => text !== null).join('; ')}`));
+      await context.print(visibleLine(`${name}: ${error ?? wellOf(name, found)}`));
     }
     return reached ? EXIT.fine : EXIT.failed;
   },
 };
+
+function wellOf(name: string, found: string | null): string {
+  const isFarSide = /^(?:metadata$|sinks\.|approvals\.)/.test(name);
+  return [isFarSide ? 'can be reached' : null, found].filter((text) => text !== null).join('; ');
+}

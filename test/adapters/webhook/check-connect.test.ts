@@ -21,7 +21,7 @@ async function linesOf(sinks: Readonly<Record<string, Record<string, unknown>>>)
   const readFile = (path: string) => readFileSync(path, 'utf8');
   const config = configOf(JSON.stringify(file), { adapters: [webhook], env: {}, readFile, directory: '/' });
   const deps = adapterDeps();
-  const parts = { deps, logger: deps.logger, stdout: new PassThrough(), signal: new AbortController().signal };
+  const parts = { deps, logger: deps.logger, stdout: new PassThrough(), signal: new AbortController().signal, env: {} };
   const lines: Record<string, string | null> = {};
   for await (const { name, error } of checkConnections(config, parts)) lines[name.replace('sinks.', '')] = error;
   return lines;

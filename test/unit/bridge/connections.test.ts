@@ -3,15 +3,17 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import test from 'node:test';
 import { pino } from 'pino';
-import { checkConnections, type Reached } from '../../../src/bridge/connections.ts';
+import { checkConnections } from '../../../src/bridge/connections.ts';
 import { checkConfig } from '../../../src/config/check-config.ts';
 import type { Config } from '../../../src/config/config.ts';
+import type { Finding } from '../../../src/diagnosis/finding.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { Issuer } from '../../far-sides/token-issuer.ts';
 import { surroundings } from '../../support/config.ts';
 import { MemorySinks } from '../../virtual/memory-sinks.ts';
 import { MemorySources, sourceAway } from '../../virtual/memory-source.ts';
+import { quietMachine } from '../../virtual/quiet-machine.ts';
 
 const never = new AbortController().signal;
 
@@ -33,13 +35,20 @@ function setUp(endpoint: string, source: object = {}, jwt: object = {}) {
   return { config: checked.options, broker: sources.broker('topic') };
 }
 
-function check(config: Config) {
+function check(config: Config, env: Record<string, string> = {}) {
   const stdout = new Writable({ write: (_chunk, _encoding, done) => done() });
-  return checkConnections(config, { deps: systemDeps(), logger: pino({ level: 'silent' }), stdout, signal: never });
+  return checkConnections(config, {
+    deps: systemDeps(),
+    logger: pino({ level: 'silent' }),
+    stdout,
+    signal: never,
+    env,
+    machine: quietMachine(),
+  });
 }
 
-async function all(found: AsyncIterable<Reached>): Promise<Reached[]> {
-  const connections: Reached[] = [];
+async function all(found: AsyncIterable<Finding>): Promise<Finding[]> {
+  const connections: Finding[] = [];
   for await (const connection of found) connections.push(connection);
   return connections;
 }
@@ -76,4 +85,22 @@ test('the key set of approvals.jwt is fetched, and one that cannot be had says w
 test('options that cannot work together show at once', () => {
   const { config } = setUp('http://127.0.0.1:1', { broken: true });
   assert.throws(() => check(config), { code: 'BRIDGE_CONFIG_INVALID' });
+});
+
+test('where something cannot be reached, a proxy of the environment is named without what it may hold', async () => {
+  const { config } = setUp('http://127.0.0.1:1');
+  const found = await all(check(config, { HTTPS_PROXY: 'http://user:secret@proxy:3128', http_proxy: 'http://proxy:3128', NO_PROXY: '*' }));
+  const { name, error, found: told } = found.at(-1) ?? assert.fail();
+  assert.deepEqual([name, error], ['proxy', null]);
+  assert.match(told ?? '', /^http_proxy, HTTPS_PROXY are set/);
+  assert.doesNotMatch(told ?? '', /secret/);
+});
+
+test('where all can be reached, a proxy of the environment is nothing to speak of', async (t) => {
+  const { config } = setUp((await localSimulator(t)).url);
+  const found = await all(check(config, { HTTPS_PROXY: 'http://proxy:3128' }));
+  assert.deepEqual(
+    found.map(({ name }) => name),
+    ['metadata', 'sinks.audit', 'approvals.sources.topic'],
+  );
 });

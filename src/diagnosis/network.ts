@@ -1,0 +1,66 @@
+// A metadata service that cannot be reached → what of this machine's network stands in the way.
+import { isIP } from 'node:net';
+import { isMetadataAddress } from '../net/private-addresses.ts';
+import { type Finding, fault } from './finding.ts';
+import type { Machine } from './machine.ts';
+
+/** Interfaces of containers, bridges and tunnels: none of them leads to the metadata service. */
+const VIRTUAL = /^(?:docker|br-|veth|virbr|cni|flannel|cali|vxlan|tun|tap|wg|tailscale|zt|utun)/;
+
+/** @param endpoint its base address */
+export async function networkFindings(endpoint: string, machine: Machine): Promise<readonly Finding[]> {
+  const host = new URL(endpoint).hostname.replaceAll(/[[\]]/g, '');
+  if (isIP(host) === 0) return [];
+  const source = await machine.sourceOf(host);
+  if ('code' in source) return [fault('network', noRoute(host, source.code))];
+  const own = nameOf(source.address, machine);
+  const usual = defaultInterface(machine);
+  const findings: Finding[] = [];
+  if (own !== null && VIRTUAL.test(own)) findings.push(fault('network', wrongWay(host, own, source.address)));
+  else if (isMetadataAddress(host) && own !== null && usual !== null && own !== usual)
+    findings.push(fault('network', otherThanUsual(host, own, source.address, usual)));
+  if (isMetadataAddress(host) && isContained(own, machine)) findings.push(fault('container', OWN_NETWORK));
+  return findings;
+}
+
+const OWN_NETWORK =
+  "this is a container with a network of its own, from which the metadata service may not be reached: give it the host's (hostNetwork: true, " +
+  '--network host)';
+
+function noRoute(host: string, code: string): string {
+  return (
+    `no route leads to ${host} (${code}): is this an Azure VM, and is its primary network interface up? ` +
+    `"ip route get ${host}" shows what is missing; a static configuration needs a route to it by the primary interface`
+  );
+}
+
+function wrongWay(host: string, own: string, address: string): string {
+  return `requests to ${host} leave by ${own} (${address}), which is no network card of the VM: let them past the VPN or bridge, by a route of their own`;
+}
+
+function otherThanUsual(host: string, own: string, address: string, usual: string): string {
+  return (
+    `requests to ${host} leave by ${own} (${address}), the default route by ${usual}: only the VM's primary network interface reaches the ` +
+    `metadata service. "ip route add ${host} dev ${usual}" tries the other one`
+  );
+}
+
+function nameOf(address: string, machine: Machine): string | null {
+  const found = Object.entries(machine.interfaces()).find(([, own = []]) => own.some((each) => each.address === address));
+  return found?.[0] ?? null;
+}
+
+/** Of Linux; null elsewhere, and where there is no default route. */
+function defaultInterface(machine: Machine): string | null {
+  const routes = (machine.text('/proc/net/route') ?? '').split('\n').map((line) => line.split('\t'));
+  const defaults = routes.filter(([, destination, , , , , , mask]) => destination === '00000000' && mask === '00000000');
+  defaults.sort((one, other) => Number(one[6]) - Number(other[6]));
+  return defaults[0]?.[0] ?? null;
+}
+
+/** In a network namespace of a container, an interface is one end of a pair whose other end lies outside. */
+function isContained(own: string | null, machine: Machine): boolean {
+  if (own === null) return false;
+  const [index, peer] = ['ifindex', 'iflink'].map((name) => machine.text(`/sys/class/net/${own}/${name}`)?.trim());
+  return index !== undefined && peer !== undefined && index !== peer;
+}

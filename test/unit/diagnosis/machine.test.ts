@@ -1,0 +1,26 @@
+// This machine → the way to an address, its files and its ports, as a diagnosis asks for them.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import test from 'node:test';
+import { MACHINE } from '../../../src/diagnosis/machine.ts';
+
+test('what goes to loopback leaves from loopback', async () => {
+  assert.deepEqual(await MACHINE.sourceOf('127.0.0.2'), { address: '127.0.0.1' });
+});
+
+test('a port is taken while somebody listens, and looking at a free one leaves it free', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  assert.equal(await MACHINE.listenFault('127.0.0.1', port), 'EADDRINUSE');
+  await once(server.close(), 'close');
+  assert.equal(await MACHINE.listenFault('127.0.0.1', port), null);
+  assert.equal(await MACHINE.listenFault('127.0.0.1', port), null);
+  assert.equal(await MACHINE.listenFault('192.0.2.1', port), 'EADDRNOTAVAIL');
+});
+
+test('a file that is not there is null', () => {
+  assert.equal(MACHINE.text('/nowhere/at/all'), null);
+});

@@ -1,0 +1,59 @@
+// A store's folder and listening addresses → whether a `run` could have them now.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { placeFindings } from '../../../src/diagnosis/places.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { systemDeps } from '../../../src/time/system.ts';
+import { folderOf } from '../../support/folder.ts';
+import { quietMachine } from '../../virtual/quiet-machine.ts';
+
+const LISTEN = { host: '127.0.0.1', port: 8700 };
+
+async function found(store: string, taken: Record<number, string> = {}) {
+  const addresses = { 'http.listen': LISTEN, 'http.health': null };
+  return (await placeFindings({ store, addresses }, quietMachine({ taken }))).map(
+    ({ name, error, found: told }) => `${name}: ${error ?? told}`,
+  );
+}
+
+test('a folder that is there or can be made, and free ports, are nothing to speak of', async (t) => {
+  const folder = folderOf(t);
+  assert.deepEqual(await found(folder), []);
+  assert.deepEqual(await found(join(folder, 'a', 'b')), []);
+});
+
+test('a store that a process has is told with the process, and its port with it, as no fault', async (t) => {
+  const folder = folderOf(t);
+  using outbox = openOutbox(join(folder, 'store'), { deps: systemDeps(), lock: true });
+  const findings = await placeFindings(
+    { store: join(folder, 'store'), addresses: { 'http.listen': LISTEN } },
+    quietMachine({ taken: { 8700: 'EADDRINUSE' } }),
+  );
+  assert.deepEqual(
+    findings.map(({ name, error }) => [name, error]),
+    [
+      ['store', null],
+      ['http.listen', null],
+    ],
+  );
+  assert.match(findings[0]?.found ?? '', new RegExp(`^process ${process.pid} has it`));
+  outbox.close();
+  assert.deepEqual(await found(join(folder, 'store')), []);
+});
+
+test('a port of another program, of root alone, and an address of another machine are faults with what to do', async (t) => {
+  const folder = folderOf(t);
+  assert.match((await found(folder, { 8700: 'EADDRINUSE' }))[0] ?? '', /^http\.listen: 127\.0\.0\.1:8700: another program listens there/);
+  assert.match((await found(folder, { 8700: 'EACCES' }))[0] ?? '', /CAP_NET_BIND_SERVICE/);
+  assert.match((await found(folder, { 8700: 'EADDRNOTAVAIL' }))[0] ?? '', /no such address/);
+  assert.match((await found(folder, { 8700: 'EWHAT' }))[0] ?? '', /\(EWHAT\): choose another address/);
+});
+
+test('a file in the place of the folder is a fault', async (t) => {
+  const folder = folderOf(t);
+  writeFileSync(join(folder, 'store'), '');
+  assert.match((await found(join(folder, 'store')))[0] ?? '', /is no folder/);
+  assert.match((await found(join(folder, 'store', 'inner')))[0] ?? '', /is no folder|cannot be made/);
+});
