@@ -15,6 +15,14 @@ export interface AdapterMemory {
   write(text: string | null): void;
 }
 
+/** Short texts about single deliveries of this sink, for a kind whose deliveries leave something behind where the process is killed, such as a running program. */
+export interface DeliveryNotes {
+  /** Every note that stands, in the order of the queue; also of deliveries that have ended meanwhile. @throws BridgeError BRIDGE_STORE_* */
+  all(): readonly { readonly seq: number; readonly text: string }[];
+  /** Durable against a kill of the process when it returns. Null forgets. @param seq the delivery's @throws BridgeError BRIDGE_STORE_* */
+  write(seq: number, text: string | null): void;
+}
+
 /** What the bridge hands to every adapter. */
 export interface AdapterDeps extends Deps {
   /** The sink's name in the configuration. */
@@ -22,6 +30,7 @@ export interface AdapterDeps extends Deps {
   /** Already bound to the sink's name. Never give it a secret or a payload. */
   readonly logger: Logger;
   readonly memory: AdapterMemory;
+  readonly notes: DeliveryNotes;
   /** What relative paths of the options start from: the folder of the configuration. */
   readonly directory: string;
   /** Where data goes; the process's own standard output outside tests. */
@@ -46,10 +55,20 @@ export interface AdapterDefinition<Options> {
   contentFaults?(options: Options): Promise<readonly OptionFault[]>;
   /** The files that its option `path` makes it write, by absolute paths: no other sink may have one of them, and none may lie in the store. Relative ones start from `directory`. */
   filesOf?(options: Options, directory: string): readonly string[];
+  /** Whose yes an acceptance that `approves` is, and whether the event is held until that yes; null: nobody's. The name is one of `approvals.approvers`. */
+  approverOf?(options: Options): SinkApprover | null;
+  /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4): `overtaken` aborts then. */
+  cancels?(options: Options): boolean;
   /** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
   create(options: Options, deps: AdapterDeps): Adapter;
   /** Where approvals can come from, for brokers. */
   readonly source?: ApprovalSourceDefinition<unknown>;
+}
+
+/** A sink speaks for an approver: its keys `approve` and `hold`. */
+export interface SinkApprover {
+  readonly name: string;
+  readonly holds: boolean;
 }
 
 /** `each`: every bridge reads every message (own consumer group or subscription). `one`: the readers share the messages, as those of a queue. */
@@ -132,8 +151,17 @@ export interface ApprovalSource {
   close(): void | Promise<void>;
 }
 
-/** Accepted: durable at the other side. */
-export type Outcome = 'accepted' | BridgeError;
+/** Accepted, and more is to be stored with it, in the same transaction. */
+export interface Acceptance {
+  readonly result: 'accepted';
+  /** What the journal shows beside the delivery, as `superseded`; absent: nothing. */
+  readonly status?: string;
+  /** It is the yes of the sink's approver to this CloudEvent. */
+  readonly approves?: boolean;
+}
+
+/** Accepted: durable at the other side, or done. */
+export type Outcome = 'accepted' | Acceptance | BridgeError;
 
 export interface AdapterLimits {
   /** Deliveries at once. Order within a partition key is the lane's. */
@@ -144,6 +172,10 @@ export interface AdapterLimits {
   readonly batchBytes: number;
   /** Calls of `deliver` allowed in any 60 s, failed ones included; null: no limit now; absent: never one. The lane enforces it, and asks each time. */
   readonly perMinute?: number | null;
+  /** How long one call of `deliver` may take, in milliseconds; absent: 5 min. */
+  readonly callMs?: number;
+  /** How long `close` may take to end what aborted calls left behind, in milliseconds; absent: 2 s. */
+  readonly closeMs?: number;
 }
 
 /** What has to go well before a delivery may begin, such as a handshake. */
@@ -165,10 +197,12 @@ export interface Adapter {
   /** Would a delivery be accepted? Sends no event. @returns what is worth telling people besides, null for nothing. @throws BridgeError with what to do. */
   check(signal: AbortSignal): Promise<string | null>;
   /**
-   * One outcome for each member, in order. No retry inside. Connects on first use. Rejects at once after an abort.
+   * One outcome for each member, in order. No retry inside. Connects on first use. Rejects at once after an abort; what then still has to
+   * end is ended by `close`. `overtaken`, of kinds that cancel, whose batches have one member: it is not to be done any more, and the call
+   * resolves with an acceptance `superseded` once nothing of it runs.
    * @throws BridgeError that is the outcome of all members
    */
-  deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]>;
+  deliver(batch: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]>;
   /** Called once, after all that ran has ended. Opens nothing. */
   close(): void | Promise<void>;
 }

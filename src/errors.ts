@@ -113,9 +113,10 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
  * What a failed delivery asks of its lane:
- * `retry` with back-off; `misconfigured`: retry slowly and report; `retired`: pause the sink; `refused`: dead-letter at once.
+ * `retry` with back-off; `misconfigured`: retry slowly and report; `retired`: pause the sink; `refused`: dead-letter at once;
+ * `expired`: too late for it, a dead letter as `expired`.
  */
-export type Disposition = 'retry' | 'misconfigured' | 'retired' | 'refused';
+export type Disposition = 'retry' | 'misconfigured' | 'retired' | 'refused' | 'expired';
 
 export interface BridgeErrorDetails {
   readonly cause?: unknown;

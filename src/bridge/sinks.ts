@@ -1,7 +1,7 @@
 // Configured sinks → an adapter and a lane for each, and what a reload makes of them.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { AdapterMemory } from '../../adapters/adapter.ts';
+import type { AdapterMemory, DeliveryNotes } from '../../adapters/adapter.ts';
 import { touches } from '../config/changes.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
 import { Lane } from '../delivery/lane.ts';
@@ -187,21 +187,23 @@ function isOfFilter(path: string, name: string): boolean {
 export interface AdapterParts extends Pick<SinksParts, 'deps' | 'logger' | 'stdout'> {
   /** Without it the adapter remembers nothing, as where its options are judged or its sink is only reached for. */
   readonly memory?: AdapterMemory;
+  readonly notes?: DeliveryNotes;
 }
 
 /** @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
 export function createAdapter(
   name: string,
   config: Pick<Config, 'sinks'>,
-  { deps, logger, stdout, memory = NO_MEMORY }: AdapterParts,
+  { deps, logger, stdout, memory = NO_MEMORY, notes = NO_NOTES }: AdapterParts,
 ): ManagedAdapter {
   const sink = config.sinks[name];
   if (sink === undefined) throw new RangeError(`no sink ${name}`);
   const { adapter, options, directory } = sink;
-  return manageAdapter(adapter.create(options, { ...deps, name, logger, stdout, memory, directory }), name);
+  return manageAdapter(adapter.create(options, { ...deps, name, logger, stdout, memory, notes, directory }), name);
 }
 
 const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };
+const NO_NOTES: DeliveryNotes = { all: () => [], write: () => undefined };
 
 function memoryOf(sink: string, outbox: Outbox): AdapterMemory {
   return { read: () => outbox.sinks.consent(sink), write: (text) => outbox.sinks.saveConsent(sink, text) };

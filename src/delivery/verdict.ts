@@ -1,7 +1,7 @@
 // One call's outcomes → what happens to each member's row.
 
 import type { Outcome } from '../../adapters/adapter.ts';
-import type { BridgeError } from '../errors.ts';
+import { BridgeError } from '../errors.ts';
 import type { AttemptOutcome, Delivery, Settlement } from '../model/deliveries.ts';
 
 export type Verdict =
@@ -25,11 +25,11 @@ export function judge(
   outcomes: readonly Outcome[],
   { wallMs, maxAgeMs }: { readonly wallMs: number; readonly maxAgeMs: number },
 ): readonly Verdict[] {
-  const refusals = outcomes.filter((outcome) => outcome !== 'accepted' && outcome.disposition === 'refused').length;
+  const refusals = outcomes.filter((outcome) => outcome instanceof BridgeError && outcome.disposition === 'refused').length;
   return rows.map((row, index): Verdict => {
     const { seq } = row;
     const outcome = outcomes[index];
-    if (outcome === undefined || outcome === 'accepted') return { row, outcome: 'accepted', settlement: { seq, result: 'accepted' } };
+    if (!(outcome instanceof BridgeError)) return { row, outcome: 'accepted', settlement: { seq, result: 'accepted' } };
     // Never null here: null is a row that was given up without an attempt.
     const status = outcome.status ?? outcome.code;
     const disposition = outcome.disposition ?? 'retry';

@@ -1,7 +1,7 @@
 // A test → what bridge.ts hands to an adapter: real or virtual time, a readable log, an output.
 import { PassThrough, type Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { AdapterDeps, AdapterMemory } from '../../adapters/adapter.ts';
+import type { AdapterDeps, AdapterMemory, DeliveryNotes } from '../../adapters/adapter.ts';
 import type { Deps } from '../../src/time/clock.ts';
 import { systemDeps } from '../../src/time/system.ts';
 
@@ -15,6 +15,7 @@ export interface AdapterDepsOptions {
   readonly stdout?: Writable;
   /** Empty by default. */
   readonly memory?: AdapterMemory;
+  readonly notes?: DeliveryNotes;
   /** The working directory by default. */
   readonly directory?: string;
 }
@@ -30,15 +31,28 @@ export function adapterMemory(text: string | null = null): AdapterMemory {
   };
 }
 
+/** Notes in memory, for as many adapters as are given them. */
+export function deliveryNotes(): DeliveryNotes {
+  const kept = new Map<number, string>();
+  return {
+    all: () => [...kept].map(([seq, text]) => ({ seq, text })),
+    write: (seq, text) => {
+      if (text === null) kept.delete(seq);
+      else kept.set(seq, text);
+    },
+  };
+}
+
 export function adapterDeps({
   time = systemDeps(),
   stdout = new PassThrough(),
   memory = adapterMemory(),
+  notes = deliveryNotes(),
   directory = '.',
 }: AdapterDepsOptions = {}): TestDeps {
   const lines: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
   const { wallMs, elapsedMs, after, random, scheduler } = time;
-  const own = { name: 'under-test', logger, stdout, memory, directory, logged: () => lines.join('') };
+  const own = { name: 'under-test', logger, stdout, memory, notes, directory, logged: () => lines.join('') };
   return { wallMs, elapsedMs, after, random, scheduler, ...own };
 }

@@ -57,7 +57,7 @@ export class Sender {
     const outcomes: Outcome[] = [];
     while (outcomes.length < messages.length) {
       const { count, outcome } = await this.#sendNext(messages.slice(outcomes.length), signal);
-      const isPassed = outcome === 'accepted' || (count === 1 && outcome.disposition === 'refused');
+      const isPassed = !(outcome instanceof BridgeError) || (count === 1 && outcome.disposition === 'refused');
       const settled = isPassed ? count : messages.length - outcomes.length;
       outcomes.push(...Array.from({ length: settled }, () => outcome));
     }

@@ -7,7 +7,7 @@ import type { Outcome } from '../../../adapters/adapter.ts';
 import { Lane } from '../../../src/delivery/lane.ts';
 import type { LaneStatus } from '../../../src/delivery/lane-report.ts';
 import type { ManagedAdapter } from '../../../src/delivery/managed-adapter.ts';
-import type { BridgeError } from '../../../src/errors.ts';
+import { BridgeError } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/outbox.ts';
 import { systemDeps } from '../../../src/time/system.ts';
@@ -77,7 +77,7 @@ export class Stream {
 
   /** What attempts failed with so far. */
   get failures(): BridgeError[] {
-    return [...this.#attempts.values()].flat().flatMap(({ outcome }) => (outcome === null || outcome === 'accepted' ? [] : [outcome]));
+    return [...this.#attempts.values()].flat().flatMap(({ outcome }) => (outcome instanceof BridgeError ? [outcome] : []));
   }
 
   /** Another bridge over the same store, as after a restart with a corrected configuration. */
@@ -208,7 +208,7 @@ function explains(attempts: readonly Attempt[], log: readonly string[], mayHaveA
       .filter((length) => ids.every((id, index) => log[length + index] === id))
       .map((length) => length + ids.length);
     if (outcome === 'accepted') lengths = new Set(whole);
-    else if (outcome === null || mayHaveArrived(outcome)) lengths = new Set([...lengths, ...whole]);
+    else if (!(outcome instanceof BridgeError) || mayHaveArrived(outcome)) lengths = new Set([...lengths, ...whole]);
   }
   return lengths.has(log.length);
 }
@@ -230,6 +230,6 @@ function brief(id: string): number {
 }
 
 function told({ ids, outcome }: Attempt): string {
-  const what = outcome === null ? 'aborted' : outcome === 'accepted' ? outcome : `${outcome.code} ${outcome.status}`;
+  const what = !(outcome instanceof BridgeError) ? (outcome === null ? 'aborted' : 'accepted') : `${outcome.code} ${outcome.status}`;
   return `${ids.map(brief).join(' ')}: ${what}`;
 }
