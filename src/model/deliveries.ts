@@ -28,9 +28,12 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 /** Why a delivery was given up. */
 export type DeadLetterReason = 'refused' | 'expired' | 'sink removed';
 
-/** What became of one attempt; `accepted` and `dead` end the row. */
+/** The `status` of an accepted delivery whose event has changed, started or ended since, so that it was not done, or not to its end. */
+export const SUPERSEDED = 'superseded';
+
+/** What became of one attempt; `accepted` and `dead` end the row. `approves`: the id of its CloudEvent, to which it is a yes of the sink's approver. */
 export type Settlement =
-  | { readonly seq: number; readonly result: 'accepted' }
+  | { readonly seq: number; readonly result: 'accepted'; readonly status?: string; readonly approves?: string }
   | { readonly seq: number; readonly result: 'failed'; readonly status: number | string | null }
   | { readonly seq: number; readonly result: 'dead'; readonly reason: DeadLetterReason; readonly status: number | string | null };
 

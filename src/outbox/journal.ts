@@ -4,6 +4,7 @@ import type { Database, Statement } from './database.ts';
 
 export const JOURNAL_SQL = {
   isUsed: 'SELECT 1 AS found FROM used_ids WHERE id = ?',
+  moveOn: 'UPDATE occurrences SET last_change = ? WHERE occurrence = ?',
   seen: 'SELECT j.change, j.key, j.occurrence, j.bytes FROM used_ids u CROSS JOIN journal j ON j.seq = u.seq WHERE u.id = ?',
 } as const;
 
@@ -36,6 +37,7 @@ export class Journal {
   readonly #use: Statement;
   readonly #queue: Statement;
   readonly #remember: Statement;
+  readonly #moveOn: Statement;
   readonly #isUsed: Statement<{ found: number }>;
   readonly #seen: Statement<SeenRow>;
 
@@ -46,6 +48,7 @@ export class Journal {
     this.#use = database.prepare('INSERT INTO used_ids (seq, id, occurrence, used_ms) VALUES (?, ?, ?, ?)');
     this.#queue = database.prepare(`INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) VALUES (?, ?, ?, ?, 'queued')`);
     this.#remember = database.prepare('INSERT OR IGNORE INTO sink_occurrences (occurrence, sink) VALUES (?, ?)');
+    this.#moveOn = database.prepare(JOURNAL_SQL.moveOn);
     this.#isUsed = database.prepare(JOURNAL_SQL.isUsed);
     this.#seen = database.prepare(JOURNAL_SQL.seen);
   }
@@ -55,6 +58,7 @@ export class Journal {
     const { id, change, key, occurrence, partitionKey, timeMs, bytes } = entry;
     const seq = this.#append.get(id, change, key, occurrence, partitionKey, timeMs, bytes)?.seq ?? null;
     this.#use.run(seq, id, occurrence, queuedAtMs);
+    if (occurrence !== null && TELLS_OF_AN_EVENT.has(change)) this.#moveOn.run(seq, occurrence);
     for (const sink of sinks) {
       this.#queue.run(sink, seq, partitionKey, queuedAtMs);
       if (occurrence !== null) this.#remember.run(occurrence, sink);

@@ -5,6 +5,7 @@ import type { Deps } from '../time/clock.ts';
 import { ApprovalTable } from './approvals.ts';
 import { Database, type DatabaseOptions, type Statement } from './database.ts';
 import { DeadLetters } from './dead-letters.ts';
+import { DeliveryNoteTable } from './delivery-notes.ts';
 import { DATABASE_FILE } from './folder.ts';
 import { IdentityTable } from './identity.ts';
 import { Journal } from './journal.ts';
@@ -35,6 +36,7 @@ class Tables {
   readonly queue: Queue;
   readonly sinks: SinkTables;
   readonly deadLetters: DeadLetters;
+  readonly notes: DeliveryNoteTable;
   readonly replay: Replay;
   readonly approvals: ApprovalTable;
   readonly messages: MessageTables;
@@ -48,6 +50,7 @@ class Tables {
     this.sinks = new SinkTables(database, wallMs);
     this.queue = new Queue(database, { sinks: this.sinks, urgentKeys: () => this.#urgentKeys(wallMs()) });
     this.deadLetters = new DeadLetters(database, this.sinks, wallMs);
+    this.notes = new DeliveryNoteTable(database, wallMs);
     this.replay = new Replay(database, this.sinks, wallMs);
     this.approvals = new ApprovalTable(database);
     this.messages = new MessageTables(database);

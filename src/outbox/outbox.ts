@@ -3,6 +3,7 @@ import type { Instant } from '../model/events.ts';
 import type { ApprovalTable } from './approvals.ts';
 import type { Usage } from './database.ts';
 import type { DeadLetters } from './dead-letters.ts';
+import type { DeliveryNoteTable } from './delivery-notes.ts';
 import { DATABASE_FILE, makeFolder, makeStore, moveAside, requireStore } from './folder.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { IdentityTable } from './identity.ts';
@@ -84,6 +85,11 @@ export class Outbox implements Disposable {
   /** Deliveries that were given up. */
   get deadLetters(): DeadLetters {
     return this.#open.tables.deadLetters;
+  }
+
+  /** What sinks wrote of single deliveries. */
+  get notes(): DeliveryNoteTable {
+    return this.#open.tables.notes;
   }
 
   /** Journalled CloudEvents, once more. */

@@ -18,7 +18,12 @@ export const QUEUE_SQL = {
     WHERE d.sink = ?1 AND d.state = 'queued' AND d.partition_key = json_each.value ORDER BY json_each.rowid LIMIT ?3`,
   queuedBefore: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_age ${JOINED}
     WHERE d.sink = ? AND d.state = 'queued' AND d.queued_ms <= ? ORDER BY d.queued_ms, d.seq LIMIT ?`,
-  accept: `UPDATE deliveries SET state = 'delivered', at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
+  /** Those whose event has changed, started or ended since. */
+  overtaken: `SELECT d.seq, d.partition_key FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN journal j ON j.seq = d.journal
+    CROSS JOIN occurrences o ON o.occurrence = j.occurrence
+    WHERE d.sink = ? AND d.state = 'queued' AND j.change IN ('scheduled', 'updated', 'started', 'ended') AND o.last_change > d.journal
+    ORDER BY d.seq LIMIT ?`,
+  accept: `UPDATE deliveries SET state = 'delivered', at_ms = ?, status = coalesce(?, status) WHERE seq = ? AND sink = ? AND state = 'queued'`,
   fail: `UPDATE deliveries SET attempts = attempts + 1, status = ?, at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
   bury: `UPDATE deliveries SET state = 'dead', attempts = attempts + ?, reason = ?, status = coalesce(?, status), at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
   countQueued: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued' LIMIT ${MOST_COUNTED})`,
@@ -60,6 +65,7 @@ export class Queue {
   readonly #queued: Statement<DeliveryRow>;
   readonly #queuedOf: Statement<DeliveryRow>;
   readonly #queuedBefore: Statement<DeliveryRow>;
+  readonly #overtaken: Statement<{ seq: number; partition_key: string }>;
   readonly #accept: Statement;
   readonly #fail: Statement;
   readonly #bury: Statement;
@@ -78,6 +84,7 @@ export class Queue {
     this.#queued = database.prepare(QUEUE_SQL.queued);
     this.#queuedOf = database.prepare(QUEUE_SQL.queuedOf);
     this.#queuedBefore = database.prepare(QUEUE_SQL.queuedBefore);
+    this.#overtaken = database.prepare(QUEUE_SQL.overtaken);
     this.#accept = database.prepare(QUEUE_SQL.accept);
     this.#fail = database.prepare(QUEUE_SQL.fail);
     this.#bury = database.prepare(QUEUE_SQL.bury);
@@ -118,13 +125,20 @@ export class Queue {
    * another process took away meanwhile is passed over.
    */
   settle(sink: string, settlements: readonly Settlement[], atMs: number): void {
-    const write = () =>
-      this.#database.transaction(() => {
-        for (const settlement of settlements) this.#settle(sink, settlement, atMs);
-      });
+    const write = () => this.#database.transaction(() => this.settleWithin(sink, settlements, atMs));
     // An acceptance that a loss of power undoes costs a repeat; a dead letter would be lost to who looks for it.
     if (settlements.some(({ result }) => result === 'dead')) write();
     else this.#database.relaxed(write);
+  }
+
+  /** The same inside a transaction that is open. */
+  settleWithin(sink: string, settlements: readonly Settlement[], atMs: number): void {
+    for (const settlement of settlements) this.#settle(sink, settlement, atMs);
+  }
+
+  /** Rows still to be delivered to `sink` whose event has changed, started or ended since, in queue order; at most `limit`. */
+  overtaken(sink: string, limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
+    return this.#overtaken.all(sink, limit).map(({ seq, partition_key }) => ({ seq, partitionKey: partition_key }));
   }
 
   backlog(sink: string): Backlog {
@@ -169,7 +183,7 @@ export class Queue {
 
   #settle(sink: string, settlement: Settlement, atMs: number): void {
     const { seq } = settlement;
-    if (settlement.result === 'accepted') this.#accept.run(atMs, seq, sink);
+    if (settlement.result === 'accepted') this.#accept.run(atMs, settlement.status ?? null, seq, sink);
     else if (settlement.result === 'failed') this.#fail.run(settlement.status, atMs, seq, sink);
     else this.#bury.run(Number(wasAttempted(settlement)), settlement.reason, settlement.status, atMs, seq, sink);
   }

@@ -9,6 +9,8 @@ const IS_LIVE = (occurrence: string): string => `SELECT 1 FROM occurrences o WHE
 export const RETENTION_SQL = {
   delivered: `DELETE FROM deliveries WHERE seq IN
     (SELECT seq FROM deliveries INDEXED BY deliveries_delivered WHERE state = 'delivered' AND at_ms < ? ORDER BY at_ms LIMIT ?)`,
+  notes: `DELETE FROM delivery_notes WHERE (sink, seq) IN (SELECT n.sink, n.seq FROM delivery_notes n INDEXED BY delivery_notes_age
+    WHERE n.at_ms < ? AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.seq = n.seq) LIMIT ?)`,
   /** Tells of each row whether something still needs it: a delivery of any state, or an event that has not ended. */
   journal: `SELECT j.seq, j.time_ms, EXISTS (SELECT 1 FROM deliveries d WHERE d.journal = j.seq) OR EXISTS (${IS_LIVE('j.occurrence')}) AS needed
     FROM journal j INDEXED BY journal_time WHERE (j.time_ms, j.seq) > (?, ?) AND j.time_ms < ? ORDER BY j.time_ms, j.seq LIMIT ?`,
@@ -43,6 +45,7 @@ interface JournalRow {
 export class Retention {
   readonly #database: Database;
   readonly #delivered: Statement;
+  readonly #notes: Statement;
   readonly #journal: Statement<JournalRow>;
   readonly #forgetJournal: Statement;
   readonly #usedIds: Statement;
@@ -55,6 +58,7 @@ export class Retention {
   constructor(database: Database) {
     this.#database = database;
     this.#delivered = database.prepare(RETENTION_SQL.delivered);
+    this.#notes = database.prepare(RETENTION_SQL.notes);
     this.#journal = database.prepare(RETENTION_SQL.journal);
     this.#forgetJournal = database.prepare(RETENTION_SQL.forgetJournal);
     this.#usedIds = database.prepare(RETENTION_SQL.usedIds);
@@ -76,6 +80,7 @@ export class Retention {
       this.#database.transaction(
         () =>
           this.#delivered.run(retained, limit) +
+          this.#notes.run(retained, limit) +
           this.#pruneJournal(retained, limit) +
           this.#usedIds.run(remembered, limit) +
           this.#messages.run(remembered, limit) +

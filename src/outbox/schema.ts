@@ -7,9 +7,10 @@ import { VERSION_3 } from './migrations/version-3.ts';
 import { VERSION_4 } from './migrations/version-4.ts';
 import { VERSION_5 } from './migrations/version-5.ts';
 import { VERSION_6 } from './migrations/version-6.ts';
+import { VERSION_7 } from './migrations/version-7.ts';
 
 /** The n-th one leads from version n-1 to version n. One that was released never changes. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
+export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
 
 /**
  * Brings the database to the newest version, each step in a transaction of its own; the version is kept in `user_version`.

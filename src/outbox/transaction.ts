@@ -1,5 +1,6 @@
 // An open store → the writes that one transaction may hold.
 import type { ApprovalStep, EventApproval, MessageRefusal, ReceivedMessage } from '../model/approvals.ts';
+import type { Settlement } from '../model/deliveries.ts';
 import type { Blindness, JournalEntry, KnownState } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Database } from './database.ts';
@@ -23,6 +24,8 @@ export interface Transaction {
   parkMessage(message: ReceivedMessage): void;
   /** Remembers that a message is settled for good; it waits no longer. */
   handleMessage(message: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void;
+  /** What became of deliveries of a sink. */
+  settle(sink: string, settlements: readonly Settlement[], atMs: number): void;
 }
 
 /** Of `store.maxSize`, kept for what makes room: noting what was delivered, and pruning it. */
@@ -36,7 +39,7 @@ function expectRoom(database: Database): void {
 
 /** All of it or nothing, on disk before it returns, and within `store.maxSize`. @throws also what `work` throws */
 export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, work: (transaction: Transaction) => T): T {
-  const { known, journal, approvals, messages } = store.tables;
+  const { known, journal, approvals, messages, queue } = store.tables;
   let events = known.stored;
   const transaction: Transaction = {
     saveState: (next) => {
@@ -50,6 +53,7 @@ export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, 
     addSteps: (occurrence, steps) => approvals.addSteps(occurrence, steps),
     parkMessage: (message) => messages.park(message),
     handleMessage: (message, refusal, atMs) => messages.handle(message, refusal, atMs),
+    settle: (sink, settlements, atMs) => queue.settleWithin(sink, settlements, atMs),
   };
   const result = store.database.transaction(() => {
     const done = work(transaction);

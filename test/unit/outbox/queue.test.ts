@@ -1,5 +1,7 @@
 // Appended CloudEvents → what the lanes get, and what becomes of it.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../support/events.ts';
@@ -240,4 +242,45 @@ test('a sink added starts empty; rows of one removed are dead-lettered, and a si
   );
   assert.deepEqual(store.outbox.sinks.sync(sinks('audit', 'hooks', 'later')), { added: ['hooks'], removed: [], unretired: [] });
   assert.deepEqual(queuedIds(store.outbox, 'hooks'), []);
+});
+
+test('rows are overtaken by a later change of the same occurrence, whoever gets that, and not by its approvals', (t) => {
+  const store = testStore(t);
+  const overtaken = () => store.outbox.queue.overtaken('audit', 10).map(({ partitionKey }) => partitionKey);
+  store.outbox.transact((transaction) => {
+    transaction.saveState(knownState([knownEvent('a', 1), knownEvent('b', 2)]));
+    transaction.append(entry('a:scheduled', { occurrence: 1 }), ['audit'], 1);
+    transaction.append(entry('b:scheduled', { occurrence: 2 }), ['audit'], 1);
+    transaction.append(entry('b:approval.recorded', { occurrence: 2, change: 'approval.recorded' }), ['audit'], 1);
+  });
+  const before = overtaken();
+  append(store, [entry('b:updated', { occurrence: 2, change: 'updated' })], []);
+  const changed = overtaken();
+  store.outbox.transact((transaction) => {
+    transaction.saveState(knownState([]));
+    transaction.append(entry('a:ended', { occurrence: 1, change: 'ended' }), ['audit'], 1);
+  });
+  const ended = overtaken();
+  store.outbox.transact((transaction) => {
+    transaction.saveState(knownState([knownEvent('a', 3)]));
+    transaction.append(entry('a:scheduled:r2', { occurrence: 3 }), ['hooks'], 1);
+  });
+  assert.deepEqual([before, changed, ended, overtaken()], [[], ['b'], ['a', 'b'], ['a', 'b']]);
+});
+
+test('what an acceptance says stands beside the delivery', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:scheduled'), entry('b:scheduled')]);
+  const [first, second] = store.outbox.queue.queued('audit', [], 2).map(({ seq }) => seq);
+  store.outbox.queue.settle('audit', [{ seq: first ?? 0, result: 'accepted', status: 'superseded' }], 5);
+  store.outbox.queue.settle('audit', [{ seq: second ?? 0, result: 'accepted' }], 5);
+  using reader = new DatabaseSync(join(store.folder, 'outbox.db'), { readOnly: true });
+  const rows = reader.prepare('SELECT state, status FROM deliveries ORDER BY seq').all();
+  assert.deepEqual(
+    rows.map(({ state, status }) => [state, status]),
+    [
+      ['delivered', 'superseded'],
+      ['delivered', null],
+    ],
+  );
 });

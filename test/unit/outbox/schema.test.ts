@@ -70,6 +70,24 @@ test('a store of version 5 keeps whose it is, and knows nothing more of the VM',
   assert.deepEqual(newer.identity.current, { vmId: 'vm', name: 'WestNO_0', source: '/s', vm: null, observerId: 'abc' });
 });
 
+test('a store of version 6 knows which of its deliveries have been overtaken', (t) => {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const file = join(folder, 'outbox.db');
+  rmSync(file);
+  {
+    using database = new Database(file, SETTINGS);
+    migrate(database, MIGRATIONS.slice(0, 6));
+    database.exec(`
+      INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, 7), (2, 'b', 0, NULL);
+      INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES
+        ('a:scheduled', 'scheduled', 'a', 1, 'a', 0, 'x'), ('a:ended', 'ended', 'a', 1, 'a', 0, 'x'), ('b:scheduled', 'scheduled', 'b', 2, 'b', 0, 'x');
+      INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) SELECT 'drain', seq, partition_key, 0, 'queued' FROM journal;`);
+  }
+  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  assert.deepEqual(newer.queue.overtaken('drain', 10), [{ seq: 1, partitionKey: 'a' }]);
+});
+
 test('a store of version 3 keeps its approvals, which say then that nobody holds them and how they were given', (t) => {
   const { folder, time, outbox } = testStore(t);
   outbox.close();

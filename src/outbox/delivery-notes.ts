@@ -1,0 +1,38 @@
+// Notes about single deliveries of a sink ↔ their rows, which outlive those of the deliveries.
+import type { Deps } from '../time/clock.ts';
+import type { Database, Statement } from './database.ts';
+
+export const DELIVERY_NOTES_SQL = {
+  all: 'SELECT seq, note FROM delivery_notes WHERE sink = ? ORDER BY seq',
+  write: 'INSERT OR REPLACE INTO delivery_notes (sink, seq, note, at_ms) VALUES (?, ?, ?, ?)',
+  forget: 'DELETE FROM delivery_notes WHERE sink = ? AND seq = ?',
+} as const;
+
+export class DeliveryNoteTable {
+  readonly #database: Database;
+  readonly #wallMs: Deps['wallMs'];
+  readonly #all: Statement<{ seq: number; note: string }>;
+  readonly #write: Statement;
+  readonly #forget: Statement;
+
+  constructor(database: Database, wallMs: Deps['wallMs']) {
+    this.#database = database;
+    this.#wallMs = wallMs;
+    this.#all = database.prepare(DELIVERY_NOTES_SQL.all);
+    this.#write = database.prepare(DELIVERY_NOTES_SQL.write);
+    this.#forget = database.prepare(DELIVERY_NOTES_SQL.forget);
+  }
+
+  /** In the order of the queue. */
+  all(sink: string): readonly { readonly seq: number; readonly text: string }[] {
+    return this.#all.all(sink).map(({ seq, note }) => ({ seq, text: note }));
+  }
+
+  /** Null forgets. Outlives the process; a loss of power, which ends all that a note could tell of, may lose it, so it costs no fsync. */
+  write(sink: string, seq: number, text: string | null): void {
+    this.#database.relaxed(() => {
+      if (text === null) this.#forget.run(sink, seq);
+      else this.#write.run(sink, seq, text, this.#wallMs());
+    });
+  }
+}
