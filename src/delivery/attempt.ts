@@ -6,7 +6,7 @@ import type { Delivery } from '../model/deliveries.ts';
 import { type Deps, deadline } from '../time/clock.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 
-/** An adapter has time limits of its own; this one ends a call that none of them ended. */
+/** An adapter has time limits of its own; this one ends a call that none of them ended, where its limits name no other. */
 const ATTEMPT_LIMIT_MS = 300_000;
 
 /** What only an adapter with a mistake in it brings about. */
@@ -16,21 +16,29 @@ export function isContractBreach(error: BridgeError): boolean {
   return CONTRACT_BREACHES.has(error.code);
 }
 
+export interface Signals {
+  /** Aborts the call. */
+  readonly signal: AbortSignal;
+  /** Its event has changed, started or ended: absent where the sink does not cancel. */
+  readonly overtaken?: AbortSignal | undefined;
+}
+
 /** One call of `deliver`. Never rejects; null where `signal` aborted it, so that nothing is known of its members. */
 export async function attempt(
   adapter: ManagedAdapter,
   sink: string,
   batch: readonly Delivery[],
   deps: Pick<Deps, 'after'>,
-  signal: AbortSignal,
+  { signal, overtaken }: Signals,
 ): Promise<readonly Outcome[] | null> {
-  const limit = deadline(deps, ATTEMPT_LIMIT_MS, () => timedOut(sink), signal);
+  const limitMs = adapter.limits.callMs ?? ATTEMPT_LIMIT_MS;
+  const limit = deadline(deps, limitMs, () => timedOut(sink, limitMs), signal);
   try {
-    const outcomes = await Promise.race([adapter.deliver(batch, limit.signal), rejectOnAbort(limit.signal)]);
+    const outcomes = await Promise.race([adapter.deliver(batch, limit.signal, overtaken), rejectOnAbort(limit.signal)]);
     return outcomes.length === batch.length ? outcomes : batch.map(() => miscounted(sink, batch.length, outcomes.length));
   } catch (error) {
     if (signal.aborted) return null;
-    const failure = limit.signal.aborted ? timedOut(sink) : broken(sink, error);
+    const failure = limit.signal.aborted ? timedOut(sink, limitMs) : broken(sink, error);
     return batch.map(() => failure);
   } finally {
     limit.cancel();
@@ -44,7 +52,7 @@ export async function prepare(
   deps: Pick<Deps, 'after'>,
   signal: AbortSignal,
 ): Promise<BridgeError | 'aborted' | null> {
-  const limit = deadline(deps, ATTEMPT_LIMIT_MS, () => timedOut(sink), signal);
+  const limit = deadline(deps, ATTEMPT_LIMIT_MS, () => timedOut(sink, ATTEMPT_LIMIT_MS), signal);
   try {
     await Promise.race([adapter.preparation?.run(limit.signal), rejectOnAbort(limit.signal)]);
     return null;
@@ -63,10 +71,10 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
   });
 }
 
-function timedOut(sink: string): BridgeError {
+function timedOut(sink: string, limitMs: number): BridgeError {
   return new BridgeError(
     'BRIDGE_DELIVERY_TIMEOUT',
-    `delivery to sink ${sink} had not ended after ${ATTEMPT_LIMIT_MS / 60_000} min and was given up; it will be tried again`,
+    `delivery to sink ${sink} had not ended after ${Math.round(limitMs / 6000) / 10} min and was given up; it will be tried again`,
     { disposition: 'retry' },
   );
 }

@@ -12,7 +12,7 @@ import type { LaneReport } from './lane-report.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-import { isFailure, judge, type Verdict } from './verdict.ts';
+import { isFailure, isTaken, judge, type Verdict } from './verdict.ts';
 
 export interface DispatcherOptions {
   /** The sink's name. */
@@ -51,12 +51,12 @@ export class Dispatcher {
   /**
    * One batch; after a refusal of several its halves, one after the other, as long as the sink is open; those that were refused beside one
    * that was named go together, without it. Never rejects.
-   * `probe`: the one delivery that tests whether a sink that fails as a whole works again.
+   * `probe`: the one delivery that tests whether a sink that fails as a whole works again; `overtaken`: see `Adapter.deliver`.
    */
-  async carry(batch: readonly Delivery[], probe: boolean): Promise<void> {
+  async carry(batch: readonly Delivery[], probe: boolean, overtaken?: AbortSignal): Promise<void> {
     let parts: readonly (readonly Delivery[])[] = [batch];
     for (let [part, ...rest] = parts; part; [part, ...rest] = parts) {
-      const verdicts = await this.#deliver(part, probe);
+      const verdicts = await this.#deliver(part, probe, overtaken);
       if (verdicts === null) {
         if (part !== batch) this.#largestBatch = part.length;
         if (probe) this.keys.markTried(part[0]?.partitionKey ?? '', null);
@@ -94,13 +94,13 @@ export class Dispatcher {
   }
 
   /** Null where the rate lets no request begin. What is not prepared is not sent, and fails with what the preparation failed with. */
-  async #deliver(part: readonly Delivery[], probe: boolean): Promise<readonly Verdict[] | null> {
+  async #deliver(part: readonly Delivery[], probe: boolean, overtaken: AbortSignal | undefined): Promise<readonly Verdict[] | null> {
     const { adapter, name, deps, maxAgeMs, settlements, report, signal } = this.#options;
     const startedMs = deps.elapsedMs();
     const failure = adapter.preparation?.isNeeded ? await this.#prepare() : null;
     if (failure === 'aborted') return [];
     if (failure === null && !this.#options.rate.begin()) return null;
-    const outcomes = failure === null ? await attempt(adapter, name, part, deps, signal) : part.map(() => failure);
+    const outcomes = failure === null ? await attempt(adapter, name, part, deps, { signal, overtaken }) : part.map(() => failure);
     if (failure === null) this.#options.rate.end();
     if (!outcomes) return [];
     const now = this.now();
@@ -121,7 +121,7 @@ export class Dispatcher {
   }
 
   #learn(verdicts: readonly Verdict[], probe: boolean, now: Moment): void {
-    const accepted = verdicts.some(({ outcome }) => outcome === 'accepted');
+    const accepted = verdicts.some(isTaken);
     if (accepted) this.#recover();
     const together = onceDrawn(now);
     const failed = new Set<string>();

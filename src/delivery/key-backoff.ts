@@ -7,6 +7,8 @@ import { backoffMs, type Moment } from './backoff.ts';
 /** With more failing keys than this the breaker opens, and they are not remembered one by one. */
 export const MOST_FAILING_KEYS = 1000;
 
+type Keyed = Pick<Delivery, 'partitionKey'>;
+
 interface KeyState {
   /** In a call, or waiting until its outcome is stored. */
   busy: boolean;
@@ -46,11 +48,11 @@ export class KeyBackoff {
     return count;
   }
 
-  occupy(rows: readonly Delivery[]): void {
+  occupy(rows: readonly Keyed[]): void {
     for (const { partitionKey } of rows) this.#at(partitionKey).busy = true;
   }
 
-  release(rows: readonly Delivery[]): void {
+  release(rows: readonly Keyed[]): void {
     for (const { partitionKey } of rows) {
       const state = this.#keys.get(partitionKey);
       if (state) state.busy = false;

@@ -81,6 +81,12 @@ export class LaneReport {
     this.#options.onAttempt?.({ outcome: 'expired', count, durationMs: 0 });
   }
 
+  /** The events of queued rows have changed, started or ended since: they are not attempted any more. */
+  superseded(count: number): void {
+    this.#options.logger.info({ count }, 'deliveries are superseded, as their events have changed, started or ended since');
+    this.#options.onAttempt?.({ outcome: 'accepted', count, durationMs: 0 });
+  }
+
   began(news: readonly BreakerNews[], error: BridgeError): void {
     const { logger } = this.#options;
     const log = { code: error.code, status: error.status, reason: error.message };

@@ -15,17 +15,15 @@ import type { ManagedAdapter } from './managed-adapter.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
 import { nextProbe } from './probe.ts';
 import { QueueReader } from './queue-reader.ts';
+import { Unattempted } from './unattempted.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_FETCHED = 256;
-const EXPIRED_AT_ONCE = 500;
-/** Rows of a retired sink are looked at when the first is too old; by the wall clock, which may jump, so no later than that. */
-const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
 
 /** What a lane and its parts ask of the outbox's queue. */
 export type LaneStore = Pick<
   Queue,
-  'queued' | 'queuedByUrgency' | 'queuedBefore' | 'settle' | 'retirement' | 'retire' | 'requests' | 'saveRequests'
+  'queued' | 'queuedByUrgency' | 'queuedBefore' | 'overtaken' | 'settle' | 'retirement' | 'retire' | 'requests' | 'saveRequests'
 >;
 
 export interface LaneOptions {
@@ -35,6 +33,8 @@ export interface LaneOptions {
   readonly store: LaneStore;
   /** Age from queueing, by the wall clock, at which a failed delivery is given up; 24 h by default. */
   readonly retry?: { readonly maxAgeMs?: number };
+  /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4). */
+  readonly cancels?: boolean;
   readonly deps: Deps;
   /** Already bound to the sink's name. */
   readonly logger: Logger;
@@ -53,11 +53,11 @@ export interface LaneOptions {
  */
 export class Lane implements AsyncDisposable {
   readonly #options: LaneOptions;
-  readonly #maxAgeMs: number;
   readonly #report: LaneReport;
   readonly #settlements: OutcomeWriter;
   readonly #supply: QueueReader;
   readonly #dispatcher: Dispatcher;
+  readonly #unattempted: Unattempted;
   readonly #calls = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   #started = false;
@@ -70,15 +70,16 @@ export class Lane implements AsyncDisposable {
   #closed: Promise<void> | null = null;
 
   constructor(options: LaneOptions) {
-    const { name, adapter, store, deps, logger, onAttempt, onState } = options;
+    const { name, adapter, store, deps, logger, onAttempt, onState, cancels = false } = options;
+    const maxAgeMs = options.retry?.maxAgeMs ?? DAY_MS;
     this.#options = options;
-    this.#maxAgeMs = options.retry?.maxAgeMs ?? DAY_MS;
     this.#report = new LaneReport({ logger, onAttempt, onState });
     this.#settlements = new OutcomeWriter({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
     this.#supply = new QueueReader({ name, adapter, store, deps, logger });
     const { signal } = this.#abort;
-    const own = { maxAgeMs: this.#maxAgeMs, settlements: this.#settlements, report: this.#report, signal, isOpen: () => !this.#closing };
-    this.#dispatcher = new Dispatcher({ name, adapter, deps, rate: this.#supply.rate, ...own });
+    const own = { name, maxAgeMs, settlements: this.#settlements, report: this.#report };
+    this.#dispatcher = new Dispatcher({ ...own, adapter, deps, rate: this.#supply.rate, signal, isOpen: () => !this.#closing });
+    this.#unattempted = new Unattempted({ ...own, store, cancels, keys: this.#dispatcher.keys });
   }
 
   /** Begins to deliver, unless the store says that the sink is retired. */
@@ -89,11 +90,13 @@ export class Lane implements AsyncDisposable {
 
   /** New rows are queued, or another process changed the store. Calls in one turn count as one. */
   wake(): void {
-    if (!this.#started || this.#closing || this.#woken) return;
+    if (!this.#started || this.#woken) return;
     this.#woken = true;
     queueMicrotask(() => {
       this.#woken = false;
+      if (this.#closing) return this.#endOvertaken();
       this.#supply.forget();
+      this.#settlements.hurry();
       this.#dispatcher.breaker.probeSooner(this.#dispatcher.now());
       this.#pump();
     });
@@ -116,6 +119,15 @@ export class Lane implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Before a changed configuration holds, what runs by the old one may take as long as it likes: not longer than it is wanted. */
+  #endOvertaken(): void {
+    try {
+      if (this.#calls.size > 0) this.#unattempted.endRunning();
+    } catch (error) {
+      this.#report.unreadable(messageOf(error), 1);
+    }
   }
 
   /** After what arrived with it is stored: these keys are free then, and may be more urgent than those that wait. */
@@ -152,7 +164,11 @@ export class Lane implements AsyncDisposable {
 
   #deliverOrWait(now: Moment): number | null {
     this.#hold = null;
-    if (this.#dispatcher.breaker.isRetired) return this.#expire(now);
+    if (this.#unattempted.supersede()) this.#supply.forget();
+    if (this.#dispatcher.breaker.isRetired) {
+      this.#supply.forget();
+      return this.#unattempted.expire(now);
+    }
     if (now.elapsedMs < this.#dispatcher.breaker.blockedUntilMs) return this.#dispatcher.breaker.blockedUntilMs;
     if (this.#settlements.isFull(this.#options.adapter.limits.batch)) return null;
     if (!this.#dispatcher.breaker.isOpen) return this.#fill(now);
@@ -203,34 +219,11 @@ export class Lane implements AsyncDisposable {
     return null;
   }
 
-  /** Rows of a retired sink that are too old become dead letters, a chunk at a time. */
-  #expire(now: Moment): number | null {
-    const { name, store } = this.#options;
-    this.#supply.forget();
-    const old = store
-      .queuedBefore(name, now.wallMs - this.#maxAgeMs, EXPIRED_AT_ONCE)
-      .filter((row) => !this.#dispatcher.keys.isBusy(row.partitionKey));
-    if (old.length === 0) {
-      const [first] = store.queued(name, [], 1);
-      if (!first) return null;
-      const leftMs = first.queuedAtMs + this.#maxAgeMs - now.wallMs;
-      return now.elapsedMs + Math.min(Math.max(leftMs, EXPIRY_CHECK_MS.least), EXPIRY_CHECK_MS.most);
-    }
-    this.#dispatcher.keys.occupy(old);
-    this.#settlements.add(
-      old.map(({ seq }) => ({ seq, result: 'dead', reason: 'expired', status: null })),
-      () => {
-        this.#dispatcher.keys.release(old);
-        this.#report.expired(old.length);
-      },
-    );
-    return null;
-  }
-
   #begin(batch: readonly Delivery[], probe: boolean): void {
     this.#dispatcher.keys.occupy(batch);
-    const call = this.#dispatcher.carry(batch, probe).then(() => {
+    const call = this.#dispatcher.carry(batch, probe, this.#unattempted.begin(batch)).then(() => {
       this.#calls.delete(call);
+      this.#unattempted.end(batch);
       this.#settlements.add([], () => this.#dispatcher.keys.release(batch));
       if (this.#supply.rate.perMinute === null) this.#pump();
       else this.#pumpSoon();
@@ -245,6 +238,6 @@ export class Lane implements AsyncDisposable {
     this.#settlements.close();
     this.#supply.rate.save();
     const { adapter, deps } = this.#options;
-    await disposeInTime(adapter, deps, (reason) => this.#report.disposeFailed(reason));
+    await disposeInTime(adapter, deps, (reason) => this.#report.disposeFailed(reason), adapter.limits.closeMs);
   }
 }

@@ -26,8 +26,8 @@ export function manageAdapter(adapter: Adapter, sink: string): ManagedAdapter {
     },
     ...(adapter.preparation && { preparation: managePreparation(adapter.preparation, run) }),
     check: (signal) => run(signal, () => adapter.check(signal)),
-    deliver: (batch, signal) =>
-      run(signal, () => adapter.deliver(batch, signal)).catch((error: unknown): readonly Outcome[] => {
+    deliver: (batch, signal, overtaken) =>
+      run(signal, () => adapter.deliver(batch, signal, overtaken)).catch((error: unknown): readonly Outcome[] => {
         if (signal.aborted || !(error instanceof BridgeError)) throw error;
         return batch.map(() => error);
       }),

@@ -54,6 +54,13 @@ export class OutcomeWriter {
     this.#soon();
   }
 
+  /** Something else could be stored, so this may be, too: what waits after a failure is tried at once. */
+  hurry(): void {
+    if (this.#failures === 0 || this.#cancelTimer === null) return;
+    this.#cancelTimer();
+    this.#cancelTimer = this.#options.deps.after(0, this.#flush);
+  }
+
   /** Writes what is left, once; what fails is logged and lost, so that those deliveries repeat at the next start. */
   close(): void {
     this.#cancelTimer?.();

@@ -1,8 +1,8 @@
 // One call's outcomes → what happens to each member's row.
 
-import type { Outcome } from '../../adapters/adapter.ts';
+import type { Acceptance, Outcome } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
-import type { AttemptOutcome, Delivery, Settlement } from '../model/deliveries.ts';
+import { type AttemptOutcome, type Delivery, type Settlement, SUPERSEDED } from '../model/deliveries.ts';
 
 export type Verdict =
   | { readonly row: Delivery; readonly outcome: 'accepted'; readonly settlement: Settlement }
@@ -29,7 +29,7 @@ export function judge(
   return rows.map((row, index): Verdict => {
     const { seq } = row;
     const outcome = outcomes[index];
-    if (!(outcome instanceof BridgeError)) return { row, outcome: 'accepted', settlement: { seq, result: 'accepted' } };
+    if (!(outcome instanceof BridgeError)) return { row, outcome: 'accepted', settlement: acceptance(row, outcome) };
     // Never null here: null is a row that was given up without an attempt.
     const status = outcome.status ?? outcome.code;
     const disposition = outcome.disposition ?? 'retry';
@@ -37,14 +37,31 @@ export function judge(
       if (refusals > 1 && !outcome.isNamed) return { row, outcome: 'again' };
       return { row, outcome: 'refused', settlement: { seq, result: 'dead', reason: 'refused', status }, error: outcome };
     }
-    if (wallMs - row.queuedAtMs >= maxAgeMs) {
+    if (disposition === 'expired' || wallMs - row.queuedAtMs >= maxAgeMs) {
       return { row, outcome: 'expired', settlement: { seq, result: 'dead', reason: 'expired', status }, error: outcome };
     }
     return { row, outcome: disposition, settlement: { seq, result: 'failed', status }, error: outcome };
   });
 }
 
-/** Failed, and so to be tried again or given up for its age. */
+/** Only what announces or changes an event can be agreed to. */
+const ASKS: ReadonlySet<string> = new Set(['scheduled', 'updated']);
+
+function acceptance({ seq, id, change }: Delivery, outcome: 'accepted' | Acceptance | undefined): Settlement {
+  const { status, approves } = typeof outcome === 'object' ? outcome : {};
+  return {
+    ...{ seq, result: 'accepted' },
+    ...(status !== undefined && { status }),
+    ...(approves && ASKS.has(change) && { approves: id }),
+  };
+}
+
+/** Accepted by the other side, which shows that it takes deliveries; what was superseded shows nothing. */
+export function isTaken({ outcome, ...rest }: Verdict): boolean {
+  return outcome === 'accepted' && 'settlement' in rest && rest.settlement.status !== SUPERSEDED;
+}
+
+/** Failed, and so to be tried again or given up for its age. What came too late for its event says nothing of the sink. */
 export function isFailure(verdict: Verdict): verdict is Extract<Verdict, { error: BridgeError }> {
-  return 'error' in verdict && verdict.outcome !== 'refused';
+  return 'error' in verdict && verdict.outcome !== 'refused' && verdict.error.disposition !== 'expired';
 }

@@ -15,6 +15,7 @@ export interface LaneFixtureOptions {
   readonly answer?: Answer;
   readonly limits?: Partial<ScriptedAdapter['limits']>;
   readonly maxAgeMs?: number;
+  readonly cancels?: boolean;
   readonly time?: VirtualTime;
   readonly store?: MemoryLaneStore;
   readonly name?: string;
@@ -49,6 +50,7 @@ export function laneFixture(options: LaneFixtureOptions = {}) {
     logger,
     onAttempt: (report) => attempts.push(report),
     onState: (status) => statuses.push(status),
+    ...(options.cancels !== undefined && { cancels: options.cancels }),
     ...(options.maxAgeMs === undefined ? {} : { retry: { maxAgeMs: options.maxAgeMs } }),
   };
   const lane = new Lane(laneOptions);
@@ -70,9 +72,9 @@ export function laneFixture(options: LaneFixtureOptions = {}) {
     watch: () => {
       const at: { key: string; ms: number }[] = [];
       const { answer } = adapter;
-      adapter.answer = (batch, signal) => {
+      adapter.answer = (batch, signal, overtaken) => {
         for (const { partitionKey } of batch) at.push({ key: partitionKey, ms: time.elapsedMs() });
-        return answer(batch, signal);
+        return answer(batch, signal, overtaken);
       };
       return at;
     },

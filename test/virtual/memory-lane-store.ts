@@ -11,6 +11,7 @@ export interface DeadRow {
 
 export class MemoryLaneStore implements LaneStore {
   readonly #rows = new Map<number, Delivery>();
+  readonly #overtaken = new Set<number>();
   /** By sink, as the lane wrote it. */
   readonly kept = new Map<string, string>();
   /** The events that are known now, by key, and how urgent: the smaller, the more. */
@@ -84,6 +85,16 @@ export class MemoryLaneStore implements LaneStore {
 
   queuedBefore(sink: string, queuedBeforeMs: number, limit: number): readonly Delivery[] {
     return this.#some((row) => row.sink === sink && row.queuedAtMs <= queuedBeforeMs, limit);
+  }
+
+  /** By `overtake`. */
+  overtaken(sink: string, limit: number): readonly Delivery[] {
+    return this.#some((row) => row.sink === sink && this.#overtaken.has(row.seq), limit);
+  }
+
+  /** The events of these rows have moved on. */
+  overtake(...rows: readonly Delivery[]): void {
+    for (const { seq } of rows) this.#overtaken.add(seq);
   }
 
   settle(sink: string, settlements: readonly Settlement[]): void {

@@ -6,7 +6,11 @@ import type { BridgeErrorDetails } from '../../src/errors.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 
-export type Answer = (batch: readonly Delivery[], signal: AbortSignal) => readonly Outcome[] | Promise<readonly Outcome[]>;
+export type Answer = (
+  batch: readonly Delivery[],
+  signal: AbortSignal,
+  overtaken?: AbortSignal,
+) => readonly Outcome[] | Promise<readonly Outcome[]>;
 
 /** A failure as an adapter reports it. */
 export function failure(details: BridgeErrorDetails = { disposition: 'retry' }, message = 'the far side failed'): BridgeError {
@@ -47,7 +51,7 @@ export class ScriptedAdapter implements ManagedAdapter {
     return null;
   }
 
-  async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
+  async deliver(batch: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
     for (const other of this.#running) {
       const shared = batch.find((row) => other.some((running) => running.partitionKey === row.partitionKey));
       if (shared) this.overlaps.push(shared.partitionKey);
@@ -56,7 +60,7 @@ export class ScriptedAdapter implements ManagedAdapter {
     this.#running.add(batch);
     this.mostRunning = Math.max(this.mostRunning, this.#running.size);
     try {
-      return await this.answer(batch, signal);
+      return await this.answer(batch, signal, overtaken);
     } finally {
       this.#running.delete(batch);
     }

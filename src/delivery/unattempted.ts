@@ -1,0 +1,93 @@
+// Queued rows → those that end without an attempt: too old for a retired sink, or overtaken.
+import { type Delivery, SUPERSEDED } from '../model/deliveries.ts';
+import type { Queue } from '../outbox/queue.ts';
+import type { Moment } from './backoff.ts';
+import type { KeyBackoff } from './key-backoff.ts';
+import type { LaneReport } from './lane-report.ts';
+import type { OutcomeWriter } from './outcome-writer.ts';
+
+const AT_ONCE = 500;
+/** Rows of a retired sink are looked at when the first is too old; by the wall clock, which may jump, so no later than that. */
+const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
+
+export interface UnattemptedParts {
+  /** The sink's name. */
+  readonly name: string;
+  readonly store: Pick<Queue, 'queued' | 'queuedBefore' | 'overtaken'>;
+  readonly maxAgeMs: number;
+  /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4). */
+  readonly cancels: boolean;
+  readonly keys: KeyBackoff;
+  readonly settlements: OutcomeWriter;
+  readonly report: LaneReport;
+}
+
+export class Unattempted {
+  readonly #parts: UnattemptedParts;
+  /** By row; only of a sink that cancels. */
+  readonly #running = new Map<number, AbortController>();
+
+  constructor(parts: UnattemptedParts) {
+    this.#parts = parts;
+  }
+
+  /** A call begins: what aborts once its event has moved on; undefined where the sink does not cancel. */
+  begin(batch: readonly Delivery[]): AbortSignal | undefined {
+    if (!this.#parts.cancels) return undefined;
+    const overtaken = new AbortController();
+    for (const { seq } of batch) this.#running.set(seq, overtaken);
+    return overtaken.signal;
+  }
+
+  /** The call has ended. */
+  end(batch: readonly Delivery[]): void {
+    for (const { seq } of batch) this.#running.delete(seq);
+  }
+
+  /** What has been overtaken ends: rows that wait as superseded, a running call by its signal. @returns whether rows did */
+  supersede(): boolean {
+    const { keys, settlements, report } = this.#parts;
+    const waiting = this.endRunning().filter(({ partitionKey }) => !keys.isBusy(partitionKey));
+    if (waiting.length === 0) return false;
+    keys.occupy(waiting);
+    settlements.add(
+      waiting.map(({ seq }) => ({ seq, result: 'accepted', status: SUPERSEDED })),
+      () => {
+        // What follows in the key does not wait for what it failed with.
+        for (const { partitionKey } of waiting) keys.succeed(partitionKey);
+        keys.release(waiting);
+        report.superseded(waiting.length);
+      },
+    );
+    return true;
+  }
+
+  /** What runs and has been overtaken ends. @returns all that has been overtaken, whether it runs or waits */
+  endRunning(): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
+    const { name, store, cancels } = this.#parts;
+    const overtaken = cancels ? store.overtaken(name, AT_ONCE) : [];
+    for (const { seq } of overtaken) this.#running.get(seq)?.abort();
+    return overtaken;
+  }
+
+  /** Rows of a retired sink that are too old become dead letters, a chunk at a time. @returns when (elapsed time) to look again */
+  expire(now: Moment): number | null {
+    const { name, store, maxAgeMs, keys, settlements, report } = this.#parts;
+    const old = store.queuedBefore(name, now.wallMs - maxAgeMs, AT_ONCE).filter((row) => !keys.isBusy(row.partitionKey));
+    if (old.length === 0) {
+      const [first] = store.queued(name, [], 1);
+      if (!first) return null;
+      const leftMs = first.queuedAtMs + maxAgeMs - now.wallMs;
+      return now.elapsedMs + Math.min(Math.max(leftMs, EXPIRY_CHECK_MS.least), EXPIRY_CHECK_MS.most);
+    }
+    keys.occupy(old);
+    settlements.add(
+      old.map(({ seq }) => ({ seq, result: 'dead', reason: 'expired', status: null })),
+      () => {
+        keys.release(old);
+        report.expired(old.length);
+      },
+    );
+    return null;
+  }
+}

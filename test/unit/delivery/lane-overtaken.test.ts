@@ -1,0 +1,176 @@
+// Lane: deliveries whose event has changed, started or ended since; outcomes with more to them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BridgeError } from '../../../src/errors.ts';
+import { HOUR, laneFixture, MINUTE, SECOND } from '../../virtual/lane-fixture.ts';
+import type { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
+import { type Answer, always, failure } from '../../virtual/scripted-adapter.ts';
+
+/** Goes on until its event has moved on, and says so then. */
+const untilOvertaken: Answer = (_, signal, overtaken) =>
+  new Promise((resolve, reject) => {
+    overtaken?.addEventListener('abort', () => resolve([{ result: 'accepted', status: 'superseded' }]));
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+
+function settledOf(store: MemoryLaneStore): readonly string[] {
+  return store.settled
+    .flat()
+    .map((settlement) => `${settlement.seq} ${settlement.result} ${'status' in settlement ? settlement.status : '-'}`);
+}
+
+test('a run whose event has moved on is told so, and what follows in its key goes once it has ended', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ cancels: true, answer: untilOvertaken });
+  const row = queue('a', { id: 'a1' });
+  const other = queue('b', { id: 'b1' });
+  lane.start();
+  await time.advance(MINUTE);
+  store.overtake(row);
+  queue('a', { id: 'a2' });
+  await time.advance(SECOND);
+  assert.deepEqual(adapter.calls, [['a1'], ['b1'], ['a2']]);
+  assert.deepEqual(settledOf(store), [`${row.seq} accepted superseded`]);
+  assert.deepEqual(adapter.overlaps, []);
+  assert.equal(
+    store.open.some(({ seq }) => seq === other.seq),
+    true,
+  );
+});
+
+test('what waits for its retry, or for its key, is not attempted once its event has moved on, and what follows does not wait', async () => {
+  const { lane, queue, time, adapter, store, attempts } = laneFixture({
+    cancels: true,
+    random: () => 1,
+    answer: (batch) => batch.map(({ id }) => (id === 'a1' ? failure({ disposition: 'misconfigured' }) : 'accepted')),
+  });
+  const first = queue('a', { id: 'a1' });
+  const second = queue('a', { id: 'a2' });
+  lane.start();
+  await time.advance(SECOND);
+  store.overtake(first, second);
+  queue('a', { id: 'a3' });
+  await time.advance(SECOND);
+  assert.deepEqual(adapter.calls, [['a1'], ['a3']]);
+  assert.deepEqual(settledOf(store).slice(1), [`${first.seq} accepted superseded`, `${second.seq} accepted superseded`, '3 accepted -']);
+  assert.equal(
+    attempts.filter(({ outcome }) => outcome === 'accepted').reduce((sum, { count }) => sum + count, 0),
+    3,
+  );
+});
+
+test('what was overtaken while no process ran is never begun', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ cancels: true });
+  store.overtake(queue('a', { id: 'a1' }), queue('b', { id: 'b1' }));
+  queue('b', { id: 'b2' });
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(adapter.calls, [['b2']]);
+});
+
+test('a sink that does not cancel delivers everything', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture();
+  store.overtake(queue('a', { id: 'a1' }));
+  lane.start();
+  await time.advance(SECOND);
+  assert.deepEqual(adapter.calls, [['a1']]);
+});
+
+test('a run that is overtaken while its lane closes for a changed configuration ends at once', async () => {
+  const { lane, queue, time, store } = laneFixture({ cancels: true, answer: untilOvertaken });
+  const row = queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  let isClosed = false;
+  const closed = lane.close(null).then(() => {
+    isClosed = true;
+  });
+  await time.advance(MINUTE);
+  assert.equal(isClosed, false);
+  store.overtake(row);
+  lane.wake();
+  await time.advance(SECOND);
+  await closed;
+  assert.deepEqual(settledOf(store), [`${row.seq} accepted superseded`]);
+});
+
+test('what was superseded does not make a misconfigured sink well', async () => {
+  const { lane, queue, time, store, statuses } = laneFixture({
+    cancels: true,
+    answer: (batch, signal, overtaken) =>
+      batch[0]?.partitionKey === 'a' ? [failure({ disposition: 'misconfigured' })] : untilOvertaken(batch, signal, overtaken),
+  });
+  const row = queue('b');
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  store.overtake(row);
+  lane.wake();
+  await time.advance(SECOND);
+  assert.deepEqual([statuses.at(-1)?.state, store.accepted.length], ['misconfigured', 1]);
+});
+
+test('what came too late for its event is a dead letter, and no failure of the sink or of its key', async () => {
+  const { lane, queue, time, store, attempts, adapter } = laneFixture({
+    random: () => 1,
+    answer: (batch) => batch.map(({ id }) => (id.endsWith('1') ? failure({ disposition: 'expired', status: 'before start' }) : 'accepted')),
+  });
+  for (const key of ['a', 'b', 'c', 'd']) for (const nth of [1, 2]) queue(key, { id: `${key}${nth}` });
+  lane.start();
+  await time.advance(1);
+  assert.deepEqual(
+    store.dead.map(({ row, reason, status }) => `${row.id} ${reason} ${status}`),
+    ['a', 'b', 'c', 'd'].map((key) => `${key}1 expired before start`),
+  );
+  assert.equal(store.accepted.length, 4);
+  assert.equal(adapter.calls.length, 8);
+  assert.deepEqual([lane.status().state, attempts.filter(({ outcome }) => outcome === 'expired').length], ['delivering', 4]);
+});
+
+test('what an acceptance says besides is stored with it, and only an announcement or a change can be agreed to', async () => {
+  const { lane, queue, time, store } = laneFixture({ answer: always({ result: 'accepted', status: 'drained', approves: true }) });
+  queue('a', { id: 'a1' });
+  queue('b', { id: 'b1', change: 'updated' });
+  queue('c', { id: 'c1', change: 'started' });
+  lane.start();
+  await time.advance(SECOND);
+  const said = { result: 'accepted', status: 'drained' };
+  assert.deepEqual(store.settled.flat(), [
+    { seq: 1, ...said, approves: 'a1' },
+    { seq: 2, ...said, approves: 'b1' },
+    { seq: 3, ...said },
+  ]);
+});
+
+test('a call may take as long as its adapter says, and an adapter as long to close', async () => {
+  const { lane, queue, time, adapter, logs } = laneFixture({
+    answer: () => new Promise(() => {}),
+    limits: { callMs: HOUR, closeMs: 6 * SECOND },
+  });
+  adapter.onDispose = () => new Promise((resolve) => time.after(5 * SECOND, resolve));
+  queue('a');
+  lane.start();
+  await time.advance(HOUR - MINUTE);
+  assert.equal(adapter.calls.length, 1);
+  await time.advance(2 * MINUTE);
+  assert.ok(adapter.calls.length > 1);
+  const closed = lane.close(8 * SECOND);
+  await time.advance(14 * SECOND);
+  await closed;
+  assert.deepEqual(
+    logs.filter(({ msg }) => msg.includes('closed cleanly')),
+    [],
+  );
+  assert.ok(logs.some(({ reason }) => String(reason).includes('after 60 min')));
+});
+
+test('outcomes that could not be stored are tried at once when something else could', async () => {
+  const { lane, queue, time, store } = laneFixture({ random: () => 1 });
+  store.faults.settle = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
+  queue('a');
+  lane.start();
+  await time.advance(MINUTE);
+  delete store.faults.settle;
+  lane.wake();
+  await time.advance(1);
+  assert.equal(store.accepted.length, 1);
+});
