@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { BridgeError, codeOf } from '../errors.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { damaged, storeError } from './errors.ts';
+import { migrate } from './migrations/schema.ts';
 import { createPrivate, expectSafe, tighten } from './private-folder.ts';
-import { migrate } from './schema.ts';
 
 export const DATABASE_FILE = 'outbox.db';
 

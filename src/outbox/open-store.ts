@@ -11,10 +11,10 @@ import { IdentityTable } from './identity.ts';
 import { Journal } from './journal.ts';
 import { KnownStateTables } from './known-state.ts';
 import { MessageTables } from './messages.ts';
+import { migrate } from './migrations/schema.ts';
 import { Queue } from './queue.ts';
 import { Replay } from './replay.ts';
 import { Retention } from './retention.ts';
-import { migrate } from './schema.ts';
 import { SinkTables } from './sinks.ts';
 
 export interface OutboxOptions {

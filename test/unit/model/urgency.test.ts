@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { keysByUrgency } from '../../../src/model/urgency.ts';
 import { Database } from '../../../src/outbox/database.ts';
+import { MIGRATIONS, migrate } from '../../../src/outbox/migrations/schema.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { MIGRATIONS, migrate } from '../../../src/outbox/schema.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { append, entry, knownEvent, knownState, sinks, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
 

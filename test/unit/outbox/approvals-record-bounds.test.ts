@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { ApprovalStep, RecordPart } from '../../../src/model/approvals.ts';
 import { Database } from '../../../src/outbox/database.ts';
+import { MIGRATIONS, migrate } from '../../../src/outbox/migrations/schema.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { MIGRATIONS, migrate } from '../../../src/outbox/schema.ts';
 import { approvalStep, type TestStore, testStore } from '../../virtual/outbox-fixture.ts';
 
 const PART_BYTES = 128 * 1024;

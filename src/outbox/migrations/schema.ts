@@ -1,13 +1,13 @@
 // The tables, version by version → a database of the newest version.
-import { BridgeError } from '../errors.ts';
-import type { Database } from './database.ts';
-import { VERSION_1 } from './migrations/version-1.ts';
-import { VERSION_2 } from './migrations/version-2.ts';
-import { VERSION_3 } from './migrations/version-3.ts';
-import { VERSION_4 } from './migrations/version-4.ts';
-import { VERSION_5 } from './migrations/version-5.ts';
-import { VERSION_6 } from './migrations/version-6.ts';
-import { VERSION_7 } from './migrations/version-7.ts';
+import { BridgeError } from '../../errors.ts';
+import type { Database } from '../database.ts';
+import { VERSION_1 } from './version-1.ts';
+import { VERSION_2 } from './version-2.ts';
+import { VERSION_3 } from './version-3.ts';
+import { VERSION_4 } from './version-4.ts';
+import { VERSION_5 } from './version-5.ts';
+import { VERSION_6 } from './version-6.ts';
+import { VERSION_7 } from './version-7.ts';
 
 /** The n-th one leads from version n-1 to version n. One that was released never changes. */
 export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];

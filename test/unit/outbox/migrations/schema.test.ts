@@ -4,12 +4,12 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
-import { FIRST_PART } from '../../../src/approvals/views/queries.ts';
-import { Database } from '../../../src/outbox/database.ts';
-import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { MIGRATIONS, migrate } from '../../../src/outbox/schema.ts';
-import { scheduledEvent } from '../../support/events.ts';
-import { approvalStep, at, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
+import { FIRST_PART } from '../../../../src/approvals/views/queries.ts';
+import { Database } from '../../../../src/outbox/database.ts';
+import { MIGRATIONS, migrate } from '../../../../src/outbox/migrations/schema.ts';
+import { openOutbox } from '../../../../src/outbox/outbox.ts';
+import { scheduledEvent } from '../../../support/events.ts';
+import { approvalStep, at, temporaryFolder, testStore } from '../../../virtual/outbox-fixture.ts';
 
 const SETTINGS = { synchronous: 'OFF' } as const;
 
