@@ -14,7 +14,7 @@ import { startUpkeep, type Upkeep } from './bridge/store-upkeep.ts';
 import { StoreWork } from './bridge/store-work.ts';
 import type { Config } from './config/config.ts';
 import { BridgeError } from './errors.ts';
-import type { Instant, JournalEntry, PollResult } from './model/events.ts';
+import type { Instant, JournalledEntry, PollResult } from './model/events.ts';
 import { type Outbox, openOutbox } from './outbox/outbox.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { now } from './time/clock.ts';
@@ -211,7 +211,7 @@ class RunningBridge implements Bridge {
     if (wereOpen) this.#storeWork.do(() => this.#openLanes());
   }
 
-  #committed(entries: readonly JournalEntry[]): void {
+  #committed(entries: readonly JournalledEntry[]): void {
     for (const { id, change } of entries) {
       this.#metrics.changed(change);
       this.#options.logger.info({ area: 'changes', id, change }, 'change stored');

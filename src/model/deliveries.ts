@@ -18,7 +18,7 @@ export interface Delivery {
 }
 
 /** How a sink's lane is, as `/readyz` and metrics show it. */
-export const LANE_STATES = ['delivering', 'backing off', 'probing', 'held', 'misconfigured', 'retired'] as const;
+export const LANE_STATES = ['delivering', 'backing off', 'probing', 'held', 'misconfigured', 'retired', 'paused'] as const;
 export type LaneState = (typeof LANE_STATES)[number];
 
 /** What became of an attempt, as metrics count it. */
@@ -43,6 +43,27 @@ export interface Retirement {
   readonly atMs: number;
 }
 
+/** An operator lets nothing go out to a sink until it is resumed; its queue goes on growing. */
+export interface Pause {
+  /** The operator's name. */
+  readonly by: string;
+  readonly atMs: number;
+}
+
+/** Why a delivery failed last. */
+export interface SinkError {
+  readonly code: string;
+  readonly message: string;
+  readonly atMs: number;
+}
+
+/** What the store keeps of how deliveries to a sink went; nulls where nothing of it has happened yet. */
+export interface SinkRecord {
+  readonly pause: Pause | null;
+  readonly lastAcceptedAtMs: number | null;
+  readonly lastError: SinkError | null;
+}
+
 /** A delivery that was given up, as `dead-letters list` prints it. */
 export interface DeadLetter {
   /** CloudEvent id. */
@@ -58,4 +79,40 @@ export interface DeadLetter {
   readonly attempts: number;
   /** RFC 3339, when it was given up. */
   readonly at: string;
+}
+
+/** What an operator did by the HTTP interface. */
+export interface OperatorAct {
+  readonly atMs: number;
+  /** The approver's name. */
+  readonly operator: string;
+  readonly act: 'pause' | 'resume' | 'retry' | 'discard' | 'reload';
+  /** The sink, where it is about one. */
+  readonly subject: string | null;
+  readonly detail: object;
+}
+
+/** How a delivery stands, as the journal's page shows it. */
+export type DeliveryState = 'queued' | 'delivered' | 'dead' | 'discarded';
+
+/** One row of the journal and what became of its deliveries. */
+export interface JournalItem {
+  readonly position: number;
+  /** The CloudEvent's `time`, in milliseconds. */
+  readonly atMs: number;
+  /** The structured-mode JSON. */
+  readonly bytes: Uint8Array;
+  /** In queue order; a sink that got it again by a retry or a replay is there once for each. */
+  readonly deliveries: readonly JournalDelivery[];
+}
+
+export interface JournalDelivery {
+  readonly sink: string;
+  readonly state: DeliveryState;
+  /** Those that failed and, where it was delivered, the one that went well. */
+  readonly attempts: number;
+  /** When it came to this state: queued, accepted, given up, discarded. */
+  readonly atMs: number;
+  /** What the other side said last where it failed: an HTTP status or an error code; else null. */
+  readonly status: number | string | null;
 }

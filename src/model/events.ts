@@ -192,3 +192,9 @@ export interface JournalEntry {
   /** The structured-mode JSON, as it goes out at every attempt. */
   readonly bytes: Uint8Array;
 }
+
+/** One that is in the journal. */
+export interface JournalledEntry extends JournalEntry {
+  /** Its place: later ones have larger numbers, none has been another's. */
+  readonly position: number;
+}

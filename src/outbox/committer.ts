@@ -1,7 +1,7 @@
 // What happened → one durable transaction, then the same in memory: the last committed state.
 import type { Logger } from 'pino';
 import { isStoreFault, messageOf } from '../errors.ts';
-import type { Blindness, JournalEntry, KnownState } from '../model/events.ts';
+import type { Blindness, JournalledEntry, KnownState } from '../model/events.ts';
 import type { Outbox } from './outbox.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -9,7 +9,7 @@ export interface CommitterParts {
   readonly outbox: Outbox;
   readonly logger: Logger;
   /** Called after each commit with what it journalled, which is on disk now. */
-  readonly onCommitted: (entries: readonly JournalEntry[]) => void;
+  readonly onCommitted: (entries: readonly JournalledEntry[]) => void;
 }
 
 /** What the flow commits beside its CloudEvents; what is not named stays. */
@@ -87,15 +87,16 @@ export class Committer {
     this.#state = state;
   }
 
-  #transact<T>(work: (transaction: Transaction) => T): { readonly result: T; readonly entries: readonly JournalEntry[] } {
-    const entries: JournalEntry[] = [];
+  #transact<T>(work: (transaction: Transaction) => T): { readonly result: T; readonly entries: readonly JournalledEntry[] } {
+    const entries: JournalledEntry[] = [];
     try {
       const result = this.#parts.outbox.transact((transaction) =>
         work({
           ...transaction,
           append: (entry, sinks, queuedAtMs) => {
-            transaction.append(entry, sinks, queuedAtMs);
-            entries.push(entry);
+            const position = transaction.append(entry, sinks, queuedAtMs);
+            entries.push({ ...entry, position });
+            return position;
           },
         }),
       );

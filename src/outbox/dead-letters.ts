@@ -17,6 +17,22 @@ export interface DeadLetterChoice {
   readonly ids?: readonly string[];
 }
 
+export interface DeadLetterPage {
+  /** Null: of all sinks. */
+  readonly sink: string | null;
+  readonly after: number;
+  readonly limit: number;
+}
+
+const COLUMNS = 'd.seq, d.sink, d.journal, d.reason, d.status, d.attempts, d.at_ms, j.id, j.bytes';
+
+export const DEAD_LETTERS_SQL = {
+  page: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_dead_seq CROSS JOIN journal j ON j.seq = d.journal
+    WHERE d.state = 'dead' AND d.seq > ? ORDER BY d.seq LIMIT ?`,
+  pageOf: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_dead CROSS JOIN journal j ON j.seq = d.journal
+    WHERE d.sink = ? AND d.state = 'dead' AND d.seq > ? ORDER BY d.seq LIMIT ?`,
+} as const;
+
 /** A dead letter and the CloudEvent that it is about. */
 export type DeadLetterWithEvent = DeadLetter & { readonly cloudEvent: object };
 
@@ -37,9 +53,12 @@ export class DeadLetters {
   readonly #sinks: SinkTables;
   readonly #wallMs: Deps['wallMs'];
   readonly #step: Statement<DeadRow>;
+  readonly #page: Statement<DeadRow>;
+  readonly #pageOf: Statement<DeadRow>;
   readonly #newest: Statement<{ seq: number | null }>;
   readonly #sinksWithAny: Statement<{ sink: string }>;
   readonly #requeue: Statement;
+  readonly #note: Statement;
   readonly #remove: Statement;
 
   constructor(database: Database, sinks: SinkTables, wallMs: Deps['wallMs']) {
@@ -47,16 +66,22 @@ export class DeadLetters {
     this.#sinks = sinks;
     this.#wallMs = wallMs;
     this.#step = database.prepare(
-      `SELECT d.seq, d.sink, d.journal, d.reason, d.status, d.attempts, d.at_ms, j.id, j.bytes
+      `SELECT ${COLUMNS}
        FROM deliveries d CROSS JOIN journal j ON j.seq = d.journal
-       WHERE d.state = 'dead' AND d.sink = ? AND d.seq > ? AND d.seq <= ? AND (?4 IS NULL OR j.id IN (SELECT value FROM json_each(?4)))
-       ORDER BY d.seq LIMIT ${STEP}`,
+       WHERE d.state = 'dead' AND d.sink = ?1 AND d.seq > ?2 AND d.seq <= ?3 AND (?4 IS NULL OR j.id IN (SELECT value FROM json_each(?4)))
+       ORDER BY d.seq LIMIT ?5`,
     );
+    this.#page = database.prepare(DEAD_LETTERS_SQL.page);
+    this.#pageOf = database.prepare(DEAD_LETTERS_SQL.pageOf);
     this.#newest = database.prepare('SELECT max(seq) AS seq FROM deliveries');
     this.#sinksWithAny = database.prepare(`SELECT DISTINCT sink FROM deliveries WHERE state = 'dead' ORDER BY sink`);
     this.#requeue = database.prepare(
       `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state)
        SELECT sink, journal, partition_key, ?, 'queued' FROM deliveries WHERE seq = ? AND state = 'dead'`,
+    );
+    this.#note = database.prepare(
+      `INSERT INTO discarded (seq, sink, journal, attempts, status, at_ms)
+       SELECT seq, sink, journal, attempts, status, ? FROM deliveries WHERE seq = ? AND state = 'dead'`,
     );
     this.#remove = database.prepare(`DELETE FROM deliveries WHERE seq = ? AND state = 'dead'`);
   }
@@ -75,14 +100,48 @@ export class DeadLetters {
     const known = this.#sinks.names();
     if (choice.sink !== undefined && !known.includes(choice.sink)) throw unknownSink(choice.sink, known);
     return this.#each(choice, (row) => {
-      if (!known.includes(row.sink) || this.#requeue.run(atMs, row.seq) === 0) return 0;
-      return this.#remove.run(row.seq);
+      return known.includes(row.sink) ? this.#retry(row.seq, atMs) : 0;
     });
   }
 
-  /** Removes them for good. Returns how many. */
+  /** Removes them for good; the journal's page alone tells of them then. Returns how many. */
   discard(choice: DeadLetterChoice): number {
-    return this.#each(choice, (row) => this.#remove.run(row.seq));
+    const atMs = this.#wallMs();
+    return this.#each(choice, (row) => this.#discard(row.seq, atMs));
+  }
+
+  /** The oldest of one sink, or of all, behind the row `after`; each with its row. */
+  page({ sink, after, limit }: DeadLetterPage): readonly { readonly row: number; readonly letter: DeadLetter }[] {
+    const rows = sink === null ? this.#page.all(after, limit) : this.#pageOf.all(sink, after, limit);
+    return rows.map((row) => ({ row: row.seq, letter: withoutEvent(toDeadLetter(row)) }));
+  }
+
+  /**
+   * All of these of one sink, or none of them, in one transaction with `note`, which is not called where there is nothing to do.
+   * Returns the ids that are no dead letters of it; null where it was done.
+   * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN where those of a sink that is no longer configured are to be retried
+   */
+  decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], note: (count: number) => void): readonly string[] | null {
+    const known = this.#sinks.names();
+    if (act === 'retry' && !known.includes(sink)) throw unknownSink(sink, known);
+    const atMs = this.#wallMs();
+    return this.#database.transaction(() => {
+      const rows = this.#step.all(sink, 0, Number.MAX_SAFE_INTEGER, JSON.stringify(ids), Number.MAX_SAFE_INTEGER);
+      const found = new Set(rows.map(({ id }) => id));
+      const unknown = ids.filter((id) => !found.has(id));
+      if (unknown.length > 0) return unknown;
+      for (const { seq } of rows) act === 'retry' ? this.#retry(seq, atMs) : this.#discard(seq, atMs);
+      note(rows.length);
+      return null;
+    });
+  }
+
+  #retry(seq: number, atMs: number): number {
+    return this.#requeue.run(atMs, seq) === 0 ? 0 : this.#remove.run(seq);
+  }
+
+  #discard(seq: number, atMs: number): number {
+    return this.#note.run(atMs, seq) === 0 ? 0 : this.#remove.run(seq);
   }
 
   #each(choice: DeadLetterChoice, work: (row: DeadRow) => number): number {
@@ -99,15 +158,19 @@ export class DeadLetters {
     const wanted = ids === undefined ? null : JSON.stringify(ids);
     for (const name of sink === undefined ? this.#sinksWithAny.all().map((row) => row.sink) : [sink]) {
       for (
-        let after = 0, rows = this.#step.all(name, after, newest, wanted);
+        let after = 0, rows = this.#step.all(name, after, newest, wanted, STEP);
         rows.length > 0;
-        rows = this.#step.all(name, after, newest, wanted)
+        rows = this.#step.all(name, after, newest, wanted, STEP)
       ) {
         yield rows;
         after = rows.at(-1)?.seq ?? newest;
       }
     }
   }
+}
+
+function withoutEvent({ cloudEvent: _, ...letter }: DeadLetterWithEvent): DeadLetter {
+  return letter;
 }
 
 function toDeadLetter(row: DeadRow): DeadLetterWithEvent {

@@ -53,16 +53,17 @@ export class Journal {
     this.#seen = database.prepare(JOURNAL_SQL.seen);
   }
 
-  /** Inside a transaction. @throws BridgeError BRIDGE_INTERNAL where the id was used before. */
-  append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): void {
+  /** Inside a transaction. Returns its position. @throws BridgeError BRIDGE_INTERNAL where the id was used before. */
+  append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): number {
     const { id, change, key, occurrence, partitionKey, timeMs, bytes } = entry;
-    const seq = this.#append.get(id, change, key, occurrence, partitionKey, timeMs, bytes)?.seq ?? null;
+    const seq = this.#append.get(id, change, key, occurrence, partitionKey, timeMs, bytes)?.seq ?? 0;
     this.#use.run(seq, id, occurrence, queuedAtMs);
     if (occurrence !== null && TELLS_OF_AN_EVENT.has(change)) this.#moveOn.run(seq, occurrence);
     for (const sink of sinks) {
       this.#queue.run(sink, seq, partitionKey, queuedAtMs);
       if (occurrence !== null) this.#remember.run(occurrence, sink);
     }
+    return seq;
   }
 
   /** Whether a CloudEvent id has been used in the last 400 days, or earlier for an event that has not ended. */

@@ -12,6 +12,8 @@ import { Journal } from './journal.ts';
 import { KnownStateTables } from './known-state.ts';
 import { MessageTables } from './messages.ts';
 import { migrate } from './migrations/schema.ts';
+import { JournalPages } from './operators/journal-pages.ts';
+import { OperatorActs } from './operators/operator-acts.ts';
 import { Queue } from './queue.ts';
 import { Replay } from './replay.ts';
 import { Retention } from './retention.ts';
@@ -33,6 +35,8 @@ class Tables {
   readonly identity: IdentityTable;
   readonly known: KnownStateTables;
   readonly journal: Journal;
+  readonly journalPages: JournalPages;
+  readonly operatorActs: OperatorActs;
   readonly queue: Queue;
   readonly sinks: SinkTables;
   readonly deadLetters: DeadLetters;
@@ -47,6 +51,8 @@ class Tables {
     this.identity = new IdentityTable(database, random);
     this.known = new KnownStateTables(database);
     this.journal = new Journal(database);
+    this.journalPages = new JournalPages(database);
+    this.operatorActs = new OperatorActs(database);
     this.sinks = new SinkTables(database, wallMs);
     this.queue = new Queue(database, { sinks: this.sinks, urgentKeys: () => this.#urgentKeys(wallMs()) });
     this.deadLetters = new DeadLetters(database, this.sinks, wallMs);

@@ -12,6 +12,8 @@ import type { KnownStateTables } from './known-state.ts';
 import { StoreLock } from './lock.ts';
 import type { MessageTables } from './messages.ts';
 import { type OpenStore, type OutboxOptions, openStore } from './open-store.ts';
+import type { JournalPages } from './operators/journal-pages.ts';
+import type { OperatorActs } from './operators/operator-acts.ts';
 import type { Queue } from './queue.ts';
 import type { Replay } from './replay.ts';
 import type { Retention } from './retention.ts';
@@ -70,6 +72,16 @@ export class Outbox implements Disposable {
   /** The CloudEvents that were made. */
   get journal(): Pick<Journal, 'isUsed' | 'seen'> {
     return this.#open.tables.journal;
+  }
+
+  /** The CloudEvents in order, and what became of them. */
+  get journalPages(): JournalPages {
+    return this.#open.tables.journalPages;
+  }
+
+  /** What operators did. */
+  get operatorActs(): OperatorActs {
+    return this.#open.tables.operatorActs;
   }
 
   /** What is to be delivered to each sink; all that a lane asks for. */

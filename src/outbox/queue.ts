@@ -1,5 +1,5 @@
 // A sink's delivery rows → those due next; outcomes → the rows; what its lane keeps beside them.
-import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../model/deliveries.ts';
+import type { DeadLetterReason, Delivery, Pause, Retirement, Settlement, SinkError, SinkRecord } from '../model/deliveries.ts';
 import type { Database, Statement } from './database.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
 
@@ -30,6 +30,9 @@ export const QUEUE_SQL = {
   oldest: `SELECT min(queued_ms) AS queued_ms FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued'`,
   requests: 'SELECT requests FROM sinks WHERE name = ?',
   retirement: 'SELECT retired_reason, retired_ms FROM sinks WHERE name = ?',
+  record: 'SELECT paused_by, paused_ms, accepted_ms, last_error FROM sinks WHERE name = ?',
+  went: 'UPDATE sinks SET accepted_ms = coalesce(?, accepted_ms), last_error = coalesce(?, last_error) WHERE name = ?',
+  pause: 'UPDATE sinks SET paused_by = ?, paused_ms = ? WHERE name = ? AND paused_ms IS NULL',
   countDead: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_dead WHERE sink = ? AND state = 'dead' LIMIT ${MOST_COUNTED})`,
 } as const;
 
@@ -51,6 +54,13 @@ interface DeliveryRow {
   readonly time_ms: number;
   readonly bytes: Uint8Array;
   readonly ended_ms: number | null;
+}
+
+interface RecordRow {
+  readonly paused_by: string;
+  readonly paused_ms: number | null;
+  readonly accepted_ms: number | null;
+  readonly last_error: string | null;
 }
 
 export interface QueueParts {
@@ -75,6 +85,9 @@ export class Queue {
   readonly #retirement: Statement<{ retired_reason: string; retired_ms: number | null }>;
   readonly #retire: Statement;
   readonly #resume: Statement;
+  readonly #record: Statement<RecordRow>;
+  readonly #went: Statement;
+  readonly #pause: Statement;
   readonly #requests: Statement<{ requests: string | null }>;
   readonly #saveRequests: Statement;
 
@@ -93,7 +106,12 @@ export class Queue {
     this.#countDead = database.prepare(QUEUE_SQL.countDead);
     this.#retirement = database.prepare(QUEUE_SQL.retirement);
     this.#retire = database.prepare('UPDATE sinks SET retired_reason = ?, retired_ms = ? WHERE name = ?');
-    this.#resume = database.prepare('UPDATE sinks SET retired_reason = NULL, retired_ms = NULL WHERE name = ?');
+    this.#resume = database.prepare(
+      'UPDATE sinks SET retired_reason = NULL, retired_ms = NULL, paused_by = NULL, paused_ms = NULL WHERE name = ?',
+    );
+    this.#record = database.prepare(QUEUE_SQL.record);
+    this.#went = database.prepare(QUEUE_SQL.went);
+    this.#pause = database.prepare(QUEUE_SQL.pause);
     this.#requests = database.prepare(QUEUE_SQL.requests);
     this.#saveRequests = database.prepare('UPDATE sinks SET requests = ? WHERE name = ?');
   }
@@ -122,18 +140,20 @@ export class Queue {
 
   /**
    * One transaction. Durable where a row was dead-lettered; an acceptance may be lost with the machine's power, which costs a repeat. A row that
-   * another process took away meanwhile is passed over.
+   * another process took away meanwhile is passed over. @param error why the last delivery that failed did so
    */
-  settle(sink: string, settlements: readonly Settlement[], atMs: number): void {
-    const write = () => this.#database.transaction(() => this.settleWithin(sink, settlements, atMs));
+  settle(sink: string, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
+    const write = () => this.#database.transaction(() => this.settleWithin(sink, settlements, atMs, error));
     // An acceptance that a loss of power undoes costs a repeat; a dead letter would be lost to who looks for it.
     if (settlements.some(({ result }) => result === 'dead')) write();
     else this.#database.relaxed(write);
   }
 
   /** The same inside a transaction that is open. */
-  settleWithin(sink: string, settlements: readonly Settlement[], atMs: number): void {
+  settleWithin(sink: string, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     for (const settlement of settlements) this.#settle(sink, settlement, atMs);
+    const isAccepted = settlements.some(({ result }) => result === 'accepted');
+    if (isAccepted || error !== null) this.#went.run(isAccepted ? atMs : null, error && JSON.stringify(error), sink);
   }
 
   /** Rows still to be delivered to `sink` whose event has changed, started or ended since, in queue order; at most `limit`. */
@@ -160,14 +180,33 @@ export class Queue {
     if (this.#retire.run(reason, atMs, sink) === 0) throw unknownSink(sink, this.#parts.sinks.names());
   }
 
-  /** Durable. Lets a retired sink deliver again. Returns what is lifted; null where it is not retired. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  /** How it stands with a sink; of one that the store does not know nothing has happened. */
+  record(sink: string): SinkRecord {
+    const row = this.#record.get(sink);
+    const pause: Pause | null = row === undefined || row.paused_ms === null ? null : { by: row.paused_by, atMs: row.paused_ms };
+    const lastError = row?.last_error == null ? null : (JSON.parse(row.last_error) as SinkError);
+    return { pause, lastAcceptedAtMs: row?.accepted_ms ?? null, lastError };
+  }
+
+  /** Inside a transaction or not, durable. One that is paused already stays as it is. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  pause(sink: string, { by, atMs }: Pause): void {
+    const known = this.#parts.sinks.names();
+    if (!known.includes(sink)) throw unknownSink(sink, known);
+    this.#pause.run(by, atMs, sink);
+  }
+
+  /**
+   * Durable. Lets a sink that is retired, paused or both deliver again. Returns what is lifted, a retirement before a pause; null where there is
+   * nothing to lift. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN
+   */
   resume(sink: string): Retirement | null {
     const known = this.#parts.sinks.names();
     if (!known.includes(sink)) throw unknownSink(sink, known);
     return this.#database.transaction(() => {
-      const retirement = this.retirement(sink);
-      if (retirement !== null) this.#resume.run(sink);
-      return retirement;
+      const { pause } = this.record(sink);
+      const lifted = this.retirement(sink) ?? (pause && { reason: `paused by ${pause.by}`, atMs: pause.atMs });
+      if (lifted !== null) this.#resume.run(sink);
+      return lifted;
     });
   }
 

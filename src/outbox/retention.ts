@@ -15,6 +15,11 @@ export const RETENTION_SQL = {
   journal: `SELECT j.seq, j.time_ms, EXISTS (SELECT 1 FROM deliveries d WHERE d.journal = j.seq) OR EXISTS (${IS_LIVE('j.occurrence')}) AS needed
     FROM journal j INDEXED BY journal_time WHERE (j.time_ms, j.seq) > (?, ?) AND j.time_ms < ? ORDER BY j.time_ms, j.seq LIMIT ?`,
   forgetJournal: 'DELETE FROM journal WHERE seq = ?',
+  pruned: 'UPDATE journal_pruned SET seq = ?1 WHERE id = 1 AND seq < ?1',
+  discarded: `DELETE FROM discarded WHERE seq IN
+    (SELECT seq FROM discarded INDEXED BY discarded_age WHERE at_ms < ? ORDER BY at_ms LIMIT ?)`,
+  acts: `DELETE FROM operator_acts WHERE seq IN
+    (SELECT seq FROM operator_acts INDEXED BY operator_acts_age WHERE at_ms < ? ORDER BY at_ms LIMIT ?)`,
   usedIds: `DELETE FROM used_ids WHERE seq IN
     (SELECT u.seq FROM used_ids u INDEXED BY used_ids_age WHERE u.used_ms < ? AND NOT EXISTS (${IS_LIVE('u.occurrence')}) ORDER BY u.used_ms LIMIT ?)`,
   messages: `DELETE FROM handled_messages WHERE (source, id) IN
@@ -48,6 +53,9 @@ export class Retention {
   readonly #notes: Statement;
   readonly #journal: Statement<JournalRow>;
   readonly #forgetJournal: Statement;
+  readonly #pruned: Statement;
+  readonly #discarded: Statement;
+  readonly #acts: Statement;
   readonly #usedIds: Statement;
   readonly #messages: Statement;
   readonly #ended: Statement<{ occurrence: number }>;
@@ -61,6 +69,9 @@ export class Retention {
     this.#notes = database.prepare(RETENTION_SQL.notes);
     this.#journal = database.prepare(RETENTION_SQL.journal);
     this.#forgetJournal = database.prepare(RETENTION_SQL.forgetJournal);
+    this.#pruned = database.prepare(RETENTION_SQL.pruned);
+    this.#discarded = database.prepare(RETENTION_SQL.discarded);
+    this.#acts = database.prepare(RETENTION_SQL.acts);
     this.#usedIds = database.prepare(RETENTION_SQL.usedIds);
     this.#messages = database.prepare(RETENTION_SQL.messages);
     this.#ended = database.prepare(RETENTION_SQL.ended);
@@ -81,6 +92,8 @@ export class Retention {
         () =>
           this.#delivered.run(retained, limit) +
           this.#notes.run(retained, limit) +
+          this.#discarded.run(retained, limit) +
+          this.#acts.run(remembered, limit) +
           this.#pruneJournal(retained, limit) +
           this.#usedIds.run(remembered, limit) +
           this.#messages.run(remembered, limit) +
@@ -93,8 +106,11 @@ export class Retention {
     const rows = this.#journal.all(this.#walked.time_ms, this.#walked.seq, beforeMs, limit);
     const last = rows.length < limit ? undefined : rows.at(-1);
     this.#walked = last ?? { time_ms: 0, seq: 0 };
-    const deleted = rows.reduce((sum, { seq, needed }) => (needed ? sum : sum + this.#forgetJournal.run(seq)), 0);
-    return last === undefined ? deleted : rows.length;
+    const forgotten = rows.flatMap(({ seq, needed }) => (needed ? [] : [seq]));
+    for (const seq of forgotten) this.#forgetJournal.run(seq);
+    // Whoever reads the journal from before it is told that something is missing.
+    if (forgotten.length > 0) this.#pruned.run(Math.max(...forgotten));
+    return last === undefined ? forgotten.length : rows.length;
   }
 
   #pruneOccurrences(beforeMs: number, limit: number): number {

@@ -14,8 +14,8 @@ export interface Transaction {
   saveBlindness(blindness: Blindness | null): void;
   /** Remembers that this occurrence named this VM. */
   markOwn(occurrence: number): void;
-  /** Journals a CloudEvent and queues it for these sinks. @throws BridgeError BRIDGE_INTERNAL where its id was used before. */
-  append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): void;
+  /** Journals a CloudEvent and queues it for these sinks. Returns its position in the journal. @throws BridgeError BRIDGE_INTERNAL where its id was used before. */
+  append(entry: JournalEntry, sinks: readonly string[], queuedAtMs: number): number;
   /** Writes the approvals of one occurrence, over what was stored of it. */
   saveApproval(approval: EventApproval): void;
   /** Adds lines to the record of an occurrence, behind those that stand there; of an approver who has many there already they are counted alone. */

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
 import { APPROVALS_SQL } from '../../../src/outbox/approvals.ts';
+import { DEAD_LETTERS_SQL } from '../../../src/outbox/dead-letters.ts';
 import { DELIVERY_NOTES_SQL } from '../../../src/outbox/delivery-notes.ts';
 import { JOURNAL_SQL } from '../../../src/outbox/journal.ts';
 import { KNOWN_STATE_SQL } from '../../../src/outbox/known-state.ts';
 import { MESSAGES_SQL } from '../../../src/outbox/messages.ts';
+import { JOURNAL_PAGES_SQL } from '../../../src/outbox/operators/journal-pages.ts';
 import { QUEUE_SQL } from '../../../src/outbox/queue.ts';
 import { RETENTION_SQL } from '../../../src/outbox/retention.ts';
 import { SINKS_SQL } from '../../../src/outbox/sinks.ts';
@@ -16,7 +18,20 @@ import { testStore } from '../../virtual/outbox-fixture.ts';
 /** What a plan may walk from end to end: a list that was handed in, a result that was limited, the events that are known now, or messages that wait. */
 const MAY_SCAN = [/^SCAN json_each VIRTUAL TABLE/, /^SCAN \(subquery-\d+\)$/, /^SCAN known_events$/, /^SCAN k$/, /^SCAN parked_messages$/];
 
-const PARTS = { APPROVALS_SQL, DELIVERY_NOTES_SQL, JOURNAL_SQL, KNOWN_STATE_SQL, MESSAGES_SQL, QUEUE_SQL, RETENTION_SQL, SINKS_SQL };
+const PARTS = {
+  ...{
+    APPROVALS_SQL,
+    DEAD_LETTERS_SQL,
+    DELIVERY_NOTES_SQL,
+    JOURNAL_PAGES_SQL,
+    JOURNAL_SQL,
+    KNOWN_STATE_SQL,
+    MESSAGES_SQL,
+    QUEUE_SQL,
+    RETENTION_SQL,
+    SINKS_SQL,
+  },
+};
 const statements = Object.entries(PARTS).flatMap(([part, sql]) =>
   Object.entries(sql).map(([name, text]) => ({ name: `${part}.${name}`, text: text as string })),
 );

@@ -111,7 +111,7 @@ test('settlements of another sink, of unknown rows and of rows already settled c
 
 test('rows queued up to a moment are found, in queue order, also when the clock was set back in between', (t) => {
   const store = testStore(t);
-  const queue = (id: string, queuedAtMs: number): void =>
+  const queue = (id: string, queuedAtMs: number): number =>
     store.outbox.transact((transaction) => transaction.append(entry(id), ['audit'], queuedAtMs));
   queue('a:1', 300);
   queue('a:2', 100);

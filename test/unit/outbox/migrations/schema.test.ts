@@ -88,6 +88,29 @@ test('a store of version 6 knows which of its deliveries have been overtaken', (
   assert.deepEqual(newer.queue.overtaken('drain', 10), [{ seq: 1, partitionKey: 'a' }]);
 });
 
+test('a store of version 6 knows which of its CloudEvents were pruned, and goes on from there', (t) => {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const file = join(folder, 'outbox.db');
+  rmSync(file);
+  {
+    using database = new Database(file, SETTINGS);
+    migrate(database, MIGRATIONS.slice(0, 6));
+    const add = database.prepare(
+      `INSERT INTO journal (id, change, key, partition_key, time_ms, bytes) VALUES (?, 'scheduled', 'a', 'a', 1, '{}')`,
+    );
+    const use = database.prepare('INSERT INTO used_ids (seq, id, used_ms) VALUES (?, ?, 1)');
+    for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) {
+      add.run(id);
+      use.run(index + 1, id);
+    }
+    database.exec('DELETE FROM journal WHERE seq IN (1, 3)');
+  }
+  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  assert.deepEqual([newer.journalPages.pruned(), newer.journalPages.newest()], [3, 4]);
+  assert.deepEqual(newer.queue.record('audit'), { pause: null, lastAcceptedAtMs: null, lastError: null });
+});
+
 test('a store of version 3 keeps its approvals, which say then that nobody holds them and how they were given', (t) => {
   const { folder, time, outbox } = testStore(t);
   outbox.close();

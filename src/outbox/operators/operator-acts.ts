@@ -1,0 +1,32 @@
+// What operators do by the HTTP interface → the durable record of it.
+import type { OperatorAct } from '../../model/deliveries.ts';
+import type { Database, Statement } from '../database.ts';
+
+interface ActRow {
+  readonly at_ms: number;
+  readonly operator: string;
+  readonly act: OperatorAct['act'];
+  readonly subject: string | null;
+  readonly detail: string;
+}
+
+/** Kept for 400 days; no line ever changes. */
+export class OperatorActs {
+  readonly #add: Statement;
+  readonly #last: Statement<ActRow>;
+
+  constructor(database: Database) {
+    this.#add = database.prepare('INSERT INTO operator_acts (at_ms, operator, act, subject, detail) VALUES (?, ?, ?, ?, ?)');
+    this.#last = database.prepare('SELECT at_ms, operator, act, subject, detail FROM operator_acts ORDER BY seq DESC LIMIT ?');
+  }
+
+  /** In the transaction that does it, where one is open. */
+  add({ atMs, operator, act, subject, detail }: OperatorAct): void {
+    this.#add.run(atMs, operator, act, subject, JSON.stringify(detail));
+  }
+
+  /** The newest first. */
+  last(limit: number): readonly OperatorAct[] {
+    return this.#last.all(limit).map(({ at_ms: atMs, detail, ...row }) => ({ ...row, atMs, detail: JSON.parse(detail) as object }));
+  }
+}

@@ -1,0 +1,139 @@
+// The journal by position, event and time, and what became of each CloudEvent.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { JournalRange } from '../../../../src/outbox/operators/journal-pages.ts';
+import { openOutbox } from '../../../../src/outbox/outbox.ts';
+import { append, bury, entry, type TestStore, testStore } from '../../../virtual/outbox-fixture.ts';
+
+const ALL: JournalRange = { after: 0, sinceMs: 0, untilMs: Number.POSITIVE_INFINITY, eventKey: null, limit: 100 };
+
+function page({ outbox }: TestStore, range: Partial<JournalRange> = {}) {
+  const { items, next } = outbox.journalPages.page({ ...ALL, ...range });
+  return { positions: items.map(({ position }) => position), next };
+}
+
+test('it is read by position, by event and by time, page by page, and the last page says so', (t) => {
+  const store = testStore(t);
+  append(store, [
+    entry('a:1', { timeMs: 100 }),
+    entry('b:1', { timeMs: 200 }),
+    entry('a:2', { timeMs: 300 }),
+    entry('c:1', { timeMs: 150 }),
+  ]);
+  assert.deepEqual(page(store), { positions: [1, 2, 3, 4], next: null });
+  assert.deepEqual(page(store, { limit: 3 }), { positions: [1, 2, 3], next: 3 });
+  assert.deepEqual(page(store, { after: 3 }), { positions: [4], next: null });
+  assert.deepEqual(page(store, { eventKey: 'a', limit: 1 }), { positions: [1], next: 1 });
+  assert.deepEqual(page(store, { eventKey: 'a', after: 1 }), { positions: [3], next: null });
+  assert.deepEqual(page(store, { sinceMs: 150, untilMs: 300 }), { positions: [2, 4], next: null });
+  assert.deepEqual(page(store, { eventKey: 'b', sinceMs: 201 }), { positions: [], next: null });
+  assert.deepEqual(
+    store.outbox.journalPages.after(2, 5).map(({ position, id }) => [position, id]),
+    [
+      [3, 'a:2'],
+      [4, 'c:1'],
+    ],
+  );
+  assert.deepEqual([store.outbox.journalPages.newest(), store.outbox.journalPages.pruned()], [4, 0]);
+});
+
+test('one call looks at 1,000 rows at most and says where to go on', (t) => {
+  const store = testStore(t);
+  const many = Array.from({ length: 1500 }, (_, index) => entry(`e${index}:1`, { timeMs: index < 1200 ? 1 : 500 }));
+  append(store, many, []);
+  assert.deepEqual(page(store, { sinceMs: 500 }), { positions: [], next: 1000 });
+  assert.equal(page(store, { sinceMs: 500, after: 1000, limit: 1000 }).positions.length, 300);
+});
+
+test('each delivery tells how it stands, a discarded one too', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1')], ['audit', 'hooks']);
+  const [row] = store.outbox.queue.queued('audit', [], 1);
+  const queuedAt = store.time.wallMs();
+  store.outbox.queue.settle('audit', [{ seq: row?.seq ?? 0, result: 'failed', status: 503 }], 5);
+  const deliveries = () => store.outbox.journalPages.page(ALL).items[0]?.deliveries;
+  assert.deepEqual(deliveries(), [
+    { sink: 'audit', state: 'queued', attempts: 1, atMs: queuedAt, status: 503 },
+    { sink: 'hooks', state: 'queued', attempts: 0, atMs: queuedAt, status: null },
+  ]);
+  store.outbox.queue.settle('audit', [{ seq: row?.seq ?? 0, result: 'accepted' }], 6);
+  bury(store.outbox, 'hooks', 7);
+  assert.deepEqual(deliveries(), [
+    { sink: 'audit', state: 'delivered', attempts: 2, atMs: 6, status: null },
+    { sink: 'hooks', state: 'dead', attempts: 1, atMs: 7, status: 400 },
+  ]);
+  assert.equal(store.outbox.deadLetters.discard({ sink: 'hooks' }), 1);
+  assert.deepEqual(deliveries()?.[1], { sink: 'hooks', state: 'discarded', attempts: 1, atMs: store.time.wallMs(), status: 400 });
+});
+
+test('what was pruned is known by its newest position, also after a restart; a discarded delivery keeps nothing', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1', { timeMs: 1 }), entry('b:1', { timeMs: 2 })], []);
+  append(store, [entry('c:1', { timeMs: 3 })]);
+  append(store, [entry('d:1', { timeMs: 4 })]);
+  bury(store.outbox, 'audit', 4);
+  store.outbox.deadLetters.discard({ ids: ['d:1'] });
+  const prune = () => store.outbox.retention.prune({ retainMs: 0, nowMs: store.time.wallMs() + 1 });
+  while (prune() > 0);
+  assert.deepEqual(page(store).positions, [3], 'a dead letter keeps its CloudEvent');
+  assert.equal(store.outbox.journalPages.pruned(), 4);
+  using beside = openOutbox(store.folder, { deps: store.time, lock: false, synchronous: 'OFF' });
+  assert.deepEqual([beside.journalPages.newest(), beside.journalPages.pruned()], [4, 4]);
+});
+
+test('dead letters are paged in the order in which they were queued, of all sinks or one', (t) => {
+  const { outbox, ...rest } = testStore(t);
+  append({ outbox, ...rest }, [entry('a:1'), entry('b:1')], ['audit', 'hooks']);
+  bury(outbox, 'audit');
+  bury(outbox, 'hooks');
+  const ids = (sink: string | null, after: number, limit: number) =>
+    outbox.deadLetters.page({ sink, after, limit }).map(({ row, letter }) => [row, letter.sink, letter.id]);
+  assert.deepEqual(ids(null, 1, 2), [
+    [2, 'hooks', 'a:1'],
+    [3, 'audit', 'b:1'],
+  ]);
+  assert.deepEqual(ids('hooks', 0, 5), [
+    [2, 'hooks', 'a:1'],
+    [4, 'hooks', 'b:1'],
+  ]);
+});
+
+test('some dead letters are decided all together or not at all, with a line of the record', (t) => {
+  const { outbox, ...rest } = testStore(t);
+  append({ outbox, ...rest }, [entry('a:1'), entry('b:1')]);
+  bury(outbox);
+  const note = (count: number) =>
+    outbox.operatorActs.add({ atMs: 1, operator: 'orders', act: 'retry', subject: 'audit', detail: { count } });
+  assert.deepEqual(outbox.deadLetters.decide('retry', 'audit', ['a:1', 'x:1'], note), ['x:1']);
+  assert.deepEqual([outbox.operatorActs.last(5), outbox.queue.backlog('audit').dead], [[], 2]);
+  assert.equal(outbox.deadLetters.decide('retry', 'audit', ['a:1'], note), null);
+  assert.equal(
+    outbox.deadLetters.decide('discard', 'audit', ['b:1'], () => {}),
+    null,
+  );
+  assert.deepEqual(outbox.operatorActs.last(5), [{ atMs: 1, operator: 'orders', act: 'retry', subject: 'audit', detail: { count: 1 } }]);
+  assert.deepEqual(outbox.queue.backlog('audit'), { queued: 1, oldestQueuedAtMs: rest.time.wallMs(), dead: 0 });
+  assert.throws(() => outbox.deadLetters.decide('retry', 'nobody', ['a:1'], note), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
+});
+
+test('a pause outlives the process and a change of configuration, and resume lifts it as it lifts a retirement', (t) => {
+  const { outbox, folder, time } = testStore(t);
+  outbox.queue.pause('audit', { by: 'orders', atMs: 5 });
+  outbox.queue.pause('audit', { by: 'billing', atMs: 6 });
+  outbox.sinks.put([{ name: 'audit', type: 'webhook', fingerprint: 'two' }]);
+  using beside = openOutbox(folder, { deps: time, lock: false, synchronous: 'OFF' });
+  assert.deepEqual(beside.queue.record('audit'), { pause: { by: 'orders', atMs: 5 }, lastAcceptedAtMs: null, lastError: null });
+  assert.deepEqual(beside.queue.resume('audit'), { reason: 'paused by orders', atMs: 5 });
+  assert.equal(beside.queue.resume('audit'), null);
+  assert.throws(() => outbox.queue.pause('nobody', { by: 'orders', atMs: 5 }), { code: 'BRIDGE_STORE_SINK_UNKNOWN' });
+});
+
+test('when a delivery was accepted last and why one failed last is kept', (t) => {
+  const { outbox, ...rest } = testStore(t);
+  append({ outbox, ...rest }, [entry('a:1'), entry('b:1')]);
+  const [first, second] = outbox.queue.queued('audit', [], 2).map(({ seq }) => seq);
+  const error = { code: 'BRIDGE_DELIVERY_FAILED', message: 'it failed', atMs: 3 };
+  outbox.queue.settle('audit', [{ seq: first ?? 0, result: 'failed', status: 500 }], 4, error);
+  outbox.queue.settle('audit', [{ seq: second ?? 0, result: 'accepted' }], 9);
+  assert.deepEqual(outbox.queue.record('audit'), { pause: null, lastAcceptedAtMs: 9, lastError: error });
+});
