@@ -97,15 +97,17 @@ export class Dispatcher {
   async #deliver(part: readonly Delivery[], probe: boolean, overtaken: AbortSignal | undefined): Promise<readonly Verdict[] | null> {
     const { adapter, name, deps, maxAgeMs, settlements, report, signal } = this.#options;
     const startedMs = deps.elapsedMs();
-    const failure = adapter.preparation?.isNeeded ? await this.#prepare() : null;
-    if (failure === 'aborted') return [];
-    if (failure === null && !this.#options.rate.begin()) return null;
-    const outcomes = failure === null ? await attempt(adapter, name, part, deps, { signal, overtaken }) : part.map(() => failure);
-    if (failure === null) this.#options.rate.end();
+    const unprepared = adapter.preparation?.isNeeded ? await this.#prepare() : null;
+    if (unprepared === 'aborted') return [];
+    if (unprepared === null && !this.#options.rate.begin()) return null;
+    const outcomes = unprepared === null ? await attempt(adapter, name, part, deps, { signal, overtaken }) : part.map(() => unprepared);
+    if (unprepared === null) this.#options.rate.end();
     if (!outcomes) return [];
     const now = this.now();
     const verdicts = judge(part, outcomes, { wallMs: now.wallMs, maxAgeMs });
     settlements.add(verdicts.flatMap((verdict) => ('settlement' in verdict ? [verdict.settlement] : [])));
+    const failure = verdicts.findLast((verdict) => 'error' in verdict);
+    if (failure !== undefined) settlements.failed(failure.error);
     report.attempted(verdicts, now.elapsedMs - startedMs);
     this.#learn(verdicts, probe, now);
     return verdicts;

@@ -56,7 +56,14 @@ export class LaneReport {
     const sinceMs = state === before.state && before.sinceMs !== 0 ? before.sinceMs : now.wallMs;
     this.#status = { state, reason, sinceMs, untilMs: until };
     if (before.sinceMs !== 0 && state === before.state && reason === before.reason) return;
+    this.#pauseTold(before.state === 'paused', state === 'paused', reason);
     this.#options.onState?.(this.status(inFlight));
+  }
+
+  #pauseTold(wasPaused: boolean, isPaused: boolean, reason: string | null): void {
+    const { logger } = this.#options;
+    if (isPaused && !wasPaused) logger.warn({ reason }, 'the sink is paused: nothing goes out to it until an operator resumes it');
+    if (wasPaused && !isPaused) logger.info('the sink is no longer paused');
   }
 
   attempted(verdicts: readonly Verdict[], durationMs: number): void {

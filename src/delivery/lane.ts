@@ -13,6 +13,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
+import { PauseWatch } from './pause-watch.ts';
 import { nextProbe } from './probe.ts';
 import { QueueReader } from './queue-reader.ts';
 import { Unattempted } from './unattempted.ts';
@@ -23,7 +24,7 @@ const MOST_FETCHED = 256;
 /** What a lane and its parts ask of the outbox's queue. */
 export type LaneStore = Pick<
   Queue,
-  'queued' | 'queuedByUrgency' | 'queuedBefore' | 'overtaken' | 'settle' | 'retirement' | 'retire' | 'requests' | 'saveRequests'
+  'queued' | 'queuedByUrgency' | 'queuedBefore' | 'overtaken' | 'settle' | 'retirement' | 'retire' | 'record' | 'requests' | 'saveRequests'
 >;
 
 export interface LaneOptions {
@@ -58,6 +59,7 @@ export class Lane implements AsyncDisposable {
   readonly #supply: QueueReader;
   readonly #dispatcher: Dispatcher;
   readonly #unattempted: Unattempted;
+  readonly #pause: PauseWatch;
   readonly #calls = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   #started = false;
@@ -74,11 +76,12 @@ export class Lane implements AsyncDisposable {
     const maxAgeMs = options.retry?.maxAgeMs ?? DAY_MS;
     this.#options = options;
     this.#report = new LaneReport({ logger, onAttempt, onState });
+    this.#pause = new PauseWatch(name, store);
     this.#settlements = new OutcomeWriter({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
     this.#supply = new QueueReader({ name, adapter, store, deps, logger });
-    const { signal } = this.#abort;
     const own = { name, maxAgeMs, settlements: this.#settlements, report: this.#report };
-    this.#dispatcher = new Dispatcher({ ...own, adapter, deps, rate: this.#supply.rate, signal, isOpen: () => !this.#closing });
+    const open = { signal: this.#abort.signal, isOpen: () => !this.#closing && !this.#pause.isPaused };
+    this.#dispatcher = new Dispatcher({ ...own, ...open, adapter, deps, rate: this.#supply.rate });
     this.#unattempted = new Unattempted({ ...own, store, cancels, keys: this.#dispatcher.keys });
   }
 
@@ -97,6 +100,7 @@ export class Lane implements AsyncDisposable {
       if (this.#closing) return this.#endOvertaken();
       this.#supply.forget();
       this.#settlements.hurry();
+      this.#pause.forget();
       this.#dispatcher.breaker.probeSooner(this.#dispatcher.now());
       this.#pump();
     });
@@ -144,7 +148,7 @@ export class Lane implements AsyncDisposable {
     const now = this.#dispatcher.now();
     const nextMs = this.#step(now);
     if (nextMs !== null) this.#cancelTimer = this.#options.deps.after(nextMs - now.elapsedMs, () => this.#pump());
-    const state = this.#dispatcher.breaker.state(now.elapsedMs, this.#dispatcher.keys.failing, this.#hold);
+    const state = this.#pause.state ?? this.#dispatcher.breaker.state(now.elapsedMs, this.#dispatcher.keys.failing, this.#hold);
     this.#report.update(state, now, this.#calls.size);
   }
 
@@ -152,6 +156,7 @@ export class Lane implements AsyncDisposable {
   #step(now: Moment): number | null {
     try {
       this.#readRetirement();
+      this.#pause.read();
       const nextMs = this.#deliverOrWait(now);
       this.#readFailures = 0;
       return nextMs;
@@ -165,6 +170,8 @@ export class Lane implements AsyncDisposable {
   #deliverOrWait(now: Moment): number | null {
     this.#hold = null;
     if (this.#unattempted.supersede()) this.#supply.forget();
+    // Nothing expires meanwhile: a row is given up after a failed attempt alone.
+    if (this.#pause.isPaused) return null;
     if (this.#dispatcher.breaker.isRetired) {
       this.#supply.forget();
       return this.#unattempted.expire(now);

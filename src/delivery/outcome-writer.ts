@@ -1,8 +1,8 @@
 // Outcomes of deliveries → the store: one write for several, repeated until it succeeds.
 
 import type { Logger } from 'pino';
-import { messageOf } from '../errors.ts';
-import type { Retirement, Settlement } from '../model/deliveries.ts';
+import { type BridgeError, messageOf } from '../errors.ts';
+import type { Retirement, Settlement, SinkError } from '../model/deliveries.ts';
 import type { Queue } from '../outbox/queue.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import { backoffMs } from './backoff.ts';
@@ -24,6 +24,7 @@ export class OutcomeWriter {
   readonly #options: SettlementsOptions;
   #settlements: Settlement[] = [];
   #retirement: Retirement | null = null;
+  #lastError: SinkError | null = null;
   #whenWritten: (() => void)[] = [];
   #failures = 0;
   #cancelTimer: CancelTimer | null = null;
@@ -42,6 +43,11 @@ export class OutcomeWriter {
     this.#settlements.push(...settlements);
     if (whenWritten) this.#whenWritten.push(whenWritten);
     this.#soon();
+  }
+
+  /** Why a delivery failed is written with its outcome; of several the last one counts. */
+  failed({ code, message }: BridgeError): void {
+    this.#lastError = { code, message, atMs: this.#options.deps.wallMs() };
   }
 
   /** Whether a retirement is not stored yet. */
@@ -91,8 +97,9 @@ export class OutcomeWriter {
   #write(): boolean {
     const { sink, store, deps, logger } = this.#options;
     try {
-      if (this.#settlements.length > 0) store.settle(sink, this.#settlements, deps.wallMs());
+      if (this.#settlements.length > 0) store.settle(sink, this.#settlements, deps.wallMs(), this.#lastError);
       this.#settlements = [];
+      this.#lastError = null;
       if (this.#retirement) store.retire(sink, this.#retirement);
       this.#retirement = null;
     } catch (error) {

@@ -1,7 +1,7 @@
 // A LaneStore in memory, with its faults to order, and what a test asks of it afterwards.
 
 import type { LaneStore } from '../../src/delivery/lane.ts';
-import type { DeadLetterReason, Delivery, Retirement, Settlement } from '../../src/model/deliveries.ts';
+import type { DeadLetterReason, Delivery, Pause, Retirement, Settlement, SinkError, SinkRecord } from '../../src/model/deliveries.ts';
 
 export interface DeadRow {
   readonly row: Delivery;
@@ -17,6 +17,9 @@ export class MemoryLaneStore implements LaneStore {
   /** The events that are known now, by key, and how urgent: the smaller, the more. */
   readonly urgency = new Map<string, number>();
   readonly #retirements = new Map<string, Retirement>();
+  readonly #pauses = new Map<string, Pause>();
+  /** Why the last delivery that failed did so. */
+  lastError: SinkError | null = null;
   readonly #now: () => number;
   #seq = 0;
   readonly accepted: Delivery[] = [];
@@ -97,8 +100,9 @@ export class MemoryLaneStore implements LaneStore {
     for (const { seq } of rows) this.#overtaken.add(seq);
   }
 
-  settle(sink: string, settlements: readonly Settlement[]): void {
+  settle(sink: string, settlements: readonly Settlement[], _atMs = 0, error: SinkError | null = null): void {
     if (this.faults.settle) throw this.faults.settle;
+    this.lastError = error ?? this.lastError;
     this.settled.push([...settlements]);
     for (const settlement of settlements) {
       const row = this.#rows.get(settlement.seq);
@@ -123,6 +127,16 @@ export class MemoryLaneStore implements LaneStore {
   /** Lifts a retirement from outside, as the verb does. */
   resume(sink: string): void {
     this.#retirements.delete(sink);
+    this.#pauses.delete(sink);
+  }
+
+  /** As an operator does. */
+  pause(sink: string, by = 'orders'): void {
+    this.#pauses.set(sink, { by, atMs: this.#now() });
+  }
+
+  record(sink: string): SinkRecord {
+    return { pause: this.#pauses.get(sink) ?? null, lastAcceptedAtMs: null, lastError: this.lastError };
   }
 
   #some(where: (row: Delivery) => boolean, limit: number): Delivery[] {

@@ -183,11 +183,11 @@ test('resume works on the store of a bridge that has ended: the next start deliv
   await own.receiver.waitFor(2);
 });
 
-test('resume exits with 1 where the sink is not retired, with 2 where there is none of that name', async (t) => {
+test('resume exits with 1 where the sink is neither retired nor paused, with 2 where there is none of that name', async (t) => {
   const own = await fixture(t);
   const idle = await own.verb('resume', '--sink', 'hooks');
   assert.deepEqual([idle.code, idle.stdout], [1, '']);
-  assert.match(idle.stderr, /the sink "hooks" is not retired/);
+  assert.match(idle.stderr, /the sink "hooks" is neither retired nor paused/);
   const unknown = await own.verb('resume', '--sink', 'hook');
   assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
   assert.match(unknown.stderr, /no sink "hook" in the configuration; it has "hooks"/);
