@@ -185,6 +185,31 @@ test('what is optional is absent by default', options, () => {
   assert.deepEqual(kinds('default').sort(), ['ConfigMap', 'DaemonSet', 'ServiceAccount']);
 });
 
+const page = readFileSync(join(CHART, '../../../docs/operate/kubernetes.md'), 'utf8');
+
+test('the values that the page shows are taken', options, () => {
+  const shown = [...page.matchAll(/^```yml\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  assert.equal(shown.length, 4);
+  for (const { refused, faults } of Object.values(render(Object.fromEntries(shown.map((values) => [values, values])))))
+    assert.deepEqual([refused, faults], [undefined, []]);
+});
+
+test('the page of the chart has a row for each value', () => {
+  const known = Object.entries(parse(text('values.yaml')) as Readonly<Record<string, unknown>>);
+  const whole = ['config', 'resources'];
+  const paths = known.flatMap(([name, value]) => {
+    const members = !whole.includes(name) && value && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : [];
+    return members.length > 0 ? members.map((member) => `${name}.${member}`) : [name];
+  });
+  const rows = new Set(
+    [...page.matchAll(/^\| (`[^|]+) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, path]) => path)),
+  );
+  assert.deepEqual(
+    paths.filter((path) => !rows.has(path)),
+    [],
+  );
+});
+
 test('it is of the version of the package', () => {
   const { version, appVersion } = parse(text('Chart.yaml')) as { readonly version: string; readonly appVersion: string };
   assert.deepEqual([version, appVersion], [packageJson.version, packageJson.version]);
