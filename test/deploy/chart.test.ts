@@ -15,7 +15,7 @@ import { CHART, type KubernetesObject, noChartTools, only, type Rendered, render
 const options = { skip: noChartTools(), timeout: 120_000 };
 const text = (path: string) => readFileSync(join(CHART, path), 'utf8');
 
-/** What Secrets would bring. */
+/** What Secrets and the kubelet would bring. */
 const OUTSIDE = {
   env: {
     HOOK_URL: 'https://example.com/hook',
@@ -23,6 +23,9 @@ const OUTSIDE = {
     ORDERS_TOKEN: 'orders-0123456789',
     READ_TOKEN: 'grafana-0123456789',
     KAFKA_PASSWORD: 'swordfish',
+    NODE_NAME: 'aks-pool-12345678-vmss000046',
+    KUBERNETES_SERVICE_HOST: '10.0.0.1',
+    KUBERNETES_SERVICE_PORT: '443',
   },
   readFile: (path: string) => (path.endsWith('.key') ? PRIVATE_KEY : CERTIFICATE),
 };
