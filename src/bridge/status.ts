@@ -131,7 +131,8 @@ export class Status {
   /** What the gauges show; asked at each scrape. */
   snapshot(): Snapshot {
     const { outbox, sinks, deps, logLinesDropped } = this.#parts;
-    const known = this.#flow?.store.state;
+    const store = this.#flow?.store ?? null;
+    const known = store?.state;
     const lastGoodAt = known?.lastGoodAt ?? null;
     const events = [...(known?.events.values() ?? [])].map(({ event }) => event);
     const announced = events.filter(({ eventStatus }) => eventStatus === 'Scheduled');
@@ -139,6 +140,7 @@ export class Status {
       documentAgeSeconds: lastGoodAt && ageMs(lastGoodAt, now(deps)) / 1000,
       lastDocumentAtMs: lastGoodAt?.wallMs ?? null,
       incarnation: known?.incarnation ?? null,
+      isBlind: store && store.blindness !== null,
       events: { scheduled: announced.length, started: events.length - announced.length },
       announced,
       sinks: [...sinks.status()].map(([sink, { state }]) => {
@@ -147,9 +149,9 @@ export class Status {
         return { sink, queued, oldestSeconds, deadLetters: dead, state };
       }),
       sources: [...(this.#flow?.sources.status() ?? [])].map(([source, isUp]) => ({ source, isUp })),
-      approvals: this.#flow?.approvals.overview() ?? { states: [], notStartedSeconds: 0 },
+      approvals: this.#flow?.approvals.overview() ?? { states: [], notStartedSeconds: 0, awaited: [] },
       logLinesDropped: logLinesDropped(),
-      store: outbox.usage(),
+      store: { ...outbox.usage(), isWritable: store && store.fault === null },
     };
   }
 }

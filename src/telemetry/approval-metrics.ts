@@ -5,6 +5,7 @@ import { APPROVAL_STATES, APPROVAL_STEPS, type ApprovalState } from '../model/ap
 import { boundedLabel } from './label-values.ts';
 import type { NamedMetric } from './named-metric.ts';
 
+const AWAITED = ['waiting', 'held'] as const;
 const RESULTS: readonly string[] = [...APPROVAL_STEPS, 'denied'];
 
 export interface ApprovalSnapshot {
@@ -12,6 +13,8 @@ export interface ApprovalSnapshot {
   readonly states: readonly ApprovalState[];
   /** How long the oldest StartRequest that was accepted has waited for its event to start; 0 without one. */
   readonly notStartedSeconds: number;
+  /** Scheduled events that wait for an approver, or for whoever holds them. */
+  readonly awaited: readonly { readonly state: 'waiting' | 'held'; readonly notBefore: string }[];
 }
 
 export interface ApprovalMetrics {
@@ -26,13 +29,25 @@ export function createApprovalMetrics(of: NamedMetric): ApprovalMetrics {
   const age = new Gauge(
     of('approval_not_started_seconds', 'How long the oldest accepted StartRequest has waited for its event to start; 0 without one.', []),
   );
+  const notBefore = new Gauge(
+    of(
+      'approval_earliest_not_before_timestamp_seconds',
+      'Earliest NotBefore of the scheduled events that wait for approvers or are held, in Unix time; absent without one.',
+      ['state'],
+    ),
+  );
   const label = boundedLabel(RESULTS.length, RESULTS);
   for (const result of RESULTS) total.inc({ result }, 0);
   return {
     counted: (result) => total.inc({ result: label(result) }),
-    show: ({ states, notStartedSeconds }) => {
+    show: ({ states, notStartedSeconds, awaited }) => {
       for (const state of APPROVAL_STATES) events.set({ state }, states.filter((each) => each === state).length);
       age.set(notStartedSeconds);
+      notBefore.reset();
+      for (const state of AWAITED) {
+        const times = awaited.filter((each) => each.state === state).map((each) => Date.parse(each.notBefore) / 1000);
+        if (times.length > 0) notBefore.set({ state }, Math.min(...times));
+      }
     },
   };
 }

@@ -37,6 +37,8 @@ export interface Snapshot {
   readonly documentAgeSeconds: number | null;
   readonly lastDocumentAtMs: number | null;
   readonly incarnation: number | null;
+  /** As `source.blind` and `source.restored` tell it. */
+  readonly isBlind: boolean | null;
   readonly events: { readonly scheduled: number; readonly started: number };
   /** Those in state scheduled. */
   readonly announced: readonly AnnouncedEvent[];
@@ -45,7 +47,7 @@ export interface Snapshot {
   readonly approvals: ApprovalSnapshot;
   readonly logLinesDropped: number;
   /** `maxBytes` is null without `store.maxSize`. */
-  readonly store: { readonly bytes: number; readonly maxBytes: number | null };
+  readonly store: { readonly bytes: number; readonly maxBytes: number | null; readonly isWritable: boolean | null };
 }
 
 export interface MetricsOptions {
@@ -158,6 +160,7 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
       of('last_document_timestamp_seconds', 'When the last good document came, in Unix time; absent before the first.', []),
     ),
     incarnation: new Gauge(of('document_incarnation', 'DocumentIncarnation of the last good document; absent before the first.', [])),
+    blind: new Gauge(of('blind', '1 from source.blind to source.restored, else 0; absent until the VM is identified.', [])),
     events: new Gauge(of('events', 'Events that are known now, by state.', ['state'])),
     queueLength: new Gauge(of('sink_queue_length', 'Deliveries that wait, by sink.', ['sink'])),
     oldest: new Gauge(
@@ -170,6 +173,7 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
     state: new Gauge(of('sink_state', '1 for the state that the sink is in, 0 for the others.', ['sink', 'state'])),
     storeBytes: new Gauge(of('store_bytes', 'How much of the store is in use; its log aside.', [])),
     storeMaxBytes: new Gauge(of('store_max_bytes', 'store.maxSize; absent without one.', [])),
+    storeWritable: new Gauge(of('store_writable', '0 while nothing can be stored, else 1; absent until the VM is identified.', [])),
     memory: new Gauge(of('process_resident_memory_bytes', 'Resident memory of this process.', [])),
   };
   const dropped = new Counter(of('log_lines_dropped_total', 'Log lines dropped because nobody read the earlier ones.', []));
@@ -181,6 +185,7 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
     setOrRemove(gauges.age, snapshot.documentAgeSeconds);
     setOrRemove(gauges.lastDocument, snapshot.lastDocumentAtMs === null ? null : snapshot.lastDocumentAtMs / 1000);
     setOrRemove(gauges.incarnation, snapshot.incarnation);
+    setOrRemove(gauges.blind, snapshot.isBlind === null ? null : Number(snapshot.isBlind));
     gauges.events.set({ state: 'scheduled' }, snapshot.events.scheduled);
     gauges.events.set({ state: 'started' }, snapshot.events.started);
     for (const gauge of [gauges.queueLength, gauges.oldest, gauges.deadLetters, gauges.retired, gauges.state]) gauge.reset();
@@ -193,6 +198,7 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
     }
     gauges.storeBytes.set(snapshot.store.bytes);
     setOrRemove(gauges.storeMaxBytes, snapshot.store.maxBytes);
+    setOrRemove(gauges.storeWritable, snapshot.store.isWritable === null ? null : Number(snapshot.store.isWritable));
     setTotal(dropped, snapshot.logLinesDropped);
     const { user, system } = process.cpuUsage();
     setTotal(cpu, (user + system) / 1e6);

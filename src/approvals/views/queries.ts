@@ -24,12 +24,20 @@ export interface ViewsParts {
   readonly turnMs: (approval: EventApproval) => number | null;
 }
 
+/** A Scheduled event that somebody has to agree to, or to release, before its NotBefore. */
+export interface AwaitedEvent {
+  readonly state: 'waiting' | 'held';
+  /** RFC 3339. */
+  readonly notBefore: string;
+}
+
 /** For metrics. */
 export interface Overview {
   /** Of each event that has not ended and has approvals. */
   readonly states: readonly ApprovalState[];
   /** How long the oldest accepted one has waited for its event to start; 0 without one. */
   readonly notStartedSeconds: number;
+  readonly awaited: readonly AwaitedEvent[];
 }
 
 /** Changes nothing. */
@@ -77,6 +85,20 @@ export class Queries {
     const at = now(this.#parts.deps);
     const open = this.#parts.ledger.open();
     const ages = open.filter(({ state }) => state === 'submitted').map((approval) => ageMs(approval.at, at) / 1000);
-    return { states: open.map(({ state }) => state), notStartedSeconds: Math.max(0, ...ages) };
+    return { states: open.map(({ state }) => state), notStartedSeconds: Math.max(0, ...ages), awaited: this.#awaited() };
   }
+
+  #awaited(): AwaitedEvent[] {
+    const scheduled = [...this.#parts.ports.events()].filter(([, { event }]) => event.eventStatus === 'Scheduled');
+    return scheduled.flatMap(([key, { event }]) => {
+      const state = awaitedState(this.summary(key));
+      return state === null || event.notBefore === null ? [] : [{ state, notBefore: event.notBefore }];
+    });
+  }
+}
+
+/** A rule that waits for its deadline alone waits for nobody. */
+function awaitedState(summary: Summary | null): AwaitedEvent['state'] | null {
+  if (summary?.state === 'held') return 'held';
+  return summary?.state === 'waiting' && summary.waitingFor.length > 0 ? 'waiting' : null;
 }

@@ -8,13 +8,14 @@ const NOTHING: Snapshot = {
   documentAgeSeconds: null,
   lastDocumentAtMs: null,
   incarnation: null,
+  isBlind: null,
   events: { scheduled: 0, started: 0 },
   announced: [],
   sinks: [],
   sources: [],
-  approvals: { states: [], notStartedSeconds: 0 },
+  approvals: { states: [], notStartedSeconds: 0, awaited: [] },
   logLinesDropped: 0,
-  store: { bytes: 40_960, maxBytes: null },
+  store: { bytes: 40_960, maxBytes: null, isWritable: null },
 };
 
 function metricsOf(snapshot: Partial<Snapshot> = {}, options: Partial<MetricsOptions> = {}): Metrics {
@@ -104,6 +105,7 @@ test('a scrape shows the state at its moment', async () => {
     documentAgeSeconds: 0.5,
     lastDocumentAtMs: 1_767_225_600_500,
     incarnation: 7,
+    isBlind: true,
     events: { scheduled: 2, started: 1 },
     announced: [],
     sinks: [
@@ -111,9 +113,9 @@ test('a scrape shows the state at its moment', async () => {
       { sink: 'audit', queued: 0, oldestSeconds: null, deadLetters: 0, state: 'backing off' },
     ],
     sources: [],
-    approvals: { states: ['submitted', 'held', 'submitted'], notStartedSeconds: 42 },
+    approvals: { states: ['submitted', 'held', 'submitted'], notStartedSeconds: 42, awaited: [] },
     logLinesDropped: 5,
-    store: { bytes: 8_192, maxBytes: 16_777_216 },
+    store: { bytes: 8_192, maxBytes: 16_777_216, isWritable: false },
   };
   const metrics = metricsOf({}, { collect: () => snapshot });
   const seen = await samples(metrics);
@@ -121,6 +123,7 @@ test('a scrape shows the state at its moment', async () => {
     ['document_age_seconds', 0.5],
     ['last_document_timestamp_seconds', 1_767_225_600.5],
     ['document_incarnation', 7],
+    ['blind', 1],
     ['events{state="scheduled"}', 2],
     ['events{state="started"}', 1],
     ['sink_queue_length{sink="hooks"}', 3],
@@ -140,6 +143,7 @@ test('a scrape shows the state at its moment', async () => {
     ['log_lines_dropped_total', 5],
     ['store_bytes', 8192],
     ['store_max_bytes', 16_777_216],
+    ['store_writable', 0],
     ['build_info{version="1.2.3"}', 1],
     ['process_start_time_seconds', 1_767_225_600],
   ];
@@ -147,11 +151,12 @@ test('a scrape shows the state at its moment', async () => {
   assert.ok((seen.get('process_resident_memory_bytes') ?? 0) > 1e6);
   assert.ok((seen.get('process_cpu_seconds_total') ?? 0) > 0);
 
-  snapshot = { ...snapshot, sinks: [], logLinesDropped: 6, store: { bytes: 4096, maxBytes: null } };
+  snapshot = { ...snapshot, sinks: [], logLinesDropped: 6, isBlind: false, store: { bytes: 4096, maxBytes: null, isWritable: true } };
   const later = await samples(metrics);
   assert.equal(later.has('sink_queue_length{sink="hooks"}'), false);
   assert.equal(later.get('log_lines_dropped_total'), 6);
   assert.deepEqual([later.get('store_bytes'), later.has('store_max_bytes')], [4096, false]);
+  assert.deepEqual([later.get('blind'), later.get('store_writable')], [0, 1]);
 });
 
 test('the earliest NotBefore is shown for each impact, and no longer than the event is announced', async () => {
@@ -176,9 +181,28 @@ test('the earliest NotBefore is shown for each impact, and no longer than the ev
   assert.deepEqual(await shown(), []);
 });
 
+test('the earliest NotBefore that somebody has to agree to, or holds, is shown no longer than it is awaited', async () => {
+  const awaited = [
+    { state: 'waiting', notBefore: '2026-01-01T00:10:00Z' },
+    { state: 'waiting', notBefore: '2026-01-01T00:05:00Z' },
+    { state: 'held', notBefore: '2026-01-01T00:01:00Z' },
+  ] as const;
+  let snapshot: Snapshot = { ...NOTHING, approvals: { states: [], notStartedSeconds: 0, awaited } };
+  const metrics = metricsOf({}, { collect: () => snapshot });
+  const shown = async () => [...(await samples(metrics))].filter(([name]) => name.startsWith('approval_earliest'));
+  const name = (state: string) => `approval_earliest_not_before_timestamp_seconds{state="${state}"}`;
+  const at = (minute: number) => Date.UTC(2026, 0, 1, 0, minute) / 1000;
+  assert.deepEqual(await shown(), [
+    [name('waiting'), at(5)],
+    [name('held'), at(1)],
+  ]);
+  snapshot = NOTHING;
+  assert.deepEqual(await shown(), []);
+});
+
 test('what is not known yet is absent, not 0', async () => {
   const seen = await samples(metricsOf());
-  for (const name of ['document_age_seconds', 'last_document_timestamp_seconds', 'document_incarnation'])
+  for (const name of ['document_age_seconds', 'last_document_timestamp_seconds', 'document_incarnation', 'blind', 'store_writable'])
     assert.equal(seen.has(name), false, name);
 });
 

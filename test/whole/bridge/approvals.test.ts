@@ -46,6 +46,29 @@ test('two approvers: the first one waits, the second one starts the event, and i
   assert.equal(events[5]?.outcome, 'completed');
 });
 
+test('/metrics tells the earliest NotBefore that waits for an approver, and of what is held, until it is decided', async (t) => {
+  const policy = [{ when: { impacts: ['Redeploy'] }, then: 'wait', required: 'all' }];
+  const bridge = new VirtualBridge(t, { approvals: { ...APPROVALS, policy } });
+  bridge.simulation.schedule({ EventType: 'Reboot', notice: '5m' });
+  const { EventId, NotBefore } = bridge.simulation.schedule({ EventType: 'Redeploy', notice: '10m' });
+  await bridge.startFor(2 * SECOND);
+  const shown = () => bridge.metrics(/^approval_earliest/);
+  const line = (state: string) => `approval_earliest_not_before_timestamp_seconds{state="${state}"} ${Date.parse(NotBefore) / 1000}`;
+  assert.deepEqual(await shown(), [line('waiting')]);
+  const held = await bridge.request('POST', '/v1/holds', { as: 'orders', body: { EventId, reason: 'release day' } });
+  assert.equal(held.status, 201);
+  await bridge.advance(2 * SECOND);
+  assert.deepEqual(await shown(), [line('held')]);
+  const release = { method: 'DELETE', headers: { Authorization: 'Bearer token-of-the-orders-service' } };
+  assert.equal((await bridge.during(fetch(`${bridge.bridge.url}/v1/holds/${EventId}`, release))).status, 204);
+  await approve(bridge, 'orders', EventId);
+  await bridge.advance(2 * SECOND);
+  assert.deepEqual(await shown(), [line('waiting')]);
+  await approve(bridge, 'billing', EventId);
+  await bridge.advance(2 * SECOND);
+  assert.deepEqual(await shown(), []);
+});
+
 test('an approval that is asked for twice is posted once', async (t) => {
   const bridge = new VirtualBridge(t, ANY);
   const { EventId } = bridge.simulation.schedule();

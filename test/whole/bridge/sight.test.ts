@@ -27,6 +27,7 @@ test('blind is told 60 s after the last good document, once, and restored with t
   await bridge.advance(1 * SECOND);
   assert.deepEqual(bridge.sink('audit').changes, ['source.blind']);
   assert.equal(await stateOf(bridge), 'blind');
+  assert.deepEqual(await bridge.metrics(/^blind/), ['blind 1']);
   assert.equal((await bridge.request('GET', '/readyz')).status, 503);
   await bridge.advance(3 * HOUR);
   back(bridge);
@@ -37,6 +38,7 @@ test('blind is told 60 s after the last good document, once, and restored with t
   assert.equal(blind?.data.since, blind?.data.lastDocumentAt);
   assert.match(blind?.data.reason ?? '', /503/);
   assert.equal(await stateOf(bridge), 'watching');
+  assert.deepEqual(await bridge.metrics(/^blind/), ['blind 0']);
 });
 
 test('a service that takes connections and never answers makes blind too', async (t) => {

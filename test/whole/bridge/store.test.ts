@@ -20,6 +20,7 @@ test('on a full disk nothing is delivered without its record, readiness says so,
   assert.equal(status, 503);
   assert.match((body as { reasons: string[] }).reasons.join(), /nothing can be stored/);
   assert.equal(bridge.logged('nothing can be stored').length, 1);
+  assert.deepEqual(await bridge.metrics(/^store_writable/), ['store_writable 0']);
 
   bridge.simulation.send('POST', `/simulator/events/${EventId}/start`);
   await bridge.advance(5 * SECOND);
@@ -28,6 +29,7 @@ test('on a full disk nothing is delivered without its record, readiness says so,
   // What came and went unseen while nothing could be stored is told as it is now.
   assert.deepEqual(bridge.sink('audit').changes, ['started']);
   assert.equal((await bridge.request('GET', '/readyz')).status, 200);
+  assert.deepEqual(await bridge.metrics(/^store_writable/), ['store_writable 1']);
   assert.equal(bridge.logged('can be stored again').length, 1);
   assert.equal(bridge.beside('SELECT id FROM journal').length, 1);
 });

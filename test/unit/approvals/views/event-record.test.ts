@@ -79,7 +79,7 @@ test('recorded, decided, submitted, confirmed: who, when, how, and what the meta
     ],
   };
   assert.deepEqual(lifeIn(approvals), submitted);
-  assert.deepEqual(approvals.overview(), { states: ['submitted'], notStartedSeconds: 61.5 });
+  assert.deepEqual(approvals.overview(), { states: ['submitted'], notStartedSeconds: 61.5, awaited: [] });
   fixture.list(EVENT_ID, STARTED);
   fixture.poll();
   const startedAt = '2026-01-01T00:01:02.500Z';
@@ -88,7 +88,7 @@ test('recorded, decided, submitted, confirmed: who, when, how, and what the meta
     ...{ state: 'confirmed', at: startedAt, notStartedForSeconds: null },
     steps: [...submitted.steps, { ...nobody, at: startedAt, step: 'confirmed' }],
   });
-  assert.deepEqual(approvals.overview(), { states: ['confirmed'], notStartedSeconds: 0 });
+  assert.deepEqual(approvals.overview(), { states: ['confirmed'], notStartedSeconds: 0, awaited: [] });
 });
 
 test('what was submitted and has not started ages through restarts', async (t) => {
