@@ -1,0 +1,124 @@
+// A real run of the bridge, scraped by a real Prometheus → data for every query, and alerts.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Prometheus, promtool, withoutPrometheus } from '../far-sides/prometheus/prometheus.ts';
+import { freePorts, localSimulator } from '../far-sides/simulator-server.ts';
+import { type Answer, WebhookReceiver } from '../far-sides/webhook-receiver.ts';
+import { folderOf } from '../support/folder.ts';
+import { poll } from '../support/poll.ts';
+import { bridgeFolder, hook, startRun, TOKEN, urlOf } from '../support/running-bridge.ts';
+import { MONITORING, metricsIn, QUERIES, RULES, RULES_FILE } from './shipped-monitoring.ts';
+
+const options = { skip: withoutPrometheus, timeout: 60_000 };
+const NAME = 'ScheduledEventsBridge';
+
+/** What the run below brings about; the others take a minute and more, or a broken disk, and promtool plays those. */
+const BROUGHT_ABOUT = [
+  'ApprovalDue',
+  'ApprovalSourceDown',
+  'Away',
+  'ConfigurationRefused',
+  'DeadLetters',
+  'SinkMisconfigured',
+  'SinkRetired',
+];
+
+async function receiver(t: TestContext, answer: Answer): Promise<string> {
+  const started = await WebhookReceiver.start();
+  t.after(() => started[Symbol.asyncDispose]());
+  started.default = answer;
+  return started.url;
+}
+
+test('promtool takes the rules, and each alert fires in its cases when it should', options, () => {
+  for (const args of [
+    ['check', 'rules', RULES_FILE],
+    ['test', 'rules', join(MONITORING, 'rules.test.yaml')],
+  ]) {
+    const { isGood, said } = promtool(...args);
+    assert.ok(isGood, said);
+  }
+});
+
+test('the cases of the rules fail where any one of the alerts keeps silent', options, (t) => {
+  const folder = folderOf(t);
+  const text = readFileSync(RULES_FILE, 'utf8');
+  writeFileSync(join(folder, 'rules.test.yaml'), readFileSync(join(MONITORING, 'rules.test.yaml')));
+  for (const { alert, expr } of RULES) {
+    const silenced = text.replace(`expr: '${expr}'`, `expr: '(${expr}) and vector(0) > 1'`);
+    assert.notEqual(silenced, text);
+    writeFileSync(join(folder, 'rules.yaml'), silenced);
+    assert.equal(promtool('test', 'rules', join(folder, 'rules.test.yaml')).isGood, false, alert);
+  }
+});
+
+test('every query of the dashboard brings data from a real run, and every alert what it is about', options, async (t) => {
+  const azure = await localSimulator(t);
+  const folder = folderOf(t);
+  const files = bridgeFolder(t, azure.url, {
+    store: { path: join(folder, 'store'), maxSize: '16MiB' },
+    approvals: {
+      approvers: { ops: { token: { env: 'OPS_TOKEN' } } },
+      policy: [{ when: { impacts: ['Redeploy'] }, then: 'wait' }],
+      sources: { queue: { type: 'kafka', brokers: [`127.0.0.1:${await freePorts()}`], topic: 'approvals', approver: 'ops' } },
+    },
+    sinks: {
+      good: hook(await receiver(t, { status: 204 })),
+      away: hook(await receiver(t, { status: 503 })),
+      locked: hook(await receiver(t, { status: 404 })),
+      picky: hook(await receiver(t, { status: 400 })),
+      gone: hook(await receiver(t, { status: 410 })),
+    },
+  });
+  const program = await startRun(t, files, { env: { OPS_TOKEN: TOKEN } });
+  const url = urlOf(program);
+  const nobody = `127.0.0.1:${await freePorts()}`;
+  const prometheus = await Prometheus.start(t, { 'monitoring/scheduled-events-bridge': [new URL(url).host, nobody] }, RULES_FILE);
+  const has = async (expr: string) => (await prometheus.query(expr)).length > 0;
+  // An increase shows from the second scrape on.
+  await poll(() => has('count_over_time(scheduled_events_bridge_blind[1m]) > 1'), 'two scrapes');
+
+  azure.schedule({ EventType: 'Redeploy', notice: '2m' });
+  const approved = azure.schedule({ EventType: 'Reboot', notice: '10m' });
+  await poll(() => has('scheduled_events_bridge_events{state="scheduled"} == 2'), 'both events in a scrape');
+  const body = JSON.stringify({ StartRequests: [{ EventId: approved.EventId }] });
+  const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+  assert.equal((await fetch(`${url}/v1/approvals`, { method: 'POST', headers, body })).status, 200);
+  writeFileSync(files.config, 'version: 2\n');
+  program.child.kill('SIGHUP');
+
+  await t.test('every query of the dashboard', async () => {
+    for (const { title, expr, legendFormat } of QUERIES) {
+      const asked = expr.replaceAll('$instance', '.*').replaceAll('$__rate_interval', '1m');
+      await poll(() => has(asked), `data for ${title}: ${asked}`);
+      const [first] = await prometheus.query(asked);
+      const named = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = '']) => label);
+      assert.deepEqual(
+        named.filter((label) => first?.labels[label] === undefined),
+        [],
+        `${title} is named after labels that its series have not: ${JSON.stringify(first)}`,
+      );
+    }
+  });
+
+  await t.test('the alerts of what is wrong, and no others', async () => {
+    const active = async () =>
+      [...new Set((await prometheus.alerts()).map(({ labels }) => labels['alertname']?.slice(NAME.length)))].sort();
+    await poll(async () => (await active()).length === BROUGHT_ABOUT.length, 'the alerts');
+    assert.deepEqual(await active(), BROUGHT_ABOUT);
+    const alerts = await prometheus.alerts();
+    for (const { annotations, labels } of alerts)
+      for (const text of Object.values(annotations)) assert.doesNotMatch(text, /<|\{\{|: \.| {2}/, labels['alertname']);
+    const sinkOf = (name: string) => alerts.filter(({ labels }) => labels['alertname'] === NAME + name).map(({ labels }) => labels['sink']);
+    assert.deepEqual([sinkOf('SinkRetired'), sinkOf('SinkMisconfigured'), sinkOf('DeadLetters')], [['gone'], ['locked'], ['picky']]);
+  });
+
+  await t.test('what the silent alerts look at is there', async () => {
+    for (const { alert, expr } of RULES.filter(({ alert: name }) => !BROUGHT_ABOUT.includes(name.slice(NAME.length)))) {
+      for (const name of metricsIn(expr)) assert.ok(await has(`scheduled_events_bridge_${name}`), `${alert}: ${name}`);
+    }
+    assert.ok(await has('scheduled_events_bridge_approval_events{state="failed"} == 0'));
+  });
+});
