@@ -1,0 +1,245 @@
+// A scale set whose machines run scheduled-events-bridge, and where they send: a Service Bus topic, an event hub.
+// The same as main.json, which was checked; this was not compiled (docs/operate/azure.md).
+targetScope = 'resourceGroup'
+
+@description('Of what belongs to the machines: scale set, network, identity.')
+@minLength(3)
+@maxLength(40)
+param name string = 'scheduled-events'
+
+@description('Region of all of it.')
+param location string = resourceGroup().location
+
+@description('Where the machines get the .deb, by HTTPS without a login.')
+param packageUrl string
+
+@description('SHA-256 of the .deb, 64 hex digits as in SHA256SUMS; a machine installs nothing else.')
+@minLength(64)
+@maxLength(64)
+param packageSha256 string
+
+@description('Public SSH key of the user azureuser; nothing can come in until the network security group lets it.')
+param adminPublicKey string
+
+@description('A size of generation 2 on x64.')
+param vmSize string = 'Standard_D2s_v5'
+
+@description('How many machines.')
+@minValue(1)
+@maxValue(100)
+param instances int = 2
+
+@description('Spot: cheap machines that can be evicted, for real or by simulate-eviction.')
+@allowed(['Regular', 'Spot'])
+param priority string = 'Regular'
+
+@description('How long a machine that is to be deleted has, PT5M to PT15M.')
+param terminateNotice string = 'PT10M'
+
+var serviceBusName = '${name}-bus-${uniqueString(resourceGroup().id)}'
+var eventHubsName = '${name}-eh-${uniqueString(resourceGroup().id)}'
+var serviceBusDataSender = '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39'
+var serviceBusDataReceiver = '4f6d3b9b-027b-4f4c-9142-0e5a2a2247e0'
+var eventHubsDataSender = '2b629674-e913-4c01-ae53-ef4638d8f975'
+var cloudInit = loadTextContent('cloud-init.yaml')
+
+resource serviceBus 'Microsoft.ServiceBus/namespaces@2024-01-01' = {
+  name: serviceBusName
+  location: location
+  sku: { name: 'Standard', tier: 'Standard' }
+  properties: { disableLocalAuth: true, minimumTlsVersion: '1.2' }
+}
+
+resource topic 'Microsoft.ServiceBus/namespaces/topics@2024-01-01' = {
+  parent: serviceBus
+  name: 'scheduled-events'
+  properties: {
+    requiresDuplicateDetection: true
+    duplicateDetectionHistoryTimeWindow: 'P1D'
+    supportOrdering: true
+    defaultMessageTimeToLive: 'P14D'
+  }
+}
+
+resource all 'Microsoft.ServiceBus/namespaces/topics/subscriptions@2024-01-01' = {
+  parent: topic
+  name: 'all'
+  properties: { lockDuration: 'PT1M', maxDeliveryCount: 10, deadLetteringOnMessageExpiration: true }
+}
+
+resource approvals 'Microsoft.ServiceBus/namespaces/queues@2024-01-01' = {
+  parent: serviceBus
+  name: 'approvals'
+  properties: {
+    lockDuration: 'PT1M'
+    maxDeliveryCount: 100
+    defaultMessageTimeToLive: 'PT1H'
+    deadLetteringOnMessageExpiration: true
+  }
+}
+
+resource eventHubs 'Microsoft.EventHub/namespaces@2024-01-01' = {
+  name: eventHubsName
+  location: location
+  sku: { name: 'Standard', tier: 'Standard' }
+  properties: { kafkaEnabled: true, disableLocalAuth: true, minimumTlsVersion: '1.2' }
+}
+
+resource hub 'Microsoft.EventHub/namespaces/eventhubs@2024-01-01' = {
+  parent: eventHubs
+  name: 'scheduled-events'
+  properties: {
+    partitionCount: 4
+    retentionDescription: { cleanupPolicy: 'Delete', retentionTimeInHours: 168 }
+  }
+}
+
+resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
+  name: name
+  location: location
+}
+
+resource mayPublish 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(topic.id, identity.id, serviceBusDataSender)
+  scope: topic
+  properties: {
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', serviceBusDataSender)
+  }
+}
+
+resource mayReceive 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(approvals.id, identity.id, serviceBusDataReceiver)
+  scope: approvals
+  properties: {
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', serviceBusDataReceiver)
+  }
+}
+
+resource mayWrite 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(hub.id, identity.id, eventHubsDataSender)
+  scope: hub
+  properties: {
+    principalId: identity.properties.principalId
+    principalType: 'ServicePrincipal'
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', eventHubsDataSender)
+  }
+}
+
+resource closed 'Microsoft.Network/networkSecurityGroups@2024-05-01' = {
+  name: name
+  location: location
+  properties: {
+    securityRules: [
+      {
+        name: 'nobody-comes-in'
+        properties: {
+          priority: 100
+          direction: 'Inbound'
+          access: 'Deny'
+          protocol: '*'
+          sourceAddressPrefix: '*'
+          sourcePortRange: '*'
+          destinationAddressPrefix: '*'
+          destinationPortRange: '*'
+        }
+      }
+    ]
+  }
+}
+
+resource address 'Microsoft.Network/publicIPAddresses@2024-05-01' = {
+  name: name
+  location: location
+  sku: { name: 'Standard' }
+  properties: { publicIPAllocationMethod: 'Static' }
+}
+
+resource wayOut 'Microsoft.Network/natGateways@2024-05-01' = {
+  name: name
+  location: location
+  sku: { name: 'Standard' }
+  properties: { publicIpAddresses: [{ id: address.id }] }
+}
+
+resource network 'Microsoft.Network/virtualNetworks@2024-05-01' = {
+  name: name
+  location: location
+  properties: {
+    addressSpace: { addressPrefixes: ['10.0.0.0/24'] }
+    subnets: [
+      {
+        name: 'machines'
+        properties: {
+          addressPrefix: '10.0.0.0/24'
+          defaultOutboundAccess: false
+          networkSecurityGroup: { id: closed.id }
+          natGateway: { id: wayOut.id }
+        }
+      }
+    ]
+  }
+}
+
+resource scaleSet 'Microsoft.Compute/virtualMachineScaleSets@2024-11-01' = {
+  name: name
+  location: location
+  sku: { name: vmSize, capacity: instances }
+  identity: { type: 'UserAssigned', userAssignedIdentities: { '${identity.id}': {} } }
+  properties: {
+    orchestrationMode: 'Uniform'
+    overprovision: false
+    upgradePolicy: { mode: 'Manual' }
+    virtualMachineProfile: {
+      priority: priority
+      evictionPolicy: priority == 'Spot' ? 'Delete' : null
+      osProfile: {
+        computerNamePrefix: 'bridge'
+        adminUsername: 'azureuser'
+        customData: base64(replace(replace(replace(replace(replace(
+          cloudInit,
+          '__SERVICE_BUS__', '${serviceBusName}.servicebus.windows.net'),
+          '__EVENT_HUBS__', '${eventHubsName}.servicebus.windows.net'),
+          '__PACKAGE_URL__', packageUrl),
+          '__PACKAGE_SHA256__', packageSha256),
+          '__CLIENT_ID__', identity.properties.clientId))
+        linuxConfiguration: {
+          disablePasswordAuthentication: true
+          ssh: { publicKeys: [{ path: '/home/azureuser/.ssh/authorized_keys', keyData: adminPublicKey }] }
+        }
+      }
+      storageProfile: {
+        imageReference: { publisher: 'Canonical', offer: 'ubuntu-24_04-lts', sku: 'server', version: 'latest' }
+        osDisk: { createOption: 'FromImage', managedDisk: { storageAccountType: 'StandardSSD_LRS' } }
+      }
+      securityProfile: {
+        securityType: 'TrustedLaunch'
+        uefiSettings: { secureBootEnabled: true, vTpmEnabled: true }
+      }
+      networkProfile: {
+        networkInterfaceConfigurations: [
+          {
+            name: 'primary'
+            properties: {
+              primary: true
+              ipConfigurations: [{ name: 'internal', properties: { subnet: { id: '${network.id}/subnets/machines' } } }]
+            }
+          }
+        ]
+      }
+      scheduledEventsProfile: {
+        terminateNotificationProfile: { enable: priority == 'Regular', notBeforeTimeout: terminateNotice }
+        osImageNotificationProfile: { enable: true, notBeforeTimeout: 'PT15M' }
+      }
+    }
+  }
+  dependsOn: [topic, approvals, hub]
+}
+
+output serviceBus string = '${serviceBusName}.servicebus.windows.net'
+output eventHubs string = '${eventHubsName}.servicebus.windows.net'
+output approvals string = approvals.id
+output scaleSet string = scaleSet.id
