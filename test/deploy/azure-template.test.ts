@@ -5,17 +5,18 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import * as v from 'valibot';
-import { parse } from 'yaml';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { sha256Hex } from '../../src/formats/canonical-json.ts';
 import { formatFault } from '../../src/schema/faults.ts';
 import { expressionsOf } from '../docs/template-expressions.ts';
 import { folderOf } from '../support/folder.ts';
+import { CLOUD_INIT, CLOUD_INIT_FILE, MARKS, newMachine } from './cloud-init.ts';
 
 const FOLDER = join(import.meta.dirname, '../../deploy/azure');
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
-const [BICEP, CLOUD_INIT] = [read('main.bicep'), read('cloud-init.yaml')];
+const BICEP = read('main.bicep');
+const { config, installer, command } = newMachine('https://packages.example/bridge.deb?sig=a%2Fb&se=2027', sha256Hex('a package'));
 
 const resource = v.looseObject({
   type: v.string(),
@@ -121,33 +122,14 @@ test('nothing has a password or a key, nobody comes in, and the topic drops repe
   });
 });
 
-const FILLED: Readonly<Record<string, string>> = {
-  __SERVICE_BUS__: 'scheduled-events-bus-abc.servicebus.windows.net',
-  __EVENT_HUBS__: 'scheduled-events-eh-abc.servicebus.windows.net',
-  __CLIENT_ID__: '11111111-2222-3333-4444-555555555555',
-  __PACKAGE_URL__: 'https://packages.example/bridge.deb?sig=a%2Fb&se=2027',
-  __PACKAGE_SHA256__: sha256Hex('a package'),
-};
-const filled = CLOUD_INIT.replaceAll(/__\w+__/g, (mark) => FILLED[mark] ?? assert.fail(mark));
-const cloudInit = v.parse(
-  v.strictObject({
-    write_files: v.array(v.strictObject({ path: v.string(), permissions: v.string(), content: v.string() })),
-    runcmd: v.tuple([v.array(v.string())]),
-  }),
-  parse(filled),
-);
-const [config, installer] = cloudInit.write_files;
-const [script = '', ...args] = cloudInit.runcmd[0];
-
 test('main.json carries cloud-init.yaml, and puts in each of its marks', () => {
   assert.equal(variables['cloudInit'], CLOUD_INIT);
   const [customData] = expressions.filter(({ path }) => path.endsWith('osProfile.customData'));
-  for (const text of [customData?.text ?? '', BICEP])
-    assert.deepEqual(new Set(text.match(/__\w+__/g)), new Set(Object.keys(FILLED)), 'marks');
+  for (const text of [customData?.text ?? '', BICEP]) assert.deepEqual(new Set(text.match(/__\w+__/g)), new Set(MARKS), 'marks');
 });
 
 test('the bridge.yaml of cloud-init is valid, and sends to what the template makes', () => {
-  assert.equal(config?.path, '/etc/scheduled-events-bridge/bridge.yaml');
+  assert.equal(config.path, '/etc/scheduled-events-bridge/bridge.yaml');
   const checked = readConfig(config.content, { adapters: ADAPTERS, env: {}, readFile: () => '', directory: '/etc' });
   assert.deepEqual('faults' in checked ? checked.faults.map(formatFault) : [], []);
   const names = resources.map(({ name }) => name).join();
@@ -167,12 +149,12 @@ function install(t: TestContext, body: string, failures = 0) {
   program('sleep', `echo sleep "$@" >> ${log}`);
   program('apt-get', `echo apt-get "$@" >> ${log}\ncat bridge.deb >> ${log}`);
   const env = { PATH: `${bin}:${process.env['PATH']}`, TMPDIR: tmp };
-  const { status } = spawnSync('/bin/sh', ['-s', '--', ...args], { env, input: installer?.content ?? '' });
+  const { status } = spawnSync('/bin/sh', ['-s', '--', ...command.slice(1)], { env, input: installer.content });
   return { status, log: readFileSync(log, 'utf8'), left: readdirSync(tmp) };
 }
 
 test('a new machine installs the package whose SHA-256 was told, keeps the configuration, and leaves nothing behind', (t) => {
-  assert.equal(installer?.path, script);
+  assert.equal(installer.path, command[0]);
   const { status, log, left } = install(t, 'a package', 2);
   assert.equal(status, 0, log);
   assert.deepEqual(left, []);
@@ -192,7 +174,7 @@ test('a package with another SHA-256 is not installed, and neither is one that n
 const noCloudInit = spawnSync('cloud-init', ['--version']).status === 0 ? false : 'cloud-init is not installed';
 
 test('cloud-init itself takes the file', { skip: process.env['REQUIRE_CLOUD_INIT'] ? false : noCloudInit }, () => {
-  const { status, stdout, stderr } = spawnSync('cloud-init', ['schema', '--config-file', join(FOLDER, 'cloud-init.yaml')], {
+  const { status, stdout, stderr } = spawnSync('cloud-init', ['schema', '--config-file', CLOUD_INIT_FILE], {
     encoding: 'utf8',
   });
   assert.equal(status, 0, stdout + stderr);

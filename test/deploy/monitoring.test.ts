@@ -9,12 +9,13 @@ import { type Answer, WebhookReceiver } from '../far-sides/webhook-receiver.ts';
 import { folderOf } from '../support/folder.ts';
 import { poll } from '../support/poll.ts';
 import { bridgeFolder, hook, startRun, TOKEN, urlOf } from '../support/running-bridge.ts';
+import { smallDisk } from '../support/small-disk.ts';
 import { MONITORING, metricsIn, QUERIES, RULES, RULES_FILE } from './shipped-monitoring.ts';
 
 const options = { skip: withoutPrometheus, timeout: 60_000 };
 const NAME = 'ScheduledEventsBridge';
 
-/** What the run below brings about; the others take a minute and more, or a broken disk, and promtool plays those. */
+/** What the run below brings about at once; others take a minute and more, and promtool plays those. */
 const BROUGHT_ABOUT = [
   'ApprovalDue',
   'ApprovalSourceDown',
@@ -56,9 +57,9 @@ test('the cases of the rules fail where any one of the alerts keeps silent', opt
 
 test('every query of the dashboard brings data from a real run, and every alert what it is about', options, async (t) => {
   const azure = await localSimulator(t);
-  const folder = folderOf(t);
+  const disk = smallDisk(t, '24m');
   const files = bridgeFolder(t, azure.url, {
-    store: { path: join(folder, 'store'), maxSize: '16MiB' },
+    store: { path: join('folder' in disk ? disk.folder : folderOf(t), 'store'), maxSize: '16MiB' },
     approvals: {
       approvers: { ops: { token: { env: 'OPS_TOKEN' } } },
       policy: [{ when: { impacts: ['Redeploy'] }, then: 'wait' }],
@@ -120,5 +121,15 @@ test('every query of the dashboard brings data from a real run, and every alert 
       for (const name of metricsIn(expr)) assert.ok(await has(`scheduled_events_bridge_${name}`), `${alert}: ${name}`);
     }
     assert.ok(await has('scheduled_events_bridge_approval_events{state="failed"} == 0'));
+  });
+
+  await t.test('a full disk is told as soon as something is to be stored', { skip: 'reason' in disk && disk.reason }, async () => {
+    if ('reason' in disk) return;
+    disk.fill();
+    azure.schedule({ EventType: 'Freeze', Description: 'x'.repeat(20_000) });
+    const names = async () => (await prometheus.alerts()).map(({ labels }) => labels['alertname']);
+    await poll(async () => (await names()).includes(`${NAME}StoreNotWritable`), 'the alert');
+    disk.free();
+    await poll(async () => !(await names()).includes(`${NAME}StoreNotWritable`), 'the end of the alert');
   });
 });
