@@ -26,6 +26,12 @@ const BROUGHT_ABOUT = [
   'SinkRetired',
 ];
 
+/** What such alerts look at is a minute old. */
+const slow = {
+  skip: process.env['REQUIRE_SLOW_ALERTS'] ? withoutPrometheus : 'it takes a minute: runs where REQUIRE_SLOW_ALERTS is set',
+  timeout: 120_000,
+};
+
 async function receiver(t: TestContext, answer: Answer): Promise<string> {
   const started = await WebhookReceiver.start();
   t.after(() => started[Symbol.asyncDispose]());
@@ -134,4 +140,21 @@ test('every query of the dashboard brings data from a real run, and every alert 
     disk.free();
     await poll(async () => !(await names()).includes(`${NAME}StoreNotWritable`), 'the end of the alert');
   });
+});
+
+test('a minute without the metadata service, and with a sink that is away, is told', slow, async (t) => {
+  const azure = await localSimulator(t);
+  const sinks = { away: hook(await receiver(t, { status: 503 })), good: hook(await receiver(t, { status: 204 })) };
+  const program = await startRun(t, bridgeFolder(t, azure.url, { sinks }));
+  const { host } = new URL(urlOf(program));
+  const prometheus = await Prometheus.start(t, { 'scheduled-events-bridge': [host] }, RULES_FILE);
+  azure.schedule({ EventType: 'Reboot', notice: '10m' });
+  await poll(async () => (await prometheus.query('scheduled_events_bridge_sink_queue_length == 1')).length === 1, 'a delivery that waits');
+  await poll(async () => (await prometheus.alerts()).length === 0, 'no alerts');
+  await azure.close();
+  const told = async () =>
+    (await prometheus.alerts()).map(({ labels: { alertname, sink } }) => `${alertname?.slice(NAME.length)} ${sink}`).sort();
+  await poll(async () => (await told()).length >= 2, 'the alerts', 90_000);
+  // The CloudEvent of the blindness went to the sink that works.
+  assert.deepEqual(await told(), ['Blind undefined', 'Undelivered away']);
 });
