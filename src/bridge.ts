@@ -80,7 +80,7 @@ class RunningBridge implements Bridge {
     this.#config = config;
     this.#storeWork = new StoreWork(deps, logger);
     this.#outbox = outbox;
-    this.#sinks = new Sinks({ ...options, outbox });
+    this.#sinks = new Sinks({ ...options, outbox, approvals: () => this.#flow?.approvals ?? null });
     const onPoll = () => {
       options.watch?.begins();
       this.#upkeep?.pollBegins();
@@ -191,6 +191,8 @@ class RunningBridge implements Bridge {
     }
     this.#flow = flow;
     this.status.began(flow);
+    // What was waiting for it is stored now.
+    this.#sinks.wake();
     this.#options.logger.info({ source: this.#identity.source, name: this.#identity.observer.name }, 'watching');
   }
 

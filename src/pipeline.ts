@@ -73,8 +73,8 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
     tap(({ state, changes, news }) => {
       if (!news) return store.keep(state);
       store.advance({ state }, (transaction) => {
-        publish(changes, transaction, parts, approvalOf);
-        return approvals.observe(forApprovals(transaction, parts), changes);
+        const firstSent = publish(changes, transaction, parts, approvalOf);
+        return approvals.observe(forApprovals(transaction, parts), changes, ({ id }) => firstSent.get(id) ?? []);
       });
     }),
   );
@@ -98,25 +98,34 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
   return merge(commits$, misses$, silences$, handled$);
 }
 
-/** Steps 3 to 5 of any change, inside the transaction that stores it: its CloudEvent, and a row for each sink that gets it. */
+/**
+ * Steps 3 to 5 of any change, inside the transaction that stores it: its CloudEvent, and a row for each sink that gets it. Returns, by the
+ * change's id, the sinks that hold what they are sent and are sent its event for the first time.
+ */
 export function publish(
   changes: readonly Change[],
   transaction: Transaction,
   { speaker, routes, outbox, clock }: Publishing,
   approval: EventContext['approval'] = () => null,
-): void {
+): ReadonlyMap<string, readonly string[]> {
   const context = { ...speaker(), approval };
   const nowMs = clock.wallMs();
+  const { holding } = routes();
+  const firstSent = new Map<string, readonly string[]>();
   for (const change of changes) {
     const entry = toJournalEntry(change, context);
     const sinks = route(change, transaction, routes(), { outbox, ownName: context.observer.name, nowMs });
+    const { occurrence } = entry;
+    const isFirst = (sink: string) => holding?.has(sink) === true && occurrence !== null && !outbox.sinks.wasSent(sink, occurrence);
+    firstSent.set(change.id, sinks.filter(isFirst));
     transaction.append(entry, sinks, nowMs);
   }
+  return firstSent;
 }
 
 /** What approvals may write inside a transaction that is open. */
 export function forApprovals(transaction: Transaction, publishing: Publishing): ApprovalTransaction {
-  return { ...transaction, publish: (changes) => publish(changes, transaction, publishing) };
+  return { ...transaction, publish: (changes) => void publish(changes, transaction, publishing) };
 }
 
 /** Publishes that sight was lost, once there has been no good document for too long. */

@@ -1,9 +1,11 @@
 // Requests, policy and changes of events → recorded approvals, StartRequests and answers.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
-import type { ApprovalOrigin, EventApproval, ReceivedMessage, RecordRange } from '../model/approvals.ts';
+import type { ApprovalOrigin, EventApproval, RecordRange } from '../model/approvals.ts';
+import type { Settlement } from '../model/deliveries.ts';
 import type { EventChange } from '../model/events.ts';
 import { Inbox, type MessageOrigin } from './inbox/inbox.ts';
+import { SinkOutcomes, type SpeakingSink } from './record/sink-outcomes.ts';
 import {
   type ApprovalAnswer,
   type ApprovalResult,
@@ -37,6 +39,7 @@ export class Approvals implements AsyncDisposable {
   readonly #parts: ApprovalsParts;
   readonly #stages: Stages;
   readonly #intake: Inbox;
+  readonly #sinkOutcomes: SinkOutcomes;
   readonly #ready = Promise.withResolvers<void>();
   #isClosed = false;
 
@@ -48,8 +51,14 @@ export class Approvals implements AsyncDisposable {
       ...parts,
       check: ({ approver }, requests, sentMs) => authorizeMessage(approver, requests, this.#context(sentMs)),
       record: (origin, acts, also) => this.#stages.commands.record(origin, acts, also),
-      denied: (approver, refused, from) => this.#denied(approver, refused, from),
+      denied: (approver, refused, { source, place }) => this.#denied(approver, refused, { source, place }),
       onMessage: (source, result) => parts.onMessage?.(source, result),
+    });
+    this.#sinkOutcomes = new SinkOutcomes({
+      ...parts,
+      commands: this.#stages.commands,
+      check: (approver, request) => authorizeVotes(approver, [request], this.#context()),
+      denied: (approver, refused, sink) => this.#denied(approver, refused, { sink }),
     });
   }
 
@@ -141,6 +150,14 @@ export class Approvals implements AsyncDisposable {
     return this.#intake.take(origin, message);
   }
 
+  /**
+   * What became of deliveries to a sink, with the yes of its approver where one is (behaviour 10.5), in one transaction; also while the bridge
+   * is stopping. @throws BridgeError BRIDGE_STORE_*, and then nothing is stored
+   */
+  settle(from: SpeakingSink, settlements: readonly Settlement[], atMs: number): void {
+    this.#sinkOutcomes.settle(from, settlements, atMs);
+  }
+
   /** Resolves once a document that this process read has been handled. */
   get ready(): Promise<void> {
     return this.#ready.promise;
@@ -158,10 +175,14 @@ export class Approvals implements AsyncDisposable {
   /**
    * The changes of one document, inside the transaction that stores them: what rules decide, and what the changes do to approvals, goes out
    * through `transaction`. Changes nothing in memory: call the returned function once the transaction is on disk and `ports.events()` gives
-   * the new state, and drop it where the transaction failed.
+   * the new state, and drop it where the transaction failed. `firstSent`: sinks that hold and are sent the event for the first time by this change.
    */
-  observe(transaction: ApprovalTransaction, changes: readonly EventChange[]): () => void {
-    const pending = this.#stages.reviews.observe(changes);
+  observe(
+    transaction: ApprovalTransaction,
+    changes: readonly EventChange[],
+    firstSent: (change: EventChange) => readonly string[] = () => [],
+  ): () => void {
+    const pending = this.#stages.reviews.observe(changes, firstSent);
     pending.write(transaction);
     return pending.apply;
   }
@@ -207,13 +228,11 @@ export class Approvals implements AsyncDisposable {
     };
   }
 
-  #denied(approver: string, refused: Refusal, from?: Pick<ReceivedMessage, 'source' | 'place'>): Refusal {
+  /** `from`: what the log tells of where it came from. */
+  #denied(approver: string, refused: Refusal, from: object = {}): Refusal {
     this.#parts.onEvent?.('denied');
     const { eventId, type } = refused;
-    this.#parts.logger.info(
-      { approver, eventId, type, ...(from && { source: from.source, place: from.place }) },
-      'an approval was refused',
-    );
+    this.#parts.logger.info({ approver, eventId, type, ...from }, 'an approval was refused');
     return refused;
   }
 }

@@ -20,6 +20,8 @@ export interface ApprovalPorts {
   room(reads: number): { readonly posts: number; readonly inMs: number };
   /** Sends one request with all these ids, in the service's own letter case. Rejects only on abort. */
   post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult>;
+  /** Whether a sink was sent a change of this occurrence, in the transaction that is open or before. */
+  wasSent(sink: string, occurrence: number): boolean;
   /** The VM's own name; null while it is unknown. */
   ownName(): string | null;
   /** Who speaks in the ids of approval CloudEvents: the VM's name in lower case, or an id kept in the store. */

@@ -4,7 +4,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
 
 /** Inside one durable transaction. */
-export interface ApprovalTransaction extends Pick<Transaction, 'saveApproval' | 'addSteps' | 'parkMessage' | 'handleMessage'> {
+export interface ApprovalTransaction extends Pick<Transaction, 'saveApproval' | 'addSteps' | 'parkMessage' | 'handleMessage' | 'settle'> {
   /** Makes the CloudEvents of these changes and queues them for every sink that wants them. */
   publish(changes: readonly ApprovalChange[]): void;
 }

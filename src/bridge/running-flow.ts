@@ -15,6 +15,7 @@ import type { Deps } from '../time/clock.ts';
 import { isShared, Sources } from './approval-sources.ts';
 import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';
+import { holdingSinks } from './speaking-sinks.ts';
 
 const RETRY_MS = 1000;
 
@@ -48,7 +49,7 @@ export class RunningFlow implements AsyncDisposable {
     const { config, deps, logger, outbox, identity, metadata, onCommitted } = parts;
     this.#parts = parts;
     this.#config = config;
-    this.#routes = compileRoutes(config.sinks, config.publish.resources);
+    this.#routes = routesOf(config);
     this.#publishing = {
       speaker: () => ({ source: identity.source ?? '', typePrefix: this.#config.cloudevents.typePrefix, observer: identity.observer }),
       routes: () => this.#routes,
@@ -59,6 +60,7 @@ export class RunningFlow implements AsyncDisposable {
     this.store = store;
     this.approvals = new Approvals({
       ...config.approvals,
+      holdingSinks: holdingSinks(config),
       isShared: (source) => isShared(source, this.#config),
       store: approvalStore(store, this.#publishing),
       ports: {
@@ -69,6 +71,7 @@ export class RunningFlow implements AsyncDisposable {
         read: (signal) => metadata.read(signal),
         room: (reads) => metadata.rate.room(reads),
         post: (eventIds, signal) => metadata.post(eventIds, signal),
+        wasSent: (sink, occurrence) => outbox.sinks.wasSent(sink, occurrence),
         ownName: () => identity.observer.name,
         observerId: () => identity.observer.id,
       },
@@ -108,9 +111,9 @@ export class RunningFlow implements AsyncDisposable {
   reload(config: Config): void {
     const before = { config: this.#config, routes: this.#routes };
     this.#config = config;
-    this.#routes = compileRoutes(config.sinks, config.publish.resources);
+    this.#routes = routesOf(config);
     try {
-      this.approvals.reload(config.approvals);
+      this.approvals.reload({ ...config.approvals, holdingSinks: holdingSinks(config) });
     } catch (error) {
       this.#config = before.config;
       this.#routes = before.routes;
@@ -140,6 +143,10 @@ export class RunningFlow implements AsyncDisposable {
     if (config.approvals.dryRun)
       logger.warn('approvals.dryRun is true: what is decided is recorded and told, and no StartRequest is posted');
   }
+}
+
+function routesOf(config: Config): Routes {
+  return { ...compileRoutes(config.sinks, config.publish.resources), holding: holdingSinks(config) };
 }
 
 /** The committer and the outbox as approvals ask for them: what they publish becomes CloudEvents like all others. */

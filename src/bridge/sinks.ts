@@ -4,18 +4,19 @@ import type { Logger } from 'pino';
 import type { AdapterMemory, DeliveryNotes } from '../../adapters/adapter.ts';
 import { touches } from '../config/changes.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
-import { Lane } from '../delivery/lane.ts';
+import { Lane, type LaneStore } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
 import { type ManagedAdapter, manageAdapter } from '../delivery/managed-adapter.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
 import { filesOf, SinkLane } from './sink-lane.ts';
+import { type SpeakingParts, sinkApprover, speakingStore } from './speaking-sinks.ts';
 
 /** For deliveries under way to a sink that is removed. */
 const REMOVAL_GRACE_MS = 8000;
 
-export interface SinksParts {
+export interface SinksParts extends Pick<SpeakingParts, 'approvals'> {
   readonly config: Pick<Config, 'sinks'>;
   readonly outbox: Outbox;
   readonly deps: Deps;
@@ -122,10 +123,21 @@ export class Sinks {
     if (reports === null) throw new RangeError(`sink ${name} is closed`);
     this.#tell(outbox.sinks.put([configuredSink([name, config])]));
     const own = logger.child({ area: 'delivery', sink: name });
-    const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger: own, stdout, memory: memoryOf(name, outbox) });
-    const onAttempt = reports.onAttempt.bind(null, name);
-    const onState = reports.onState.bind(null, name);
-    return new Lane({ name, adapter, store: outbox.queue, retry: config.retry, deps, logger: own, onAttempt, onState });
+    const kept = { memory: memoryOf(name, outbox), notes: notesOf(name, outbox) };
+    const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger: own, stdout, ...kept });
+    return new Lane({
+      ...{ name, adapter, retry: config.retry, deps, logger: own },
+      store: this.#storeOf(config),
+      cancels: config.adapter.cancels?.(config.options) ?? false,
+      onAttempt: reports.onAttempt.bind(null, name),
+      onState: reports.onState.bind(null, name),
+    });
+  }
+
+  #storeOf(config: SinkConfig): LaneStore {
+    const { queue } = this.#parts.outbox;
+    const approver = sinkApprover(config);
+    return approver === null ? queue : speakingStore(approver.name, { queue, approvals: this.#parts.approvals });
   }
 
   #endingOf(files: readonly string[]): readonly Promise<void>[] {
@@ -207,4 +219,8 @@ const NO_NOTES: DeliveryNotes = { all: () => [], write: () => undefined };
 
 function memoryOf(sink: string, outbox: Outbox): AdapterMemory {
   return { read: () => outbox.sinks.consent(sink), write: (text) => outbox.sinks.saveConsent(sink, text) };
+}
+
+function notesOf(sink: string, { notes }: Outbox): DeliveryNotes {
+  return { all: () => notes.all(sink), write: (seq, text) => notes.write(sink, seq, text) };
 }

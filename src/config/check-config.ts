@@ -12,7 +12,7 @@ import { fingerprint, withHashes } from './fingerprint.ts';
 import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
 import { SECTIONS } from './sections.ts';
 import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
-import { type ReadSource, readSources, sharedStreams, silentApprovers } from './sources.ts';
+import { type ReadSource, readSources, sharedStreams, silentApprovers, speakerFaults } from './sources.ts';
 import { exposedFiles, similarNames, type Warning } from './warnings.ts';
 
 /** What else a configuration depends on. */
@@ -92,12 +92,13 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const log = section('log', SECTIONS.log);
   const { sinks, faults: sinkFaults } = readSinks(sinksOf(file), around.adapters);
   const { sources, faults: sourceFaults } = readSources(file['approvals'], around.adapters);
-  faults.push(...sinkFaults, ...sourceFaults, ...silentApprovers(file['approvals']));
+  faults.push(...sinkFaults, ...sourceFaults, ...silentApprovers(file['approvals'], sinksOf(file)));
 
   const outputs = [http, approvals, ...[...sinks, ...sources].map(({ options }) => options)];
   const secrets = openSecrets(outputs, file, around);
   const isOpen = ({ options }: { readonly options: unknown }) => options !== undefined && areOpen(options, secrets);
   const judgeable = sinks.filter(isOpen);
+  faults.push(...speakerFaults(judgeable, file['approvals']));
   const sourceSecrets = secretFaults(['approvals', 'sources'], sources.filter(isOpen));
   faults.push(...secrets.faults, ...secretFaults(['sinks'], judgeable), ...sourceSecrets);
   if (sourceSecrets.length === 0) faults.push(...sharedStreams(sources.filter(isOpen)));

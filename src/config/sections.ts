@@ -26,7 +26,7 @@ const approvalsSection = v.pipe(
       v.pipe(
         v.record(name(), approver),
         v.description(
-          'By name: who may approve, by a token, a certificate or a JWT through POST /v1/approvals, or through a source. Without one it answers 403.',
+          'By name: who may approve, by a token, a certificate or a JWT through POST /v1/approvals, through a source, or by a sink that speaks for it. Without one it answers 403.',
         ),
       ),
       {},

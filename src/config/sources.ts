@@ -1,9 +1,10 @@
 // Configuration of `approvals.sources` and the adapters → each source's options, and faults.
 import * as v from 'valibot';
 import type { AdapterDefinition, ApprovalSourceDefinition } from '../../adapters/adapter.ts';
-import { type Fault, formatPath, nearest } from '../schema/faults.ts';
+import { type Fault, formatPath, nearest, type Path } from '../schema/faults.ts';
 import { isMapping } from '../schema/validate.ts';
 import { type EntryType, type ReadEntry, readEntries } from './entries.ts';
+import type { ReadSink } from './sinks.ts';
 
 /** Of every source, beside `type` and its adapter's own keys. */
 export const sourceCommon = v.strictObject({
@@ -53,25 +54,46 @@ export function sharedStreams(sources: readonly ReadSource[]): Fault[] {
 
 const PROOFS = ['token', 'tokens', 'certificate', 'subject'];
 
-/** Approvers who could never approve: without anything that proves who they are, and without a source that names them. */
-export function silentApprovers(approvals: unknown): Fault[] {
-  const sources = sourcesIn(approvals);
-  const speakers = isMapping(sources) ? Object.values(sources).map((source) => isMapping(source) && source['approver']) : [];
+/** Approvers who could never approve: without anything that proves who they are, and without a source or a sink that names them. */
+export function silentApprovers(approvals: unknown, sinks: unknown): Fault[] {
+  const speakers = [...namedIn(sourcesIn(approvals), 'approver'), ...namedIn(sinks, 'approve')];
   return Object.entries(approversIn(approvals)).flatMap(([name, approver]) => {
     if (!isMapping(approver) || PROOFS.some((key) => key in approver) || speakers.includes(name)) return [];
     const path = formatPath(['approvals', 'approvers', name]);
-    return [{ path, message: `needs a token, a certificate, a subject, or a source in approvals.sources with approver: ${name}` }];
+    return [
+      {
+        path,
+        message: `needs a token, a certificate, a subject, a source in approvals.sources with approver: ${name}, or a sink with approve: ${name}`,
+      },
+    ];
   });
+}
+
+/** What the entries of a section have under `key`. */
+function namedIn(section: unknown, key: string): readonly unknown[] {
+  return isMapping(section) ? Object.values(section).map((entry) => isMapping(entry) && entry[key]) : [];
+}
+
+/** Sinks that speak for somebody who is no approver. Of those without a fault of their own. */
+export function speakerFaults(sinks: readonly ReadSink[], approvals: unknown): Fault[] {
+  const approvers = approversIn(approvals);
+  return sinks.flatMap(({ name, definition, options }) => {
+    const approver = definition.approverOf?.(options)?.name;
+    return approver === undefined || Object.hasOwn(approvers, approver) ? [] : [unlisted(['sinks', name, 'approve'], approver, approvers)];
+  });
+}
+
+function unlisted(at: Path, approver: string, approvers: Readonly<Record<string, unknown>>): Fault {
+  const suggestion = nearest(approver, Object.keys(approvers));
+  const message = 'is none of the names in approvals.approvers';
+  return { path: formatPath(at), message, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 
 function approverFaults(section: Readonly<Record<string, unknown>>, approvers: Readonly<Record<string, unknown>>): Fault[] {
   return Object.entries(section).flatMap(([name, source]) => {
     const approver = isMapping(source) ? source['approver'] : undefined;
     if (typeof approver !== 'string' || approver === '' || Object.hasOwn(approvers, approver)) return [];
-    const path = formatPath(['approvals', 'sources', name, 'approver']);
-    const suggestion = nearest(approver, Object.keys(approvers));
-    const message = 'is none of the names in approvals.approvers';
-    return [{ path, message, ...(suggestion === undefined ? {} : { suggestion }) }];
+    return [unlisted(['approvals', 'sources', name, 'approver'], approver, approvers)];
   });
 }
 

@@ -17,6 +17,8 @@ export interface Routes {
   readonly sinks: readonly RoutedSink[];
   /** `publish.resources`. */
   readonly resources: 'all' | 'own';
+  /** Sinks that hold the events that they are sent; none by default. */
+  readonly holding?: { has(sink: string): boolean };
 }
 
 export interface RouteFacts {

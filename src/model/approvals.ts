@@ -5,7 +5,7 @@ import type { Instant, ScheduledEvent } from './events.ts';
 export interface ApprovalOrigin {
   /** A name in `approvals.approvers`. */
   readonly approver: string;
-  /** How: `token`, `certificate` or `jwt` at the HTTP interface, `source:NAME` through a broker. */
+  /** How: `token`, `certificate` or `jwt` at the HTTP interface, `source:NAME` through a broker, `sink:NAME` by what a sink has done. */
   readonly via: string;
   /** Every bridge of the group receives it, so its leader posts; false: this bridge alone, so it posts at once (behaviour 8.9). */
   readonly isShared: boolean;
@@ -77,7 +77,7 @@ export interface EventApproval {
   readonly state: ApprovalState;
   /** In the order in which they were recorded. */
   readonly votes: readonly ApprovalVote[];
-  /** In the order in which they were set, one for each approver. */
+  /** In the order in which they were set, one for each approver and for each sink that speaks for it. */
   readonly holds: readonly ApprovalHold[];
   readonly decision: ApprovalDecision | null;
   /** The rule that governs the event: `documentation`, `policy[N]`; null where none matches. */

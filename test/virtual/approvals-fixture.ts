@@ -55,6 +55,8 @@ export class ApprovalsFixture {
   readonly posts: Post[] = [];
   /** Polls every second, as is usual. */
   readonly rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: this.time.elapsedMs });
+  /** `SINK OCCURRENCE` of what sinks were sent. */
+  readonly sent = new Set<string>();
   reads = 0;
   /** The next answers to StartRequests. */
   answers: (PostResult | Promise<PostResult>)[] = [];
@@ -98,6 +100,7 @@ export class ApprovalsFixture {
         post: (eventIds, signal) => this.#post(approvals, eventIds, signal),
         room: (reads) => this.rate.room(reads),
         isBlind: () => this.isBlind,
+        wasSent: (sink, occurrence) => this.sent.has(`${sink} ${occurrence}`),
         ownName: () => parts.ownName ?? 'WestNO_0',
         observerId: () => 'westno_0',
       },

@@ -15,6 +15,8 @@ export class MemoryApprovalStore implements ApprovalStore {
   /** The same for what writes these approvals. */
   approvalFault: ((approval: EventApproval) => Error | null) | null = null;
   transactions = 0;
+  /** `drain 7`, … in the order in which they were stored. */
+  readonly settled: string[] = [];
   readonly published: ApprovalChange[] = [];
   readonly seenEvents = new Map<string, SeenEvent>();
   readonly usedIds = new Set<string>();
@@ -44,6 +46,9 @@ export class MemoryApprovalStore implements ApprovalStore {
       },
       publish: (changes) => {
         writes.push(() => this.#publish(changes));
+      },
+      settle: (sink, settlements) => {
+        writes.push(() => this.settled.push(...settlements.map(({ seq }) => `${sink} ${seq}`)));
       },
       parkMessage: (message) => {
         put(structuredClone(message), { kind: 'parked' });

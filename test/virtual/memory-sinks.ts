@@ -1,7 +1,7 @@
 // A kind of sink in memory → what its far sides took and when; each answers as a test says.
 
 import * as v from 'valibot';
-import type { Adapter, AdapterDefinition } from '../../adapters/adapter.ts';
+import type { Adapter, AdapterDefinition, DeliveryNotes } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { VmMetadata } from '../../src/model/vm-metadata.ts';
@@ -26,6 +26,10 @@ export class FarSide {
   /** What it answers; 'accepted' and ANSWER_LOST make an arrival. */
   answer: Answer = accept;
   readonly arrivals: Arrival[] = [];
+  /** What its adapter's `close` waits for. */
+  close: () => Promise<void> = async () => {};
+  /** Those of the running process; null before the first. */
+  notes: DeliveryNotes | null = null;
   /** Calls so far. */
   calls = 0;
   readonly #wallMs: () => number;
@@ -81,6 +85,11 @@ const options = v.strictObject({
   perMinute: v.exactOptional(v.number()),
   /** Another one makes another configuration. */
   label: v.optional(v.string(), ''),
+  /** Whose yes an acceptance that `approves` is, and whether the event is held until then. */
+  approve: v.exactOptional(v.string()),
+  hold: v.optional(v.boolean(), false),
+  cancel: v.optional(v.boolean(), false),
+  closeMs: v.exactOptional(v.number()),
 });
 
 /** The far sides by the sinks' names. */
@@ -103,9 +112,19 @@ export class MemorySinks {
     return {
       type: 'memory',
       options,
-      create: ({ inFlight, batch, perMinute }, { name }) => {
-        const limits = { inFlight, batch, batchBytes: 1024 * 1024, ...(perMinute !== undefined && { perMinute }) };
-        return memoryAdapter(this.side(name), limits, killed);
+      approverOf: ({ approve, hold }) => (approve === undefined ? null : { name: approve, holds: hold }),
+      cancels: ({ cancel }) => cancel,
+      create: ({ inFlight, batch, perMinute, closeMs }, { name, notes }) => {
+        const limits = {
+          inFlight,
+          batch,
+          batchBytes: 1024 * 1024,
+          ...(perMinute !== undefined && { perMinute }),
+          ...(closeMs !== undefined && { closeMs }),
+        };
+        const side = this.side(name);
+        side.notes = notes;
+        return memoryAdapter(side, limits, killed);
       },
     };
   }
@@ -115,17 +134,17 @@ function memoryAdapter(side: FarSide, limits: Adapter['limits'], killed: AbortSi
   return {
     limits,
     check: async () => null,
-    deliver: async (batch, signal) => {
+    deliver: async (batch, signal, overtaken) => {
       if (killed.aborted) throw dead();
       side.calls += 1;
-      const outcomes = await Promise.race([side.answer(batch, AbortSignal.any([signal, killed])), rejectedBy(killed)]);
+      const outcomes = await Promise.race([side.answer(batch, AbortSignal.any([signal, killed]), overtaken), rejectedBy(killed)]);
       batch.forEach((row, place) => {
         const outcome = outcomes[place];
-        if (outcome === 'accepted' || outcome?.status === ANSWER_LOST) side.take(row);
+        if (!(outcome instanceof BridgeError) || outcome.status === ANSWER_LOST) side.take(row);
       });
       return outcomes;
     },
-    close: () => {},
+    close: () => side.close(),
   };
 }
 

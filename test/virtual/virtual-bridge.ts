@@ -151,10 +151,10 @@ export class VirtualBridge {
     return this.bridge.reload(by);
   }
 
-  /** SIGTERM: the ten seconds in which it has to have closed. */
-  async stop(): Promise<void> {
+  /** SIGTERM: the time in which it has to have closed, ten seconds for most. */
+  async stop(withinMs = 10 * SECOND): Promise<void> {
     const closing = this.#end().bridge[Symbol.asyncDispose]();
-    await this.advance(10 * SECOND);
+    await this.advance(withinMs);
     await closing;
   }
 

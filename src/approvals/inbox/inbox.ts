@@ -4,16 +4,14 @@ import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../../adapters/adapter.ts';
 import { BridgeError, isStoreFault } from '../../errors.ts';
 import type { ApprovalOrigin, MessageRefusal, MessageResult, ReceivedMessage } from '../../model/approvals.ts';
-import type { ApprovalChange } from '../../model/events.ts';
 import { type Deps, now, sleep } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
-import { approvalChange } from '../record/approval-change.ts';
+import { refusedChange } from '../record/approval-change.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
 import { type MayCome, whatMayCome } from '../requests/check.ts';
 import { parseMessageBody } from '../requests/message-body.ts';
 import { type MessageRequests, parseMessageRequests } from '../requests/message-requests.ts';
-import { keyOf } from '../requests/start-requests.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { ParkedMessages } from './parked-messages.ts';
 
@@ -141,20 +139,12 @@ export class Inbox implements Disposable {
     const { store, deps, denied } = this.#parts;
     const verdict: MessageRefusal = { reason: refused.type, description: refused.detail };
     store.commit((transaction) => {
-      if (refused.eventId !== undefined) transaction.publish([this.#failed(message.approver, refused.eventId, refused.type)]);
+      const { eventId, type: reason } = refused;
+      if (eventId !== undefined) transaction.publish([refusedChange({ approver: message.approver, eventId, reason }, this.#parts)]);
       transaction.handleMessage(message, verdict, deps.wallMs());
     });
     denied(message.approver, refused, message);
     return this.#told(message.source, 'refused', verdict);
-  }
-
-  #failed(approver: string, asWritten: string, reason: string): ApprovalChange {
-    const { store, ports, deps } = this.#parts;
-    const key = keyOf(asWritten);
-    const { occurrence = null, event = null } = ports.events().get(key) ?? {};
-    const eventId = event?.eventId ?? asWritten.toWellFormed();
-    const context = { observerId: ports.observerId(), isUsed: (id: string) => store.journal.isUsed(id) };
-    return approvalChange('failed', { key, eventId, occurrence, event, approver, policy: null, reason, at: now(deps) }, context);
   }
 
   /** Nothing is dropped for want of room: the source reads on once an earlier message is settled, which takes a minute at most. */

@@ -1,5 +1,6 @@
 // An occurrence's approvals before and after → the new lines of its record (behaviour 8.18). Pure.
 import type { ApprovalHold, ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../../model/approvals.ts';
+import { isSameOwner } from '../../model/hold-owner.ts';
 
 /** Beyond what the two tell. */
 export interface StepContext {
@@ -38,10 +39,9 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
     ...after.holds
       .filter((hold) => !holdsBefore.includes(hold) && !isFolded(hold))
       .map((hold) => line('held', hold, { reason: hold.reason })),
-    ...without(holdsBefore, after.holds).flatMap((hold) => [
-      ...lastReason(hold, after.policy),
-      line('released', context.by ?? null, { reason: hold.approver }),
-    ]),
+    ...holdsBefore
+      .filter((hold) => !after.holds.some((each) => isSameOwner(each, hold)))
+      .flatMap((hold) => [...lastReason(hold, after.policy), line('released', context.by ?? null, { reason: hold.approver })]),
   ];
   if (before?.decision && after.decision === null) steps.push(line('dropped', null, { reason: before.decision.by }));
   if (after.decision !== null && after.decision.by !== before?.decision?.by)

@@ -1,6 +1,7 @@
 // What an approver asked for → votes and holds, all of a request in one transaction.
 import type { ApprovalOrigin, EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
+import { isSameOwner } from '../../model/hold-owner.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
@@ -9,6 +10,7 @@ import type { ApprovalTransaction } from '../store.ts';
 import type { AuditEntry, AuditTrail } from './audit-trail.ts';
 import type { Ledger } from './ledger.ts';
 import type { Pending } from './pending.ts';
+import { withPrepared } from './sink-holds.ts';
 import { withHold, withoutHolds, withVote } from './transitions.ts';
 
 export interface CommandsParts {
@@ -68,6 +70,7 @@ export class Commands {
     if (act.kind === 'hold') {
       return withHold(rules, before, matter, { ...origin, reason: act.reason, at, sentMs: act.sentMs, replaced: null });
     }
-    return before && withoutHolds(rules, before, matter, act.holders, at);
+    if (act.kind === 'prepared') return withPrepared(rules, before, matter, origin, at);
+    return before && withoutHolds(rules, before, matter, (hold) => act.holds.some((each) => isSameOwner(each, hold)), at);
   }
 }

@@ -5,22 +5,24 @@ import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
+import type { HoldingSinks } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
 import { stepOf } from './audit-steps.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { isInDoubt } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { type Pending, together } from './pending.ts';
+import { withSinkHolds } from './sink-holds.ts';
 import { begun, closed, isOpen, moved, review, type VoidVote } from './transitions.ts';
 
 type Known = GovernedEvent['known'];
 
 export interface ReviewsParts {
-  readonly rules: Rules;
+  readonly rules: Rules & { readonly holdingSinks: HoldingSinks };
   readonly ledger: Ledger;
   readonly auditTrail: AuditTrail;
   readonly store: Pick<ApprovalStore, 'approvals'>;
-  readonly ports: Pick<ApprovalPorts, 'events'>;
+  readonly ports: Pick<ApprovalPorts, 'events' | 'wasSent'>;
   readonly deps: Deps;
   /** Whether a process that ended since may have posted this, which it left behind as `submitting`. */
   readonly mayHavePosted: (approval: EventApproval) => boolean;
@@ -53,23 +55,31 @@ export class Reviews {
     ledger.commit(scheduled.map((known) => this.review(known, ledger.approvalOf(known.key, known.occurrence), at)));
   }
 
-  /** What the changes of a document make of approvals. */
-  observe(changes: readonly EventChange[]): Pending {
+  /** What the changes of a document make of approvals. `firstSent`: the sinks that are sent its event by this change for the first time. */
+  observe(changes: readonly EventChange[], firstSent: (change: EventChange) => readonly string[]): Pending {
     return together(
       changes.map((change) => {
         const approval = this.#parts.ledger.approvalOf(change.key, change.occurrence);
-        return change.phase === 'ended' ? this.#over(change, approval, change.at) : this.review(change, approval, change.at);
+        return change.phase === 'ended'
+          ? this.#over(change, approval, change.at)
+          : this.review(change, approval, change.at, firstSent(change));
       }),
     );
   }
 
   /** The event as it is now, and as this process's rules judge it. */
-  review(known: Known, before: EventApproval | null, at: Instant): Pending {
-    const { rules, ledger } = this.#parts;
+  review(known: Known, before: EventApproval | null, at: Instant, firstSent: readonly string[] = []): Pending {
+    const { rules, ledger, ports } = this.#parts;
     if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
     const governed = ledger.governedEvents.judge(known, at);
-    const { approval, voided } = review(rules, before && this.#sinceStart(known, before, at), { known, governed }, at);
-    return this.#pending(known, before, approval, governed, voided, at);
+    const standing = before && this.#sinceStart(known, before, at);
+    const { approval, voided } = review(rules, standing, { known, governed }, at);
+    const facts = {
+      ...{ holdingSinks: rules.holdingSinks, firstSent },
+      wasSent: (sink: string) => ports.wasSent(sink, known.occurrence),
+    };
+    const after = withSinkHolds(rules, { before: standing, after: approval }, { known, governed }, facts, at);
+    return this.#pending(known, before, after, governed, voided, at);
   }
 
   /** Told to be moot too early: what was on its way then may have been accepted after all. */

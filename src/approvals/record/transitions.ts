@@ -2,6 +2,7 @@
 
 import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
+import { isSameOwner } from '../../model/hold-owner.ts';
 import { hasWorsened } from '../../model/worsened.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
 import { isPast } from '../rules/governed-event.ts';
@@ -43,10 +44,10 @@ export function withVote(
   return settled(rules, { ...standing, votes }, matter, at);
 }
 
-/** Sets a hold, or replaces the reason of the one that this approver has; the same object where it says the same again. */
+/** Sets a hold, or replaces the reason of the one that its owner has; the same object where it says the same again. */
 export function withHold(rules: Rules, approval: EventApproval | null, matter: GovernedEvent, hold: ApprovalHold): EventApproval {
   const standing = standingOf(rules, approval, matter.known, hold.at);
-  const earlier = standing.holds.find(({ approver }) => approver === hold.approver);
+  const earlier = standing.holds.find((each) => isSameOwner(each, hold));
   if (standing === approval && earlier?.reason === hold.reason && earlier.via === hold.via) return approval;
   const holds = earlier ? standing.holds.map((each) => (each === earlier ? inPlaceOf(earlier, hold) : each)) : [...standing.holds, hold];
   return withHolds(rules, { ...standing, holds }, matter, hold.at);
@@ -56,16 +57,16 @@ function inPlaceOf({ replaced, at }: ApprovalHold, hold: ApprovalHold): Approval
   return { ...hold, replaced: { times: (replaced?.times ?? 0) + 1, sinceMs: replaced?.sinceMs ?? at.wallMs } };
 }
 
-/** Takes these approvers' holds away. With the last one, a deadline that fell due decides only while NotBefore lies ahead. */
+/** Takes these holds away. With the last one, a deadline that fell due decides only while NotBefore lies ahead. */
 export function withoutHolds(
   rules: Rules,
   approval: EventApproval,
   matter: GovernedEvent,
-  holders: readonly string[],
+  isReleased: (hold: ApprovalHold) => boolean,
   at: Instant,
 ): EventApproval {
   const standing = standingOf(rules, approval, matter.known, at);
-  const holds = standing.holds.filter(({ approver }) => !holders.includes(approver));
+  const holds = standing.holds.filter((hold) => !isReleased(hold));
   const isTooLate = holds.length === 0 && standing.decision?.by === 'deadline' && isPast(matter.known.event, at.wallMs);
   return withHolds(rules, { ...standing, holds, ...(isTooLate && { decision: null }) }, matter, at);
 }
@@ -167,7 +168,7 @@ function isDecidedDryRun({ state }: EventApproval): boolean {
 }
 
 /** Votes of moot approvals, and of a dry run that is over, no longer count: the next yes starts from none. */
-function isAlive(rules: Rules, { state, isDryRun }: EventApproval): boolean {
+export function isAlive(rules: Rules, { state, isDryRun }: EventApproval): boolean {
   return !isPassedBy(state) && (!isDryRun || rules.dryRun);
 }
 

@@ -36,7 +36,7 @@ export function authorizeRelease(
   if (found.kind === 'refusal') return found;
   const { known } = found;
   const holds = context.approvalOf(known.key, known.occurrence)?.holds ?? [];
-  const standing = holds.map((hold) => hold.approver);
+  const standing = [...new Set(holds.map((hold) => hold.approver))];
   const target = holder ?? approver;
   const isOthers = holder === null ? !standing.includes(approver) && standing.length > 0 : holder !== approver;
   const isAdmin = context.isAdmin(approver);
@@ -47,8 +47,8 @@ export function authorizeRelease(
   if (meant.length === 0)
     return refusal('not-held', `${target} does not hold ${eventId}; look at GET /v1/approvals/EVENT_ID for who does.`, eventId);
   const sentMs = holder === null && isAdmin ? context.sentMs : null;
-  const holders = holds.filter((hold) => meant.includes(hold.approver) && wasThere(hold, beforeMs, sentMs)).map((hold) => hold.approver);
-  if (holders.length > 0) return { kind: 'release', known, holders };
+  const released = holds.filter((hold) => meant.includes(hold.approver) && wasThere(hold, beforeMs, sentMs));
+  if (released.length > 0) return { kind: 'release', known, holds: released };
   return refusal('changed', `What holds ${eventId} now was set after this release was sent; look at the event anew.`, eventId);
 }
 

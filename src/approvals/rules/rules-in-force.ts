@@ -10,6 +10,9 @@ export interface ApproverOptions {
   readonly admin?: boolean;
 }
 
+/** By name: sinks that hold the events that they are sent, and in whose name. */
+export type HoldingSinks = ReadonlyMap<string, string>;
+
 /** As the configuration has them. */
 export interface RulesOptions {
   /** By name, in the order of the configuration. */
@@ -19,7 +22,11 @@ export interface RulesOptions {
   readonly group: GroupOptions;
   /** Everything but the StartRequest and approval.submitted. */
   readonly dryRun: boolean;
+  /** None by default. */
+  readonly holdingSinks?: HoldingSinks;
 }
+
+const NO_SINKS: HoldingSinks = new Map();
 
 /** One for all stages, each of which asks it anew each time. */
 export class RulesInForce implements Rules {
@@ -45,6 +52,10 @@ export class RulesInForce implements Rules {
 
   get group(): GroupOptions {
     return this.#options.group;
+  }
+
+  get holdingSinks(): HoldingSinks {
+    return this.#options.holdingSinks ?? NO_SINKS;
   }
 
   get approvers(): RulesOptions['approvers'] {

@@ -96,7 +96,7 @@ export function resultOf(
   }
   const waitingFor = waitingForOf(rules, approval, matter);
   if (state === 'held') {
-    const heldBy = approval.holds.map((hold) => hold.approver);
+    const heldBy = [...new Set(approval.holds.map((hold) => hold.approver))];
     return { eventId, state, approvedBy, heldBy, ...(waitingFor.length > 0 && { waitingFor }) };
   }
   return { eventId, state, approvedBy, ...(state === 'waiting' && { waitingFor }) };

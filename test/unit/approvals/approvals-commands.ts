@@ -8,6 +8,11 @@ const NAMES = ['web_0', 'Web_1', 'db_0'];
 const GLOBS = ['web_*', 'WEB_0', '*'];
 const IMPACTS = ['Freeze', 'Reboot', 'Terminate'];
 export const EVENT_IDS = ['Aa', 'bB'];
+/** Two that speak for one, and one of another name. */
+const DRAIN_AND_FLUSH = [
+  ['drain', 'orders'],
+  ['flush', 'orders'],
+] as const;
 const some = <T>(...values: readonly T[]) => fc.uniqueArray(fc.constantFrom(...values), { minLength: 1 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
 const seldom = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
@@ -54,9 +59,11 @@ export const config: fc.Arbitrary<OracleConfig> = fc
     ...{ orders: scope, billing: scope, policy, required },
     ...{ submit: fc.constantFrom('every' as const, 'leader' as const), members: fc.constantFrom([], ['web_1'], ['partner', 'web_0']) },
     ...{ ownName: fc.constantFrom('web_0', 'WEB_1', 'partner'), dryRun: fc.constantFrom(false, false, false, true) },
+    sinks: fc.constantFrom<readonly (readonly [string, string])[]>([], [], [['drain', 'billing']], DRAIN_AND_FLUSH),
   })
-  .map(({ orders, billing, submit, members, ...rest }) => ({
+  .map(({ orders, billing, submit, members, sinks, ...rest }) => ({
     ...rest,
+    holdingSinks: new Map(sinks),
     approvers: { orders: orders ? { scope: orders } : {}, billing: billing ? { scope: billing } : {}, ops: { admin: true } },
     group: { submit, failoverAfterMs: 20_000, members },
   }));
@@ -89,6 +96,7 @@ export const command = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ kind: fc.constantFrom('hold' as const, 'release' as const, 'hold and ask' as const), id, approver, channel }),
   },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('prepare' as const), which: fc.nat(1), seen: fc.nat(3) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('start' as const, 'unstart' as const, 'end' as const, 'hide' as const), id }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), which: fc.nat(1), inOrder: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), at: fc.constantFrom<Kill>('before', 'after') }) },

@@ -117,7 +117,9 @@ export class ApprovalsModel {
     for (const [key, { occurrence, event }] of this.#known) if (!next.has(key)) changes.push(changeOf('ended', key, occurrence, event, at));
     const commits: (() => void)[] = [];
     const isStored = this.#during('judges', () => {
-      this.#transact((transaction) => commits.push(approvals.observe(transaction, changes)));
+      const sinks = [...this.config.holdingSinks.keys()];
+      const firstSent = ({ phase }: EventChange) => (phase === 'scheduled' ? sinks : []);
+      this.#transact((transaction) => commits.push(approvals.observe(transaction, changes, firstSent)));
     });
     if (!isStored) {
       this.#reopened();
@@ -154,6 +156,28 @@ export class ApprovalsModel {
     this.#reopened();
     await this.time.advance(0);
     if (channel === 'http' && isStored) this.#compareAnswer(verdict, said);
+  }
+
+  /** A sink's delivery of this CloudEvent has gone well: it is stored with the yes of its approver, or both are not. */
+  async prepare(sink: string, approver: string, seenId: string): Promise<void> {
+    const seen = this.store.journal.seen(seenId);
+    if (seen === null) return;
+    this.tick();
+    const before = this.store.settled.length;
+    const starts = [{ key: seen.key, seen }];
+    const command = { approver, isShared: false, via: null, sentMs: null, holds: [], releases: [], starts };
+    const verdict = this.oracle.verdictOf(command);
+    const failed = () => this.store.published.filter(({ phase, reason }) => phase === 'failed' && reason === verdict).length;
+    const failedBefore = failed();
+    const isStored = this.#during('commands', () => {
+      const { approvals } = this.#process;
+      approvals.settle({ sink, approver }, [{ seq: ++this.#messages, result: 'accepted', approves: seenId }], this.time.wallMs());
+    });
+    if (isStored && verdict === null) this.oracle.prepared(sink, command, this.time.wallMs());
+    assert.equal(this.store.settled.length - before, Number(isStored), 'the delivery is stored with what it says');
+    if (verdict !== null) assert.equal(failed() - failedBefore, Number(isStored), 'a refused yes is told');
+    this.#reopened();
+    await this.time.advance(0);
   }
 
   /** A process ends, by kill -9 or in order, and one with this configuration begins. */
@@ -405,7 +429,11 @@ export class ApprovalsModel {
     assert.equal(entry?.occurrence, occurrence);
     const memory = this.#process.approvals.approvalOf(key, occurrence);
     if (memory !== null) assert.deepEqual(onDisk(memory), stored && onDisk(stored), `${key} in memory and on disk`);
-    assert.deepEqual((stored?.holds ?? []).map(({ approver }) => approver).sort(), [...entry.holds.keys()].sort(), `holds of ${key}`);
+    assert.deepEqual(
+      (stored?.holds ?? []).map(({ approver }) => approver).sort(),
+      [...entry.holds.values()].map(({ approver }) => approver).sort(),
+      `holds of ${key}`,
+    );
     const isPlain = stored !== undefined && !['moot', 'unknown'].includes(stored.state) && stored.isDryRun === this.config.dryRun;
     const votes = stored?.votes.map(({ approver, isShared }) => `${approver} ${isShared}`);
     if (isPlain)

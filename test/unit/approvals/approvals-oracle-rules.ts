@@ -31,6 +31,8 @@ export interface OracleConfig {
   readonly group: { readonly submit: 'every' | 'leader'; readonly failoverAfterMs: number; readonly members: readonly string[] };
   readonly ownName: string;
   readonly dryRun: boolean;
+  /** By name: sinks that hold what they are sent, which is every event here, and for whom. */
+  readonly holdingSinks: ReadonlyMap<string, string>;
 }
 
 export interface OracleRuling {

@@ -20,6 +20,7 @@ export interface OracleVote {
 
 /** An occurrence that has not ended. */
 interface OracleHold {
+  readonly approver: string;
   readonly via: string | null;
   /** By HTTP when it arrived. */
   readonly setMs: number;
@@ -37,7 +38,7 @@ export interface OracleEntry {
   /** Fell due while nothing could be stored: the next document decides. */
   isDueLate: boolean;
   votes: OracleVote[];
-  /** By approver: over which channel it was set, and when it was sent. */
+  /** By approver, or by `sink NAME` where a sink speaks for one: over which channel it was set, and when it was sent. */
   holds: Map<string, OracleHold>;
   by: 'quorum' | 'policy' | 'deadline' | null;
   /** Since when it has been decided and held by nobody. */
@@ -123,10 +124,13 @@ export class Oracle {
   }
 
   changed(key: string, occurrence: number, event: ScheduledEvent, nowMs: number): void {
-    const entry = this.entries.get(key) ?? newEntry(key, occurrence, event);
+    const known = this.entries.get(key);
+    const entry = known ?? newEntry(key, occurrence, event);
     this.entries.set(key, entry);
     entry.event = event;
     entry.isListed = true;
+    // Every sink is sent every change.
+    if (known === undefined && event.eventStatus === 'Scheduled') this.#holdBySinks(entry, null, nowMs);
     this.#judge(entry, nowMs);
   }
 
@@ -179,11 +183,18 @@ export class Oracle {
     for (const key of holds) {
       this.#change(key, nowMs, (entry) => {
         const isSame = entry.holds.get(approver)?.via === via && this.#counts(entry);
-        if (!isSame) entry.holds.set(approver, { via, setMs: sentMs ?? nowMs });
+        if (!isSame) entry.holds.set(approver, { approver, via, setMs: sentMs ?? nowMs });
       });
     }
     for (const key of releases) this.#release(key, command, nowMs);
     for (const { key, seen } of starts) this.#vote(key, approver, { isShared, hasSeen: seen !== undefined }, nowMs);
+  }
+
+  /** A sink has done its part for what it saw: the yes of its approver, and its own hold is over. */
+  prepared(sink: string, command: OracleCommand, nowMs: number): void {
+    this.apply(command, nowMs);
+    const key = command.starts[0]?.key ?? '';
+    if (this.entries.get(key)?.ruling && this.entries.get(key)?.holds.has(`sink ${sink}`)) this.#lift(key, [`sink ${sink}`], nowMs);
   }
 
   /** A StartRequest is made: what it breaks, or null. */
@@ -248,6 +259,14 @@ export class Oracle {
     if (!isSame) Object.assign(entry, { dueMs, isDueOver: dueMs === null || dueMs <= nowMs, isDueLate: false });
     entry.ruling = ruling;
     if (entry.outcome === 'submitted') return;
+    const voters = entry.votes.map(({ approver }) => approver);
+    this.#judgeVotes(entry, ruling, nowMs);
+    this.#keepSinkHolds(entry, voters, nowMs);
+  }
+
+  /** Votes and rules, whoever holds. */
+  #judgeVotes(entry: OracleEntry, ruling: OracleRuling, nowMs: number): void {
+    const { event } = entry;
     if (!this.#counts(entry)) {
       const isDecided = ruling.then === 'approve' && (this.config.dryRun || !entry.isSpent || entry.holds.size > 0);
       // What lies there waits for the next yes, or for another dry run.
@@ -264,6 +283,31 @@ export class Oracle {
     entry.votes = standing;
     if (entry.outcome === 'failed' && standing.length > 0 && entry.by === 'quorum' && ruling.then !== 'approve') return;
     this.#settle(entry, nowMs);
+  }
+
+  /** Sinks that are no more hold nothing; where a yes counts no more, the sinks of its approver hold again. */
+  #keepSinkHolds(entry: OracleEntry, voters: readonly string[], nowMs: number): void {
+    const { holdingSinks } = this.config;
+    const gone = [...entry.holds].filter(
+      ([owner, { approver }]) => owner.startsWith('sink ') && holdingSinks.get(owner.slice(5)) !== approver,
+    );
+    if (gone.length > 0)
+      this.#lift(
+        entry.key,
+        gone.map(([owner]) => owner),
+        nowMs,
+      );
+    const counting = this.#counts(entry) ? entry.votes.map(({ approver }) => approver) : [];
+    const lost = voters.filter((approver) => !counting.includes(approver));
+    if ([...holdingSinks.values()].some((approver) => lost.includes(approver)))
+      this.#change(entry.key, nowMs, () => this.#holdBySinks(entry, lost, nowMs));
+  }
+
+  /** Those of these approvers; null: all. */
+  #holdBySinks({ event, holds }: OracleEntry, approvers: readonly string[] | null, nowMs: number): void {
+    if (event.eventType === 'SpotRebalanceRecommendation') return;
+    for (const [sink, approver] of this.config.holdingSinks)
+      if (approvers?.includes(approver) ?? true) holds.set(`sink ${sink}`, { approver, via: null, setMs: nowMs });
   }
 
   /** Not what was said before it started, or in a dry run that is over. */
@@ -318,8 +362,13 @@ export class Oracle {
   }
 
   #release(key: string, command: OracleCommand, nowMs: number): void {
+    const entry = this.entries.get(key);
+    if (entry) this.#lift(key, this.#lifted(command, entry), nowMs);
+  }
+
+  #lift(key: string, owners: readonly string[], nowMs: number): void {
     this.#change(key, nowMs, (entry) => {
-      for (const holder of this.#lifted(command, entry)) entry.holds.delete(holder);
+      for (const owner of owners) entry.holds.delete(owner);
       const isPast = entry.event.notBefore !== null && Date.parse(entry.event.notBefore) <= nowMs;
       if (entry.holds.size === 0 && entry.by === 'deadline' && isPast) Object.assign(entry, { by: null, sinceMs: null, fellDue: null });
     });
@@ -375,7 +424,8 @@ export class Oracle {
   #releaseVerdict({ approver, sentMs }: OracleCommand, key: string): OracleVerdict {
     const found = this.#find(key, sentMs);
     if (typeof found === 'string') return found;
-    if (found.holds.has(approver)) return this.#lifted({ approver, sentMs }, found).length > 0 ? null : 'changed';
+    if ([...found.holds.values()].some((hold) => hold.approver === approver))
+      return this.#lifted({ approver, sentMs }, found).length > 0 ? null : 'changed';
     if (found.holds.size === 0) return 'not-held';
     if (!this.#isAdmin(approver)) return 'forbidden';
     return this.#lifted({ approver, sentMs }, found).length > 0 ? null : 'changed';
@@ -387,7 +437,8 @@ export class Oracle {
 
   /** The approver's own hold, else all: by an admin's message none that was set after it was sent. */
   #lifted({ approver, sentMs }: Pick<OracleCommand, 'approver' | 'sentMs'>, { holds }: OracleEntry): readonly string[] {
-    const meant = holds.has(approver) ? [approver] : [...holds.keys()];
+    const own = [...holds].filter(([, hold]) => hold.approver === approver).map(([owner]) => owner);
+    const meant = own.length > 0 ? own : [...holds.keys()];
     const isLate = (holder: string) => sentMs !== null && this.#isAdmin(approver) && (holds.get(holder)?.setMs ?? 0) > sentMs;
     return meant.filter((holder) => !isLate(holder));
   }

@@ -43,10 +43,10 @@ export interface Surroundings
 
 /** A bridge over this store; `surroundings` is asked as long as it lives. */
 export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps, surroundings: Surroundings): Process {
-  const { approvers, required, policy, group, dryRun, ownName } = config;
+  const { approvers, required, policy, group, dryRun, ownName, holdingSinks } = config;
   const deps: Deps = { ...time, after: (delayMs, run) => time.after(delayMs, () => !process.isDead && run()) };
   const approvals = new Approvals({
-    ...{ approvers, required, policy, group, dryRun, deps },
+    ...{ approvers, required, policy, group, dryRun, holdingSinks, deps },
     isShared: (source) => source === 'topic',
     logger: pino({ level: 'silent' }),
     store: {
@@ -62,6 +62,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
       lastGoodAt: () => surroundings.lastGoodAt(),
       room: (reads) => surroundings.room(reads),
       isBlind: () => surroundings.isBlind(),
+      wasSent: (sink) => holdingSinks.has(sink),
       ownName: () => ownName,
       observerId: () => ownName.toLowerCase(),
       read: async (signal) => {

@@ -64,6 +64,7 @@ class World {
       read: (signal: AbortSignal) => this.source.read(signal),
       room: (reads: number) => this.source.rate.room(reads),
       post: (eventIds: readonly string[], signal: AbortSignal) => this.source.post(eventIds, signal),
+      wasSent: () => false,
       ownName: () => null,
       observerId: () => 'a',
     };

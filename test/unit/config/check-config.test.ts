@@ -95,7 +95,9 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'no token',
     'approvals: { approvers: { a: {} } }',
-    ['approvals.approvers.a: needs a token, a certificate, a subject, or a source in approvals.sources with approver: a'],
+    [
+      'approvals.approvers.a: needs a token, a certificate, a subject, a source in approvals.sources with approver: a, or a sink with approve: a',
+    ],
   ],
   [
     'two ways to give the tokens of an approver',

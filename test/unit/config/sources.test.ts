@@ -141,7 +141,7 @@ const FAULTY: readonly [what: string, approvers: string, sources: string, faults
 ];
 
 function silent(name: string): string {
-  return `approvals.approvers.${name}: needs a token, a certificate, a subject, or a source in approvals.sources with approver: ${name}`;
+  return `approvals.approvers.${name}: needs a token, a certificate, a subject, a source in approvals.sources with approver: ${name}, or a sink with approve: ${name}`;
 }
 
 for (const [what, approvers, sources, faults] of FAULTY) {

@@ -1,0 +1,65 @@
+// A yes of a sink, events that it is sent, votes that count no more → its holds (behaviour 10.6).
+import type { ApprovalHold, ApprovalOrigin, EventApproval } from '../../model/approvals.ts';
+import type { Instant } from '../../model/events.ts';
+import { isSameOwner, sinkOf, viaSink } from '../../model/hold-owner.ts';
+import type { GovernedEvent } from '../rules/governed-event.ts';
+import { isOnlyAdvice } from '../rules/policy.ts';
+import type { Rules } from '../rules/quorum.ts';
+import type { HoldingSinks } from '../rules/rules-in-force.ts';
+import { isAlive, isPosted, withHold, withoutHolds, withVote } from './transitions.ts';
+
+export interface SinkHoldFacts {
+  readonly holdingSinks: HoldingSinks;
+  /** Sinks that are sent the event for the first time, by the change that is looked at. */
+  readonly firstSent: readonly string[];
+  readonly wasSent: (sink: string) => boolean;
+}
+
+/** The sink has done its part: a yes in the name of its approver, who has seen the event, and its own hold is over. */
+export function withPrepared(
+  rules: Rules,
+  approval: EventApproval | null,
+  matter: GovernedEvent,
+  origin: ApprovalOrigin,
+  at: Instant,
+): EventApproval {
+  const voted = withVote(rules, approval, matter, { ...origin, hasSeen: true }, at);
+  const isOwn = (hold: ApprovalHold) => isSameOwner(hold, origin);
+  return voted.holds.some(isOwn) ? withoutHolds(rules, voted, matter, isOwn, at) : voted;
+}
+
+/**
+ * The approvals with the holds of sinks as they are to be: `after` is what a review made of `before`. Nothing that was submitted can be held
+ * any more.
+ */
+export function withSinkHolds(
+  rules: Rules,
+  { before, after }: { readonly before: EventApproval | null; readonly after: EventApproval | null },
+  matter: GovernedEvent,
+  { holdingSinks, firstSent, wasSent }: SinkHoldFacts,
+  at: Instant,
+): EventApproval | null {
+  if (after !== null && isPosted(after.state)) return after;
+  const isStale = (hold: ApprovalHold) => isOfNoSink(hold, holdingSinks);
+  const kept = after?.holds.some(isStale) ? withoutHolds(rules, after, matter, isStale, at) : after;
+  if (isOnlyAdvice(matter.known.event)) return kept;
+  const lost = lostVoters(rules, before, after);
+  const preparing = [...holdingSinks].filter(([sink, approver]) => firstSent.includes(sink) || (lost.has(approver) && wasSent(sink)));
+  return preparing.reduce((approval, [sink, approver]) => withHold(rules, approval, matter, holdBy(sink, approver, at)), kept);
+}
+
+/** Its sink is no more, or holds no more in this name: nothing would release it. */
+function isOfNoSink(hold: ApprovalHold, holdingSinks: HoldingSinks): boolean {
+  const sink = sinkOf(hold);
+  return sink !== null && holdingSinks.get(sink) !== hold.approver;
+}
+
+/** Whose yes counted and counts no more. */
+function lostVoters(rules: Rules, before: EventApproval | null, after: EventApproval | null): ReadonlySet<string> {
+  const counting = new Set(after !== null && isAlive(rules, after) ? after.votes.map(({ approver }) => approver) : []);
+  return new Set((before?.votes ?? []).map(({ approver }) => approver).filter((approver) => !counting.has(approver)));
+}
+
+function holdBy(sink: string, approver: string, at: Instant): ApprovalHold {
+  return { approver, via: viaSink(sink), isShared: false, reason: `sink ${sink} prepares`, at, sentMs: null, replaced: null };
+}

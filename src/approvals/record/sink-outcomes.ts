@@ -1,0 +1,63 @@
+// Outcomes of a sink's deliveries → stored, with the yes of its approver in the same transaction.
+import type { Settlement } from '../../model/deliveries.ts';
+import { viaSink } from '../../model/hold-owner.ts';
+import type { Deps } from '../../time/clock.ts';
+import type { ApprovalPorts } from '../ports.ts';
+import type { Refusal } from '../requests/answer.ts';
+import type { ApprovalCommand } from '../requests/approval-command.ts';
+import type { Checked } from '../requests/check.ts';
+import type { StartRequest } from '../requests/start-requests.ts';
+import type { ApprovalStore } from '../store.ts';
+import { refusedChange } from './approval-change.ts';
+import type { Commands } from './commands.ts';
+
+/** A sink that speaks for an approver. */
+export interface SpeakingSink {
+  readonly sink: string;
+  readonly approver: string;
+}
+
+export interface SinkOutcomesParts {
+  readonly store: Pick<ApprovalStore, 'journal'>;
+  readonly ports: Pick<ApprovalPorts, 'events' | 'observerId'>;
+  readonly deps: Deps;
+  readonly commands: Commands;
+  /** The checks of a request that is made now. */
+  readonly check: (approver: string, request: StartRequest) => readonly Checked[] | Refusal;
+  readonly denied: (approver: string, refused: Refusal, sink: string) => void;
+}
+
+export class SinkOutcomes {
+  readonly #parts: SinkOutcomesParts;
+
+  constructor(parts: SinkOutcomesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * All of it in one transaction; a yes that is refused leaves its delivery accepted, and is told.
+   * @throws BridgeError BRIDGE_STORE_*, and then nothing is stored
+   */
+  settle({ sink, approver }: SpeakingSink, settlements: readonly Settlement[], atMs: number): void {
+    const { store, ports, deps, commands, denied } = this.#parts;
+    const judged = settlements.flatMap((settlement) => this.#judged(approver, settlement));
+    const refused = judged.filter((act) => act.kind === 'refusal');
+    const acts = judged.filter((act) => act.kind !== 'refusal');
+    const origin = { approver, via: viaSink(sink), isShared: false };
+    commands.record(origin, acts, (transaction) => {
+      const failed = refused.map(({ eventId = '', type }) => refusedChange({ approver, eventId, reason: type }, { store, ports, deps }));
+      if (failed.length > 0) transaction.publish(failed);
+      transaction.settle(sink, settlements, atMs);
+    });
+    for (const each of refused) denied(approver, each, sink);
+  }
+
+  #judged(approver: string, settlement: Settlement): readonly (ApprovalCommand | Refusal)[] {
+    const id = settlement.result === 'accepted' ? settlement.approves : undefined;
+    const seen = id === undefined ? null : this.#parts.store.journal.seen(id);
+    if (id === undefined || seen === null) return [];
+    const checked = this.#parts.check(approver, { eventId: seen.event.eventId, key: seen.key, seen: [id] });
+    if ('kind' in checked) return [checked];
+    return checked.flatMap(({ kind, known }) => (kind === 'started' ? [] : [{ kind: 'prepared', known }]));
+  }
+}

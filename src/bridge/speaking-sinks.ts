@@ -1,0 +1,56 @@
+// Configured sinks → those that speak for an approver, and how what they say is stored.
+import type { SinkApprover } from '../../adapters/adapter.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import type { Config, SinkConfig } from '../config/config.ts';
+import type { LaneStore } from '../delivery/lane.ts';
+import { BridgeError } from '../errors.ts';
+import type { Queue } from '../outbox/queue.ts';
+
+/** For whom a sink speaks; null where for nobody. */
+export function sinkApprover({ adapter, options }: Pick<SinkConfig, 'adapter' | 'options'>): SinkApprover | null {
+  return adapter.approverOf?.(options) ?? null;
+}
+
+/** The sinks that hold the events that they are sent, each with its approver. */
+export function holdingSinks({ sinks }: Pick<Config, 'sinks'>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(sinks).flatMap(([name, sink]) => {
+      const approver = sinkApprover(sink);
+      return approver?.holds ? [[name, approver.name] as const] : [];
+    }),
+  );
+}
+
+export interface SpeakingParts {
+  readonly queue: Queue;
+  /** Null until it is known which VM this is. */
+  readonly approvals: () => Pick<Approvals, 'settle'> | null;
+}
+
+/** The store of a lane whose acceptances may be the yes of `approver`: both are stored in one transaction (behaviour 10.5). */
+export function speakingStore(approver: string, { queue, approvals }: SpeakingParts): LaneStore {
+  return {
+    queued: (...asked) => queue.queued(...asked),
+    queuedByUrgency: (...asked) => queue.queuedByUrgency(...asked),
+    queuedBefore: (...asked) => queue.queuedBefore(...asked),
+    overtaken: (...asked) => queue.overtaken(...asked),
+    retirement: (sink) => queue.retirement(sink),
+    retire: (sink, retirement) => queue.retire(sink, retirement),
+    requests: (sink) => queue.requests(sink),
+    saveRequests: (sink, requests) => queue.saveRequests(sink, requests),
+    settle: (sink, settlements, atMs) => {
+      if (settlements.every((each) => each.result !== 'accepted' || each.approves === undefined)) {
+        queue.settle(sink, settlements, atMs);
+        return;
+      }
+      const open = approvals();
+      if (open === null) throw tooEarly(sink, approver);
+      open.settle({ sink, approver }, settlements, atMs);
+    },
+  };
+}
+
+function tooEarly(sink: string, approver: string): BridgeError {
+  const message = `what sink ${sink} did is a yes of ${approver}, which can be recorded once it is known which VM this is; it waits until then`;
+  return new BridgeError('BRIDGE_APPROVALS_EARLY', message);
+}
