@@ -144,7 +144,7 @@ function memoryAdapter(side: FarSide, limits: Adapter['limits'], killed: AbortSi
       });
       return outcomes;
     },
-    close: () => side.close(),
+    close: () => (killed.aborted ? undefined : side.close()),
   };
 }
 
