@@ -21,10 +21,10 @@ import { now } from './time/clock.ts';
 
 /** What was left over goes out once the VM is identified, or after this time: late is worse than the rare rows of a copied disk. */
 const LANES_WAIT_MS = 5000;
-/** For running deliveries at the end; with what is closed behind them it makes less than 10 s. */
+/** For running deliveries at the end; with what is closed behind them it makes less than 10 s, and 16 s where an adapter has longer to close. */
 const GRACE_MS = 8000;
 
-/** A running bridge. Its disposal stops polling, lets running deliveries end, 10 s at most, and closes everything. */
+/** A running bridge. Its disposal stops polling, lets running deliveries end, and closes everything: 10 s at most, 16 s with adapters that have longer to close. */
 export interface Bridge extends AsyncDisposable {
   /** `http://HOST:PORT`, `https://` with `http.tls`. */
   readonly url: string;

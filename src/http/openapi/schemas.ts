@@ -173,7 +173,7 @@ const ANSWERS: Node = {
       at: time,
       step: { enum: APPROVAL_STEPS },
       approver: textOrNull,
-      via: { ...textOrNull, description: '`token`, `certificate`, `jwt` or `source:NAME`.' },
+      via: { ...textOrNull, description: '`token`, `certificate`, `jwt`, `source:NAME` or `sink:NAME`.' },
       policy: rule,
       status: { type: ['integer', 'string', 'null'], description: 'What the metadata service answered.' },
       reason: textOrNull,

@@ -159,3 +159,11 @@ test('the JSON Schema takes what the configuration takes, and refuses unknown ty
   ])
     assert.equal(accepts(parse(approvals(OPS, bad))), false, bad);
 });
+
+test('an approver who speaks by a sink alone needs nothing else, and a sink speaks for nobody who is not listed', () => {
+  const text = (approve: string) =>
+    `{ version: 1, approvals: { approvers: { node: {} } }, sinks: { drain: { type: memory, approve: ${approve}, hold: true } } }`;
+  assert.deepEqual(Object.keys(configOf(text('node'), AROUND).approvals.approvers), ['node']);
+  const [unlisted, silenced] = faultsOf(text('nod'), AROUND);
+  assert.deepEqual([unlisted, silenced].map((fault) => fault?.split(':')[0]).sort(), ['approvals.approvers.node', 'sinks.drain.approve']);
+});
