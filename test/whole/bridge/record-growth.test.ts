@@ -43,7 +43,7 @@ function fixture(t: TestContext): Fixture {
         lastGoodAt: () => null,
         isBlind: () => false,
         wasSent: () => false,
-      ownName: () => null,
+        ownName: () => null,
       },
       ...{ observerId: () => 'one', read: async () => {}, post: async () => ({ kind: 'accepted' }) },
       room: () => ({ posts: 1, inMs: 0 }),
