@@ -33,6 +33,8 @@ export interface AdapterDeps extends Deps {
   readonly notes: DeliveryNotes;
   /** What relative paths of the options start from: the folder of the configuration. */
   readonly directory: string;
+  /** The environment of the process, of which a program that is started inherits a little. Never hand it on whole: it may hold secrets. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Where data goes; the process's own standard output outside tests. */
   readonly stdout: Writable;
 }
@@ -59,6 +61,8 @@ export interface AdapterDefinition<Options> {
   approverOf?(options: Options): SinkApprover | null;
   /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4): `overtaken` aborts then. */
   cancels?(options: Options): boolean;
+  /** `check` of its adapters looks at this machine alone, so that the verb `check` does it without `--connect`, too, and warns. */
+  readonly isLocal?: true;
   /** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
   create(options: Options, deps: AdapterDeps): Adapter;
   /** Where approvals can come from, for brokers. */

@@ -2,10 +2,9 @@
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
 import { BridgeError } from '../errors.ts';
 import type { ApprovalOrigin, EventApproval, RecordRange } from '../model/approvals.ts';
-import type { Settlement } from '../model/deliveries.ts';
 import type { EventChange } from '../model/events.ts';
 import { Inbox, type MessageOrigin } from './inbox/inbox.ts';
-import { SinkOutcomes, type SpeakingSink } from './record/sink-outcomes.ts';
+import { SinkOutcomes } from './record/sink-outcomes.ts';
 import {
   type ApprovalAnswer,
   type ApprovalResult,
@@ -154,8 +153,8 @@ export class Approvals implements AsyncDisposable {
    * What became of deliveries to a sink, with the yes of its approver where one is (behaviour 10.5), in one transaction; also while the bridge
    * is stopping. @throws BridgeError BRIDGE_STORE_*, and then nothing is stored
    */
-  settle(from: SpeakingSink, settlements: readonly Settlement[], atMs: number): void {
-    this.#sinkOutcomes.settle(from, settlements, atMs);
+  settle(...outcomes: Parameters<SinkOutcomes['settle']>): void {
+    this.#sinkOutcomes.settle(...outcomes);
   }
 
   /** Resolves once a document that this process read has been handled. */

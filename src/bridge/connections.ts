@@ -39,6 +39,14 @@ export function checkConnections(config: Config, parts: ReachParts): AsyncIterab
   return reach(config, adapters, parts);
 }
 
+/** Of the sinks whose check looks at this machine alone. */
+export async function checkLocally(config: Config, parts: ReachParts): Promise<readonly Finding[]> {
+  const local = Object.entries(config.sinks).filter(([, { adapter }]) => adapter.isLocal);
+  const reached: Finding[] = [];
+  for (const [name] of local) reached.push(await reachOne([`sinks.${name}`, createAdapter(name, config, parts)], parts));
+  return reached;
+}
+
 type Named = readonly [name: string, checked: Pick<Adapter | ApprovalSource, 'check'> & AsyncDisposable];
 
 /** Stands for the VM while its name is unknown. */
@@ -55,19 +63,23 @@ async function* reach(config: Config, adapters: readonly Named[], parts: ReachPa
   if (metadata.error !== null && endpoint !== 'discover') yield* await networkFindings(endpoint, machine);
   let isReached = metadata.error === null;
   if (config.approvals.jwt !== null) yield { name: 'approvals.jwt', error: await keySetError(config.approvals.jwt, parts), found: null };
-  for (const [name, checked] of [...adapters, ...sourcesOf(config, parts, metadata.observerId)]) {
-    try {
-      const found = await checked.check(parts.signal);
-      yield { name, error: null, found };
-    } catch (error) {
-      parts.signal.throwIfAborted();
-      isReached = false;
-      yield { name, error: messageOf(error), found: null };
-    } finally {
-      await checked[Symbol.asyncDispose]();
-    }
+  for (const named of [...adapters, ...sourcesOf(config, parts, metadata.observerId)]) {
+    const finding = await reachOne(named, parts);
+    isReached &&= finding.error === null;
+    yield finding;
   }
   if (!isReached) yield* proxyFindings(env);
+}
+
+async function reachOne([name, checked]: Named, { signal }: ReachParts): Promise<Finding> {
+  try {
+    return { name, error: null, found: await checked.check(signal) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { name, error: messageOf(error), found: null };
+  } finally {
+    await checked[Symbol.asyncDispose]();
+  }
 }
 
 /** Null where there are keys. */

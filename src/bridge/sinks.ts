@@ -210,8 +210,8 @@ export function createAdapter(
 ): ManagedAdapter {
   const sink = config.sinks[name];
   if (sink === undefined) throw new RangeError(`no sink ${name}`);
-  const { adapter, options, directory } = sink;
-  return manageAdapter(adapter.create(options, { ...deps, name, logger, stdout, memory, notes, directory }), name);
+  const { adapter, options, directory, env } = sink;
+  return manageAdapter(adapter.create(options, { ...deps, name, logger, stdout, memory, notes, directory, env }), name);
 }
 
 const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };

@@ -36,16 +36,17 @@ export function speakingStore(approver: string, { queue, approvals }: SpeakingPa
     overtaken: (...asked) => queue.overtaken(...asked),
     retirement: (sink) => queue.retirement(sink),
     retire: (sink, retirement) => queue.retire(sink, retirement),
+    record: (sink) => queue.record(sink),
     requests: (sink) => queue.requests(sink),
     saveRequests: (sink, requests) => queue.saveRequests(sink, requests),
-    settle: (sink, settlements, atMs) => {
+    settle: (sink, settlements, atMs, error) => {
       if (settlements.every((each) => each.result !== 'accepted' || each.approves === undefined)) {
-        queue.settle(sink, settlements, atMs);
+        queue.settle(sink, settlements, atMs, error);
         return;
       }
       const open = approvals();
       if (open === null) throw tooEarly(sink, approver);
-      open.settle({ sink, approver }, settlements, atMs);
+      open.settle({ sink, approver }, settlements, atMs, error);
     },
   };
 }

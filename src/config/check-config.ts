@@ -138,8 +138,8 @@ function inEntry(at: Path, faults: readonly OptionFault[]): Fault[] {
 
 function sinkConfig({ name, type, definition, common, options, written }: ReadSink, around: Surroundings): [string, SinkConfig][] {
   if (!common) return [];
-  const { directory } = around;
-  return [[name, { type, adapter: definition, options, directory, ...common, fingerprint: fingerprint(written, around) }]];
+  const { directory, env } = around;
+  return [[name, { type, adapter: definition, options, directory, env, ...common, fingerprint: fingerprint(written, around) }]];
 }
 
 function sourceConfig({ name, type, definition, common, options }: ReadSource): [string, SourceConfig][] {

@@ -21,6 +21,8 @@ export interface SinkConfig extends SinkCommon {
   readonly options: unknown;
   /** What relative paths in `options` start from. */
   readonly directory: string;
+  /** The environment of the process, for adapters that start programs. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** SHA-256 in hex over all that is configured of it and the values of its secrets: another one means another configuration. */
   readonly fingerprint: string;
 }

@@ -1,11 +1,11 @@
 // An open store → the writes that one transaction may hold.
 import type { ApprovalStep, EventApproval, MessageRefusal, ReceivedMessage } from '../model/approvals.ts';
-import type { Settlement } from '../model/deliveries.ts';
 import type { Blindness, JournalEntry, KnownState } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Database } from './database.ts';
 import { tooLarge } from './errors.ts';
 import type { OpenStore } from './open-store.ts';
+import type { Queue } from './queue.ts';
 
 /** What can be written inside one transaction. */
 export interface Transaction {
@@ -25,7 +25,7 @@ export interface Transaction {
   /** Remembers that a message is settled for good; it waits no longer. */
   handleMessage(message: Pick<ReceivedMessage, 'source' | 'id'>, refusal: MessageRefusal | null, atMs: number): void;
   /** What became of deliveries of a sink. */
-  settle(sink: string, settlements: readonly Settlement[], atMs: number): void;
+  settle(...outcomes: Parameters<Queue['settleWithin']>): void;
 }
 
 /** Of `store.maxSize`, kept for what makes room: noting what was delivered, and pruning it. */
@@ -53,7 +53,7 @@ export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, 
     addSteps: (occurrence, steps) => approvals.addSteps(occurrence, steps),
     parkMessage: (message) => messages.park(message),
     handleMessage: (message, refusal, atMs) => messages.handle(message, refusal, atMs),
-    settle: (sink, settlements, atMs) => queue.settleWithin(sink, settlements, atMs),
+    settle: (...outcomes) => queue.settleWithin(...outcomes),
   };
   const result = store.database.transaction(() => {
     const done = work(transaction);

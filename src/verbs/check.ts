@@ -1,7 +1,7 @@
 // `check`: a configuration → its faults, or with --connect the far sides reached; or the schema.
 import { pino } from 'pino';
 import { ADAPTERS } from '../../adapters/index.ts';
-import { checkConnections } from '../bridge/connections.ts';
+import { checkConnections, checkLocally } from '../bridge/connections.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { formatFault } from '../schema/faults.ts';
 import { loadValidConfig } from './config.ts';
@@ -31,14 +31,13 @@ read, is a warning on standard error.
     const { options: config, warnings } = await loadValidConfig(context, file);
     for (const warning of warnings) context.tell(visibleLine(`warning: ${formatFault(warning)}`));
     const logger = pino({ level: 'silent' });
-    const connections = checkConnections(config, {
-      deps: context.deps,
-      logger,
-      stdout: context.stdout,
-      signal: context.signal,
-      env: context.env,
-    });
+    const { deps, stdout, signal, env } = context;
+    const parts = { deps, logger, stdout, signal, env };
+    const connections = checkConnections(config, parts);
     if (!context.values['connect']) {
+      for (const { name, error } of await checkLocally(config, parts)) {
+        if (error !== null) context.tell(visibleLine(`warning: ${name}: ${error}`));
+      }
       await context.print(`${file}: the configuration is valid`);
       return EXIT.fine;
     }

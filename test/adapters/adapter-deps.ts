@@ -18,6 +18,8 @@ export interface AdapterDepsOptions {
   readonly notes?: DeliveryNotes;
   /** The working directory by default. */
   readonly directory?: string;
+  /** That of this process by default. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Holds what was written last, for as many adapters as are given it: a store that outlives them. */
@@ -49,10 +51,11 @@ export function adapterDeps({
   memory = adapterMemory(),
   notes = deliveryNotes(),
   directory = '.',
+  env = process.env,
 }: AdapterDepsOptions = {}): TestDeps {
   const lines: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
   const { wallMs, elapsedMs, after, random, scheduler } = time;
-  const own = { name: 'under-test', logger, stdout, memory, notes, directory, logged: () => lines.join('') };
+  const own = { name: 'under-test', logger, stdout, memory, notes, directory, env, logged: () => lines.join('') };
   return { wallMs, elapsedMs, after, random, scheduler, ...own };
 }

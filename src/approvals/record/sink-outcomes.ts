@@ -1,5 +1,5 @@
 // Outcomes of a sink's deliveries → stored, with the yes of its approver in the same transaction.
-import type { Settlement } from '../../model/deliveries.ts';
+import type { Settlement, SinkError } from '../../model/deliveries.ts';
 import { viaSink } from '../../model/hold-owner.ts';
 import type { Deps } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
@@ -38,7 +38,7 @@ export class SinkOutcomes {
    * All of it in one transaction; a yes that is refused leaves its delivery accepted, and is told.
    * @throws BridgeError BRIDGE_STORE_*, and then nothing is stored
    */
-  settle({ sink, approver }: SpeakingSink, settlements: readonly Settlement[], atMs: number): void {
+  settle({ sink, approver }: SpeakingSink, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     const { store, ports, deps, commands, denied } = this.#parts;
     const judged = settlements.flatMap((settlement) => this.#judged(approver, settlement));
     const refused = judged.filter((act) => act.kind === 'refusal');
@@ -47,7 +47,7 @@ export class SinkOutcomes {
     commands.record(origin, acts, (transaction) => {
       const failed = refused.map(({ eventId = '', type }) => refusedChange({ approver, eventId, reason: type }, { store, ports, deps }));
       if (failed.length > 0) transaction.publish(failed);
-      transaction.settle(sink, settlements, atMs);
+      transaction.settle(sink, settlements, atMs, error);
     });
     for (const each of refused) denied(approver, each, sink);
   }
