@@ -1,6 +1,7 @@
 // The kinds of sink that the bridge knows; no other file of the program lists them.
 import type { AdapterDefinition } from './adapter.ts';
 import { azureMonitor } from './azure-monitor/azure-monitor.ts';
+import { command } from './command/command.ts';
 import { elasticsearch } from './elasticsearch/elasticsearch.ts';
 import { file } from './file/file.ts';
 import { kafka } from './kafka/kafka.ts';
@@ -26,4 +27,5 @@ export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [
   elasticsearch,
   otlp,
   azureMonitor,
+  command,
 ];

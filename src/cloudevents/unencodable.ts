@@ -4,7 +4,7 @@ import { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/deliveries.ts';
 
 /** What a far side takes. */
-type Part = 'request' | 'record' | 'message' | 'line';
+type Part = 'request' | 'record' | 'message' | 'line' | 'environment';
 
 /** What a batch's delivery was made into. */
 export interface Encoded<Made> {

@@ -1,0 +1,153 @@
+// Deliveries → runs of a program, each accepted by its exit code 0.
+import { unencodable } from '../../src/cloudevents/unencodable.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
+import { orAbort } from '../../src/time/clock.ts';
+import { Running } from '../../src/time/running.ts';
+import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
+import { type CommandPlace, cutShortFault, exitFault, stillRunsFault, timeoutFault, tooLateFault } from './command-fault.ts';
+import type { CommandOptions } from './command-options.ts';
+import { FormerRuns } from './former-runs.ts';
+import { logOutputs } from './output-log.ts';
+import { type GroupSystem, groupSystem, ProcessGroup } from './process-group.ts';
+import { Processes } from './processes.ts';
+import { ProgramSetting, type Setting } from './program-setting.ts';
+import { type EventVariables, eventVariables } from './run-environment.ts';
+import { MARK, RunNotes } from './run-notes.ts';
+import { type RunningProgram, startProgram } from './running-program.ts';
+import { type Limits, type RunEnd, supervise } from './supervise.ts';
+
+/** Above the limit of a run: ending what is left of an earlier one, and then of this one. */
+const CALL_SLACK_MS = 30_000;
+/** TERM, 5 s, KILL. */
+const CLOSE_MS = 6_000;
+const BATCH_BYTES = 1024 ** 2;
+/** What asks to prepare: a success of theirs alone is a yes, and they alone have a time before which to be ready. */
+const PREPARES: ReadonlySet<string> = new Set(['scheduled', 'updated']);
+const SUPERSEDED: Outcome = { result: 'accepted', status: 'superseded' };
+
+export class CommandAdapter implements Adapter {
+  readonly limits: AdapterLimits;
+  readonly #options: CommandOptions;
+  readonly #deps: AdapterDeps;
+  readonly #place: CommandPlace;
+  readonly #system: GroupSystem;
+  readonly #setting: ProgramSetting;
+  readonly #notes: RunNotes;
+  readonly #former: FormerRuns;
+  readonly #running = new Running();
+
+  constructor(options: CommandOptions, deps: AdapterDeps, platform: NodeJS.Platform = process.platform) {
+    const { run, timeout, concurrency } = options;
+    this.limits = { inFlight: concurrency, batch: 1, batchBytes: BATCH_BYTES, callMs: timeout + CALL_SLACK_MS, closeMs: CLOSE_MS };
+    this.#options = options;
+    this.#deps = deps;
+    this.#place = { sink: deps.name, program: run[0] as string };
+    this.#system = groupSystem(platform, new Processes(), deps.env['SystemRoot'] ?? 'C:\\Windows');
+    this.#setting = new ProgramSetting(options, deps, this.#place, platform);
+    this.#notes = new RunNotes(deps.notes, deps.random);
+    this.#former = new FormerRuns(this.#notes, this.#system, deps);
+  }
+
+  check(signal: AbortSignal): Promise<string | null> {
+    return orAbort(this.#setting.check(), signal);
+  }
+
+  deliver(batch: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
+    const runs = batch.map((delivery) => this.#running.track(this.#deliver(delivery, signal, overtaken)));
+    return orAbort(Promise.all(runs), signal);
+  }
+
+  close(): Promise<void> {
+    return this.#running.ended();
+  }
+
+  async #deliver(delivery: Delivery, stop: AbortSignal, overtaken: AbortSignal | undefined): Promise<Outcome> {
+    const event = this.#read(delivery);
+    const left = await this.#former.end(delivery.partitionKey);
+    if (left !== null) throw stillRunsFault(this.#place, left);
+    const setting = await this.#setting.now();
+    const boot = await this.#system.processes.bootId();
+    stop.throwIfAborted();
+    if (overtaken?.aborted) return SUPERSEDED;
+    const limit = this.#limitOf(delivery, event);
+    const { attempt, mark } = this.#notes.begin(delivery, boot);
+    const own = { BRIDGE_ATTEMPT: String(attempt), [MARK]: mark };
+    const program = await this.#start(delivery, { ...setting, env: { ...setting.env, ...event.variables, ...own } });
+    const group = new ProcessGroup(program.pid, this.#system, this.#deps);
+    const noted = this.#noteStart(delivery.seq, program.pid);
+    const end = await supervise(program, group, { limit, stop, overtaken }, this.#deps);
+    await noted;
+    return this.#concluded(delivery, program, end);
+  }
+
+  #read(delivery: Delivery): EventVariables {
+    try {
+      const event = eventVariables(delivery);
+      const { leftOut } = event;
+      if (leftOut.length > 0)
+        this.#deps.logger.warn(
+          { area: 'delivery', id: delivery.id, variables: leftOut },
+          'no variable can hold these fields, with NUL or over 32 KiB: they are left out',
+        );
+      return event;
+    } catch (error) {
+      throw unencodable(error, this.#place.sink, 'environment');
+    }
+  }
+
+  /** @throws BridgeError where the time for it is over */
+  #limitOf({ change }: Delivery, { notBeforeMs }: EventVariables): Limits['limit'] {
+    const { timeout, beforeStart } = this.#options;
+    if (beforeStart === undefined || notBeforeMs === null || !PREPARES.has(change)) return { ms: timeout, cause: 'timeout' };
+    const leftMs = notBeforeMs - beforeStart - this.#deps.wallMs();
+    if (leftMs <= 0) throw tooLateFault(this.#place, beforeStart);
+    return leftMs < timeout ? { ms: leftMs, cause: 'beforeStart' } : { ms: timeout, cause: 'timeout' };
+  }
+
+  async #start({ seq, bytes }: Delivery, setting: Setting): Promise<RunningProgram> {
+    try {
+      return await startProgram({ ...setting, input: bytes }, this.#deps);
+    } catch (error) {
+      this.#tryToNote(() => this.#notes.notBegun(seq));
+      throw await this.#setting.faultOf(error, setting.account);
+    }
+  }
+
+  /** What cannot be noted is found by its mark. */
+  async #noteStart(seq: number, pid: number): Promise<void> {
+    const seen = await this.#system.processes.one(pid);
+    this.#tryToNote(() => this.#notes.started(seq, pid, seen?.startedAt ?? null));
+  }
+
+  #over(seq: number): void {
+    this.#tryToNote(() => this.#notes.over(seq));
+  }
+
+  #tryToNote(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.#deps.logger.debug({ area: 'delivery', err: error }, 'what became of a run cannot be noted');
+    }
+  }
+
+  #concluded(delivery: Delivery, program: RunningProgram, end: RunEnd): Outcome {
+    if (end.isGone) this.#over(delivery.seq);
+    const outcome = this.#judge(delivery, end);
+    const isAccepted = !(outcome instanceof Error);
+    if (isAccepted) this.#notes.dismiss(delivery.seq);
+    const logged = program.outputs.then((outputs) => logOutputs(outputs, end.exit?.code === 0, delivery.id, this.#deps.logger));
+    if (end.exit !== null) void this.#running.track(logged);
+    return outcome;
+  }
+
+  #judge({ change }: Delivery, { exit, cause, isGone }: RunEnd): Outcome {
+    const { timeout, beforeStart = 0, approve } = this.#options;
+    if (cause === 'overtaken') return SUPERSEDED;
+    if (cause === 'beforeStart') return cutShortFault(this.#place, beforeStart, isGone);
+    if (cause !== null || exit === null) return timeoutFault(this.#place, timeout, isGone);
+    const fault = exitFault(exit, this.#place);
+    if (fault !== null) return fault;
+    return approve !== undefined && PREPARES.has(change) ? { result: 'accepted', approves: true } : 'accepted';
+  }
+}

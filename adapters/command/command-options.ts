@@ -1,0 +1,130 @@
+// Configuration of a command sink → checked options, and what their secrets show.
+import { posix, win32 } from 'node:path';
+import * as v from 'valibot';
+import { duration, durationBetween, name, secret, wholeNumber } from '../../src/schema/pieces.ts';
+import { reveal, type Secret } from '../../src/secrets/secret.ts';
+import type { OptionFault, SinkApprover } from '../adapter.ts';
+import { batchFault, isBatchFile } from './command-line.ts';
+
+const LONGEST = '24h';
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const OURS = /^(CE|EVENT|BRIDGE)_/i;
+const NO_NUL = 'must not hold a NUL character';
+const NO_PROGRAM = 'must be the absolute path of a program, or its name alone, which is looked up in PATH';
+
+const withoutNul = v.check((text: string) => !text.includes('\0'), NO_NUL);
+
+function runEntry(platform: NodeJS.Platform) {
+  const { isAbsolute } = platform === 'win32' ? win32 : posix;
+  const isName = (text: string) => !/[/\\]/.test(text) && text !== '' && text !== '.' && text !== '..';
+  return v.pipe(
+    v.array(v.pipe(v.string(), withoutNul)),
+    v.minLength(1, 'must name a program'),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed || dataset.value.length === 0) return;
+      const [program = '', ...args] = dataset.value;
+      const issue = (message: string, key: number) =>
+        addIssue({ message, path: [{ type: 'array', origin: 'value', input: dataset.value, key, value: dataset.value[key] }] });
+      if (!isAbsolute(program) && !isName(program)) issue(NO_PROGRAM, 0);
+      if (platform !== 'win32' || !isBatchFile(program)) return;
+      for (const [index, text] of [program, ...args].entries()) {
+        const fault = batchFault(text);
+        if (fault !== null) issue(fault, index);
+      }
+    }),
+    v.description('The program and its arguments, without a shell. An absolute path, or a name that is looked up in PATH.'),
+  );
+}
+
+function userEntry(platform: NodeJS.Platform) {
+  return v.pipe(
+    v.union(
+      [v.pipe(v.string(), v.regex(/^(?!-)[^\s:/\0]{1,256}$/, 'must be the name of a user, or a uid')), wholeNumber(0, 2 ** 32 - 2)],
+      'must be the name of a user, or a uid',
+    ),
+    v.check(() => platform !== 'win32', 'means nothing on Windows: run the bridge as that user'),
+    v.description('Who runs the program: a name or a uid, with its primary group, no others, and its HOME. Default: as the bridge.'),
+  );
+}
+
+const env = v.pipe(
+  v.optional(
+    v.record(
+      v.pipe(
+        v.string(),
+        v.regex(VARIABLE, 'must be the name of a variable'),
+        v.check((text) => !OURS.test(text), 'is set by the bridge: leave it out'),
+      ),
+      v.union([v.pipe(v.string(), withoutNul), secret()], 'must be text, { env: NAME } or { file: PATH }'),
+    ),
+    {},
+  ),
+  v.description('Variables for the program, beside PATH, HOME, LANG, TZ and those that tell of the event: texts or secrets.'),
+);
+
+const beforeStart = v.pipe(
+  durationBetween('0s', LONGEST, 'So long before NotBefore a run for scheduled or updated is ended; a later one is not begun.'),
+  v.description(
+    'So long before NotBefore a run for scheduled or updated is ended, and none is begun later. From 0s to 24h. Default: no such limit.',
+  ),
+);
+
+const timeout = v.pipe(
+  duration(),
+  v.check((ms) => ms >= 10 && ms <= 86_400_000, `must be between 10ms and ${LONGEST}`),
+);
+
+/** The command sink's options (behaviour 10.1), as this platform has them. */
+export function commandOptions(platform: NodeJS.Platform) {
+  return v.pipe(
+    v.strictObject({
+      type: v.pipe(v.optional(v.literal('command')), v.description('The kind of sink.')),
+      run: runEntry(platform),
+      env,
+      directory: v.exactOptional(
+        v.pipe(
+          v.string(),
+          v.check((text) => text !== '' && !text.includes('\0'), 'must be the path of a folder'),
+          v.description("Where the program runs. Relative to the configuration file. Default: the bridge's own folder."),
+        ),
+      ),
+      user: v.exactOptional(userEntry(platform)),
+      timeout: v.pipe(
+        v.optional(timeout, '10m'),
+        v.description('How long a run may take; then its process group gets TERM, after 5 s KILL. From 10ms to 24h. Default 10m.'),
+      ),
+      concurrency: v.pipe(
+        v.optional(wholeNumber(1, 64), 4),
+        v.description('How many programs run at once; for one event always one. From 1 to 64. Default 4.'),
+      ),
+      approve: v.exactOptional(
+        v.pipe(name(), v.description('The approver whose yes it is that a run for scheduled or updated ended with 0.')),
+      ),
+      hold: v.exactOptional(v.pipe(name(), v.description('Holds every other approval of the event until that yes: the name in approve.'))),
+      beforeStart: v.exactOptional(beforeStart),
+      cancel: v.pipe(
+        v.optional(v.boolean(), false),
+        v.description('true: a run whose event has since changed, started or ended is ended, and counts as accepted. Default false.'),
+      ),
+    }),
+    v.forward(
+      v.check(
+        ({ hold, approve }) => hold === undefined || hold === approve,
+        'must be the name in approve: who holds an event is who can let it go',
+      ),
+      ['hold'],
+    ),
+  );
+}
+
+export type CommandOptions = v.InferOutput<ReturnType<typeof commandOptions>>;
+
+/** What is wrong with the values of the secrets. */
+export function secretFaults({ env }: CommandOptions): readonly OptionFault[] {
+  const spoilt = Object.entries<string | Secret>(env).filter(([, value]) => reveal(value).includes('\0'));
+  return spoilt.map(([key]) => ({ key: `env.${key}`, message: NO_NUL }));
+}
+
+export function approverOf({ approve, hold }: CommandOptions): SinkApprover | null {
+  return approve === undefined ? null : { name: approve, holds: hold !== undefined };
+}

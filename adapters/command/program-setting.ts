@@ -1,0 +1,90 @@
+// What is configured of a program → how it is started on this machine, or what keeps it from that.
+import { resolve } from 'node:path';
+import type { BridgeError } from '../../src/errors.ts';
+import type { AdapterDeps } from '../adapter.ts';
+import { type Account, accountSources, findAccount } from './accounts.ts';
+import { type CommandPlace, startFault, unstartable } from './command-fault.ts';
+import { type CommandLine, commandLine } from './command-line.ts';
+import type { CommandOptions } from './command-options.ts';
+import { ownVariables, searchPath } from './run-environment.ts';
+import { type Conditions, findProgram, formatFault, startFaultOf } from './start-faults.ts';
+
+/** All that a start takes but for what its delivery says. */
+export interface Setting {
+  readonly line: CommandLine;
+  readonly env: Readonly<Record<string, string>>;
+  readonly directory: string | undefined;
+  readonly account: Account | null;
+}
+
+export class ProgramSetting {
+  readonly #options: CommandOptions;
+  readonly #deps: Pick<AdapterDeps, 'env' | 'directory'>;
+  readonly #place: CommandPlace;
+  readonly #platform: NodeJS.Platform;
+  /** Where the name in `run` leads, once that was found. */
+  #program: string | null = null;
+
+  constructor(options: CommandOptions, deps: Pick<AdapterDeps, 'env' | 'directory'>, place: CommandPlace, platform: NodeJS.Platform) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#place = place;
+    this.#platform = platform;
+  }
+
+  /** @throws BridgeError BRIDGE_COMMAND_MISCONFIGURED where PATH has no such program, it is none, or there is no such user */
+  async now(): Promise<Setting> {
+    const { run, env } = this.#options;
+    const { env: own } = this.#deps;
+    const [program, account] = [await this.#find(), await this.#account()];
+    const fault = await formatFault(program, this.#platform);
+    if (fault !== null) throw unstartable(this.#place, fault);
+    const line = commandLine(program, run.slice(1), { platform: this.#platform, env: own });
+    const variables = ownVariables(own, env, { home: account?.home ?? null, platform: this.#platform });
+    return { line, env: variables, directory: this.#directory, account };
+  }
+
+  /** Runs nothing. @throws BridgeError BRIDGE_COMMAND_MISCONFIGURED */
+  async check(): Promise<null> {
+    const [program, account] = [await this.#find(), await this.#account()];
+    const fault = await startFaultOf(program, this.#conditions(account));
+    if (fault !== null) throw unstartable(this.#place, fault);
+    return null;
+  }
+
+  /** What the system's error means: it tells a missing program, interpreter and folder by the same code. */
+  async faultOf(error: unknown, account: Account | null): Promise<BridgeError> {
+    const program = this.#program;
+    // It may have moved to another folder of PATH.
+    this.#program = null;
+    const found = program === null ? null : await startFaultOf(program, this.#conditions(account)).catch(() => null);
+    return startFault(error, found, this.#place);
+  }
+
+  async #find(): Promise<string> {
+    const { run } = this.#options;
+    const extensions = this.#platform === 'win32' ? (this.#deps.env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';') : [];
+    this.#program ??= await findProgram(run[0] as string, searchPath(this.#deps.env, this.#platform), extensions);
+    if (this.#program === null)
+      throw unstartable(this.#place, 'no folder of PATH has a program of this name: install it, or give its path in run');
+    return this.#program;
+  }
+
+  async #account(): Promise<Account | null> {
+    const { user } = this.#options;
+    if (user === undefined) return null;
+    const account = await findAccount(user, accountSources(this.#platform));
+    if (account === null) throw unstartable(this.#place, `there is no user ${user}: create it, or correct user`);
+    return account;
+  }
+
+  get #directory(): string | undefined {
+    const { directory } = this.#options;
+    return directory === undefined ? undefined : resolve(this.#deps.directory, directory);
+  }
+
+  #conditions(account: Account | null): Conditions {
+    const env = { ...this.#deps.env, ...(typeof this.#options.env['PATH'] === 'string' ? { PATH: this.#options.env['PATH'] } : {}) };
+    return { search: searchPath(env, this.#platform), directory: this.#directory, account, platform: this.#platform };
+  }
+}

@@ -1,0 +1,122 @@
+// A program, a folder and a user → what would keep the program from starting, found without it.
+import { constants } from 'node:fs';
+import { access, open, readFile, stat } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { codeOf } from '../../src/errors.ts';
+import type { Account } from './accounts.ts';
+
+/** What a program is started with. */
+export interface Conditions {
+  /** Folders for names. */
+  readonly search: readonly string[];
+  readonly directory: string | undefined;
+  readonly account: Account | null;
+  readonly platform: NodeJS.Platform;
+}
+
+/** CAP_SETGID and CAP_SETUID of capabilities(7). */
+const SWITCHES = (1n << 6n) | (1n << 7n);
+const SCRIPT_BYTES = 256;
+
+/** Where the name leads; null where no folder has such a program. @param extensions of Windows, `.EXE` among them */
+export async function findProgram(program: string, search: readonly string[], extensions: readonly string[] = []): Promise<string | null> {
+  if (isAbsolute(program)) return program;
+  for (const folder of search) {
+    for (const extension of ['', ...extensions]) {
+      const path = join(folder, `${program}${extension}`);
+      if ((await mayRun(path, null)) && (await stat(path)).isFile()) return path;
+    }
+  }
+  return null;
+}
+
+/** @param program its whole path @returns in words, with what to do; null where nothing is wrong that can be seen */
+export async function startFaultOf(program: string, { search, directory, account, platform }: Conditions): Promise<string | null> {
+  if (directory !== undefined) {
+    const folder = await statOf(directory);
+    if (!folder?.isDirectory()) return `there is no folder ${directory}: make it, or correct directory`;
+    if (!(await mayRun(directory, account)))
+      return `the folder ${directory} may not be entered by ${whoOf(account)}: let it, or correct directory`;
+  }
+  if (account !== null && !(await maySwitchTo(account, platform)))
+    return `the bridge may not run programs as ${account.name}: run the bridge as root, or with CAP_SETUID and CAP_SETGID, or leave user out`;
+  const file = await statOf(program);
+  if (file === null) return 'there is no such file: install it, or correct run';
+  if (!file.isFile()) return 'it is no file: correct run';
+  if (!(await mayRun(program, account))) return `${whoOf(account)} has no right to execute it: chmod it, or correct run or user`;
+  if (platform === 'win32') return null;
+  return (await formatFault(program, platform)) ?? interpreterFault(program, search);
+}
+
+/**
+ * What the kernel would not start. The C library then hands it to a shell, as the script that it is not: an empty file would be a success.
+ */
+export async function formatFault(program: string, platform: NodeJS.Platform): Promise<string | null> {
+  if (platform !== 'linux') return null;
+  const beginning = await beginningOf(program);
+  if (beginning === null || beginning.startsWith('#!') || beginning.startsWith('\x7fELF')) return null;
+  return 'it is neither a program of this machine nor a script whose first line is #! with its interpreter: correct it';
+}
+
+/** Of a script. Its first line is read as the kernel does; `/usr/bin/env NAME` leads to NAME. */
+async function interpreterFault(program: string, search: readonly string[]): Promise<string | null> {
+  const [, interpreter = '', argument] = /^#![ \t]*([^ \t\n]+)[ \t]*([^ \t\n]*)/.exec((await beginningOf(program)) ?? '') ?? [];
+  if (interpreter === '') return null;
+  if (interpreter.endsWith('\r'))
+    return 'its first line ends as lines of Windows do, so its interpreter is not found: convert its line ends';
+  if ((await statOf(interpreter)) === null) return `its interpreter ${interpreter} is not there: install it, or correct the first line`;
+  if (!(await mayRun(interpreter, null))) return `its interpreter ${interpreter} may not be executed: correct the first line`;
+  if (!interpreter.endsWith('/env') || !argument || argument.startsWith('-') || argument.includes('=')) return null;
+  const isThere = (await findProgram(argument, search)) !== null;
+  return isThere ? null : `its interpreter ${argument} is not in PATH: install it, or correct the first line`;
+}
+
+/** Null where it cannot be read, which a program need not be. */
+async function beginningOf(path: string): Promise<string | null> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SCRIPT_BYTES), 0, SCRIPT_BYTES, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } catch {
+    return null;
+  }
+}
+
+/** By the rights that the modes give to the user and its group; what else a system has, as ACLs, only a start can tell. */
+async function mayRun(path: string, account: Account | null): Promise<boolean> {
+  if (account === null || account.uid === process.geteuid?.()) {
+    return access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+  }
+  const found = await statOf(path);
+  if (found === null) return false;
+  const { mode, uid, gid } = found;
+  if (account.uid === 0) return found.isDirectory() || (mode & 0o111) !== 0;
+  const right = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001;
+  return (mode & right) !== 0;
+}
+
+async function maySwitchTo({ uid }: Account, platform: NodeJS.Platform): Promise<boolean> {
+  const own = process.geteuid?.();
+  if (own === 0 || own === uid) return true;
+  if (platform !== 'linux') return false;
+  const status = await readFile('/proc/self/status', 'utf8').catch(() => '');
+  const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
+  return (effective & SWITCHES) === SWITCHES;
+}
+
+/** Null where there is nothing, or where nothing can be seen. */
+async function statOf(path: string) {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG'].includes(codeOf(error) ?? '')) return null;
+    throw error;
+  }
+}
+
+function whoOf(account: Account | null): string {
+  return account === null ? 'the user of the bridge' : `the user ${account.name}`;
+}

@@ -1,0 +1,41 @@
+// Output of any length in any chunks → its last 4 KiB as lines for a log.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OutputTail } from '../../../../adapters/command/output-tail.ts';
+
+function tailOf(...chunks: readonly (string | Uint8Array)[]): OutputTail {
+  const tail = new OutputTail();
+  for (const chunk of chunks) tail.add(Buffer.from(chunk));
+  return tail;
+}
+
+test('lines are split at line feeds, of Windows too, wherever chunks end; empty ones are left out', () => {
+  assert.deepEqual(tailOf('one\r\ntw', 'o\n\n', 'three').lines(), ['one', 'two', 'three']);
+  assert.deepEqual(tailOf().lines(), []);
+});
+
+test('the last 4096 bytes stay, byte by byte or in one chunk', () => {
+  const text = Array.from({ length: 2000 }, (_, index) => `line ${index}\n`).join('');
+  const expected = text.slice(-4096).split('\n').slice(0, -1);
+  assert.deepEqual(tailOf(text).lines(), expected);
+  assert.deepEqual(tailOf(...text).lines(), expected);
+  assert.equal(tailOf(text).bytes, text.length);
+});
+
+test('a character of UTF-8 that the cut went through is left out; what is no UTF-8 stays visible', () => {
+  const [line = ''] = tailOf('€'.repeat(2000), 'a').lines();
+  assert.ok(line.startsWith('€'));
+  assert.deepEqual(tailOf(new Uint8Array([0x61, 0xff, 0x62])).lines(), ['a\ufffdb']);
+  assert.deepEqual(tailOf(new Uint8Array(5000).fill(0x80)).lines().join('').length, 4096);
+});
+
+test('control characters are escaped in the text itself: C0 with tab, DEL, C1', () => {
+  const [line] = tailOf('a\tb\u001b[31m\u0000\u007f\u0085\u009bc\rd\n').lines();
+  assert.equal(line, 'a\\tb\\u001b[31m\\u0000\\u007f\\u0085\\u009bc\\rd');
+});
+
+test('a line that is too long for a line of the log comes in pieces, none within a character', () => {
+  const pieces = tailOf(`a${'😀'.repeat(600)}`).lines();
+  assert.ok(pieces.every((piece) => piece.length <= 512 && piece.isWellFormed()));
+  assert.equal(pieces.join(''), `a${'😀'.repeat(600)}`);
+});
