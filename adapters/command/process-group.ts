@@ -6,7 +6,7 @@ import type { Processes } from './processes.ts';
 /** Between TERM and KILL. */
 const GRACE_MS = 5_000;
 /** A killed process is gone at once, unless it waits for a disk that does not answer. */
-const AFTER_KILL_MS = 500;
+const AFTER_KILL_MS = 800;
 const LOOK_EVERY_MS = 25;
 
 /** How groups are told, for tests of platforms that are not ours. */

@@ -1,8 +1,8 @@
-// The machine's time → the same, twenty times as fast, for limits of seconds with real programs.
+// The machine's time → the same, five times as fast, for limits of seconds with real programs.
 import type { Deps } from '../../../src/time/clock.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 
-const TIMES = 20;
+const TIMES = 5;
 
 /** Wall time stays as it is. */
 export function hurriedTime(): Deps {
