@@ -35,8 +35,8 @@ export async function startFaultOf(program: string, { search, directory, account
   if (directory !== undefined) {
     const folder = await statOf(directory);
     if (!folder?.isDirectory()) return `there is no folder ${directory}: make it, or correct directory`;
-    if (!(await mayRun(directory, account)))
-      return `the folder ${directory} may not be entered by ${whoOf(account)}: let it, or correct directory`;
+    // It is entered before the user changes.
+    if (!(await mayRun(directory, null))) return `the folder ${directory} may not be entered by the bridge: let it, or correct directory`;
   }
   if (account !== null && !(await maySwitchTo(account, platform)))
     return `the bridge may not run programs as ${account.name}: run the bridge as root, or with CAP_SETUID and CAP_SETGID, or leave user out`;
