@@ -10,7 +10,7 @@ import { EXIT, needed, type Verb } from './verb.ts';
 export const check: Verb = {
   usage: '--config FILE [--connect] | --schema',
   description: `Names every fault of the file in one run, each with its path, and exits with 78 if there is one. What is valid and probably not meant, as files that others may change or
-read, is a warning on standard error.
+read, or the program of a command sink that could not start, is a warning on standard error; it is not run.
 --connect also looks for what stands in the way on this machine (the store, the ports, the clock, the route to the metadata service, a container's network), asks the metadata service for its document, the identity provider of approvals.jwt for its keys, each sink whether it would take a delivery, and each source of approvals whether it could be read; it sends no event and takes no message. Exits with 1 if one cannot be reached, or something stands in the way.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration' },

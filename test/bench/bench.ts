@@ -1,6 +1,7 @@
 // Names of measurements, or none for all → the figures that docs/develop/performance.md explains.
 import { approvals } from './approvals.ts';
 import { burst } from './burst.ts';
+import { command } from './command.ts';
 import { type Row, table } from './figures.ts';
 import { idle } from './idle.ts';
 import { kafka } from './kafka.ts';
@@ -24,6 +25,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   kafka,
   'service-bus': serviceBus,
   siem,
+  command,
   approvals,
   simulator,
 };
