@@ -14,6 +14,7 @@ export interface ProcessSeen {
 /** Of Linux. Elsewhere there is no such folder, and nothing is known of other processes. */
 export class Processes {
   readonly #root: string;
+  #bootId: Promise<string | null> | null = null;
 
   constructor(root = '/proc') {
     this.#root = root;
@@ -21,7 +22,8 @@ export class Processes {
 
   /** Another one after each start of the machine; null where it cannot be told. */
   bootId(): Promise<string | null> {
-    return this.#text('sys/kernel/random/boot_id').then((text) => text?.trim() ?? null);
+    this.#bootId ??= this.#text('sys/kernel/random/boot_id').then((text) => text?.trim() ?? null);
+    return this.#bootId;
   }
 
   /** Null where there is none. */

@@ -1,4 +1,5 @@
 // What is configured of a program → how it is started on this machine, or what keeps it from that.
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { BridgeError } from '../../src/errors.ts';
 import type { AdapterDeps } from '../adapter.ts';
@@ -24,6 +25,8 @@ export class ProgramSetting {
   readonly #platform: NodeJS.Platform;
   /** Where the name in `run` leads, once that was found. */
   #program: string | null = null;
+  /** The file there that was found to be a program. */
+  #seen: string | null = null;
 
   constructor(options: CommandOptions, deps: Pick<AdapterDeps, 'env' | 'directory'>, place: CommandPlace, platform: NodeJS.Platform) {
     this.#options = options;
@@ -37,8 +40,7 @@ export class ProgramSetting {
     const { run, env } = this.#options;
     const { env: own } = this.#deps;
     const [program, account] = [await this.#find(), await this.#account()];
-    const fault = await formatFault(program, this.#platform);
-    if (fault !== null) throw unstartable(this.#place, fault);
+    await this.#expectProgram(program);
     const line = commandLine(program, run.slice(1), { platform: this.#platform, env: own });
     const variables = ownVariables(own, env, { home: account?.home ?? null, platform: this.#platform });
     return { line, env: variables, directory: this.#directory, account };
@@ -68,6 +70,16 @@ export class ProgramSetting {
     if (this.#program === null)
       throw unstartable(this.#place, 'no folder of PATH has a program of this name: install it, or give its path in run');
     return this.#program;
+  }
+
+  /** Looks into the file only where it is not the one that was looked into last: each look comes before a start. */
+  async #expectProgram(program: string): Promise<void> {
+    const found = await stat(program).catch(() => null);
+    const version = found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
+    if (version !== null && version === this.#seen) return;
+    const fault = await formatFault(program, this.#platform);
+    if (fault !== null) throw unstartable(this.#place, fault);
+    this.#seen = version;
   }
 
   async #account(): Promise<Account | null> {
