@@ -37,9 +37,11 @@ async function leftBehind(t: TestContext, body = HANGS_ONCE) {
   t.after(() => {
     for (const pid of pids.filter(isAlive)) process.kill(pid, 'SIGKILL');
   });
+  // As they stood then: this adapter sees the end of the run, which a killed bridge would not.
+  const kept = notes.all();
   /** @param change what is different in the note */
   const next = (change: Readonly<Record<string, unknown>> = {}) => {
-    const changed = notes.all().map(({ seq, text }) => {
+    const changed = kept.map(({ seq, text }) => {
       const note = JSON.parse(text);
       return { seq, text: JSON.stringify({ ...note, open: { ...note.open, ...change } }) };
     });
