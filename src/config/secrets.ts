@@ -26,13 +26,18 @@ export interface OpenedSecrets {
 export function openSecrets(outputs: readonly unknown[], file: unknown, around: Surroundings): OpenedSecrets {
   const opened = new Map<Secret, string>();
   const faults = outputs.flatMap(secretsIn).flatMap((secret) => {
-    const value = lookUp(secret.reference, around);
+    const value = valueOrAbsent(secret, around);
     if ('fault' in value) return places(file, secret.reference, []).map((path) => ({ path: formatPath(path), message: value.fault }));
     secret.open(value.text, 'file' in secret.reference ? resolve(around.directory, secret.reference.file) : null);
     opened.set(secret, value.text);
     return [];
   });
   return { opened, faults };
+}
+
+function valueOrAbsent({ reference, absent }: Secret, around: Surroundings): ReturnType<typeof lookUp> {
+  const value = lookUp(reference, around);
+  return 'fault' in value && absent !== null ? { text: absent } : value;
 }
 
 /** Whether every secret inside `output` could be opened. */

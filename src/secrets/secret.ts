@@ -9,11 +9,14 @@ export type SecretReference = { readonly env: string } | FileReference;
 /** Holds where a secret is and, once the configuration was opened, what it is; prints as `[secret]` wherever it ends up. */
 export class Secret {
   readonly reference: SecretReference;
+  /** What it is where nothing is set; null: that is a fault. */
+  readonly absent: string | null;
   #value: string | null = null;
   #file: string | null = null;
 
-  constructor(reference: SecretReference) {
+  constructor(reference: SecretReference, absent: string | null = null) {
     this.reference = reference;
+    this.absent = absent;
   }
 
   /** Gives it its value, and the absolute path of the file that holds it; done by config/ alone, once, after the schema was satisfied. */
