@@ -5,6 +5,7 @@ import { command } from './command/command.ts';
 import { elasticsearch } from './elasticsearch/elasticsearch.ts';
 import { file } from './file/file.ts';
 import { kafka } from './kafka/kafka.ts';
+import { kubernetes } from './kubernetes/kubernetes.ts';
 import { otlp } from './otlp/otlp.ts';
 import { serviceBus } from './service-bus/service-bus.ts';
 import { splunk } from './splunk/splunk.ts';
@@ -28,4 +29,5 @@ export const ADAPTERS: readonly AdapterDefinition<unknown>[] = [
   otlp,
   azureMonitor,
   command,
+  kubernetes,
 ];

@@ -133,9 +133,18 @@ function webhookSecret(name: string): string {
   return `whsec_${Buffer.alloc(32, name).toString('base64')}`;
 }
 
+/** What kubelet gives a pod. */
+const IN_A_POD: Readonly<Record<string, string>> = {
+  NODE_NAME: 'node-1',
+  KUBERNETES_SERVICE_HOST: '10.0.0.1',
+  KUBERNETES_SERVICE_PORT: '443',
+};
+
 /** An environment in which every variable is set, each to something else: a webhook's secret, a connection string, or a URL that is long enough for a token. */
 function anyVariable(): Readonly<Record<string, string>> {
   const value = (name: string) => {
+    const told = IN_A_POD[name];
+    if (told !== undefined) return told;
     if (/(^|_)CONNECTION_STRING$/.test(name)) return 'Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=n;SharedAccessKey=aw==';
     return /(^|_)SECRET$/.test(name) ? webhookSecret(name) : `https://example.com/${name}/0123456789`;
   };

@@ -1,0 +1,80 @@
+// Options → who is asked and how, as the files say it now; they are read again when they change.
+import { BridgeError, messageOf } from '../../../src/errors.ts';
+import { pemFaults, secureContext } from '../../../src/net/certificates.ts';
+import { type FileText, WatchedFile } from '../../../src/secrets/watched-file.ts';
+import type { AdapterDeps } from '../../adapter.ts';
+import type { KubernetesOptions } from '../kubernetes-options.ts';
+import type { Access, AccessSource } from './access.ts';
+import { inClusterSource } from './in-cluster.ts';
+
+/** Opens no file before `current`. */
+export class ClusterAccess {
+  readonly #options: KubernetesOptions;
+  readonly #deps: AdapterDeps;
+  #watched: WatchedFile<Access> | null = null;
+
+  constructor(options: KubernetesOptions, deps: AdapterDeps) {
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  /** The same object as long as the files stay what they are. @throws BridgeError BRIDGE_KUBERNETES_ACCESS where they cannot be used and never could */
+  async current(): Promise<Access> {
+    try {
+      this.#watched ??= this.#watch(await sourceOf(this.#options));
+      return this.#watched.current();
+    } catch (error) {
+      const message = `sink ${this.#deps.name}: ${messageOf(error)}: mend it; the next attempt reads it again`;
+      throw new BridgeError('BRIDGE_KUBERNETES_ACCESS', message, { disposition: 'misconfigured', scope: 'sink' });
+    }
+  }
+
+  #watch({ paths, read }: AccessSource): WatchedFile<Access> {
+    const { logger, elapsedMs } = this.#deps;
+    const files = paths.join(', ');
+    return new WatchedFile<Access>(
+      paths,
+      {
+        initial: () => {
+          throw new Error('no file was read yet');
+        },
+        parse: (texts, before) => {
+          const access = checked(read(texts.map((text, index) => textOf(paths[index] ?? '', text))));
+          return before !== null && isSame(access, before) ? before : access;
+        },
+        onChanged: () => logger.info(`the access to the API server changed and was read again: ${files}`),
+        onUnusable: (reason) => logger.warn({ reason }, 'the access to the API server cannot be used: what was read before stays in use'),
+      },
+      { elapsedMs },
+    );
+  }
+}
+
+async function sourceOf({ cluster, kubeconfig, serviceAccount }: KubernetesOptions): Promise<AccessSource> {
+  if (cluster !== null) return inClusterSource(cluster, serviceAccount);
+  if (!kubeconfig?.file) throw new Error('kubeconfig is not open');
+  const { kubeconfigSource } = await import('./kubeconfig.ts');
+  return kubeconfigSource(kubeconfig.file, kubeconfig.reveal());
+}
+
+/** @throws with the reason, without a word of what the files hold */
+function checked(access: Access): Access {
+  const { ca, cert, key } = access;
+  const [fault] = pemFaults({ ca, cert, key }, 'the access');
+  if (fault) throw new Error(`${fault.key} ${fault.message}`);
+  const context = secureContext({ ca, cert, key });
+  if ('fault' in context) throw new Error(`the access ${context.fault}`);
+  return access;
+}
+
+function textOf(path: string, file: FileText): string {
+  if ('fault' in file) throw new Error(`${path} ${file.fault}`);
+  return file.text;
+}
+
+function isSame(one: Access, other: Access): boolean {
+  return (
+    one.server.href === other.server.href &&
+    (['ca', 'cert', 'key', 'serverName', 'token'] as const).every((part) => one[part] === other[part])
+  );
+}

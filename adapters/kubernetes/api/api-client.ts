@@ -1,0 +1,155 @@
+// A method, a path and a body → the status and the JSON object that the API server answers.
+import type { Agent } from 'node:https';
+import { BridgeError } from '../../../src/errors.ts';
+import { formatDuration } from '../../../src/formats/durations.ts';
+import type { JsonObject } from '../../../src/formats/json-object.ts';
+import { secureContext } from '../../../src/net/certificates.ts';
+import { checkedLookup, checkLiteral } from '../../../src/net/checked-lookup.ts';
+import { exchange, type HttpAnswer, type HttpRequest, hostOf, serverNameOf } from '../../../src/net/http-exchange.ts';
+import { addressJudge } from '../../../src/net/private-addresses.ts';
+import { deadline } from '../../../src/time/clock.ts';
+import type { AdapterDeps } from '../../adapter.ts';
+import type { HttpPlace } from '../../http/failures.ts';
+import { jsonObject } from '../../http/json-body.ts';
+import { networkFault, timeoutFault } from '../../http/network-fault.ts';
+import { statusFault } from '../../http/status-fault.ts';
+import { targetGuard } from '../../http/target-guard.ts';
+import type { Access } from '../access/access.ts';
+import { ClusterAccess } from '../access/cluster-access.ts';
+import { placeOf } from '../kubernetes-codes.ts';
+import type { KubernetesOptions } from '../kubernetes-options.ts';
+
+/** A list of 500 pods has a few MiB. */
+const MOST_BYTES = 32 * 1024 ** 2;
+/** Requests at once. */
+const SOCKETS = 10;
+const IDLE_MS = 30_000;
+/** Who gave the address runs the cluster: it may be private. One of the metadata service it is never. */
+const judge = addressJudge(['0.0.0.0/0', '::/0']);
+
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** With its query. */
+  readonly path: string;
+  readonly body?: object;
+  /** `application/json` by default. */
+  readonly contentType?: string;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: HttpAnswer['headers'];
+  /** Null where it is no JSON object. */
+  readonly body: JsonObject | null;
+}
+
+interface Connection {
+  readonly access: Access;
+  readonly agent: Agent;
+}
+
+/** Connects at the first request; retries nothing. */
+export class ApiClient {
+  readonly #access: ClusterAccess;
+  readonly #timeoutMs: number;
+  readonly #deps: AdapterDeps;
+  #connection: Connection | null = null;
+
+  constructor(options: KubernetesOptions, deps: AdapterDeps) {
+    this.#access = new ClusterAccess(options, deps);
+    this.#timeoutMs = options.timeout;
+    this.#deps = deps;
+  }
+
+  /** Whatever the status is. @throws BridgeError where there is no answer, or the signal's reason */
+  async ask(request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+    const { access, agent } = await this.#connect();
+    const place = this.#place(access);
+    const limit = deadline(this.#deps, this.#timeoutMs, () => timeoutFault(place, formatDuration(this.#timeoutMs)), signal);
+    try {
+      const guard = targetGuard(place, judge);
+      checkLiteral(guard, hostOf(access.server));
+      const answer = await exchange({ ...requestOf(request, access), agent, lookup: checkedLookup(guard) }, MOST_BYTES, limit.signal);
+      return { status: answer.status, headers: answer.headers, body: jsonObject(answer.body) };
+    } catch (error) {
+      throw signal.aborted ? signal.reason : networkFault(error, place);
+    } finally {
+      limit.cancel();
+    }
+  }
+
+  /** The object of a success. @throws BridgeError by the status table, or the signal's reason */
+  async get(request: ApiRequest, signal: AbortSignal): Promise<JsonObject> {
+    const answer = await this.ask(request, signal);
+    const fault = this.faultOf(answer);
+    if (fault !== null) throw fault;
+    if (answer.body === null) throw this.unreadable(answer);
+    return answer.body;
+  }
+
+  /** By the status table; null for a success. Of an answer that `ask` gave. */
+  faultOf(answer: ApiAnswer): BridgeError | null {
+    return statusFault(answer, this.#ownPlace(), this.#deps.wallMs());
+  }
+
+  /** A success that is no object of Kubernetes. */
+  unreadable({ status }: Pick<ApiAnswer, 'status'>): BridgeError {
+    const { sink, target } = this.#ownPlace();
+    const message = `sink ${sink}: ${target} answered ${status}, but not as an API server does: it is tried again; if this lasts, see what stands there`;
+    return new BridgeError('BRIDGE_KUBERNETES_ANSWER', message, { disposition: 'retry', status });
+  }
+
+  /** Ends idle connections. */
+  close(): void {
+    this.#connection?.agent.destroy();
+  }
+
+  async #connect(): Promise<Connection> {
+    const access = await this.#access.current();
+    if (this.#connection === null || !isSameConnection(this.#connection.access, access)) {
+      // Requests that still go through the old one have their sockets; none is kept after them.
+      if (this.#connection !== null) this.#connection.agent.maxFreeSockets = 0;
+      this.#connection = { access, agent: agentOf(access) };
+    } else if (this.#connection.access !== access) this.#connection = { ...this.#connection, access };
+    return this.#connection;
+  }
+
+  #place({ server }: Access): HttpPlace {
+    return placeOf(this.#deps.name, server.origin);
+  }
+
+  #ownPlace(): HttpPlace {
+    return placeOf(this.#deps.name, this.#connection?.access.server.origin ?? 'the API server');
+  }
+}
+
+function requestOf({ method, path, body, contentType = 'application/json' }: ApiRequest, { server, token }: Access): HttpRequest {
+  const text = body === undefined ? null : JSON.stringify(body);
+  const headers = {
+    accept: 'application/json',
+    'user-agent': 'scheduled-events-bridge',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(text === null ? {} : { 'content-type': contentType, 'content-length': Buffer.byteLength(text) }),
+  };
+  return { method, url: new URL(`${server.pathname.replace(/\/+$/, '')}${path}`, server), headers, body: text };
+}
+
+/** Another token needs no other connection. */
+function isSameConnection(one: Access, other: Access): boolean {
+  return one.server.href === other.server.href && (['ca', 'cert', 'key', 'serverName'] as const).every((part) => one[part] === other[part]);
+}
+
+function agentOf({ server, ca, cert, key, serverName }: Access): Agent {
+  const context = secureContext({ ca, cert, key });
+  if ('fault' in context) throw new Error(`the access ${context.fault}`);
+  const { Agent } = process.getBuiltinModule('node:https');
+  return new Agent({
+    keepAlive: true,
+    maxSockets: SOCKETS,
+    timeout: IDLE_MS,
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    rejectUnauthorized: true,
+    servername: serverName ?? serverNameOf(hostOf(server)),
+    secureContext: context,
+  });
+}

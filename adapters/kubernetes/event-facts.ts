@@ -1,0 +1,68 @@
+// A delivery's bytes → what a node has to know of the event, or null where it tells of no event.
+import { carriedData, parseJson } from '../../src/formats/cloud-event-json.ts';
+import { parseInstant } from '../../src/formats/dates.ts';
+import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
+import type { Delivery } from '../../src/model/deliveries.ts';
+import { nodeNameOf } from './node/node-name.ts';
+
+/** `prepare`: it will come or has begun; `recover`: it is over. */
+const PHASES: Readonly<Record<string, 'prepare' | 'recover'>> = {
+  scheduled: 'prepare',
+  updated: 'prepare',
+  started: 'prepare',
+  ended: 'recover',
+};
+
+export interface EventFacts {
+  readonly phase: 'prepare' | 'recover';
+  /** EventId in lower case. */
+  readonly key: string;
+  readonly type: string;
+  readonly status: string;
+  readonly eventId: string;
+  readonly description: string;
+  /** Wall time; null where it is not known or the event has begun. */
+  readonly notBeforeMs: number | null;
+  /** Null while this VM's name is unknown. */
+  readonly vm: string | null;
+  /** Whether the event names this VM; null while its name is unknown. */
+  readonly affected: boolean | null;
+  readonly resources: readonly string[];
+}
+
+export function eventFacts({ change, partitionKey, bytes }: Delivery): EventFacts | null {
+  const phase = PHASES[change];
+  const data = dataOf(bytes);
+  if (phase === undefined || data === null) return null;
+  const observer = isObject(data['observer']) ? data['observer'] : {};
+  const { resources, notBefore } = data;
+  return {
+    phase,
+    key: partitionKey,
+    type: text(data['eventType']),
+    status: text(data['eventStatus']),
+    eventId: text(data['eventId']),
+    description: text(data['description']),
+    notBeforeMs: change === 'started' || typeof notBefore !== 'string' ? null : parseInstant(notBefore),
+    vm: typeof observer['name'] === 'string' ? observer['name'] : null,
+    affected: typeof observer['affected'] === 'boolean' ? observer['affected'] : null,
+    resources: Array.isArray(resources) ? resources.filter((name) => typeof name === 'string') : [],
+  };
+}
+
+/** Where the VM's name is unknown, the name of the node says whether the event names it. @param node as configured; null: from the VM's name */
+export function concerns({ affected, resources }: EventFacts, node: string | null): boolean {
+  if (affected !== null) return affected;
+  return node !== null && resources.some((name) => nodeNameOf(name) === node);
+}
+
+function dataOf(bytes: Uint8Array): JsonObject | null {
+  const event = parseJson(bytes, 'the CloudEvent');
+  if (!('value' in event) || !isObject(event.value)) return null;
+  const data = carriedData(event.value);
+  return 'value' in data && isObject(data.value) ? data.value : null;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,124 @@
+// A scheduled event of this VM → its node prepared, and taken back when the event has ended.
+import type { Delivery } from '../../src/model/deliveries.ts';
+import { reveal } from '../../src/secrets/secret.ts';
+import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
+import { ApiClient } from './api/api-client.ts';
+import type { Pod } from './api/objects.ts';
+import { Drain } from './drain/drain.ts';
+import { concerns, type EventFacts, eventFacts } from './event-facts.ts';
+import { checkAccess } from './kubernetes-check.ts';
+import type { KubernetesOptions, Step } from './kubernetes-options.ts';
+import { prepared, preparedForGood } from './node/node-change.ts';
+import { NAMESPACE, nodeEvent } from './node/node-event.ts';
+import { NodeKeeper } from './node/node-keeper.ts';
+import { nodeNameOf } from './node/node-name.ts';
+
+/** Beside a drain, a delivery asks for less than so much. */
+const MOST_REQUESTS = 20;
+const MOST_NAMES = 20;
+const SUPERSEDED: Outcome = { result: 'accepted', status: 'superseded' };
+
+/** Connects at the first delivery. */
+export class KubernetesAdapter implements Adapter {
+  readonly limits: AdapterLimits;
+  readonly #options: KubernetesOptions;
+  readonly #deps: AdapterDeps;
+  readonly #api: ApiClient;
+  readonly #node: string | null;
+
+  /** The secrets are open. */
+  constructor(options: KubernetesOptions, deps: AdapterDeps) {
+    const drainMs = options.prepare.includes('drain') ? options.drain.timeout : 0;
+    this.limits = { inFlight: 1, batch: 1, batchBytes: 64 * 1024 ** 2, callMs: drainMs + MOST_REQUESTS * options.timeout };
+    this.#options = options;
+    this.#deps = deps;
+    this.#api = new ApiClient(options, deps);
+    this.#node = options.node === undefined ? null : reveal(options.node);
+  }
+
+  async check(signal: AbortSignal): Promise<string | null> {
+    return await checkAccess({ api: this.#api, options: this.#options, node: this.#node, deps: this.#deps }, signal);
+  }
+
+  async deliver([delivery]: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
+    if (delivery === undefined) return [];
+    const facts = eventFacts(delivery);
+    const name = this.#node ?? (facts?.vm ? nodeNameOf(facts.vm) : null);
+    if (facts === null || name === null || !concerns(facts, this.#node)) return ['accepted'];
+    const keeper = new NodeKeeper(name, this.#api, this.#deps);
+    if (facts.phase === 'recover') return [await this.#recover(facts, keeper, signal)];
+    if (delivery.endedAtMs !== null) return [SUPERSEDED];
+    const both = overtaken === undefined ? signal : AbortSignal.any([signal, overtaken]);
+    try {
+      return [await this.#prepare({ delivery, facts, name, keeper }, both)];
+    } catch (error) {
+      if (overtaken?.aborted && !signal.aborted) return [SUPERSEDED];
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#api.close();
+  }
+
+  async #recover({ key }: EventFacts, keeper: NodeKeeper, signal: AbortSignal): Promise<Outcome> {
+    if (this.#options.recover && (await keeper.recover(key, signal)))
+      this.#deps.logger.info({ event: key }, 'the node is back from its scheduled event');
+    return 'accepted';
+  }
+
+  async #prepare(work: Preparing, signal: AbortSignal): Promise<Outcome> {
+    const { delivery, facts, keeper } = work;
+    keeper.expectVm(await keeper.read(signal), facts);
+    let left: readonly Pod[] | null = null;
+    for (const step of this.#options.prepare) {
+      if (step === 'drain') left = await this.#drain(work, signal);
+      else await this.#take(step, work, signal);
+    }
+    const isYes = this.#options.approve !== undefined && delivery.change !== 'started' && left?.length === 0;
+    return isYes ? { result: 'accepted', approves: true } : 'accepted';
+  }
+
+  async #take(step: Exclude<Step, 'drain'>, { delivery, facts, keeper }: Preparing, signal: AbortSignal): Promise<void> {
+    if (step === 'event') {
+      const body = nodeEvent(await keeper.read(signal), facts, delivery);
+      const answer = await this.#api.ask({ method: 'POST', path: `/api/v1/namespaces/${NAMESPACE}/events`, body }, signal);
+      const fault = this.#api.faultOf(answer);
+      // 409: an earlier attempt made it.
+      if (fault !== null && answer.status !== 409) throw fault;
+      return;
+    }
+    const event = { key: facts.key, type: facts.type };
+    const wish = this.#options.recover ? prepared : preparedForGood;
+    await keeper.change((node) => wish(node, step, event), signal);
+    if (step === 'condition') await keeper.showCondition(event, signal);
+  }
+
+  /** @returns the pods that are left */
+  async #drain({ facts, name }: Preparing, signal: AbortSignal): Promise<readonly Pod[]> {
+    const drain = new Drain({ node: name, api: this.#api, options: this.#options.drain, deps: this.#deps });
+    const left = await drain.run(this.#drainMs(facts), signal);
+    const names = left.slice(0, MOST_NAMES).map((pod) => {
+      const status = drain.statusOf(pod);
+      return `${pod.namespace}/${pod.name}${status === null ? '' : ` (${status})`}`;
+    });
+    if (left.length > 0)
+      this.#deps.logger.warn({ node: name, left: left.length, pods: names }, 'the node is not drained: pods are left on it');
+    else this.#deps.logger.info({ node: name }, 'the node is drained');
+    return left;
+  }
+
+  /** How long pods are waited for. */
+  #drainMs({ notBeforeMs }: EventFacts): number {
+    const { drain, beforeStart } = this.#options;
+    if (beforeStart === undefined || notBeforeMs === null) return drain.timeout;
+    return Math.min(drain.timeout, Math.max(0, notBeforeMs - beforeStart - this.#deps.wallMs()));
+  }
+}
+
+interface Preparing {
+  readonly delivery: Delivery;
+  readonly facts: EventFacts;
+  readonly name: string;
+  readonly keeper: NodeKeeper;
+}

@@ -1,0 +1,81 @@
+// An API server, options → who the bridge is there, whether the node is there and every right.
+import { BridgeError } from '../../src/errors.ts';
+import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
+import { visibleLine } from '../../src/formats/visible-text.ts';
+import type { AdapterDeps } from '../adapter.ts';
+import type { ApiClient } from './api/api-client.ts';
+import type { KubernetesOptions, Step } from './kubernetes-options.ts';
+import { NAMESPACE } from './node/node-event.ts';
+import { NodeKeeper } from './node/node-keeper.ts';
+
+/** As a rule of a ClusterRole writes it: `nodes/status`. */
+interface Right {
+  readonly resource: string;
+  readonly verb: string;
+  readonly namespace?: string;
+}
+
+const READ: Right = { resource: 'nodes', verb: 'get' };
+const WRITE: Right = { resource: 'nodes', verb: 'patch' };
+
+const RIGHTS: Readonly<Record<Step, readonly Right[]>> = {
+  event: [{ resource: 'events', verb: 'create', namespace: NAMESPACE }],
+  condition: [WRITE, { resource: 'nodes/status', verb: 'patch' }],
+  taint: [WRITE],
+  cordon: [WRITE],
+  drain: [
+    { resource: 'pods', verb: 'list' },
+    { resource: 'pods/eviction', verb: 'create' },
+  ],
+};
+
+export interface CheckParts {
+  readonly api: ApiClient;
+  readonly options: KubernetesOptions;
+  /** Null: from the name of the VM, which is told with an event. */
+  readonly node: string | null;
+  readonly deps: AdapterDeps;
+}
+
+/** Changes nothing. @throws BridgeError with what to do */
+export async function checkAccess({ api, options, node, deps }: CheckParts, signal: AbortSignal): Promise<string> {
+  const who = await whoami(api, signal);
+  const needed = [READ, ...options.prepare.flatMap((step) => RIGHTS[step])].filter((right, index, all) => all.indexOf(right) === index);
+  const allowed = await Promise.all(needed.map((right) => isAllowed(api, right, signal)));
+  const missing = needed.filter((_, index) => !allowed[index]).map(({ resource, verb }) => `${verb} ${resource}`);
+  if (missing.length > 0) {
+    const message = `sink ${deps.name}: ${who} may not ${missing.join(', ')}: add to its ClusterRole ${missing.map(ruleOf).join(', ')}`;
+    throw new BridgeError('BRIDGE_KUBERNETES_MISCONFIGURED', message, { disposition: 'misconfigured', scope: 'sink', status: 403 });
+  }
+  if (node === null) return `as ${who}; the node is found by the name of the VM when an event comes`;
+  await new NodeKeeper(node, api, deps).read(signal);
+  return `as ${who}, for the node ${node}`;
+}
+
+/** API servers before 1.28 do not say. */
+async function whoami(api: ApiClient, signal: AbortSignal): Promise<string> {
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const answer = await api.ask({ method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body }, signal);
+  const fault = api.faultOf(answer);
+  if (fault !== null && answer.status !== 404) throw fault;
+  const user = member(member(answer.body ?? {}, 'status'), 'userInfo')['username'];
+  return typeof user === 'string' ? visibleLine(user).slice(0, 256) : 'this account';
+}
+
+async function isAllowed(api: ApiClient, { resource, verb, namespace }: Right, signal: AbortSignal): Promise<boolean> {
+  const [name = '', subresource] = resource.split('/');
+  const resourceAttributes = { group: '', resource: name, verb, ...(subresource && { subresource }), ...(namespace && { namespace }) };
+  const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
+  const review = await api.get({ method: 'POST', path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', body }, signal);
+  return member(review, 'status')['allowed'] === true;
+}
+
+function ruleOf(right: string): string {
+  const [verb, resource] = right.split(' ');
+  return `{ apiGroups: [""], resources: [${resource}], verbs: [${verb}] }`;
+}
+
+function member(object: JsonObject, key: string): JsonObject {
+  const value = object[key];
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,15 @@
+// The kind `kubernetes`: options → an adapter that prepares and recovers the node that this VM is.
+import type { AdapterDefinition } from '../adapter.ts';
+import { KubernetesAdapter } from './kubernetes-adapter.ts';
+import { approverOf, type KubernetesOptions, kubeconfigFaults, kubernetesOptions, kubernetesSecretFaults } from './kubernetes-options.ts';
+
+/** Event, condition, taint, cordon and drain before a maintenance, and back after it. */
+export const kubernetes: AdapterDefinition<KubernetesOptions> = {
+  type: 'kubernetes',
+  options: kubernetesOptions,
+  secretFaults: kubernetesSecretFaults,
+  contentFaults: kubeconfigFaults,
+  approverOf,
+  cancels: ({ cancel }) => cancel,
+  create: (options, deps) => new KubernetesAdapter(options, deps),
+};

@@ -1,0 +1,26 @@
+// The events that a node is prepared for → the patch of its condition `ScheduledEvent`. Pure.
+import { toRfc3339Seconds } from '../../../src/formats/dates.ts';
+import type { Node } from '../api/objects.ts';
+import { CONDITION, reasonOf } from './node-change.ts';
+import type { PreparedEvent } from './record.ts';
+
+/** A strategic merge patch of `nodes/status`, which leaves every other condition; null where it is so already. Without an event it goes. */
+export function conditionPatch({ conditions }: Node, event: PreparedEvent | undefined, wallMs: number): object | null {
+  const own = conditions.find(({ type }) => type === CONDITION);
+  if (event === undefined) return own === undefined ? null : patch({ type: CONDITION, $patch: 'delete' });
+  const reason = reasonOf(event.type);
+  if (own?.status === 'True' && own.reason === reason) return null;
+  const now = toRfc3339Seconds(wallMs);
+  const times = { lastHeartbeatTime: now, lastTransitionTime: now };
+  return patch({
+    type: CONDITION,
+    status: 'True',
+    reason,
+    message: `${event.type || 'An event'} of Azure is scheduled or has begun`,
+    ...times,
+  });
+}
+
+function patch(condition: object): object {
+  return { status: { conditions: [condition] } };
+}

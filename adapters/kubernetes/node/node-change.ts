@@ -1,0 +1,105 @@
+// A node as it is and a wish → the patch of its annotation, taints and schedulability. Pure.
+import type { Node } from '../api/objects.ts';
+import {
+  ANNOTATION,
+  type Mark,
+  NOTHING,
+  type PreparationRecord,
+  type PreparedEvent,
+  readRecord,
+  withEvent,
+  withMark,
+  withoutEvent,
+  writeRecord,
+} from './record.ts';
+
+export const TAINT_KEY = 'scheduled-events-bridge.github.io/maintenance';
+export const CONDITION = 'ScheduledEvent';
+const EFFECT = 'NoSchedule';
+/** What a value of a label, and so of a taint, holds at most. */
+const MOST_VALUE = 63;
+
+/** What a node is to become, all in one write; absent: as it is. */
+export interface NodeChange {
+  /** Null: without it. */
+  readonly record?: PreparationRecord | null;
+  readonly taints?: Node['taints'];
+  readonly unschedulable?: boolean;
+}
+
+/** The record of a node that says no word of what this program wrote counts as empty. */
+export function recordOf({ annotations }: Node): PreparationRecord {
+  return readRecord(annotations[ANNOTATION]) ?? NOTHING;
+}
+
+/** What one step does; null where nothing is left to do. What was there before, by whomever, is left as it is and not claimed. */
+export function prepared(node: Node, mark: Mark, event: PreparedEvent): NodeChange | null {
+  const before = recordOf(node);
+  const known = withEvent(before, event);
+  if (mark === 'condition') return changed(before, { record: withMark(known, mark) });
+  if (mark === 'cordon')
+    return node.unschedulable ? changed(before, { record: known }) : { record: withMark(known, mark), unschedulable: true };
+  const own = node.taints.find(isOwn);
+  if (own !== undefined && !before.did.includes('taint')) return changed(before, { record: known });
+  if (own?.value === taintValue(event.type)) return changed(before, { record: known });
+  return { record: withMark(known, mark), taints: [...node.taints.filter((taint) => !isOwn(taint)), taintOf(event.type)] };
+}
+
+/** The same, where nothing will be taken back. */
+export function preparedForGood(node: Node, mark: Mark, event: PreparedEvent): NodeChange | null {
+  const { record, ...change } = prepared(node, mark, event) ?? {};
+  return Object.keys(change).length === 0 ? null : change;
+}
+
+/** What the end of an event does; null where the node was not prepared for it. What another event still needs stays. */
+export function recovered(node: Node, key: string): NodeChange | null {
+  const before = recordOf(node);
+  if (!before.events.some((event) => event.key === key)) return null;
+  const record = withoutEvent(before, key);
+  const last = record.events.at(-1);
+  const others = node.taints.filter((taint) => !isOwn(taint));
+  const isOurs = before.did.includes('taint') && others.length < node.taints.length;
+  if (last !== undefined) return { record, ...(isOurs && { taints: [...others, taintOf(last.type)] }) };
+  return { record: null, ...(isOurs && { taints: others }), ...(before.did.includes('cordon') && { unschedulable: false }) };
+}
+
+/** A merge patch that fails where the node was changed since it was read. */
+export function patchOf({ resourceVersion }: Node, { record, taints, unschedulable }: NodeChange): object {
+  const spec = {
+    ...(taints && { taints: taints.length === 0 ? null : taints }),
+    ...(unschedulable !== undefined && { unschedulable: unschedulable || null }),
+  };
+  return {
+    metadata: {
+      resourceVersion,
+      ...(record !== undefined && { annotations: { [ANNOTATION]: record === null ? null : writeRecord(record) } }),
+    },
+    ...(Object.keys(spec).length > 0 && { spec }),
+  };
+}
+
+/** An EventType as reasons of conditions and Events have it. */
+export function reasonOf(type: string): string {
+  const letters = type.replace(/[^A-Za-z0-9_]/g, '').slice(0, MOST_VALUE);
+  return /^[A-Za-z]/.test(letters) ? letters : `Event${letters}`;
+}
+
+function changed(before: PreparationRecord, change: { readonly record: PreparationRecord }): NodeChange | null {
+  return writeRecord(before) === writeRecord(change.record) ? null : change;
+}
+
+function isOwn({ key, effect }: { readonly key: string; readonly effect: string }): boolean {
+  return key === TAINT_KEY && effect === EFFECT;
+}
+
+function taintOf(type: string): Node['taints'][number] {
+  return { key: TAINT_KEY, value: taintValue(type), effect: EFFECT };
+}
+
+/** Begins and ends with a letter or digit, as a value of a label does. */
+function taintValue(type: string): string {
+  return type
+    .replace(/[^A-Za-z0-9_.-]/g, '_')
+    .slice(0, MOST_VALUE)
+    .replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
+}
