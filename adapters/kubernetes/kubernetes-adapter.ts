@@ -16,6 +16,7 @@ import { nodeNameOf } from './node/node-name.ts';
 /** Beside a drain, a delivery asks for less than so much. */
 const MOST_REQUESTS = 20;
 const MOST_NAMES = 20;
+const UNKNOWN = 'nothing is done to the node, since the name of the VM was not known at this change: set node';
 const SUPERSEDED: Outcome = { result: 'accepted', status: 'superseded' };
 
 /** Connects at the first delivery. */
@@ -44,9 +45,13 @@ export class KubernetesAdapter implements Adapter {
     if (delivery === undefined) return [];
     const facts = eventFacts(delivery);
     const name = this.#node ?? (facts?.vm ? nodeNameOf(facts.vm) : null);
-    if (facts === null || name === null || !concerns(facts, this.#node)) return ['accepted'];
+    if (facts !== null && name === null) this.#deps.logger.warn({ eventId: facts.eventId }, UNKNOWN);
+    if (facts === null || name === null) return ['accepted'];
     const keeper = new NodeKeeper(name, this.#api, this.#deps);
-    if (facts.phase === 'recover') return [await this.#recover(facts, keeper, signal)];
+    const isOurs = concerns(facts, this.#node);
+    // One that was first seen without this VM cannot have done anything to its node.
+    if (!isOurs && delivery.change === 'scheduled') return ['accepted'];
+    if (!isOurs || facts.phase === 'recover') return [await this.#recover(facts, keeper, signal)];
     if (delivery.endedAtMs !== null) return [SUPERSEDED];
     const both = overtaken === undefined ? signal : AbortSignal.any([signal, overtaken]);
     try {
@@ -61,9 +66,9 @@ export class KubernetesAdapter implements Adapter {
     this.#api.close();
   }
 
-  async #recover({ key }: EventFacts, keeper: NodeKeeper, signal: AbortSignal): Promise<Outcome> {
+  async #recover({ key, eventId }: EventFacts, keeper: NodeKeeper, signal: AbortSignal): Promise<Outcome> {
     if (this.#options.recover && (await keeper.recover(key, signal)))
-      this.#deps.logger.info({ event: key }, 'the node is back from its scheduled event');
+      this.#deps.logger.info({ eventId }, 'the node is back from its scheduled event');
     return 'accepted';
   }
 
@@ -103,7 +108,7 @@ export class KubernetesAdapter implements Adapter {
       return `${pod.namespace}/${pod.name}${status === null ? '' : ` (${status})`}`;
     });
     if (left.length > 0)
-      this.#deps.logger.warn({ node: name, left: left.length, pods: names }, 'the node is not drained: pods are left on it');
+      this.#deps.logger.warn({ node: name, count: left.length, pods: names }, 'the node is not drained: pods are left on it');
     else this.#deps.logger.info({ node: name }, 'the node is drained');
     return left;
   }

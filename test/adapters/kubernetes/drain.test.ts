@@ -82,7 +82,7 @@ test('what a budget still protects when the time is over is told, the delivery a
   api.cluster.protectedPods.add('web');
   assert.equal(await deliver('scheduled'), 'accepted');
   assert.deepEqual([...api.cluster.pods.keys()], ['default/web']);
-  assert.match(deps.logged(), /"left":1,"pods":\["default\/web \(429\)"\]/);
+  assert.match(deps.logged(), /"count":1,"pods":\["default\/web \(429\)"\]/);
 });
 
 test('beforeStart ends the waiting before NotBefore, and one that comes too late still evicts once', async (t) => {

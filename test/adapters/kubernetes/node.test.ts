@@ -151,11 +151,28 @@ test('an event of another VM, and what tells of no event, are accepted without a
   assert.deepEqual(api.asked, []);
 });
 
+test('an event that no longer names this VM is taken back, at once or at its end', async (t) => {
+  const { api, deliver } = await startKubernetes(t, { options: { prepare: MARKS } });
+  for (const change of ['updated', 'started', 'ended']) {
+    await deliver('scheduled');
+    assert.equal(api.cluster.node(NODE).spec.unschedulable, true);
+    assert.equal(await deliver(change, { affected: false, resources: ['vm-2'] }), 'accepted');
+    assert.deepEqual(api.cluster.node(NODE).spec, {}, change);
+  }
+});
+
 test('the node is found from the name of the VM as AKS names its nodes', async (t) => {
   const { api, deliver } = await startKubernetes(t, { options: { node: undefined, prepare: ['cordon'] } });
   api.cluster.addNode('aks-pool-12345678-vmss000046');
   assert.equal(await deliver('scheduled', { vm: 'aks-pool-12345678-vmss_150' }), 'accepted');
   assert.equal(api.cluster.node('aks-pool-12345678-vmss000046').spec.unschedulable, true);
+});
+
+test('while neither the name of the VM nor the node is known, nothing is done, with a warning', async (t) => {
+  const { api, deliver, deps } = await startKubernetes(t, { options: { node: undefined } });
+  assert.equal(await deliver('scheduled', { vm: null, affected: null }), 'accepted');
+  assert.match(deps.logged(), /"level":40.*the name of the VM was not known at this change: set node/);
+  assert.deepEqual(api.asked, []);
 });
 
 test('while the name of the VM is unknown, the name of the node says whether an event names it', async (t) => {

@@ -1,7 +1,7 @@
 // Names of VMs and providerIDs → names of nodes and of VMs, by public examples.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeNameOf, vmOfProviderId } from '../../../../adapters/kubernetes/node/node-name.ts';
+import { nodeNameOf, vmOfProviderId } from '../../../../../adapters/kubernetes/node/node-name.ts';
 
 const NAMES: readonly (readonly [vm: string, node: string])[] = [
   // As an issue of Azure/AKS shows both (3293).

@@ -1,7 +1,7 @@
 // The annotation's text ↔ the record; what somebody else wrote there, and many events.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NOTHING, readRecord, withEvent, withMark, withoutEvent, writeRecord } from '../../../../adapters/kubernetes/node/record.ts';
+import { NOTHING, readRecord, withEvent, withMark, withoutEvent, writeRecord } from '../../../../../adapters/kubernetes/node/record.ts';
 
 test('a record is read as it was written', () => {
   const record = withMark(withEvent(NOTHING, { key: 'a', type: 'Reboot' }), 'cordon');

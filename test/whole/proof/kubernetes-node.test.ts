@@ -1,0 +1,56 @@
+// The built bridge in a pod, killed while its node is drained → drained, started, ended, as before.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startSimulator } from '../../../src/simulator.ts';
+import { ALL, accountFolder } from '../../adapters/kubernetes/start-kubernetes.ts';
+import { NodeApi } from '../../far-sides/kubernetes/node-routes.ts';
+import { poll } from '../../support/poll.ts';
+import { run } from '../../support/program.ts';
+import { bridgeFolder, startRun } from '../../support/running-bridge.ts';
+
+/** An instance of a scale set, and what AKS calls its node. */
+const [VM, NODE] = ['aks-pool-12345678-vmss_150', 'aks-pool-12345678-vmss000046'];
+const RECORD = 'scheduled-events-bridge.github.io/prepared';
+
+async function startCluster(t: TestContext): Promise<NodeApi> {
+  const api = await NodeApi.start();
+  t.after(() => api[Symbol.asyncDispose]());
+  api.cluster.addNode(NODE);
+  for (const name of ['web', 'db']) api.cluster.addPod({ name, node: NODE });
+  api.cluster.addPod({ name: 'bridge', node: NODE, owner: 'DaemonSet' });
+  return api;
+}
+
+test('a maintenance drains the node over a kill of the bridge, and its end leaves no trace', async (t) => {
+  const azure = await startSimulator({ speed: 1, vms: [VM] });
+  t.after(() => azure.close());
+  const api = await startCluster(t);
+  const { cluster } = api;
+  const env = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(api.receiver.port), NODE_NAME: NODE };
+  const node = { type: 'kubernetes', node: { env: 'NODE_NAME' }, prepare: ALL, serviceAccount: accountFolder(t) };
+  const folder = bridgeFolder(t, azure.url, { publish: { resources: 'own' }, sinks: { node } });
+
+  const check = await run(t, ['check', '--config', folder.config, '--connect'], { env });
+  assert.match(check.stdout + check.stderr, new RegExp(`for the node ${NODE}`));
+  assert.equal(check.code, 0, check.stderr);
+
+  cluster.protectedPods.add('db');
+  const before = structuredClone(cluster.node(NODE));
+  const first = await startRun(t, folder, { env });
+  const { EventId } = azure.schedule({ EventType: 'Redeploy' });
+  await poll(() => cluster.pods.size === 2, 'the pod that may go to go');
+  await first.end('SIGKILL');
+  cluster.protectedPods.clear();
+  const second = await startRun(t, folder, { env });
+  await second.logs('the node is drained');
+  assert.deepEqual([...cluster.pods.keys()], ['default/bridge']);
+  assert.equal(cluster.node(NODE).spec.unschedulable, true);
+
+  azure.start(EventId);
+  await poll(() => cluster.events.size === 2, 'the Event of the start');
+  azure.end(EventId);
+  await second.logs('the node is back');
+  const { spec, status, metadata } = cluster.node(NODE);
+  assert.deepEqual([{ ...spec }, status, metadata.annotations?.[RECORD]], [before.spec, before.status, undefined]);
+  assert.equal((await second.end('SIGTERM')).code, 0);
+});
