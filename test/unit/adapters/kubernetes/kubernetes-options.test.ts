@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
+import type { OptionFault } from '../../../../adapters/adapter.ts';
 import { ADAPTERS } from '../../../../adapters/index.ts';
 import { kubernetes } from '../../../../adapters/kubernetes/kubernetes.ts';
 import { kubernetesOptions } from '../../../../adapters/kubernetes/kubernetes-options.ts';
@@ -60,9 +61,11 @@ test('a configuration outside of a cluster and without kubeconfig is told so, at
 test('outside of a cluster, kubeconfig is missing', () => {
   const address = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
   assert.deepEqual(kubernetes.secretFaults?.(opened({}, address)), []);
-  const [fault] = kubernetes.secretFaults?.(opened({}, {})) ?? [];
-  assert.equal(fault?.key, 'kubeconfig');
-  assert.match(fault?.message ?? '', /KUBERNETES_SERVICE_HOST/);
+  for (const given of [{}, { ...address, KUBERNETES_SERVICE_HOST: 'https://a' }, { ...address, KUBERNETES_SERVICE_PORT: 'x' }]) {
+    const fault: OptionFault | undefined = kubernetes.secretFaults?.(opened({}, given))[0];
+    assert.equal(fault?.key, 'kubeconfig');
+    assert.match(fault?.message ?? '', /KUBERNETES_SERVICE_HOST/);
+  }
 });
 
 test('a node from the environment must be a name of a node', () => {
