@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { startSimulator } from '../../../src/simulator.ts';
 import { ALL, accountFolder } from '../../adapters/kubernetes/start-kubernetes.ts';
+import { ApiServer } from '../../far-sides/kubernetes/api-server.ts';
+import { noKubernetes } from '../../far-sides/kubernetes/binaries.ts';
 import { NodeApi } from '../../far-sides/kubernetes/node-routes.ts';
+import { allowDisruptions, endPod, makeBudget, makeNode, makePod, nodeOf, stateOfPod } from '../../far-sides/kubernetes/objects.ts';
 import { poll } from '../../support/poll.ts';
 import { run } from '../../support/program.ts';
 import { bridgeFolder, startRun } from '../../support/running-bridge.ts';
@@ -53,4 +56,38 @@ test('a maintenance drains the node over a kill of the bridge, and its end leave
   const { spec, status, metadata } = cluster.node(NODE);
   assert.deepEqual([{ ...spec }, status, metadata.annotations?.[RECORD]], [before.spec, before.status, undefined]);
   assert.equal((await second.end('SIGTERM')).code, 0);
+});
+
+test('the same on a real API server, for the node that the name of the VM says, where the event is canceled', {
+  skip: noKubernetes(),
+  timeout: 180_000,
+}, async (t) => {
+  const server = await ApiServer.start();
+  t.after(() => server[Symbol.asyncDispose]());
+  const azure = await startSimulator({ speed: 1, vms: [VM] });
+  t.after(() => azure.close());
+  await makeNode(server, NODE);
+  await makePod(server, 'web', { node: NODE, gracePeriodSeconds: 30 });
+  await makePod(server, 'db', { node: NODE, labels: { app: 'db' } });
+  await makeBudget(server, 'db', { app: 'db' });
+  const node = { type: 'kubernetes', prepare: ALL, kubeconfig: server.kubeconfig };
+  const folder = bridgeFolder(t, azure.url, { publish: { resources: 'own' }, sinks: { node } });
+  const state = async () => {
+    const { spec, status, metadata } = (await nodeOf(server, NODE)) as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    return { spec, conditions: status?.['conditions'], annotations: metadata?.['annotations'] };
+  };
+
+  const before = await state();
+  const first = await startRun(t, folder);
+  const { EventId } = azure.schedule({ EventType: 'Redeploy' });
+  await poll(async () => (await stateOfPod(server, 'web')) === 'ending', 'the eviction of the pod that may go');
+  await first.end('SIGKILL');
+  const second = await startRun(t, folder);
+  await endPod(server, 'web');
+  await allowDisruptions(server, 'db', 1);
+  await second.logs('the node is drained');
+  assert.equal((await state()).spec?.['unschedulable'], true);
+  azure.cancel(EventId);
+  await second.logs('the node is back');
+  assert.deepEqual(await state(), before);
 });
