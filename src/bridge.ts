@@ -5,6 +5,8 @@ import { type HttpInterface, openHttpInterface } from './bridge/http-interface.t
 import { Identity } from './bridge/identity.ts';
 import { judgeOptions } from './bridge/judge-options.ts';
 import { MetadataSource } from './bridge/metadata-source.ts';
+import { openStreams } from './bridge/open-streams.ts';
+import { Operations } from './bridge/operations.ts';
 import { Reloads } from './bridge/reloads.ts';
 import { RunningFlow } from './bridge/running-flow.ts';
 import { setStoreAside } from './bridge/set-store-aside.ts';
@@ -63,6 +65,8 @@ class RunningBridge implements Bridge {
   readonly status: Status;
   readonly #polls$ = new ReplaySubject<PollResult>(1);
   readonly #storeWork: StoreWork;
+  readonly #operations: Operations;
+  readonly #streams: ReturnType<typeof openStreams>;
   readonly #stopping = new AbortController();
   readonly #ending = Promise.withResolvers<void>();
   /** Timers and subscriptions that end at once. */
@@ -81,6 +85,8 @@ class RunningBridge implements Bridge {
     this.#storeWork = new StoreWork(deps, logger);
     this.#outbox = outbox;
     this.#sinks = new Sinks({ ...options, outbox, approvals: () => this.#flow?.approvals ?? null });
+    this.#operations = new Operations({ ...options, outbox, sinks: this.#sinks });
+    this.#streams = openStreams(outbox, options);
     const onPoll = () => {
       options.watch?.begins();
       this.#upkeep?.pollBegins();
@@ -125,7 +131,9 @@ class RunningBridge implements Bridge {
       metrics: () => this.#metrics.text(),
       events: () => this.status.events(),
       approvals: () => this.status.approvals,
-      reload: (by) => this.reload(by),
+      reload: (by) => this.#reloadFor(by),
+      operations: this.#operations,
+      streams: this.#streams,
       onUnauthorized: () => this.#metrics.unauthorized(),
       onConnectionDropped: (reason) => this.#metrics.connectionDropped(reason),
     });
@@ -142,6 +150,12 @@ class RunningBridge implements Bridge {
 
   reload(by: string): ReturnType<Reloads['request']> {
     return this.#reloads.request(by);
+  }
+
+  async #reloadFor(admin: string): ReturnType<Reloads['request']> {
+    const outcome = await this.reload(admin);
+    if (outcome.kind === 'applied') this.#storeWork.do(() => this.#operations.reloaded(admin, outcome.changed));
+    return outcome;
   }
 
   /** What can fail comes first. */
@@ -209,6 +223,8 @@ class RunningBridge implements Bridge {
 
   async #setAside(vmId: string): Promise<void> {
     const wereOpen = this.#sinks.isOpen;
+    // Positions begin anew.
+    this.#streams.endAll();
     await setStoreAside(vmId, this.#sinks, this.#outbox, this.#options.logger);
     if (wereOpen) this.#storeWork.do(() => this.#openLanes());
   }
@@ -219,6 +235,7 @@ class RunningBridge implements Bridge {
       this.#options.logger.info({ area: 'changes', id, change }, 'change stored');
     }
     this.#sinks.wake();
+    this.#streams.committed(entries);
   }
 
   /** Standard output is the only sink, and its reader is gone: there is nothing left to do. */

@@ -7,16 +7,18 @@ import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
 import { onceASecond } from '../http/once-a-second.ts';
 import { DropLog } from '../http/server/drop-log.ts';
 import { createHttpServer, type HttpServerParts } from '../http/server/server.ts';
+import type { Streams } from '../http/stream/streams.ts';
 import type { DropReason } from '../model/drop-reasons.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import { Callers } from './callers.ts';
 
-export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload'> {
+export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload' | 'operations'> {
   readonly config: Pick<Config, 'http' | 'approvals'>;
   /** A request to `/v1/*` had no valid proof. */
   readonly onUnauthorized: () => void;
   readonly onConnectionDropped: (reason: DropReason) => void;
+  readonly streams: Streams;
   readonly deps: Deps;
   readonly logger: Logger;
 }
@@ -52,7 +54,13 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
     logger.info({ url }, 'listening');
     if (tls === null && !isLoopback(listen.host))
       logger.warn('http.listen lies beyond loopback without TLS, as http.allowInsecure says: tokens pass in clear text');
-    return { url, reload: (next, paths) => callers.reload(next, paths), [Symbol.asyncDispose]: () => open.disposeAsync() };
+    // Before the servers, which wait for answers under way.
+    open.defer(() => parts.streams.close());
+    const reload = (next: Pick<Config, 'http' | 'approvals'>, paths: readonly string[]) => {
+      callers.reload(next, paths);
+      parts.streams.judgeAll();
+    };
+    return { url, reload, [Symbol.asyncDispose]: () => open.disposeAsync() };
   } catch (error) {
     await open.disposeAsync();
     throw error;
@@ -66,7 +74,7 @@ async function metricsBytes(ports: Pick<HealthPorts, 'metrics'>) {
 }
 
 function mainRoutes(
-  { config, events, approvals, reload, onUnauthorized, deps, logger: parent }: HttpInterfaceParts,
+  { config, events, approvals, reload, operations, streams, onUnauthorized, deps, logger: parent }: HttpInterfaceParts,
   callers: Callers,
   ports: HealthPorts,
 ) {
@@ -78,7 +86,7 @@ function mainRoutes(
   const access = new Access({ authenticate, requireToken: !isLoopback(host), host, deps, onRefused: onUnauthorized, onFlood });
   const health = healthRoutes(ports, (request) => access.mayRead(request));
   const served: BridgePorts = {
-    ...{ events, approvals, reload, isAdmin: (approver) => callers.isAdmin(approver) },
+    ...{ events, approvals, reload, operations, streams, isAdmin: (approver) => callers.isAdmin(approver) },
     get configured() {
       return callers.areConfigured;
     },

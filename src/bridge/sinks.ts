@@ -87,6 +87,11 @@ export class Sinks {
     for (const lane of this.#lanes.values()) lane.wake();
   }
 
+  /** The type of each that is configured, by name. */
+  types(): ReadonlyMap<string, string> {
+    return new Map(Object.entries(this.#sinks).map(([name, { type }]) => [name, type]));
+  }
+
   /** By name; empty before `open`. */
   status(): ReadonlyMap<string, LaneStatus> {
     return new Map([...this.#lanes].flatMap(([name, lane]) => statusOf(name, lane)));

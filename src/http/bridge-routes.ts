@@ -4,8 +4,13 @@ import { approvalRoutes } from './approval-routes.ts';
 import type { ApproverPorts } from './approver.ts';
 import { holdRoutes } from './hold-routes.ts';
 import { openApiRoute } from './openapi/route.ts';
+import { deadLetterRoutes } from './operators/dead-letter-routes.ts';
+import { journalRoute } from './operators/journal-route.ts';
+import type { OperatorPorts } from './operators/ports.ts';
+import { sinkRoutes } from './operators/sink-routes.ts';
 import { type ReloadPorts, reloadRoute } from './reload-route.ts';
 import { json, type Route } from './route.ts';
+import { type StreamPorts, streamRoute } from './stream/stream-route.ts';
 
 /** What `GET /v1/events` shows. */
 export interface EventsView {
@@ -17,7 +22,7 @@ export interface EventsView {
   readonly events: readonly object[];
 }
 
-export interface BridgePorts extends ApproverPorts, ReloadPorts {
+export interface BridgePorts extends ApproverPorts, ReloadPorts, OperatorPorts, StreamPorts {
   events(): EventsView;
 }
 
@@ -26,6 +31,10 @@ export function bridgeRoutes(ports: BridgePorts, access: Access): readonly Route
     { method: 'GET', path: '/v1/events', handle: async (request) => (await access.refuseReading(request)) ?? json(200, ports.events()) },
     ...approvalRoutes(ports, access),
     ...holdRoutes(ports, access),
+    streamRoute(ports, access),
+    journalRoute(ports, access),
+    ...sinkRoutes(ports, access),
+    ...deadLetterRoutes(ports, access),
     reloadRoute(ports, access),
     openApiRoute(access),
   ];

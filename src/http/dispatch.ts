@@ -7,7 +7,8 @@ import type { ClientCertificate } from '../auth/caller.ts';
 import { BridgeError } from '../errors.ts';
 import { readBody } from './body.ts';
 import { problem } from './problem.ts';
-import { METHODS, type Method, type Reply, type Route } from './route.ts';
+import { METHODS, type Method, type Reply, type Route, type StreamedBody } from './route.ts';
+import { answerStream } from './server/answer-stream.ts';
 import type { Connection } from './server/connections.ts';
 
 const FIXED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
@@ -15,6 +16,8 @@ const FIXED_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': '
 const MAX_PARAM_LENGTH = 16 * 1024;
 /** A failed store is tried again each second; a full disk takes an operator. */
 const RETRY_AFTER_SECONDS = 5;
+/** What clients call a token that they put into a URL. */
+const TOKENS = ['token', 'access_token', 'authorization', 'bearer'];
 
 /** @param socket that of `certificateOf` and `isLast` */
 export type Dispatch = (request: IncomingMessage, response: ServerResponse, socket: Socket, connection: Connection) => Promise<void>;
@@ -47,6 +50,7 @@ export function createDispatch({ routes, isLast, certificateOf, logger }: Dispat
     const { headers } = request;
     const { address } = connection;
     const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
+    if (route.path.startsWith('/v1/') && TOKENS.some((name) => query.has(name))) return tokenInUrl();
     const body = async (limitBytes: number) => {
       if (!request.complete) connection.waits('answer');
       const bytes = await readBody(request, limitBytes);
@@ -62,14 +66,29 @@ export function createDispatch({ routes, isLast, certificateOf, logger }: Dispat
   };
 
   return async (request, response, socket, connection) => {
-    const reply = await replyTo(request, socket, connection);
+    let reply = await replyTo(request, socket, connection);
     if (reply === null || response.destroyed) return;
     logger.debug({ method: request.method, status: reply.status }, 'http request');
+    if (reply.stream !== undefined && request.method !== 'HEAD') {
+      const refused = reply.stream.refusal();
+      if (refused === null) return await sendStream(reply, reply.stream, response, connection);
+      reply = refused;
+    }
     const end = isLast(socket) ? { connection: 'close' } : {};
     const length = reply.body === null ? {} : { 'content-length': Buffer.byteLength(reply.body) };
     response.writeHead(reply.status, { ...FIXED_HEADERS, ...reply.headers, ...length, ...end });
     response.end(request.method === 'HEAD' ? '' : (reply.body ?? ''));
   };
+}
+
+/** Resolves when it has ended: until then the connection waits for nobody. Not chunked, as its end is the connection's. */
+async function sendStream(reply: Reply, { begin }: StreamedBody, response: ServerResponse, connection: Connection): Promise<void> {
+  const closed = new Promise<void>((resolve) => response.once('close', resolve));
+  connection.streams();
+  response.useChunkedEncodingByDefault = false;
+  response.writeHead(reply.status, { ...FIXED_HEADERS, ...reply.headers, connection: 'close' });
+  begin(answerStream(response, connection));
+  await closed;
 }
 
 function createFind(routes: readonly Route[]): Find {
@@ -84,6 +103,11 @@ function createFind(routes: readonly Route[]): Find {
     const params = found.params as Readonly<Record<string, string>>;
     return Object.values(params).includes('') ? null : { route: found.store as Route, params };
   };
+}
+
+/** Proxies and histories keep URLs. */
+function tokenInUrl(): Reply {
+  return problem('bad-request', 'A token stands in the header Authorization, never in a URL, where others read it: replace this one.');
 }
 
 function noRoute(find: Find, url: string): Reply {

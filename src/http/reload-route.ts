@@ -1,7 +1,7 @@
 // POST /v1/reload: an admin → the configuration read again, or why it is not (behaviour 11.1).
 import type { Fault } from '../schema/faults.ts';
 import type { Access } from './access.ts';
-import { type ApproverPorts, admitApprover } from './approver.ts';
+import { type AdminPorts, admitAdmin } from './admin.ts';
 import { problem } from './problem.ts';
 import { json, type Reply, type Route, type RouteRequest } from './route.ts';
 
@@ -12,8 +12,7 @@ export type ReloadOutcome =
   | { readonly kind: 'needs-restart'; readonly restart: readonly string[] }
   | { readonly kind: 'no-file' };
 
-export interface ReloadPorts extends Pick<ApproverPorts, 'configured'> {
-  readonly isAdmin: (approver: string) => boolean;
+export interface ReloadPorts extends AdminPorts {
   /** @param by the approver's name, for the log @throws BridgeError BRIDGE_STORE_*, and then nothing has changed */
   readonly reload: (by: string) => Promise<ReloadOutcome>;
 }
@@ -23,17 +22,8 @@ export function reloadRoute(ports: ReloadPorts, access: Access): Route {
 }
 
 async function reload(request: RouteRequest, ports: ReloadPorts, access: Access): Promise<Reply> {
-  const admitted = await admitApprover(request, ports, access);
-  if ('reply' in admitted) return admitted.reply;
-  const { approver } = admitted.origin;
-  if (!ports.isAdmin(approver)) return problem('not-admin', `${approver} is no admin: give it admin: true under approvals.approvers.`);
-  // A browser shows a client certificate to whatever page asks for it.
-  if (isFromElsewhere(request)) return problem('foreign-page', 'A page of another site sent this; such are not heard here.');
-  return replyTo(await ports.reload(approver));
-}
-
-function isFromElsewhere({ headers: { origin, host } }: RouteRequest): boolean {
-  return origin !== undefined && URL.parse(origin)?.host !== host;
+  const admitted = await admitAdmin(request, ports, access);
+  return 'reply' in admitted ? admitted.reply : replyTo(await ports.reload(admitted.admin));
 }
 
 function replyTo(outcome: ReloadOutcome): Reply {

@@ -15,12 +15,35 @@ export interface RouteRequest {
   readonly body: (limitBytes: number) => Promise<Uint8Array | null>;
 }
 
+/** An answer without an end of its own. */
+export interface AnswerStream {
+  /** False: its socket has not taken all yet. */
+  write(bytes: Uint8Array | string): boolean;
+  /** What its socket has not taken. */
+  readonly unsentBytes: number;
+  /** `run` is called whenever all was taken, after a `write` that gave false. */
+  onDrain(run: () => void): void;
+  onClose(run: () => void): void;
+  /** Once what was written is taken. */
+  end(): void;
+  /** At once, with all that was not taken. */
+  drop(): void;
+}
+
+export interface StreamedBody {
+  /** Asked in the same turn, before anything is sent: what is answered instead; null for the stream. */
+  readonly refusal: () => Reply | null;
+  readonly begin: (answer: AnswerStream) => void;
+}
+
 export interface Reply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Null only where the status allows none: then there is no length either. */
   readonly body: string | Uint8Array | null;
+  /** In place of a body; the connection ends with it. */
+  readonly stream?: StreamedBody;
 }
 
 /** `GET` answers HEAD too. */
@@ -34,7 +57,7 @@ export interface Route {
   readonly handle: (request: RouteRequest) => Reply | Promise<Reply>;
 }
 
-export function json(status: number, value: object): Reply {
+export function json(status: number, value: object | readonly object[]): Reply {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) };
 }
 

@@ -80,39 +80,3 @@ export interface DeadLetter {
   /** RFC 3339, when it was given up. */
   readonly at: string;
 }
-
-/** What an operator did by the HTTP interface. */
-export interface OperatorAct {
-  readonly atMs: number;
-  /** The approver's name. */
-  readonly operator: string;
-  readonly act: 'pause' | 'resume' | 'retry' | 'discard' | 'reload';
-  /** The sink, where it is about one. */
-  readonly subject: string | null;
-  readonly detail: object;
-}
-
-/** How a delivery stands, as the journal's page shows it. */
-export type DeliveryState = 'queued' | 'delivered' | 'dead' | 'discarded';
-
-/** One row of the journal and what became of its deliveries. */
-export interface JournalItem {
-  readonly position: number;
-  /** The CloudEvent's `time`, in milliseconds. */
-  readonly atMs: number;
-  /** The structured-mode JSON. */
-  readonly bytes: Uint8Array;
-  /** In queue order; a sink that got it again by a retry or a replay is there once for each. */
-  readonly deliveries: readonly JournalDelivery[];
-}
-
-export interface JournalDelivery {
-  readonly sink: string;
-  readonly state: DeliveryState;
-  /** Those that failed and, where it was delivered, the one that went well. */
-  readonly attempts: number;
-  /** When it came to this state: queued, accepted, given up, discarded. */
-  readonly atMs: number;
-  /** What the other side said last where it failed: an HTTP status or an error code; else null. */
-  readonly status: number | string | null;
-}

@@ -177,6 +177,9 @@ export interface Observer {
   readonly vm?: VmMetadata;
 }
 
+/** The EventTypes that are documented, in the order of what they do; others are data too. */
+export const IMPACTS = ['Freeze', 'Reboot', 'Redeploy', 'Preempt', 'Terminate'] as const;
+
 /** A CloudEvent as the journal keeps it. */
 export interface JournalEntry {
   /** CloudEvent id. */

@@ -2,6 +2,7 @@
 
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { DeadLetter, DeadLetterReason } from '../model/deliveries.ts';
+import type { DeadLetterPage, PagedDeadLetter } from '../model/operators.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Database, Statement } from './database.ts';
 import { parseCloudEvent } from './journal.ts';
@@ -15,13 +16,6 @@ export interface DeadLetterChoice {
   readonly sink?: string;
   /** CloudEvent ids. */
   readonly ids?: readonly string[];
-}
-
-export interface DeadLetterPage {
-  /** Null: of all sinks. */
-  readonly sink: string | null;
-  readonly after: number;
-  readonly limit: number;
 }
 
 const COLUMNS = 'd.seq, d.sink, d.journal, d.reason, d.status, d.attempts, d.at_ms, j.id, j.bytes';
@@ -111,7 +105,7 @@ export class DeadLetters {
   }
 
   /** The oldest of one sink, or of all, behind the row `after`; each with its row. */
-  page({ sink, after, limit }: DeadLetterPage): readonly { readonly row: number; readonly letter: DeadLetter }[] {
+  page({ sink, after, limit }: DeadLetterPage): readonly PagedDeadLetter[] {
     const rows = sink === null ? this.#page.all(after, limit) : this.#pageOf.all(sink, after, limit);
     return rows.map((row) => ({ row: row.seq, letter: withoutEvent(toDeadLetter(row)) }));
   }

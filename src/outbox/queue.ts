@@ -188,24 +188,26 @@ export class Queue {
     return { pause, lastAcceptedAtMs: row?.accepted_ms ?? null, lastError };
   }
 
-  /** Inside a transaction or not, durable. One that is paused already stays as it is. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
-  pause(sink: string, { by, atMs }: Pause): void {
+  /** Durable, in one transaction with `note`. One that is paused already stays as it is, unnoted. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
+  pause(sink: string, { by, atMs }: Pause, note: () => void = () => {}): void {
     const known = this.#parts.sinks.names();
     if (!known.includes(sink)) throw unknownSink(sink, known);
-    this.#pause.run(by, atMs, sink);
+    this.#database.transaction(() => {
+      if (this.#pause.run(by, atMs, sink) > 0) note();
+    });
   }
 
   /**
-   * Durable. Lets a sink that is retired, paused or both deliver again. Returns what is lifted, a retirement before a pause; null where there is
+   * Durable, in one transaction with `note`. Lets a sink that is retired, paused or both deliver again. Returns what is lifted, a retirement before a pause; null where there is
    * nothing to lift. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN
    */
-  resume(sink: string): Retirement | null {
+  resume(sink: string, note: () => void = () => {}): Retirement | null {
     const known = this.#parts.sinks.names();
     if (!known.includes(sink)) throw unknownSink(sink, known);
     return this.#database.transaction(() => {
       const { pause } = this.record(sink);
       const lifted = this.retirement(sink) ?? (pause && { reason: `paused by ${pause.by}`, atMs: pause.atMs });
-      if (lifted !== null) this.#resume.run(sink);
+      if (lifted !== null && this.#resume.run(sink) > 0) note();
       return lifted;
     });
   }

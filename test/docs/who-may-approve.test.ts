@@ -14,6 +14,7 @@ import { CERTIFICATE, PRIVATE_KEY } from '../far-sides/certificate.ts';
 import { Issuer } from '../far-sides/token-issuer.ts';
 import { configOf, surroundings } from '../support/config.ts';
 import { folderOf } from '../support/folder.ts';
+import { HttpFixture } from '../virtual/http-fixture.ts';
 import { codeBlocksOf } from './markdown-page.ts';
 
 const run = promisify(execFile);
@@ -47,6 +48,11 @@ async function serve(t: TestContext) {
   return { issuer, heard, curl, ask: ask.text, withHeader };
 }
 
+function servedByNobody() {
+  const { operations, streams } = new HttpFixture();
+  return { operations, streams };
+}
+
 async function open(t: TestContext, config: Parameters<typeof openHttpInterface>[0]['config']) {
   const heard: ApprovalOrigin[] = [];
   const approvals = {
@@ -62,6 +68,7 @@ async function open(t: TestContext, config: Parameters<typeof openHttpInterface>
     events: () => ({ state: 'watching', documentIncarnation: null, observedAt: null, events: [] }),
     approvals: () => approvals,
     reload: async () => ({ kind: 'no-file' }),
+    ...servedByNobody(),
     readiness: () => ({ ready: true, reasons: [], details: {} }),
     drain: () => null,
     metrics: async () => ({ contentType: 'text/plain', body: '' }),

@@ -10,8 +10,12 @@ import { Access } from '../../src/http/access.ts';
 import type { ServedApprovals } from '../../src/http/approver.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { type DrainState, healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
+import type { Operations } from '../../src/http/operators/ports.ts';
 import type { ReloadOutcome } from '../../src/http/reload-route.ts';
 import { createHttpServer, type HttpServerParts } from '../../src/http/server/server.ts';
+import { Streams } from '../../src/http/stream/streams.ts';
+import type { JournalledEntry } from '../../src/model/events.ts';
+import type { SinkView } from '../../src/model/operators.ts';
 import { systemDeps } from '../../src/time/system.ts';
 import { assertConforms } from '../far-sides/openapi-conformance.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -48,6 +52,12 @@ const LIFE: EventRecord = {
   ...{ rank: null, submitsAt: null, submittedAt: null, notStartedForSeconds: null, steps: [], next: null, unwritten: [] },
 };
 
+/** A sink to which nothing has happened. */
+export const SINK: SinkView = {
+  ...{ name: 'hooks', type: 'webhook', state: 'delivering', queued: 0, oldestAt: null },
+  ...{ lastAcceptedAt: null, lastError: null, deadLetters: 0 },
+};
+
 /** What `/readyz` tells besides, where nothing is wrong. */
 export const DETAILS = { configuration: { since: '2026-01-01T00:00:00Z', refused: null }, sinks: {} };
 
@@ -65,6 +75,27 @@ export class HttpFixture {
   released: () => ReleaseAnswer = () => ({ kind: 'released' });
   life: () => EventRecord | Refusal = () => LIFE;
   reload: (by: string) => Promise<ReloadOutcome> = async () => ({ kind: 'applied', changed: [] });
+  /** What the journal keeps; `commit` adds to it. */
+  journal: JournalledEntry[] = [];
+  /** The newest position that was pruned. */
+  pruned = 0;
+  readonly streams = new Streams({
+    journal: {
+      newest: () => this.journal.at(-1)?.position ?? this.pruned,
+      pruned: () => this.pruned,
+      after: (position, limit) => this.journal.filter((entry) => entry.position > position).slice(0, limit),
+    },
+    deps: systemDeps(),
+    logger: pino({ level: 'silent' }),
+  });
+  operations: Operations = {
+    sinks: () => [SINK],
+    pause: async (sink, by) => this.#tell(['pause', sink, by], sink === SINK.name ? { ...SINK, state: 'paused' as const } : null),
+    resume: async (sink, by) => this.#tell(['resume', sink, by], sink === SINK.name ? SINK : null),
+    deadLetters: () => [],
+    decide: (act, sink, ids, by) => this.#tell([act, sink, ...ids, by], sink === SINK.name ? ids.length : null),
+    journal: () => ({ items: [], next: null }),
+  };
   /** The approver who may administer. */
   admin = 'orders';
   configured = true;
@@ -100,6 +131,8 @@ export class HttpFixture {
         approvals: () => (this.isIdentified ? approvals : null),
         isAdmin: (approver) => approver === this.admin,
         reload: (by) => this.reload(by),
+        operations: this.#operations(),
+        streams: this.streams,
         get configured() {
           return configured();
         },
@@ -113,10 +146,7 @@ export class HttpFixture {
   }
 
   #approvals(): ServedApprovals {
-    const told = <T>(words: unknown[], reply: T): T => {
-      this.told.push(words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word))).join(' '));
-      return reply;
-    };
+    const told = <T>(words: unknown[], reply: T): T => this.#tell(words, reply);
     return {
       request: ({ approver }, body) => {
         this.asked.push({ approver, body });
@@ -129,9 +159,35 @@ export class HttpFixture {
     };
   }
 
+  /** Those that the test has set by the time they are asked. */
+  #operations(): Operations {
+    return {
+      sinks: () => this.operations.sinks(),
+      pause: (...given) => this.operations.pause(...given),
+      resume: (...given) => this.operations.resume(...given),
+      deadLetters: (page) => this.operations.deadLetters(page),
+      decide: (...given) => this.operations.decide(...given),
+      journal: (range) => this.operations.journal(range),
+    };
+  }
+
+  #tell<T>(words: unknown[], reply: T): T {
+    this.told.push(words.map((word) => (typeof word === 'string' ? word : JSON.stringify(word))).join(' '));
+    return reply;
+  }
+
+  /** Journals these, and tells the readers of the stream. */
+  commit(...entries: readonly JournalledEntry[]): void {
+    this.journal.push(...entries);
+    this.streams.committed(entries);
+  }
+
   async start(t: TestContext, parts: HttpServerParts): Promise<void> {
     const server = createHttpServer(parts);
-    this.close = () => server[Symbol.asyncDispose]();
+    this.close = () => {
+      this.streams.close();
+      return server[Symbol.asyncDispose]();
+    };
     t.after(this.close);
     this.port = (await server.start()).port;
     this.#isMain = parts.routes.some(({ path }) => path === '/v1/events');

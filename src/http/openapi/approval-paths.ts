@@ -7,7 +7,7 @@ import { type DocumentedProblem, problemResponses } from './problems.ts';
 /** Either of them. */
 export const APPROVING: readonly Node[] = [{ bearer: [] }, { certificate: [] }];
 /** What keeps a caller out, whatever it asks. */
-export const ADMISSION: readonly DocumentedProblem[] = ['no-approvers', 'unauthorized', 'too-many-requests', 'reader'];
+export const ADMISSION: readonly DocumentedProblem[] = ['bad-request', 'no-approvers', 'unauthorized', 'too-many-requests', 'reader'];
 /** What is wrong with a body, whatever it says. */
 export const BODY: readonly DocumentedProblem[] = ['not-json', 'too-large', 'bad-request'];
 

@@ -5,6 +5,7 @@ import { EVENT_PATHS } from './event-paths.ts';
 import { HEALTH_PATHS } from './health-paths.ts';
 import { HOLD_PATHS } from './hold-paths.ts';
 import type { Node } from './node.ts';
+import { OPERATOR_PATHS } from './operator-paths.ts';
 import { problemResponses } from './problems.ts';
 import { RELOAD_PATHS } from './reload-paths.ts';
 import { SCHEMAS } from './schemas.ts';
@@ -32,7 +33,7 @@ export const OPENAPI_DOCUMENT = {
     { name: 'approvals', description: 'Who approves, who holds, and what became of it.' },
     { name: 'operation', description: 'For those who run the bridge.' },
   ],
-  paths: { ...HEALTH_PATHS, ...EVENT_PATHS, ...APPROVAL_PATHS, ...HOLD_PATHS, ...RELOAD_PATHS },
+  paths: { ...HEALTH_PATHS, ...EVENT_PATHS, ...APPROVAL_PATHS, ...HOLD_PATHS, ...OPERATOR_PATHS, ...RELOAD_PATHS },
   components: {
     schemas: SCHEMAS,
     securitySchemes: SECURITY_SCHEMES,

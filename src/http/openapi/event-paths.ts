@@ -5,7 +5,7 @@ import { type DocumentedProblem, problemResponses } from './problems.ts';
 /** At a loopback address nothing need be shown; elsewhere an approver's or a reader's token, or an approver's certificate. */
 export const READING: readonly Node[] = [{}, { bearer: [] }, { certificate: [] }];
 /** What keeps a reader out. */
-export const READING_PROBLEMS: readonly DocumentedProblem[] = ['unauthorized', 'host', 'too-many-requests', 'unavailable'];
+export const READING_PROBLEMS: readonly DocumentedProblem[] = ['bad-request', 'unauthorized', 'host', 'too-many-requests', 'unavailable'];
 
 const EVENTS = {
   state: 'watching',

@@ -12,7 +12,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   404: 'There is no such thing.',
   405: 'The route has other methods.',
   409: 'It is too late, or the event is not what the caller was told; of a reload: it needs a restart, or a file.',
-  410: 'The event has ended.',
+  410: 'The event has ended; of a stream: what follows the position was pruned.',
   413: 'The body has more than 64 KiB.',
   415: 'The body is no JSON, or compressed.',
   422: 'The configuration has faults; `faults` lists each.',
@@ -20,7 +20,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   429: 'In place of 401, after too many of them.',
   500: 'A mistake in the bridge; its log says more.',
   502: 'The metadata service refused, and the event is still Scheduled.',
-  503: 'The store fails, or the bridge is starting or stopping. Ask again.',
+  503: 'The store fails, there are too many readers, or the bridge is starting or stopping. Ask again.',
 };
 
 const HEADERS: Readonly<Record<number, Node>> = {
@@ -32,7 +32,7 @@ const HEADERS: Readonly<Record<number, Node>> = {
 
 /** By status. */
 export function problemResponses(...types: readonly DocumentedProblem[]): Node {
-  const byStatus = Map.groupBy(types, (type) => PROBLEMS[type].status);
+  const byStatus = Map.groupBy([...new Set(types)], (type) => PROBLEMS[type].status);
   return Object.fromEntries([...byStatus].map(([status, own]) => [String(status), problemResponse(status, own)]));
 }
 

@@ -1,5 +1,6 @@
 // Requests and answers → `components.schemas`; answers may get new members, so none is closed.
 import { APPROVAL_RESULT_STATES, APPROVAL_STATES, APPROVAL_STEPS } from '../../model/approvals.ts';
+import { LANE_STATES } from '../../model/deliveries.ts';
 import { VM_FIELDS } from '../../model/vm-metadata.ts';
 import { nearMissPattern } from '../../schema/near-misses.ts';
 import { EXAMPLE_ID, type Node } from './node.ts';
@@ -11,6 +12,12 @@ const names: Node = { type: 'array', items: id };
 const time: Node = { type: 'string', format: 'date-time' };
 const timeOrNull: Node = { type: ['string', 'null'], format: 'date-time' };
 const textOrNull: Node = { type: ['string', 'null'] };
+const count: Node = { type: 'integer', minimum: 0 };
+const next: Node = { type: ['integer', 'null'], minimum: 1, description: 'The `after` of the next page; null after the last.' };
+const status: Node = {
+  type: ['integer', 'string', 'null'],
+  description: 'What the other side said last where it failed: an HTTP status or a code.',
+};
 const rule: Node = { type: ['string', 'null'], description: '`documentation` or `policy[N]`, counted from 0; null where no rule matches.' };
 
 /** Keys written like these, or not even nearly like them, nor like those that have no place here. */
@@ -70,6 +77,10 @@ const REQUESTS: Node = {
     ...object({ EventId: eventId, reason: { ...textOrNull, maxLength: 1000, description: 'For people: it is shown beside the hold.' } }, [
       'reason',
     ]),
+  },
+  DeadLetterChoice: {
+    ...object({ sink: id, ids: { ...names, minItems: 1, maxItems: 1000, description: 'Ids of CloudEvents.' } }),
+    additionalProperties: false,
   },
   ApprovalsEvent: cloudEvent('Approvals'),
   HoldRequestEvent: cloudEvent('HoldRequest'),
@@ -182,6 +193,38 @@ const ANSWERS: Node = {
     ['times'],
   ),
   UnwrittenSteps: object({ approver: textOrNull, steps: { type: 'integer', minimum: 1 }, since: time, until: time }),
+  Sinks: list('Sink'),
+  Sink: object({
+    name: id,
+    type: id,
+    state: { enum: LANE_STATES },
+    queued: count,
+    oldestAt: timeOrNull,
+    lastAcceptedAt: timeOrNull,
+    lastError: { anyOf: [{ type: 'null' }, object({ code: id, message: text, at: time })] },
+    deadLetters: count,
+  }),
+  JournalPage: object({ items: list('JournalItem'), next }),
+  JournalItem: object({
+    position: { type: 'integer', minimum: 1 },
+    at: time,
+    event: { type: 'object', description: 'The structured CloudEvent.' },
+    deliveries: list('JournalDelivery'),
+  }),
+  JournalDelivery: object({
+    sink: id,
+    state: { enum: ['queued', 'delivered', 'dead', 'discarded'] },
+    attempts: count,
+    at: { ...time, description: 'When it came to this state.' },
+    status,
+  }),
+  DeadLetters: object({ items: list('DeadLetter'), next }),
+  DeadLetter: object({
+    ...{ id, eventId: textOrNull, sink: id, type: id },
+    reason: { enum: ['refused', 'expired', 'sink removed'] },
+    ...{ status, attempts: count, at: time },
+  }),
+  Count: object({ count }),
   Problem: {
     description: 'RFC 9457. Compare `type`; the words may change.',
     ...object(

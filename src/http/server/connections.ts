@@ -16,6 +16,8 @@ export interface Connection {
   readonly address: string;
   /** The bridge works on its request from now on. */
   works(): void;
+  /** The bridge answers it without an end: it takes no room from others, as its route bounds how many there are. */
+  streams(): void;
   /** From now on it is its client that has to do something: send a request, or read the answer. */
   waits(what: 'request' | 'answer'): void;
   /** Ends it at once, with all that was not sent. */
@@ -31,6 +33,7 @@ export class Connections {
   readonly #all = new Map<string, Member>();
   /** By network; in each, who has waited longest comes first. */
   readonly #waiting = new Map<string, Set<Member>>();
+  #streaming = 0;
 
   constructor(deps: Pick<Deps, 'after'>, onDropped: OnDropped) {
     this.#deps = deps;
@@ -42,14 +45,20 @@ export class Connections {
     const member = new Member(socket, this.#deps, this.#waiting, (reason) => this.#onDropped(member.network, reason));
     const own = this.#waiting.get(member.network);
     if (own !== undefined && own.size >= MOST_WAITING) longestOf(own)?.drop('crowded');
-    if (this.#all.size >= MOST) this.#longestOfLargest()?.drop('crowded');
-    if (this.#all.size >= MOST) {
+    if (this.#isFull) this.#longestOfLargest()?.drop('crowded');
+    if (this.#isFull) {
       member.drop('full');
       return false;
     }
     const key = keyOf(socket);
     this.#all.set(key, member);
-    member.onEnd = () => this.#all.delete(key);
+    member.onEnd = () => {
+      this.#all.delete(key);
+      if (member.isStream) this.#streaming -= 1;
+    };
+    member.onStream = () => {
+      this.#streaming += 1;
+    };
     member.waits('request');
     return true;
   }
@@ -68,6 +77,10 @@ export class Connections {
     for (const member of [...this.#all.values()]) member.close();
   }
 
+  get #isFull(): boolean {
+    return this.#all.size - this.#streaming >= MOST;
+  }
+
   #longestOfLargest(): Member | undefined {
     let largest: Set<Member> | undefined;
     for (const members of this.#waiting.values()) if (members.size > (largest?.size ?? 0)) largest = members;
@@ -79,11 +92,13 @@ class Member implements Connection {
   readonly address: string;
   readonly network: string;
   onEnd: () => void = () => {};
+  onStream: () => void = () => {};
   readonly #socket: Socket;
   readonly #deps: Pick<Deps, 'after'>;
   readonly #waiting: Map<string, Set<Member>>;
   readonly #onDropped: (reason: DropReason) => void;
   #isQuiet = true;
+  #isStream = false;
   #cancel = () => {};
   #hasEnded = false;
 
@@ -99,6 +114,17 @@ class Member implements Connection {
 
   get isQuiet(): boolean {
     return this.#isQuiet;
+  }
+
+  get isStream(): boolean {
+    return this.#isStream;
+  }
+
+  streams(): void {
+    this.works();
+    if (this.#isStream || this.#hasEnded) return;
+    this.#isStream = true;
+    this.onStream();
   }
 
   works(): void {

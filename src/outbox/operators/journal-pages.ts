@@ -1,6 +1,7 @@
 // A position, an event, a span of time → rows of the journal in order, and what became of each.
-import type { DeliveryState, JournalDelivery, JournalItem } from '../../model/deliveries.ts';
+
 import type { JournalledEntry } from '../../model/events.ts';
+import type { DeliveryState, JournalDelivery, JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
 import type { Database, Statement } from '../database.ts';
 
 /** Rows that one call looks at, at most: some milliseconds. */
@@ -23,24 +24,6 @@ export const JOURNAL_PAGES_SQL = {
 
 /** By rowid of sqlite_sequence, a table of few rows. */
 const NEWEST = `SELECT seq FROM sqlite_sequence WHERE name = 'journal'`;
-
-export interface JournalRange {
-  /** Rows behind this position. */
-  readonly after: number;
-  /** Included; 0 for the first. */
-  readonly sinceMs: number;
-  /** Left out; Infinity for the last. */
-  readonly untilMs: number;
-  /** EventId in lower case; null: of all. */
-  readonly eventKey: string | null;
-  readonly limit: number;
-}
-
-export interface JournalPage {
-  readonly items: readonly JournalItem[];
-  /** Where to go on; null behind the newest. */
-  readonly next: number | null;
-}
 
 interface EntryRow {
   readonly seq: number;

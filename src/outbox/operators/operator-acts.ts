@@ -1,5 +1,5 @@
 // What operators do by the HTTP interface → the durable record of it.
-import type { OperatorAct } from '../../model/deliveries.ts';
+import type { OperatorAct } from '../../model/operators.ts';
 import type { Database, Statement } from '../database.ts';
 
 interface ActRow {

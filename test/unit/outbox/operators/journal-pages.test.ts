@@ -1,7 +1,7 @@
 // The journal by position, event and time, and what became of each CloudEvent.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { JournalRange } from '../../../../src/outbox/operators/journal-pages.ts';
+import type { JournalRange } from '../../../../src/model/operators.ts';
 import { openOutbox } from '../../../../src/outbox/outbox.ts';
 import { append, bury, entry, type TestStore, testStore } from '../../../virtual/outbox-fixture.ts';
 

@@ -1,0 +1,17 @@
+// The store → all readers of its stream; its journal is asked for anew, as it may be set aside.
+import type { Logger } from 'pino';
+import { Streams } from '../http/stream/streams.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Deps } from '../time/clock.ts';
+
+export function openStreams(
+  outbox: Pick<Outbox, 'journalPages'>,
+  { deps, logger }: { deps: Pick<Deps, 'after'>; logger: Logger },
+): Streams {
+  const journal = {
+    newest: () => outbox.journalPages.newest(),
+    pruned: () => outbox.journalPages.pruned(),
+    after: (position: number, limit: number) => outbox.journalPages.after(position, limit),
+  };
+  return new Streams({ journal, deps, logger: logger.child({ area: 'http' }) });
+}

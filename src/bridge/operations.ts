@@ -1,0 +1,99 @@
+// The operators' routes → the store and the lanes, with each act in the log and in the record.
+import type { Logger } from 'pino';
+import { toRfc3339 } from '../formats/dates.ts';
+import type { Operations as OperationsPort } from '../http/operators/ports.ts';
+import type { DeadLetterPage, JournalPage, JournalRange, OperatorAct, PagedDeadLetter, SinkView } from '../model/operators.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Deps } from '../time/clock.ts';
+import { nextTurn } from '../time/turn.ts';
+import type { Sinks } from './sinks.ts';
+
+export interface OperationsParts {
+  readonly outbox: Outbox;
+  readonly sinks: Pick<Sinks, 'types' | 'status' | 'wake'>;
+  readonly deps: Pick<Deps, 'wallMs'>;
+  readonly logger: Logger;
+}
+
+export class Operations implements OperationsPort {
+  readonly #parts: OperationsParts;
+  readonly #logger: Logger;
+
+  constructor(parts: OperationsParts) {
+    this.#parts = parts;
+    this.#logger = parts.logger.child({ area: 'operators' });
+  }
+
+  sinks(): readonly SinkView[] {
+    return [...this.#parts.sinks.types()].map(([name, type]) => this.#view(name, type));
+  }
+
+  pause(sink: string, by: string): Promise<SinkView | null> {
+    const { outbox, deps } = this.#parts;
+    const atMs = deps.wallMs();
+    return this.#change(sink, by, 'pause', (note) => outbox.queue.pause(sink, { by, atMs }, note));
+  }
+
+  resume(sink: string, by: string): Promise<SinkView | null> {
+    return this.#change(sink, by, 'resume', (note) => this.#parts.outbox.queue.resume(sink, note));
+  }
+
+  deadLetters(page: DeadLetterPage): readonly PagedDeadLetter[] {
+    return this.#parts.outbox.deadLetters.page(page);
+  }
+
+  decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], by: string): number | readonly string[] | null {
+    const { outbox, sinks } = this.#parts;
+    // What a removed sink left behind can be discarded; nobody would take a retry.
+    if (!sinks.types().has(sink) && (act === 'retry' || outbox.deadLetters.page({ sink, after: 0, limit: 1 }).length === 0)) return null;
+    let done = 0;
+    const unknown = outbox.deadLetters.decide(act, sink, ids, (count) => {
+      done = count;
+      this.#note({ operator: by, act, subject: sink, detail: { count, ids } });
+    });
+    if (unknown !== null) return unknown;
+    this.#logger.info({ operator: by, sink, count: done }, act === 'retry' ? 'dead letters queued again' : 'dead letters discarded');
+    if (act === 'retry') sinks.wake();
+    return done;
+  }
+
+  journal(range: JournalRange): JournalPage {
+    return this.#parts.outbox.journalPages.page(range);
+  }
+
+  /** A reload that was applied; its log line is written where it is done. */
+  reloaded(by: string, changed: readonly string[]): void {
+    this.#note({ operator: by, act: 'reload', subject: null, detail: { changed } });
+  }
+
+  async #change(sink: string, by: string, act: 'pause' | 'resume', work: (note: () => void) => unknown): Promise<SinkView | null> {
+    const { sinks } = this.#parts;
+    const type = sinks.types().get(sink);
+    if (type === undefined) return null;
+    work(() => this.#note({ operator: by, act, subject: sink, detail: {} }));
+    this.#logger.info({ operator: by, sink }, act === 'pause' ? 'an operator paused the sink' : 'an operator resumed the sink');
+    sinks.wake();
+    // Its lane has heard of it by then.
+    await new Promise<void>(nextTurn);
+    return this.#view(sink, type);
+  }
+
+  #note(act: Omit<OperatorAct, 'atMs'>): void {
+    this.#parts.outbox.operatorActs.add({ ...act, atMs: this.#parts.deps.wallMs() });
+  }
+
+  #view(name: string, type: string): SinkView {
+    const { outbox, sinks } = this.#parts;
+    const { queued, oldestQueuedAtMs, dead } = outbox.queue.backlog(name);
+    const { pause, lastAcceptedAtMs, lastError } = outbox.queue.record(name);
+    const state =
+      pause !== null ? 'paused' : (sinks.status().get(name)?.state ?? (outbox.queue.retirement(name) ? 'retired' : 'delivering'));
+    return {
+      ...{ name, type, state, queued },
+      oldestAt: oldestQueuedAtMs === null ? null : toRfc3339(oldestQueuedAtMs),
+      lastAcceptedAt: lastAcceptedAtMs === null ? null : toRfc3339(lastAcceptedAtMs),
+      lastError: lastError && { code: lastError.code, message: lastError.message, at: toRfc3339(lastError.atMs) },
+      deadLetters: dead,
+    };
+  }
+}

@@ -1,0 +1,34 @@
+// A request for admins alone → who sends it, or the first problem.
+import type { Access } from './access.ts';
+import { type ApproverPorts, admitApprover } from './approver.ts';
+import { problem } from './problem.ts';
+import type { Reply, RouteRequest } from './route.ts';
+
+export interface AdminPorts extends Pick<ApproverPorts, 'configured'> {
+  readonly isAdmin: (approver: string) => boolean;
+}
+
+/** As for an approver, then 403 for one without `admin: true`, and for a page of another site. */
+export async function admitAdmin(
+  request: RouteRequest,
+  ports: AdminPorts,
+  access: Access,
+): Promise<{ readonly admin: string } | { readonly reply: Reply }> {
+  const admitted = await admitApprover(request, ports, access);
+  if ('reply' in admitted) return admitted;
+  const { approver } = admitted.origin;
+  if (!ports.isAdmin(approver))
+    return { reply: problem('not-admin', `${approver} is no admin: give it admin: true under approvals.approvers.`) };
+  // A browser shows a client certificate to whatever page asks for it.
+  return isFromElsewhere(request) ? { reply: foreignPage() } : { admin: approver };
+}
+
+/** A page of another site sent it, by what a browser says of it. */
+export function isFromElsewhere({ headers }: Pick<RouteRequest, 'headers'>): boolean {
+  const { origin, host } = headers;
+  return headers['sec-fetch-site'] === 'cross-site' || (origin !== undefined && URL.parse(origin)?.host !== host);
+}
+
+export function foreignPage(): Reply {
+  return problem('foreign-page', 'A page of another site sent this; such are not heard here.');
+}

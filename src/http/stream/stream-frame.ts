@@ -1,0 +1,41 @@
+// A journalled CloudEvent → its bytes in a stream, made once, and what filters ask of it.
+import type { JournalledEntry } from '../../model/events.ts';
+
+const END = Buffer.from('\n\n');
+
+/** What filters compare. Of an approval nothing tells the names in Resources. */
+interface Judged {
+  /** EventType in lower case; null where it tells of no event that is known. */
+  readonly impact: string | null;
+  readonly resources: readonly string[];
+}
+
+export class StreamFrame {
+  readonly position: number;
+  readonly change: string;
+  /** `id:`, `event:`, `data:` and an empty line. */
+  readonly bytes: Buffer;
+  readonly #json: Uint8Array;
+  #judged: Judged | null = null;
+
+  constructor({ position, change, bytes }: Pick<JournalledEntry, 'position' | 'change' | 'bytes'>) {
+    this.position = position;
+    this.change = change;
+    this.#json = bytes;
+    // JSON has no line ends of its own.
+    this.bytes = Buffer.concat([Buffer.from(`id: ${position}\nevent: ${change}\ndata: `), bytes, END]);
+  }
+
+  get judged(): Judged {
+    this.#judged ??= judgedOf(this.#json);
+    return this.#judged;
+  }
+}
+
+function judgedOf(bytes: Uint8Array): Judged {
+  const { impact = null, data } = JSON.parse(new TextDecoder().decode(bytes)) as {
+    readonly impact?: string;
+    readonly data?: { readonly resources?: readonly string[] };
+  };
+  return { impact, resources: data?.resources ?? [] };
+}

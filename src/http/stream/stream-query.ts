@@ -1,0 +1,77 @@
+// The query and headers of GET /v1/stream → a filter and where to begin, or the problem.
+import { compileGlobs, oneOf } from '../../conditions/matchers.ts';
+import { CHANGE_NAMES } from '../../model/change-names.ts';
+import { IMPACTS } from '../../model/events.ts';
+import { problem } from '../problem.ts';
+import { numberIn, strayIn } from '../query.ts';
+import type { Reply, RouteRequest } from '../route.ts';
+import type { StreamFrame } from './stream-frame.ts';
+
+/** Each CloudEvent is judged alone, so that a resumed stream is the same. */
+export type StreamFilter = (frame: StreamFrame) => boolean;
+
+export interface StreamQuery {
+  readonly filter: StreamFilter;
+  /** The position after which it begins; null: with what comes from now on. */
+  readonly after: number | null;
+}
+
+const PARAMETERS = ['changes', 'impacts', 'resources', 'after'];
+/** A pattern beyond it would be costly to match. */
+const MOST_GLOBS = 64;
+const LONGEST_GLOB = 256;
+
+export function streamQuery({ query, headers }: Pick<RouteRequest, 'query' | 'headers'>): StreamQuery | { readonly reply: Reply } {
+  const stray = strayIn(query, PARAMETERS);
+  if (stray !== null) return { reply: problem('bad-request', stray) };
+  const filter = filterIn(query);
+  if (typeof filter === 'string') return { reply: problem('bad-request', filter) };
+  const after = positionIn(query, headers['last-event-id']);
+  if (after !== undefined) return { filter, after };
+  return { reply: problem('position', 'Last-Event-ID and ?after= are a position: the whole number that stood in id:, once.') };
+}
+
+/** Last-Event-ID wins, as a browser keeps the URL that it connected with first. Undefined: it is none. */
+function positionIn(query: URLSearchParams, header: string | string[] | undefined): number | null | undefined {
+  const given = String(header ?? '').trim();
+  if (given !== '') return /^\d{1,15}$/.test(given) ? Number(given) : undefined;
+  return query.has('after') ? (numberIn(query, 'after', 0) ?? undefined) : null;
+}
+
+function filterIn(query: URLSearchParams): StreamFilter | string {
+  const changes = valuesIn(query, 'changes');
+  const impacts = valuesIn(query, 'impacts')?.map((impact) => impact.toLowerCase());
+  const resources = valuesIn(query, 'resources');
+  const words = [faultOf('changes', changes, CHANGE_NAMES), faultOf('impacts', impacts, IMPACTS), globsFault(resources)];
+  const fault = words.find((word) => word !== null);
+  if (fault != null) return fault;
+  const isChange = changes && oneOf(changes);
+  const isImpact = impacts && oneOf(impacts);
+  const isNamed = resources && compileGlobs(resources).any;
+  return (frame) => {
+    if (isChange && !isChange(frame.change)) return false;
+    // As with the filter of a sink: what the bridge says of itself is judged by `changes` alone.
+    if (frame.change.startsWith('source.')) return true;
+    if (isImpact && !(frame.judged.impact !== null && isImpact(frame.judged.impact))) return false;
+    return !isNamed || isNamed(frame.judged.resources);
+  };
+}
+
+/** Comma-separated, repeated or both; undefined without the parameter. */
+function valuesIn(query: URLSearchParams, name: string): string[] | undefined {
+  const given = query.getAll(name);
+  return given.length === 0 ? undefined : given.flatMap((text) => text.split(',')).map((value) => value.trim());
+}
+
+function faultOf(name: string, values: readonly string[] | undefined, known: readonly string[]): string | null {
+  const isKnown = oneOf(known);
+  return values === undefined || values.every((value) => isKnown(value))
+    ? null
+    : `?${name}= takes ${known.join(', ')}, separated by commas.`;
+}
+
+function globsFault(globs: readonly string[] | undefined): string | null {
+  if (globs === undefined) return null;
+  const isFine = globs.length <= MOST_GLOBS && globs.every((glob) => glob !== '' && glob.length <= LONGEST_GLOB);
+  return isFine ? null : `?resources= takes names with * and ?, separated by commas: ${MOST_GLOBS} at most, of ${LONGEST_GLOB} characters.`;
+}

@@ -1,0 +1,61 @@
+// GET /v1/stream: CloudEvents as they are committed, as Server-Sent Events (behaviour 11.4).
+import type { Access } from '../access.ts';
+import { foreignPage, isFromElsewhere } from '../admin.ts';
+import { problem } from '../problem.ts';
+import type { Reply, Route, RouteRequest } from '../route.ts';
+import { streamQuery } from './stream-query.ts';
+import { MOST_READERS, type Streams } from './streams.ts';
+
+/** Readers that are turned away do not all come again at once. */
+const RETRY_AFTER = { 'retry-after': '5' };
+
+export interface StreamPorts {
+  readonly streams: Pick<Streams, 'newest' | 'pruned' | 'open' | 'isFull' | 'isClosed'>;
+}
+
+export function streamRoute({ streams }: StreamPorts, access: Access): Route {
+  return { method: 'GET', path: '/v1/stream', handle: (request) => stream(request, streams, access) };
+}
+
+async function stream(request: RouteRequest, streams: StreamPorts['streams'], access: Access): Promise<Reply> {
+  const refused = await access.refuseReading(request);
+  if (refused !== null) return refused;
+  // At a loopback address nobody is asked for a token, and a page could take all places.
+  if (isFromElsewhere(request)) return foreignPage();
+  const asked = streamQuery(request);
+  if ('reply' in asked) return asked.reply;
+  const newest = streams.newest();
+  const after = asked.after ?? newest;
+  if (after > newest) return problem('position', `The newest position is ${newest}: this one is of another store, or of none.`);
+  if (after > 0 && after < streams.pruned())
+    return problem(
+      'pruned',
+      'Something after this position was pruned: read on with ?after=0 for all that is kept, or without a position.',
+    );
+  const isStillAllowed = provedBy(request) ? () => isAllowed(request, access) : null;
+  return {
+    status: 200,
+    // A proxy that gathers answers would keep events back.
+    headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', 'journal-position': String(after) },
+    body: null,
+    stream: {
+      refusal: () => refusal(streams),
+      begin: (answer) => streams.open(answer, { filter: asked.filter, after: asked.after, position: after, isStillAllowed }),
+    },
+  };
+}
+
+function refusal({ isFull, isClosed }: StreamPorts['streams']): Reply | null {
+  if (isClosed) return problem('unavailable', 'The bridge is stopping; connect again.', RETRY_AFTER);
+  return isFull ? problem('too-many-readers', `There are ${MOST_READERS} readers, which is all there may be.`, RETRY_AFTER) : null;
+}
+
+function provedBy({ headers, certificate }: RouteRequest): boolean {
+  return headers.authorization !== undefined || certificate !== null;
+}
+
+/** What cannot be judged now ends nothing. */
+async function isAllowed({ headers, address, certificate }: RouteRequest, access: Access): Promise<boolean> {
+  const refused = await access.refuseReading({ headers, address, certificate });
+  return refused === null || refused.status === 503;
+}

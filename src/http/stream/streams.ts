@@ -1,0 +1,161 @@
+// Commits, time and reloads → all readers of GET /v1/stream, a few in each turn of the event loop.
+import type { Logger } from 'pino';
+import { messageOf } from '../../errors.ts';
+import type { JournalledEntry } from '../../model/events.ts';
+import type { CancelTimer, Deps } from '../../time/clock.ts';
+import { nextTurn } from '../../time/turn.ts';
+import type { AnswerStream } from '../route.ts';
+import { StreamFrames, type StreamJournal } from './stream-frames.ts';
+import { StreamReader, type StreamReaderParts } from './stream-reader.ts';
+
+export const MOST_READERS = 1000;
+const BEAT_MS = 15_000;
+/** Readers in one turn: a write takes some microseconds. */
+const IN_A_TURN = 64;
+
+export type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & {
+  /** What the reader named; null: it named none, and so has been told none. */
+  readonly after: number | null;
+  /** Where it begins. */
+  readonly position: number;
+};
+
+export interface StreamsParts {
+  readonly journal: StreamJournal;
+  readonly deps: Pick<Deps, 'after'>;
+  readonly logger: Logger;
+}
+
+/** One for each bridge. Without readers it has no timer, and a commit costs nothing. */
+export class Streams {
+  readonly #parts: StreamsParts;
+  readonly #frames: StreamFrames;
+  readonly #readers = new Set<StreamReader>();
+  readonly #due = new Set<StreamReader>();
+  /** Heart-beats and the like, which wait for what is due. */
+  #chores: (() => void)[] = [];
+  #isTurnTaken = false;
+  #cancelBeat: CancelTimer | null = null;
+  #isClosed = false;
+
+  constructor(parts: StreamsParts) {
+    this.#parts = parts;
+    this.#frames = new StreamFrames(parts.journal);
+  }
+
+  get readers(): number {
+    return this.#readers.size;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  get isFull(): boolean {
+    return this.#readers.size >= MOST_READERS;
+  }
+
+  /** The newest position; kept in mind while there are readers. */
+  newest(): number {
+    if (this.#readers.size === 0) this.#frames.begin();
+    return this.#frames.newest;
+  }
+
+  pruned(): number {
+    return this.#frames.pruned();
+  }
+
+  open(answer: AnswerStream, { filter, after, position, isStillAllowed }: OpenStream): void {
+    this.newest();
+    const reader = new StreamReader({ frames: this.#frames, filter, position, isStillAllowed, answer }, after ?? -1);
+    this.#readers.add(reader);
+    answer.onDrain(() => {
+      reader.drained();
+      this.#pumpSoon(reader);
+    });
+    answer.onClose(() => this.#forget(reader));
+    this.#cancelBeat ??= this.#parts.deps.after(BEAT_MS, () => this.#beat());
+    this.#pumpSoon(reader);
+  }
+
+  committed(entries: readonly JournalledEntry[]): void {
+    if (this.#readers.size === 0 || entries.length === 0) return;
+    const frames = this.#frames.add(entries);
+    for (const reader of this.#readers) {
+      reader.owe(frames);
+      this.#pumpSoon(reader);
+    }
+  }
+
+  /** Other callers may read: those who may no longer are sent away. */
+  judgeAll(): void {
+    for (const reader of this.#readers) this.#later(() => void reader.judge().catch((error) => this.#fail(reader, error)));
+  }
+
+  /** Each reader comes again, to what is there then. */
+  endAll(): void {
+    for (const reader of [...this.#readers]) reader.end();
+  }
+
+  /** Ends all at once, and takes no more. */
+  close(): void {
+    this.#isClosed = true;
+    this.endAll();
+  }
+
+  #beat(): void {
+    this.#cancelBeat = null;
+    for (const reader of this.#readers) this.#later(() => reader.beat());
+    this.judgeAll();
+    if (this.#readers.size > 0) this.#cancelBeat = this.#parts.deps.after(BEAT_MS, () => this.#beat());
+  }
+
+  #pumpSoon(reader: StreamReader): void {
+    if (reader.isFull) return;
+    this.#due.add(reader);
+    this.#takeTurn();
+  }
+
+  #later(chore: () => void): void {
+    this.#chores.push(chore);
+    this.#takeTurn();
+  }
+
+  #takeTurn(): void {
+    if (this.#isTurnTaken) return;
+    this.#isTurnTaken = true;
+    nextTurn(() => this.#work());
+  }
+
+  #work(): void {
+    this.#isTurnTaken = false;
+    const due = [...this.#due].slice(0, IN_A_TURN);
+    for (const reader of due) this.#pump(reader);
+    for (const chore of this.#chores.splice(0, IN_A_TURN - due.length)) chore();
+    if (this.#due.size + this.#chores.length > 0) this.#takeTurn();
+  }
+
+  #pump(reader: StreamReader): void {
+    this.#due.delete(reader);
+    try {
+      if (reader.pump()) this.#due.add(reader);
+    } catch (error) {
+      this.#fail(reader, error);
+    }
+  }
+
+  /** A reader of a store that fails now comes again. */
+  #fail(reader: StreamReader, error: unknown): void {
+    this.#parts.logger.error({ reason: messageOf(error) }, 'a stream was ended: the journal could not be read');
+    reader.end();
+  }
+
+  #forget(reader: StreamReader): void {
+    this.#readers.delete(reader);
+    this.#due.delete(reader);
+    if (this.#readers.size > 0) return;
+    this.#cancelBeat?.();
+    this.#cancelBeat = null;
+    this.#frames.forget();
+  }
+}

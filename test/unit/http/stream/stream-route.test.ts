@@ -1,0 +1,145 @@
+// GET /v1/stream: who may read, where it begins, what the filters let through, and what is refused.
+import assert from 'node:assert/strict';
+import type http from 'node:http';
+import test, { type TestContext } from 'node:test';
+import type { JournalledEntry } from '../../../../src/model/events.ts';
+import { type EventStream, readStream } from '../../../support/event-stream.ts';
+import { type HttpFixture, READER, serve } from '../../../virtual/http-fixture.ts';
+import { entry } from '../../../virtual/outbox-fixture.ts';
+
+const JSON_TYPE = 'application/problem+json';
+
+function journalled(position: number, change = 'scheduled', event: object = {}, attributes: object = {}): JournalledEntry {
+  const made = entry(`e${position}:1`, { change, data: { eventType: 'Reboot', resources: ['web_0'], ...event } });
+  const parsed = JSON.parse(new TextDecoder().decode(made.bytes)) as object;
+  return { ...made, position, bytes: new TextEncoder().encode(JSON.stringify({ ...parsed, impact: 'reboot', ...attributes })) };
+}
+
+function open(t: TestContext, { port }: HttpFixture, query = '', headers: http.OutgoingHttpHeaders = {}): Promise<EventStream> {
+  return readStream(t, `http://127.0.0.1:${port}/v1/stream${query}`, headers);
+}
+
+function ids({ events }: EventStream): number[] {
+  return events.map(({ id }) => id);
+}
+
+test('each CloudEvent that is committed comes at once: its position, its change and its bytes on one line', async (t) => {
+  const fixture = await serve(t);
+  fixture.commit(journalled(1));
+  const stream = await open(t, fixture);
+  const { headers } = stream;
+  assert.deepEqual(
+    [stream.status, headers['content-type'], headers['cache-control'], headers['x-accel-buffering'], headers['journal-position']],
+    [200, 'text/event-stream', 'no-store', 'no', '1'],
+  );
+  await stream.until(() => stream.text.startsWith(':'));
+  const hostile = journalled(2, 'updated', { description: '</script>\n\ndata: {}\r\u2028<img src=x onerror=alert(1)>' });
+  fixture.commit(hostile, journalled(3, 'ended'));
+  await stream.until(() => stream.events.length === 2);
+  assert.deepEqual(
+    stream.events.map(({ id, event }) => [id, event]),
+    [
+      [2, 'updated'],
+      [3, 'ended'],
+    ],
+  );
+  assert.equal(stream.events[0]?.data, new TextDecoder().decode(hostile.bytes));
+});
+
+test('it resumes behind ?after=, 0 being all that is kept, and Last-Event-ID wins', async (t) => {
+  const fixture = await serve(t);
+  for (let position = 1; position <= 100; position++) fixture.commit(journalled(position));
+  const all = await open(t, fixture, '?after=0');
+  const some = await open(t, fixture, '?after=0', { 'last-event-id': '98' });
+  await Promise.all([all.until(() => all.events.length === 100), some.until(() => some.events.length === 2)]);
+  assert.deepEqual(
+    ids(all),
+    Array.from({ length: 100 }, (_, index) => index + 1),
+  );
+  fixture.commit(journalled(101));
+  await Promise.all([all.until(() => all.events.length === 101), some.until(() => some.events.length === 3)]);
+  assert.deepEqual(ids(some), [99, 100, 101]);
+});
+
+test('a position that is none or lies beyond the newest is 400, one behind which something was pruned 410', async (t) => {
+  const fixture = await serve(t);
+  fixture.pruned = 5;
+  fixture.commit(journalled(6));
+  const ask = async (query: string, headers: http.OutgoingHttpHeaders = {}) => {
+    const { status, json } = await fixture.send('GET', `/v1/stream${query}`, { headers });
+    return [status, json['type']];
+  };
+  for (const nonsense of ['x', '-1', '1.5', '1e3', '7', '9999999999999999', '1,2'])
+    assert.deepEqual(await ask('', { 'last-event-id': nonsense }), [400, 'position'], nonsense);
+  for (const query of ['?after=', '?after=x', '?after=1&after=2', '?after=7']) assert.deepEqual(await ask(query), [400, 'position'], query);
+  assert.deepEqual(await ask('?after=4'), [410, 'pruned']);
+  const kept = await open(t, fixture, '?after=0');
+  const exact = await open(t, fixture, '?after=5');
+  await Promise.all([kept.until(() => kept.events.length === 1), exact.until(() => exact.events.length === 1)]);
+});
+
+test('filters judge each CloudEvent alone; what the bridge says of itself is judged by its change alone', async (t) => {
+  const fixture = await serve(t);
+  fixture.commit(
+    journalled(1),
+    journalled(2, 'started'),
+    journalled(3, 'scheduled', { resources: ['db_0'] }, { impact: 'freeze' }),
+    journalled(4, 'source.blind', {}, { impact: undefined }),
+    journalled(5, 'approval.recorded', { resources: undefined }),
+    journalled(6, 'ended', { resources: ['WEB_7', 'db_0'] }),
+  );
+  const read = async (query: string, expected: number[]) => {
+    const stream = await open(t, fixture, `?after=0&${query}`);
+    await stream.until(() => stream.events.length >= expected.length);
+    assert.deepEqual(ids(stream), expected, query);
+  };
+  await read('changes=scheduled,ended', [1, 3, 6]);
+  await read('changes=scheduled&changes=source.blind', [1, 3, 4]);
+  await read('impacts=REBOOT', [1, 2, 4, 5, 6]);
+  await read('resources=web_*', [1, 2, 4, 6]);
+  await read('impacts=Reboot&resources=db_0&changes=ended', [6]);
+});
+
+test('an unknown value or parameter is 400 and says what there is', async (t) => {
+  const fixture = await serve(t);
+  const faults = ['changes=gone', 'changes=', 'impacts=Fire', 'impacts=Reboot,', 'resources=', 'change=ended', 'token=secret'];
+  for (const query of [...faults, `resources=${'x'.repeat(257)}`, `resources=${'x,'.repeat(70)}x`]) {
+    const { status, headers, json } = await fixture.send('GET', `/v1/stream?${query}`);
+    assert.deepEqual([status, headers['content-type'], json['type']], [400, JSON_TYPE, 'bad-request'], query);
+  }
+  assert.match(String((await fixture.send('GET', '/v1/stream?impacts=x')).json['detail']), /Freeze, reboot|Freeze, Reboot/i);
+});
+
+test('it is read by readers alone, by nobody under a foreign Host, and by no page of another site', async (t) => {
+  const fixture = await serve(t, { requireToken: true });
+  const ask = async (headers: http.OutgoingHttpHeaders) => (await fixture.send('GET', '/v1/stream', { headers })).status;
+  assert.equal(await ask({}), 401);
+  assert.equal(await ask({ authorization: 'Bearer wrong' }), 401);
+  const authorization = `Bearer ${READER}`;
+  assert.equal(await ask({ authorization, origin: 'https://evil.example' }), 403);
+  assert.equal(await ask({ authorization, 'sec-fetch-site': 'cross-site' }), 403);
+  assert.equal((await open(t, fixture, '', { authorization })).status, 200);
+  const local = await serve(t);
+  assert.equal((await local.send('GET', '/v1/stream', { headers: { host: 'evil.example' } })).status, 421);
+});
+
+test('HEAD tells the head and holds nothing open', async (t) => {
+  const fixture = await serve(t);
+  const { status, headers } = await fixture.send('HEAD', '/v1/stream');
+  assert.deepEqual([status, headers['content-type'], fixture.streams.readers], [200, 'text/event-stream', 0]);
+});
+
+test('the 1,001st reader is told to come again, other requests are answered, and a place that was left is free', async (t) => {
+  const fixture = await serve(t);
+  const readers: EventStream[] = [];
+  for (let count = 0; count < 20; count++) readers.push(...(await Promise.all(Array.from({ length: 50 }, () => open(t, fixture)))));
+  assert.equal(fixture.streams.readers, 1000);
+  const refused = await fixture.send('GET', '/v1/stream');
+  assert.deepEqual([refused.status, refused.json['type'], refused.headers['retry-after']], [503, 'too-many-readers', '5']);
+  assert.equal((await fixture.send('GET', '/v1/events')).status, 200);
+  fixture.commit(journalled(1));
+  await Promise.all(readers.map((reader) => reader.until(() => reader.events.length === 1)));
+  readers[0]?.close();
+  while (fixture.streams.readers === 1000) await new Promise(setImmediate);
+  assert.equal((await open(t, fixture)).status, 200);
+});

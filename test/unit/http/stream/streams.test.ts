@@ -1,0 +1,219 @@
+// Readers that stop reading, come in crowds, lose their rights, or are there when the bridge stops.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { pino } from 'pino';
+import type { AnswerStream } from '../../../../src/http/route.ts';
+import { Streams } from '../../../../src/http/stream/streams.ts';
+import type { JournalledEntry } from '../../../../src/model/events.ts';
+import { readStream } from '../../../support/event-stream.ts';
+import { READER, serve } from '../../../virtual/http-fixture.ts';
+import { entry } from '../../../virtual/outbox-fixture.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
+
+function large(position: number, bytes: number): JournalledEntry {
+  return { ...entry(`e${position}:1`, { data: { description: 'x'.repeat(bytes) } }), position };
+}
+
+const turns = async (count = 200) => {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+};
+
+/** A socket that takes what the test lets it. */
+class FakeAnswer implements AnswerStream {
+  readonly written: string[] = [];
+  unsentBytes = 0;
+  isTaking = true;
+  became: 'ended' | 'dropped' | null = null;
+  #drain = () => {};
+  #close = () => {};
+
+  write(bytes: Uint8Array | string): boolean {
+    this.written.push(Buffer.from(bytes).toString());
+    if (!this.isTaking) this.unsentBytes += Buffer.byteLength(bytes);
+    return this.unsentBytes === 0;
+  }
+
+  get positions(): number[] {
+    return this.written.flatMap((text) => /^id: (\d+)/.exec(text)?.slice(1).map(Number) ?? []);
+  }
+
+  take(): void {
+    this.unsentBytes = 0;
+    this.#drain();
+  }
+
+  onDrain(run: () => void): void {
+    this.#drain = run;
+  }
+
+  onClose(run: () => void): void {
+    this.#close = run;
+  }
+
+  end(): void {
+    this.became = 'ended';
+    this.#close();
+  }
+
+  drop(): void {
+    this.became = 'dropped';
+    this.#close();
+  }
+}
+
+function fixture() {
+  const time = new VirtualTime();
+  const rows: JournalledEntry[] = [];
+  const reads: number[] = [];
+  const state = { pruned: 0, rows, reads };
+  const journal = {
+    newest: () => rows.at(-1)?.position ?? 0,
+    pruned: () => state.pruned,
+    after: (position: number, limit: number) => {
+      reads.push(position);
+      return rows.filter((row) => row.position > position && row.position > state.pruned).slice(0, limit);
+    },
+  };
+  const streams = new Streams({ journal, deps: time, logger: pino({ level: 'silent' }) });
+  const commit = (...entries: JournalledEntry[]) => {
+    rows.push(...entries);
+    streams.committed(entries);
+  };
+  const open = (after: number | null = null, isStillAllowed: (() => Promise<boolean>) | null = null) => {
+    const answer = new FakeAnswer();
+    streams.open(answer, { filter: () => true, after, position: after ?? streams.newest(), isStillAllowed });
+    return answer;
+  };
+  return { time, streams, commit, open, state };
+}
+
+test('a reader whose socket takes nothing is cut off once 1 MiB is due, and the others have had everything', async () => {
+  const { commit, open } = fixture();
+  const [quick, stuck] = [open(), open()];
+  await turns();
+  stuck.isTaking = false;
+  for (let position = 1; position <= 30; position++) {
+    commit(large(position, 64 * 1024));
+    await turns(5);
+  }
+  assert.equal(stuck.became, 'dropped');
+  assert.ok(stuck.positions.length <= 2, 'it is written no more than what shows that its socket is full');
+  assert.equal(quick.became, null);
+  assert.equal(quick.positions.length, 30);
+});
+
+test('one large commit and a long past are paced: a reader that takes slowly gets all of it, in order, and is not cut off', async () => {
+  const { commit, open } = fixture();
+  commit(...Array.from({ length: 40 }, (_, index) => large(index + 1, 64 * 1024)));
+  const [behind, live] = [open(0), open()];
+  for (const answer of [behind, live]) answer.isTaking = false;
+  commit(...Array.from({ length: 40 }, (_, index) => large(index + 41, 64 * 1024)));
+  for (let count = 0; count < 200; count++) {
+    await turns(3);
+    assert.ok(behind.unsentBytes + live.unsentBytes < 300_000, 'no more is written than one event beyond what was taken');
+    behind.take();
+    live.take();
+  }
+  assert.deepEqual([behind.became, live.became], [null, null]);
+  assert.equal(behind.positions.length, 80);
+  assert.deepEqual(
+    live.positions,
+    Array.from({ length: 40 }, (_, index) => index + 41),
+  );
+});
+
+test('a socket that stays full over three heart-beats is given up, as nobody reads there', async () => {
+  const { time, commit, open } = fixture();
+  const stuck = open();
+  stuck.isTaking = false;
+  commit(large(1, 100));
+  await turns();
+  for (let beat = 0; beat < 2; beat++) {
+    await time.advance(15_000);
+    await turns();
+  }
+  assert.equal(stuck.became, null);
+  await time.advance(15_000);
+  await turns();
+  assert.equal(stuck.became, 'dropped');
+});
+
+test('a comment comes every 15 s by one timer for all, with the position for a reader that has been told none', async () => {
+  const { time, commit, open } = fixture();
+  commit(large(1, 10));
+  const [one, other] = [open(), open(0)];
+  await turns();
+  await time.advance(15_000);
+  await turns();
+  assert.deepEqual(one.written, [':\n\n', ':\nid: 1\n\n']);
+  assert.equal(other.written.at(-1), ':\n\n');
+  await time.advance(15_000);
+  await turns();
+  assert.equal(one.written.at(-1), ':\n\n');
+});
+
+test('a crowd that comes back at once shares what is read of the journal', async () => {
+  const { commit, open, state } = fixture();
+  commit(...Array.from({ length: 100 }, (_, index) => large(index + 1, 100)));
+  const crowd = Array.from({ length: 200 }, () => open(10));
+  await turns();
+  assert.ok(crowd.every(({ positions }) => positions.length === 90));
+  assert.ok(state.reads.length <= 10, `the journal was read ${state.reads.length} times`);
+});
+
+test('without a reader a commit asks for nothing, and the last one that goes takes the timer with it', async () => {
+  const { time, streams, commit, open, state } = fixture();
+  commit(large(1, 100));
+  const answer = open();
+  await turns();
+  answer.end();
+  const before = state.reads.length;
+  commit(large(2, 100));
+  await time.advance(60_000);
+  assert.deepEqual([streams.readers, state.reads.length], [0, before]);
+});
+
+test('a reader that has not had what is pruned meanwhile is ended, so that it is told when it comes again', async () => {
+  const { commit, open, state } = fixture();
+  commit(...Array.from({ length: 200 }, (_, index) => large(index + 1, 100)));
+  const answer = open(0);
+  answer.isTaking = false;
+  await turns();
+  state.pruned = 150;
+  for (let count = 0; count < 100; count++) {
+    answer.take();
+    await turns(3);
+  }
+  assert.equal(answer.became, 'ended');
+  assert.ok((answer.positions.at(-1) ?? 0) < 150);
+});
+
+test('who may read no longer is ended at the next reload or heart-beat, and nobody else', async () => {
+  const { time, streams, open } = fixture();
+  let isAllowed = true;
+  const [revoked, allowed, open_] = [open(null, async () => isAllowed), open(null, async () => true), open()];
+  streams.judgeAll();
+  await turns();
+  assert.equal(revoked.became, null);
+  isAllowed = false;
+  streams.judgeAll();
+  await turns();
+  assert.deepEqual([revoked.became, allowed.became, open_.became], ['ended', null, null]);
+  await time.advance(15_000);
+  await turns();
+  assert.deepEqual([allowed.became, open_.became], [null, null]);
+});
+
+test('the end of the server ends a stream at once, also one whose reader takes nothing', async (t) => {
+  const fixture = await serve(t, { requireToken: true });
+  const url = `http://127.0.0.1:${fixture.port}/v1/stream`;
+  const headers = { authorization: `Bearer ${READER}` };
+  const [stream, stuck] = await Promise.all([readStream(t, url, headers), readStream(t, url, headers)]);
+  stuck.pause();
+  for (let position = 1; position <= 200; position++) fixture.commit(large(position, 64 * 1024));
+  await turns();
+  const sinceMs = performance.now();
+  await fixture.close();
+  await stream.until(() => stream.isEnded);
+  assert.ok(performance.now() - sinceMs < 2000);
+});
