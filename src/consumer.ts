@@ -6,6 +6,7 @@ import { type Dispatcher, type DispatcherOptions, dispatcherOn } from './consume
 import { type HandledStore, type MemoryStoreOptions, memoryHandledStore } from './consumer/receive/handled-store.ts';
 import type { Handlers } from './consumer/receive/handlers.ts';
 import { type Receiver, type ReceiverOptions, receiverOn } from './consumer/receive/receiver.ts';
+import { type StreamConsumer, type StreamOptions, streamOn } from './consumer/receive/stream.ts';
 import { machineClock } from './time/machine-clock.ts';
 
 export { type KafkaProducer, kafka, type ServiceBusSender, serviceBus } from './consumer/approve/approval-brokers.ts';
@@ -48,6 +49,7 @@ export {
 export { memoryState, type Prepared, type PreparedState } from './consumer/receive/prepared-state.ts';
 export type { Receiver, ReceiverOptions } from './consumer/receive/receiver.ts';
 export { parseServiceBusMessage, type ServiceBusMessage } from './consumer/receive/service-bus-message.ts';
+export type { StreamConsumer, StreamOptions } from './consumer/receive/stream.ts';
 export type { ApprovalData, ChangeData, SourceData } from './consumer/schema-types.ts';
 export type { NodeRequest, NodeResponse } from './consumer/web-types.ts';
 export type { ChangeName } from './model/change-names.ts';
@@ -74,4 +76,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): HandledStore {
 /** Approvals to the HTTP interface of one bridge. @throws ConsumerError `usage` for a URL that is none, or one that would show the token */
 export function http(options: HttpOptions): ApprovalChannel {
   return httpOn(options, machineClock());
+}
+
+/**
+ * The stream of a bridge, for a consumer without a broker: the same handlers, repeats and order; it connects again, with back-off, and goes on
+ * behind what was handled. @throws ConsumerError `usage` for a URL that is none, or one that would show the token
+ */
+export function stream(options: StreamOptions): StreamConsumer {
+  return streamOn(options, options.dispatcher ?? createDispatcher(options.handlers, options), machineClock());
 }

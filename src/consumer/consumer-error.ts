@@ -13,6 +13,7 @@ export const CONSUMER_ERROR_CODES = [
   'refused',
   'unreachable',
   'not-sent',
+  'pruned',
 ] as const;
 
 export type ConsumerErrorCode = (typeof CONSUMER_ERROR_CODES)[number];

@@ -84,7 +84,7 @@ function isRetried({ status, body }: Extract<Answer, { body: unknown }>): boolea
 }
 
 /** In a message that fetch would make of a bad one it would stand whole. @throws ConsumerError `usage`, without a word of it */
-function bearerOf(token: string): string {
+export function bearerOf(token: string): string {
   const plain = token.trim();
   if (/^[\x21-\x7e]+$/.test(plain)) return `Bearer ${plain}`;
   throw new ConsumerError(
@@ -93,7 +93,8 @@ function bearerOf(token: string): string {
   );
 }
 
-function baseOf({ url, allowInsecure = false }: HttpOptions): URL {
+/** @throws ConsumerError `usage` for a URL that is none, or one that would show the token */
+export function baseOf({ url, allowInsecure = false }: Pick<HttpOptions, 'url' | 'allowInsecure'>): URL {
   if (!URL.canParse(url)) throw new ConsumerError('usage', 'the url of a bridge must be an https:// URL');
   const base = new URL(url.endsWith('/') ? url : `${url}/`);
   if (base.username !== '' || base.password !== '' || base.search !== '')
