@@ -5,7 +5,7 @@ import { BridgeError, codeOf, type ErrorCode, isAbort, messageOf } from './error
 import { visible } from './formats/visible-text.ts';
 import { sleep } from './time/clock.ts';
 import { secureRandom, systemDeps } from './time/system.ts';
-import { EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
+import { CONTROL_OPTION, EXIT, interrupted, parseArgsOptions, type Verb, type VerbContext } from './verbs/verb.ts';
 
 const NAME = 'scheduled-events-bridge';
 /** Names the configuration where --config is not given: packages and images set it. */
@@ -49,7 +49,7 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
 
 /** SIGHUP: whether it came, and who is told when it comes. */
 export interface Hangups {
-  readonly heard: boolean;
+  heard: boolean;
   listener: () => void;
 }
 
@@ -91,11 +91,22 @@ async function dispatch(argv: readonly string[], told: AbortController, hangups:
   try {
     const context = contextOf(verb, rest, told, hangups);
     if (context.values['help']) return await say(process.stdout, help(name, entry.summary, verb), EXIT.fine);
+    if (context.values[CONTROL_OPTION]) await followStandardInput(told, hangups);
     told.signal.throwIfAborted();
     return await Promise.race([verb.run(context), cutOff(context, verb.closeLimitMs ?? CLOSE_LIMIT_MS)]);
   } catch (error) {
     return failed(name, error);
   }
+}
+
+/** What signals tell elsewhere. */
+async function followStandardInput(told: AbortController, hangups: Hangups): Promise<void> {
+  const { followControlLines } = await import('./service/control-lines.ts');
+  const reload = () => {
+    hangups.heard = true;
+    hangups.listener();
+  };
+  followControlLines(process.stdin, { stop: () => told.abort(), reload });
 }
 
 /** A verb that does not end after its signal, as one that reads from a pipe, is abandoned. */

@@ -12,6 +12,9 @@ const OLDEST_NODE = 24;
  */
 const LEAN = ['--no-opt', '--no-maglev', '--semi-space-growth-factor=1'];
 
+/** On Windows SIGBREAK is Ctrl+Break, and SIGHUP the window that is closed: the process has a few seconds then. */
+const ENDING = process.platform === 'win32' ? (['SIGTERM', 'SIGINT', 'SIGBREAK', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const);
+
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   process.stderr.write(
     `scheduled-events-bridge needs Node ${OLDEST_NODE} or newer; this is ${process.versions.node}. ` +
@@ -22,12 +25,12 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   // Before anything is loaded, so that whoever is told to end while it starts ends as it does later. Again and again: Ctrl-C comes twice where
   // npx passes it on, and the second must not cut off what the first lets end.
   const told = new AbortController();
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => told.abort());
+  for (const name of ENDING) process.on(name, () => told.abort());
   // A user's own flags stand alone. Set before the first import: a little later the compilers have touched 2 MB.
   if (process.argv[2] === 'run' && process.execArgv.length === 0 && !process.env['NODE_OPTIONS'])
     for (const flag of LEAN) process.getBuiltinModule('node:v8').setFlagsFromString(flag);
   const hangups = { heard: false, listener: () => {} };
-  // For `run` it means to read the configuration again, and there is none on Windows; every other verb ends by it, as is usual.
+  // For `run` it means to read the configuration again, which Windows cannot send; every other verb ends by it, as is usual.
   if (process.argv[2] === 'run' && process.platform !== 'win32') {
     process.on('SIGHUP', () => {
       hangups.heard = true;

@@ -12,19 +12,23 @@ import { LOG_LEVELS, type LogLevel } from '../telemetry/options.ts';
 
 import { sleep } from '../time/clock.ts';
 import { loadValidConfig, readAgain } from './config.ts';
-import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
+import { CONTROL_OPTION, EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
 
 /** Whatever does not close by then is left to the operating system; what it had to store is stored. */
 const CLOSE_LIMIT_MS = 9500;
 
 export const run: Verb = {
-  usage: '[--config FILE] [--log-level LEVEL]',
+  usage: '[--config FILE] [--log-level LEVEL] [--control-stdin]',
   description: `Without --config, and without SCHEDULED_EVENTS_BRIDGE_CONFIG in the environment: from the metadata service of this VM to standard output, one CloudEvent a line.
 At SIGHUP it reads the file again and checks all of it; what differs holds from then on (docs/operate/reload.md).
 Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most), and it exits with 0. What was not delivered goes out after the next start.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration (docs/operate/configuration.md)' },
     'log-level': { type: 'string', value: 'LEVEL', help: `${LOG_LEVELS.join(', ')} (default log.level of the configuration)` },
+    [CONTROL_OPTION]: {
+      type: 'boolean',
+      help: 'for service managers without signals: `stop` or `reload` on a line of standard input; its end stops too',
+    },
   },
   closeLimitMs: 10_000,
   examples: [
@@ -37,7 +41,7 @@ Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most),
     const started = await Promise.race([starting, interrupted(context)]);
     if (!started) return EXIT.fine;
     const { bridge, logger, manager } = started;
-    const reload = () => bridge.reload('SIGHUP');
+    const reload = () => bridge.reload(context.values[CONTROL_OPTION] ? 'standard input' : 'SIGHUP');
     // A refusal is in the log already, and so is a store that fails.
     context.onHangup(() => void (manager ? manager.reloading(reload) : reload().catch(() => {})));
     await Promise.race([bridge.ended, interrupted(context)]);

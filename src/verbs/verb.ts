@@ -6,6 +6,9 @@ import type { Deps } from '../time/clock.ts';
 /** 75 and 78 as in sysexits.h: try again later, and mend the configuration first. */
 export const EXIT = { fine: 0, failed: 1, usage: 2, locked: 75, config: 78 } as const;
 
+/** Of `run`: lines of standard input tell it what signals tell elsewhere. */
+export const CONTROL_OPTION = 'control-stdin';
+
 /** What cli.ts hands to a verb; a verb touches the process through nothing else. */
 export interface VerbContext {
   readonly positionals: readonly string[];

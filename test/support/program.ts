@@ -10,8 +10,8 @@ const MAIN = join(import.meta.dirname, '../../dist/main.js');
 export interface ProgramOptions {
   /** Besides PATH. */
   readonly env?: Readonly<Record<string, string>>;
-  /** All of standard input; nothing by default. */
-  readonly input?: string;
+  /** All of standard input; nothing by default. Null leaves it open. */
+  readonly input?: string | null;
   /** Instead of the three pipes that are read here. */
   readonly stdio?: StdioOptions;
   /** The Node that runs it; that of the tests by default. */
@@ -48,7 +48,8 @@ export class Program {
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;
     });
-    this.child.stdin?.on('error', () => {}).end(input);
+    this.child.stdin?.on('error', () => {});
+    if (input !== null) this.child.stdin?.end(input);
   }
 
   get hasEnded(): boolean {
