@@ -1,32 +1,36 @@
-// dist/ → dist/packages/: .deb, .rpm, .tar.gz, npm tarball, SHA256SUMS; always the same bytes.
-// Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION]; `npm run package` builds dist/ first.
+// dist/ → dist/packages/: .deb, .rpm, .tar.gz, .zip, npm's .tgz, SHA256SUMS; always the same bytes.
+// Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION] [--without-windows]; `npm run package` builds dist/ first.
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
+import { goCommand } from '../windows/service-program.ts';
+import { makeWindowsZip } from '../windows/windows-zip.ts';
 import { epoch, makeLinuxPackages } from './linux-packages.ts';
 import { emptyFolder, makeProgramFolder, normalize } from './program-folder.ts';
-import { referenceConfig } from './reference-config.ts';
+import { type FreshInstallation, referenceConfig, WINDOWS } from './reference-config.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** For a source without git and without SOURCE_DATE_EPOCH: 1980-01-01, the oldest that every archive can hold. */
 const NO_TIME = 315_532_800;
 
-const { values } = parseArgs({ options: { out: { type: 'string' }, version: { type: 'string' } } });
+const { values } = parseArgs({ options: { out: { type: 'string' }, version: { type: 'string' }, 'without-windows': { type: 'boolean' } } });
 const out = resolve(values.out ?? join(ROOT, 'dist/packages'));
 const version = values.version ?? packageJson.version;
 const work = await mkdtemp(join(tmpdir(), 'packages-'));
 try {
   const at = await buildTime();
+  if (!values['without-windows']) await goCommand();
   await emptyFolder(out);
   await writeFile(join(work, 'bridge.yaml'), await freshConfig());
   const program = join(work, 'program');
   await makeProgramFolder({ root: ROOT, folder: program, at });
   await makeLinuxPackages({ root: ROOT, version, program, work, out, at });
   await makeArchive(program, at);
+  if (!values['without-windows']) await makeWindowsZip({ root: ROOT, version, program, config: await freshConfig(WINDOWS), work, out, at });
   await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', out], { cwd: ROOT });
   await cp(join(program, 'sbom.cdx.json'), join(out, 'sbom.cdx.json'));
   await writeFile(join(out, 'SHA256SUMS'), await checksums());
@@ -41,8 +45,8 @@ async function buildTime(): Promise<Date> {
   return new Date(Number(seconds) * 1000);
 }
 
-async function freshConfig(): Promise<string> {
-  return referenceConfig(JSON.parse(await run(process.execPath, [join(ROOT, 'dist/main.js'), 'check', '--schema'])));
+async function freshConfig(fresh?: FreshInstallation): Promise<string> {
+  return referenceConfig(JSON.parse(await run(process.execPath, [join(ROOT, 'dist/main.js'), 'check', '--schema'])), fresh);
 }
 
 /** The program as it is, with unit and configuration beside it, to unpack anywhere. */

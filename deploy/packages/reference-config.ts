@@ -15,25 +15,62 @@ interface Schema {
 }
 
 const WIDTH = 120;
-const HEAD = `# The configuration of scheduled-events-bridge: what is set, and every key that can be set.
-# A "#" with a blank begins words about the key below them. A "#" without one is a setting with its default, or with an example where it has
-# none: take the # away, and that of the keys that it stands under. Afterwards: scheduled-events-bridge check --config /etc/scheduled-events-bridge/bridge.yaml
-# and systemctl restart scheduled-events-bridge. Secrets never stand here: { env: NAME } takes one from the file environment beside this one,
-# { file: PATH } from a file, such as a systemd credential.
-# Pages with examples: https://github.com/scheduled-events-bridge/scheduled-events-bridge/tree/main/docs/operate`;
-/** What is set, by path. */
-const SET: Readonly<Record<string, string>> = {
-  version: '1',
-  store: '',
-  'store.path': '/var/lib/scheduled-events-bridge',
-  sinks: '',
-};
-/** The working sink; the journal has the CloudEvents: journalctl -u scheduled-events-bridge. */
-const WORKING_SINK = ['  # CloudEvents as lines of the journal: journalctl -u scheduled-events-bridge', '  journal:', '    type: stdout'];
+/** What differs from one kind of installation to another. */
+export interface FreshInstallation {
+  /** Where the file lies. */
+  readonly path: string;
+  /** How the service takes it up. */
+  readonly restart: string;
+  /** Where `{ env }` and `{ file }` come from. */
+  readonly secrets: string;
+  readonly store: string;
+  /** The working sink, as it stands under `sinks:`. */
+  readonly sink: readonly string[];
+}
 
-export function referenceConfig(schema: Schema): string {
-  const keys = Object.entries(schema.properties ?? {});
-  return `${[HEAD, ...keys.flatMap(([name, value]) => ['', ...setting([name], value)])].join('\n')}\n`;
+/** The journal has the CloudEvents. */
+export const LINUX: FreshInstallation = {
+  path: '/etc/scheduled-events-bridge/bridge.yaml',
+  restart: 'systemctl restart scheduled-events-bridge',
+  secrets: `{ env: NAME } takes one from the file environment beside this one,
+# { file: PATH } from a file, such as a systemd credential.`,
+  store: '/var/lib/scheduled-events-bridge',
+  sink: ['  # CloudEvents as lines of the journal: journalctl -u scheduled-events-bridge', '  journal:', '    type: stdout'],
+};
+/** Windows has no journal: a file that is flushed for each CloudEvent, and renamed before it grows large. */
+export const WINDOWS: FreshInstallation = {
+  path: 'C:\\ProgramData\\scheduled-events-bridge\\bridge.yaml',
+  restart: 'Restart-Service scheduled-events-bridge',
+  secrets: `{ file: PATH } takes one from a file, such as secrets\\NAME
+# beside this one, { env: NAME } from the environment of the service. Paths stand in no quotes or in single ones: in double quotes, a
+# backslash begins an escape.`,
+  store: 'C:\\ProgramData\\scheduled-events-bridge\\state',
+  sink: [
+    '  # CloudEvents as lines of a file, which is renamed before it grows too large.',
+    '  events:',
+    '    type: file',
+    '    path: C:\\ProgramData\\scheduled-events-bridge\\log\\events.ndjson',
+    '    rotate: { size: 10MiB, keep: 7 }',
+  ],
+};
+
+function head({ path, restart, secrets }: FreshInstallation): string {
+  return `# The configuration of scheduled-events-bridge: what is set, and every key that can be set.
+# A "#" with a blank begins words about the key below them. A "#" without one is a setting with its default, or with an example where it has
+# none: take the # away, and that of the keys that it stands under. Afterwards: scheduled-events-bridge check --config ${path}
+# and ${restart}. Secrets never stand here: ${secrets}
+# Pages with examples: https://github.com/scheduled-events-bridge/scheduled-events-bridge/tree/main/docs/operate`;
+}
+
+/** What is set, by path; the store's folder is put in at the end. */
+const STORE = '<store>';
+const SET: Readonly<Record<string, string>> = { version: '1', store: '', 'store.path': STORE, sinks: '' };
+
+export function referenceConfig(schema: Schema, fresh: FreshInstallation = LINUX): string {
+  const keys = Object.entries(schema.properties ?? {}).flatMap(([name, value]) => ['', ...setting([name], value)]);
+  const lines = keys.map((line) => line.replace(STORE, () => fresh.store));
+  const sinks = lines.lastIndexOf('sinks:') + 1;
+  return `${[head(fresh), ...lines.slice(0, sinks), ...fresh.sink, ...lines.slice(sinks)].join('\n')}\n`;
 }
 
 /** A key with its words, and all that lies beneath it. */
@@ -66,8 +103,7 @@ function together(mappings: readonly Schema[]): Pick<Schema, 'properties'> {
 /** Entries by name: one for each kind. */
 function named(path: readonly string[], entry: Schema): readonly string[] {
   const kinds = entry.oneOf ?? [entry];
-  const working = path[0] === 'sinks' && path.length === 1 ? WORKING_SINK : [];
-  return [...working, ...kinds.flatMap((kind) => setting([...path, `my-${kind.properties?.['type']?.const ?? 'name'}`], kind))];
+  return kinds.flatMap((kind) => setting([...path, `my-${kind.properties?.['type']?.const ?? 'name'}`], kind));
 }
 
 /** A list of mappings: its first key begins the entry. */

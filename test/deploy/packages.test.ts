@@ -34,6 +34,7 @@ test('there is one of each, and a checksum for each', options, () => {
   const names = [
     ...['SHA256SUMS', 'sbom.cdx.json', `${NAME}-${version}-1.x86_64.rpm`, `${NAME}-${version}-linux-x64.tar.gz`, `${NAME}-${version}.tgz`],
     `${NAME}_${version}_amd64.deb`,
+    `${NAME}-${version}-windows-x64.zip`,
   ];
   assert.deepEqual(readdirSync(folder).sort(), names.sort());
   const checked = command('sha256sum', ['--check', 'SHA256SUMS'], folder).trim().split('\n');
@@ -71,6 +72,17 @@ test('every package tells the licences of what is bundled and of Node, and lists
   for (const list of [tgz, rpm]) assert.match(list, /dist\/THIRD-PARTY-NOTICES$/m);
   assert.match(tgz, /dist\/sbom\.cdx\.json$/m);
   assert.match(rpm, /NODE-LICENSE$/m);
+});
+
+test('the .zip holds what Windows needs, and any unzip reads it', options, () => {
+  const zip = packageOf('-windows-x64.zip');
+  command('unzip', ['-tqq', zip]);
+  const paths = command('unzip', ['-Z1', zip]).trim().split('\n');
+  const top = paths.map((path) => path.replace(`${NAME}-${version}-windows-x64/`, '')).filter((path) => !path.startsWith('dist/'));
+  const programs = ['node.exe', `${NAME}.cmd`, `${NAME}-service.exe`, 'install.ps1', 'uninstall.ps1', 'bridge.yaml', 'package.json'];
+  assert.deepEqual(top.sort(), [...programs, 'LICENSE', 'NODE-LICENSE', 'SERVICE-LICENSES', 'sbom.cdx.json'].sort());
+  for (const name of ['main.js', 'THIRD-PARTY-NOTICES']) assert.ok(paths.some((path) => path.endsWith(`/dist/${name}`)));
+  assert.equal(paths.filter((path) => /\.map$|\/dist\/(types|packages)\//.test(path)).length, 0);
 });
 
 test('lintian has nothing to say of the .deb, and rpm reads the .rpm', options, () => {

@@ -1,0 +1,68 @@
+//go:build windows
+
+// Arguments → the service run by Windows' service manager, or its entry there made or removed.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/windows/svc"
+	"golang.org/x/sys/windows/svc/eventlog"
+)
+
+const serviceName = "scheduled-events-bridge"
+
+const usage = `scheduled-events-bridge-service.exe starts the bridge as the service scheduled-events-bridge. Verbs:
+  service      how Windows starts it
+  reload       asks the running service to read its configuration again
+  register     enters the service and its event source, or corrects what is entered
+  unregister   removes both; configuration and state stay`
+
+func main() {
+	if err := dispatch(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func dispatch(args []string) error {
+	verbs := map[string]func() error{"service": runService, "reload": reload, "register": register, "unregister": unregister}
+	if len(args) == 1 && verbs[args[0]] != nil {
+		return verbs[args[0]]()
+	}
+	return errors.New(usage)
+}
+
+func runService() error {
+	home, err := programFolder()
+	if err != nil {
+		return err
+	}
+	events, err := eventlog.Open(serviceName)
+	if err != nil {
+		return err
+	}
+	defer events.Close()
+	data := dataFolder()
+	log, err := openLog(filepath.Join(data, "log", "service.log"))
+	if err != nil {
+		// Without its log it still does its work.
+		events.Warning(idWarning, fmt.Sprintf("no log is written: %v", err))
+	}
+	if err := endTogether(); err != nil {
+		return err
+	}
+	return svc.Run(serviceName, &service{home: home, data: data, report: &report{log: log, events: events}})
+}
+
+func programFolder() (string, error) {
+	self, err := os.Executable()
+	return filepath.Dir(self), err
+}
+
+func dataFolder() string {
+	return filepath.Join(os.Getenv("ProgramData"), serviceName)
+}

@@ -1,0 +1,149 @@
+//go:build windows
+
+// The service manager's entry of the service, and its event source: made, corrected, asked, removed.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/registry"
+	"golang.org/x/sys/windows/svc"
+	"golang.org/x/sys/windows/svc/eventlog"
+	"golang.org/x/sys/windows/svc/mgr"
+)
+
+const (
+	// An account of its own that Windows keeps, without a password.
+	account = `NT SERVICE\` + serviceName
+	// After it, failures are counted anew; each has the same answer.
+	forgetFailures = 24 * 60 * 60
+	preShutdownMs  = 20_000
+)
+
+var wanted = mgr.Config{
+	DisplayName:      "Scheduled Events bridge",
+	Description:      "Delivers Azure Scheduled Events of this VM as CloudEvents.",
+	StartType:        mgr.StartAutomatic,
+	ErrorControl:     mgr.ErrorNormal,
+	DelayedAutoStart: true,
+	ServiceStartName: account,
+}
+
+func register() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	manager, err := connect()
+	if err != nil {
+		return err
+	}
+	defer manager.Disconnect()
+	service, err := entered(manager, self)
+	if err != nil {
+		return fmt.Errorf("the service cannot be entered: %w", err)
+	}
+	defer service.Close()
+	restart := mgr.RecoveryAction{Type: mgr.ServiceRestart, Delay: time.Second}
+	if err := service.SetRecoveryActions([]mgr.RecoveryAction{restart, restart, restart}, forgetFailures); err != nil {
+		return fmt.Errorf("its restart after a crash cannot be set: %w", err)
+	}
+	// Else it has 10 s when Windows shuts down. Without it the rest goes out after the next start.
+	timeout := uint32(preShutdownMs)
+	_ = windows.ChangeServiceConfig2(service.Handle, windows.SERVICE_CONFIG_PRESHUTDOWN_INFO, (*byte)(unsafe.Pointer(&timeout)))
+	return addEventSource()
+}
+
+// reload asks the running service to read its configuration again.
+func reload() error {
+	manager, err := connect()
+	if err != nil {
+		return err
+	}
+	defer manager.Disconnect()
+	service, err := manager.OpenService(serviceName)
+	if err != nil {
+		return fmt.Errorf("the service cannot be reached: %w", err)
+	}
+	defer service.Close()
+	if _, err := service.Control(svc.ParamChange); err != nil {
+		return fmt.Errorf("the service was not told: %w", err)
+	}
+	return nil
+}
+
+func connect() (*mgr.Mgr, error) {
+	manager, err := mgr.Connect()
+	if err != nil {
+		return nil, fmt.Errorf("the service manager does not let this user in (run it as an administrator): %w", err)
+	}
+	return manager, nil
+}
+
+func entered(manager *mgr.Mgr, self string) (*mgr.Service, error) {
+	service, err := manager.OpenService(serviceName)
+	if errors.Is(err, windows.ERROR_SERVICE_DOES_NOT_EXIST) {
+		return manager.CreateService(serviceName, self, wanted, "service")
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Account and start type are the administrator's, once they are entered.
+	if err := setProgram(service, self); err != nil {
+		service.Close()
+		return nil, err
+	}
+	return service, nil
+}
+
+func setProgram(service *mgr.Service, self string) error {
+	command, err := windows.UTF16PtrFromString(windows.ComposeCommandLine([]string{self, "service"}))
+	if err != nil {
+		return err
+	}
+	const same = windows.SERVICE_NO_CHANGE
+	return windows.ChangeServiceConfig(service.Handle, same, same, same, command, nil, nil, nil, nil, nil, nil)
+}
+
+func addEventSource() error {
+	key := `SYSTEM\CurrentControlSet\Services\EventLog\Application\` + serviceName
+	if isKey(key) {
+		return nil
+	}
+	if err := eventlog.InstallAsEventCreate(serviceName, eventlog.Error|eventlog.Warning|eventlog.Info); err != nil {
+		return fmt.Errorf("the source in the event log cannot be entered: %w", err)
+	}
+	return nil
+}
+
+func unregister() error {
+	manager, err := connect()
+	if err != nil {
+		return err
+	}
+	defer manager.Disconnect()
+	service, err := manager.OpenService(serviceName)
+	if err == nil {
+		defer service.Close()
+		err = service.Delete()
+	}
+	if err != nil && !errors.Is(err, windows.ERROR_SERVICE_DOES_NOT_EXIST) {
+		return fmt.Errorf("the service cannot be removed: %w", err)
+	}
+	_ = eventlog.Remove(serviceName)
+	return nil
+}
+
+func isKey(path string) bool {
+	key, err := registry.OpenKey(registry.LOCAL_MACHINE, path, registry.QUERY_VALUE)
+	if err != nil {
+		return false
+	}
+	key.Close()
+	return true
+}

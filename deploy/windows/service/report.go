@@ -1,0 +1,127 @@
+// What the program prints and how it ends → the log file, and what matters of it the event log.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Numbers of EventCreate.exe's messages, which take a text as it is.
+const (
+	idInformation = 1
+	idWarning     = 2
+	idError       = 3
+	idEnded       = 4
+	idConfig      = 78
+)
+
+const (
+	// An entry holds 31,839 characters.
+	longestEntry = 16 * 1024
+	// What a crash or a bad configuration said last.
+	mostLastWords = 40
+)
+
+type eventLog interface {
+	Info(id uint32, text string) error
+	Warning(id uint32, text string) error
+	Error(id uint32, text string) error
+}
+
+type report struct {
+	mutex     sync.Mutex
+	log       *logFile
+	events    eventLog
+	lastWords []string
+	failures  string
+}
+
+// Before a start.
+func (r *report) begin() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.lastWords = nil
+}
+
+// A line on standard output.
+func (r *report) printed(line []byte) {
+	r.log.write(line)
+}
+
+// A line on standard error: of the log, or what a crash or a bad configuration says.
+func (r *report) said(line []byte) {
+	r.log.write(line)
+	var record struct {
+		Level string `json:"level"`
+	}
+	isRecord := bytes.HasPrefix(line, []byte("{")) && json.Unmarshal(line, &record) == nil
+	switch {
+	case !isRecord:
+		r.mutex.Lock()
+		defer r.mutex.Unlock()
+		if len(r.lastWords) < mostLastWords {
+			r.lastWords = append(r.lastWords, string(line))
+		}
+	case record.Level == "warn":
+		_ = r.events.Warning(idWarning, entry(string(line)))
+	case record.Level == "error" || record.Level == "fatal":
+		_ = r.events.Error(idError, entry(string(line)))
+	}
+}
+
+func (r *report) info(words string) {
+	r.note("info", words)
+	_ = r.events.Info(idInformation, words)
+}
+
+// Once, as long as it stays the same.
+func (r *report) failure(words string) {
+	if r.failures == words {
+		return
+	}
+	r.failures = words
+	r.note("error", words)
+	_ = r.events.Error(idError, entry(words))
+}
+
+func (r *report) ended(code int) {
+	words := fmt.Sprintf("the bridge ended with code %d and is started again", code)
+	r.note("warn", words)
+	_ = r.events.Warning(idEnded, entry(r.withLastWords(words)))
+}
+
+func (r *report) badConfiguration() {
+	words := "the configuration is bad, and the service stays stopped: mend bridge.yaml and start it again"
+	r.note("error", words)
+	_ = r.events.Error(idConfig, entry(r.withLastWords(words)))
+}
+
+// A line of its own in the log, in the shape of the others.
+func (r *report) note(level, words string) {
+	line, _ := json.Marshal(struct {
+		Level string `json:"level"`
+		Time  string `json:"time"`
+		Area  string `json:"area"`
+		Msg   string `json:"msg"`
+	}{level, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), "service", words})
+	r.log.write(line)
+}
+
+func (r *report) withLastWords(words string) string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return strings.Join(append([]string{words}, r.lastWords...), "\r\n")
+}
+
+// An event's text holds no NUL, and %1 would be taken for a place.
+func entry(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "?"), "\x00", "")
+	if len(text) > longestEntry {
+		text = strings.ToValidUTF8(text[:longestEntry], "") + " ... (the whole in service.log)"
+	}
+	return text
+}

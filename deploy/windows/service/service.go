@@ -1,0 +1,111 @@
+//go:build windows
+
+// What the service manager asks for → the program started, started again, reloaded, stopped.
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/windows/svc"
+)
+
+const (
+	// Its configuration has to be mended first (sysexits.h).
+	exitConfig   = 78
+	restartAfter = time.Second
+	// Deliveries under way may take 10 s.
+	stopLimit = 15 * time.Second
+	accepted  = svc.AcceptStop | svc.AcceptPreShutdown | svc.AcceptParamChange
+)
+
+type service struct {
+	home, data string
+	report     *report
+}
+
+// Execute returns when the service is to stop: asked for, or because of a bad configuration.
+func (s *service) Execute(_ []string, requests <-chan svc.ChangeRequest, status chan<- svc.Status) (bool, uint32) {
+	status <- svc.Status{State: svc.StartPending}
+	s.report.info("the service starts")
+	for {
+		running, err := startProgram(s.home, s.data, s.report)
+		status <- svc.Status{State: svc.Running, Accepts: accepted}
+		var code int
+		if err != nil {
+			s.report.failure(fmt.Sprintf("node.exe cannot be started: %v", err))
+		} else if wasAsked := s.follow(running, requests, status, &code); wasAsked {
+			return false, 0
+		} else if code == exitConfig {
+			s.report.badConfiguration()
+			status <- svc.Status{State: svc.StopPending}
+			return true, exitConfig
+		} else {
+			s.report.ended(code)
+		}
+		if s.pause(requests, status) {
+			return false, 0
+		}
+	}
+}
+
+// True where it was told to stop, and has; else the program ended by itself, with code.
+func (s *service) follow(running *program, requests <-chan svc.ChangeRequest, status chan<- svc.Status, code *int) bool {
+	for {
+		select {
+		case *code = <-running.ended:
+			return false
+		case request := <-requests:
+			switch request.Cmd {
+			case svc.Interrogate:
+				status <- request.CurrentStatus
+			case svc.ParamChange:
+				running.tell("reload")
+				status <- request.CurrentStatus
+			case svc.Stop, svc.PreShutdown:
+				s.stop(running, status)
+				return true
+			}
+		}
+	}
+}
+
+// Lets deliveries end, and tells the service manager each second that it is at work.
+func (s *service) stop(running *program, status chan<- svc.Status) {
+	running.tell("stop")
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	limit := time.After(stopLimit)
+	for checkpoint := uint32(1); ; checkpoint++ {
+		status <- svc.Status{State: svc.StopPending, CheckPoint: checkpoint, WaitHint: uint32(stopLimit.Milliseconds())}
+		select {
+		case <-running.ended:
+			s.report.info("the service has stopped")
+			return
+		case <-limit:
+			running.kill()
+			s.report.failure("it did not end in time and was ended; what was not delivered goes out after the next start")
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Before the next start; true where it was told to stop meanwhile.
+func (s *service) pause(requests <-chan svc.ChangeRequest, status chan<- svc.Status) bool {
+	due := time.After(restartAfter)
+	for {
+		select {
+		case <-due:
+			return false
+		case request := <-requests:
+			switch request.Cmd {
+			case svc.Stop, svc.PreShutdown:
+				status <- svc.Status{State: svc.StopPending}
+				return true
+			default:
+				status <- request.CurrentStatus
+			}
+		}
+	}
+}

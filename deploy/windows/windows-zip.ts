@@ -1,0 +1,43 @@
+// The program's folder → the .zip for Windows x64: with node.exe, the service program and scripts.
+import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { zipOf } from '../packages/zip-file.ts';
+import { copyNodeForWindows } from './node-for-windows.ts';
+import { makeServiceProgram, withGoParts } from './service-program.ts';
+
+/** Windows PowerShell and cmd.exe read them with CRLF; the configuration is opened in editors that expect it. */
+const SCRIPTS = ['install.ps1', 'uninstall.ps1', 'scheduled-events-bridge.cmd'] as const;
+/** Of the folder that a Linux package installs. */
+const SHARED = ['LICENSE', 'NODE-LICENSE', 'package.json'] as const;
+
+export interface WindowsZipParts {
+  readonly root: string;
+  readonly version: string;
+  /** What `makeProgramFolder` made. */
+  readonly program: string;
+  /** bridge.yaml of a fresh installation. */
+  readonly config: string;
+  /** A folder for what is only needed meanwhile. */
+  readonly work: string;
+  readonly out: string;
+  readonly at: Date;
+}
+
+export async function makeWindowsZip({ root, version, program, config, work, out, at }: WindowsZipParts): Promise<void> {
+  const name = `${packageJson.name}-${version}-windows-x64`;
+  const folder = join(work, 'windows', name);
+  await mkdir(folder, { recursive: true });
+  await cp(join(program, 'dist'), join(folder, 'dist'), { recursive: true });
+  for (const file of SHARED) await copyFile(join(program, file), join(folder, file));
+  for (const file of SCRIPTS) await writeFile(join(folder, file), withCrLf(await readFile(join(root, 'deploy/windows', file), 'utf8')));
+  await writeFile(join(folder, 'bridge.yaml'), withCrLf(config));
+  await copyNodeForWindows(root, folder, work);
+  const parts = await makeServiceProgram(root, folder);
+  await writeFile(join(folder, 'sbom.cdx.json'), withGoParts(await readFile(join(program, 'sbom.cdx.json'), 'utf8'), parts));
+  await writeFile(join(out, `${name}.zip`), await zipOf(join(work, 'windows'), at));
+}
+
+function withCrLf(text: string): string {
+  return text.replaceAll(/\r?\n/g, '\r\n');
+}
