@@ -1,0 +1,233 @@
+// The .zip on Windows as Wine 10 plays it → one life of the service (behaviour 12).
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { makeProgramFolder } from '../../deploy/packages/program-folder.ts';
+import { referenceConfig, WINDOWS } from '../../deploy/packages/reference-config.ts';
+import { makeWindowsZip } from '../../deploy/windows/windows-zip.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { poll } from '../support/poll.ts';
+import { command } from './command.ts';
+import { HOOK } from './installed-service.ts';
+import { noWine, WineMachine } from './wine-machine.ts';
+
+const options = { skip: noWine, timeout: 300_000 };
+const ROOT = join(import.meta.dirname, '../..');
+const SERVICE = 'scheduled-events-bridge';
+const [PROGRAM, DATA] = [`Program Files/${SERVICE}`, `ProgramData/${SERVICE}`];
+const [LOG, EVENTS, CONFIG] = [`${DATA}/log/service.log`, `${DATA}/log/events.ndjson`, `${DATA}/bridge.yaml`];
+const AZURE = 'http://169.254.169.254';
+const RECEIVER = `require('node:http').createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (text) => { body += text; }).on('end', () => {
+    require('node:fs').appendFileSync(process.argv[1], body + '\\n');
+    response.writeHead(204).end();
+  });
+}).listen(9000, '127.0.0.1');`;
+
+let machine: WineMachine;
+let work = '';
+let receiver: ChildProcess;
+before(async () => {
+  if (noWine) return;
+  work = mkdtempSync(join(tmpdir(), 'windows-'));
+  const at = new Date('2026-01-01T00:00:00Z');
+  const program = join(work, 'program');
+  await makeProgramFolder({ root: ROOT, folder: program, at });
+  const config = referenceConfig(JSON.parse(command(process.execPath, [join(ROOT, 'dist/main.js'), 'check', '--schema'])), WINDOWS);
+  await makeWindowsZip({ root: ROOT, version: packageJson.version, program, config, work, out: work, at });
+  machine = await WineMachine.start();
+  machine.beside(process.execPath, join(ROOT, 'dist/main.js'), 'simulate', '--listen', '169.254.169.254:80');
+  listen();
+});
+after(() => {
+  if (noWine) return;
+  machine[Symbol.dispose]();
+  rmSync(work, { recursive: true });
+});
+
+function listen(): void {
+  receiver = machine.beside(process.execPath, '--eval', RECEIVER, join(work, 'received'));
+}
+
+/** The program's folder, as install.ps1 leaves it. */
+function unpack(into: string): void {
+  const folder = join(work, 'unpacked');
+  command('unzip', ['-q', join(work, `${SERVICE}-${packageJson.version}-windows-x64.zip`), '-d', folder]);
+  command('cp', ['-r', join(folder, `${SERVICE}-${packageJson.version}-windows-x64`), machine.path(into)]);
+  rmSync(folder, { recursive: true });
+}
+
+const service = (verb: string) => machine.run(`C:\\Program Files\\${SERVICE}\\${SERVICE}-service.exe`, verb);
+const log = () => machine.read(LOG);
+const told = (what: string, more = 1) => {
+  const before = log().split(what).length - 1;
+  return () =>
+    poll(
+      () => log().split(what).length - 1 >= before + more,
+      () => `${what}: ${log()}`,
+      60_000,
+    );
+};
+
+async function start(): Promise<void> {
+  const watching = told('"msg":"watching"');
+  machine.run('sc', 'start', SERVICE);
+  await watching();
+}
+
+async function stopped(): Promise<string> {
+  const state = () => machine.run('sc', 'query', SERVICE);
+  await poll(() => /STATE +: 1 /.test(state()), state, 60_000);
+  return state();
+}
+
+/** Schedules a reboot; with its EventId in lower case. */
+function schedule(): string {
+  const answer = machine.curl('--retry', '5', '--retry-connrefused', '--data', '{"EventType":"Reboot"}', `${AZURE}/simulator/events`);
+  return (JSON.parse(answer) as { EventId: string }).EventId.toLowerCase();
+}
+
+/** Resolves once the file of the fresh configuration has the event. */
+async function inFile(eventId: string): Promise<void> {
+  await poll(() => machine.read(EVENTS).includes(`"id":"${eventId}:scheduled"`), log, 60_000);
+}
+
+async function atReceiver(eventId: string): Promise<void> {
+  const received = () => (existsSync(join(work, 'received')) ? readFileSync(join(work, 'received'), 'utf8') : '');
+  await poll(() => received().includes(`"id":"${eventId}:scheduled"`), log, 60_000);
+}
+
+test('unpacked, its command runs, and the fresh configuration is valid', options, () => {
+  mkdirSync(machine.path(`${DATA}/log`), { recursive: true });
+  unpack(PROGRAM);
+  machine.write(CONFIG, machine.read(`${PROGRAM}/bridge.yaml`));
+  const launcher = `C:\\Program Files\\${SERVICE}\\${SERVICE}.cmd`;
+  assert.equal(machine.run('cmd', '/c', launcher, '--version').trim(), packageJson.version);
+  assert.match(machine.run('cmd', '/c', launcher, 'check', '--config', `C:\\ProgramData\\${SERVICE}\\bridge.yaml`), /is valid/);
+  const { status, said } = machine.try('cmd', '/c', launcher, 'nonsense');
+  assert.equal(status, 2, said);
+});
+
+test('registered, Windows starts it by itself, late, under an account of its own, with a source in the event log', options, () => {
+  service('register');
+  const entry = machine.run('reg', 'query', `HKLM\\System\\CurrentControlSet\\Services\\${SERVICE}`);
+  for (const value of [
+    new RegExp(`ImagePath +REG_SZ +"C:\\\\Program Files\\\\${SERVICE}\\\\${SERVICE}-service\\.exe" service`),
+    new RegExp(`ObjectName +REG_SZ +NT SERVICE\\\\${SERVICE}\\r?\\n`),
+    ...[/Start +REG_DWORD +0x2/, /DelayedAutoStart +REG_DWORD +0x1/, /PreshutdownTimeout +REG_DWORD +0x4e20/],
+  ])
+    assert.match(entry, value);
+  assert.match(
+    machine.run('reg', 'query', `HKLM\\System\\CurrentControlSet\\Services\\EventLog\\Application\\${SERVICE}`),
+    /EventMessageFile +REG_EXPAND_SZ +%SystemRoot%\\System32\\EventCreate\.exe/,
+  );
+});
+
+test('started, it polls, stores and delivers to a file and a webhook', options, async () => {
+  machine.append(CONFIG, HOOK);
+  await start();
+  const eventId = schedule();
+  await inFile(eventId);
+  await atReceiver(eventId);
+  assert.match(machine.curl('http://127.0.0.1:8700/readyz'), /"ready":true/);
+  assert.ok(existsSync(machine.path(`${DATA}/state/outbox.db`)));
+});
+
+test('reload puts another configuration in force without a restart', options, async () => {
+  machine.append(CONFIG, 'log:\n  level: debug\n');
+  const reloaded = told('"by":"standard input"');
+  service('reload');
+  await reloaded();
+  assert.match(log(), /"changed":\["log(\.level)?"\]/);
+});
+
+test('node.exe killed: it is started again within seconds, and nothing is lost', options, async () => {
+  receiver.kill('SIGKILL');
+  const eventId = schedule();
+  await inFile(eventId);
+  const again = told('"msg":"watching"');
+  machine.kill('main.js run');
+  await again();
+  assert.match(log(), /the bridge ended with code \d+ and is started again/);
+  listen();
+  await atReceiver(eventId);
+  await inFile(schedule());
+});
+
+test('the service program killed: node.exe goes with it, and the next start goes on', options, async () => {
+  machine.kill(`${SERVICE}-service.exe`);
+  await poll(() => machine.processes('main.js run').length === 0, 'the end of node.exe', 20_000);
+  await stopped();
+  const eventId = schedule();
+  await start();
+  await atReceiver(eventId);
+});
+
+test('stopped, it ends in order', options, async () => {
+  const inOrder = [told('"msg":"ending"'), told('the service has stopped')];
+  machine.run('sc', 'stop', SERVICE);
+  for (const each of inOrder) await each();
+  assert.match(await stopped(), /WIN32_EXIT_CODE +: 0 /);
+  assert.deepEqual(machine.processes('main.js run'), []);
+});
+
+test('upgraded with rows that were not delivered, the new program delivers them with the same bytes', options, async () => {
+  await start();
+  receiver.kill('SIGKILL');
+  const eventId = schedule();
+  await inFile(eventId);
+  machine.run('sc', 'stop', SERVICE);
+  await stopped();
+  // As install.ps1 does; a folder that is in use could not be renamed on Windows.
+  unpack(`${PROGRAM}.new`);
+  renameSync(machine.path(PROGRAM), machine.path(`${PROGRAM}.old`));
+  renameSync(machine.path(`${PROGRAM}.new`), machine.path(PROGRAM));
+  rmSync(machine.path(`${PROGRAM}.old`), { recursive: true });
+  service('register');
+  listen();
+  await start();
+  await atReceiver(eventId);
+  const line = (text: string) => text.split('\n').find((each) => each.includes(`"id":"${eventId}:scheduled"`));
+  assert.equal(line(readFileSync(join(work, 'received'), 'utf8')), line(machine.read(EVENTS)));
+});
+
+test('a log that has grown large is renamed', options, async () => {
+  machine.run('sc', 'stop', SERVICE);
+  await stopped();
+  writeFileSync(machine.path(LOG), Buffer.alloc(10 * 1024 * 1024, '\n'));
+  await start();
+  assert.equal(machine.read(`${LOG}.1`).length, 10 * 1024 * 1024);
+  machine.run('sc', 'stop', SERVICE);
+  await stopped();
+});
+
+test('a bad configuration keeps it stopped with 78, and the log says what is wrong; mended, it starts', options, async () => {
+  const good = machine.read(CONFIG);
+  machine.append(CONFIG, 'nonsense: true\n');
+  machine.run('sc', 'start', SERVICE);
+  await poll(() => log().includes('the configuration is bad'), log, 60_000);
+  const state = await stopped();
+  assert.match(state, /WIN32_EXIT_CODE +: 1066 /);
+  assert.match(state, /SERVICE_EXIT_CODE +: 78 /);
+  assert.match(log(), /nonsense: is no key of the configuration/);
+  machine.write(CONFIG, good);
+  await start();
+});
+
+test('unregistered, entry and event source are gone, and the state is there', options, async () => {
+  machine.run('sc', 'stop', SERVICE);
+  await stopped();
+  service('unregister');
+  const source = `HKLM\\System\\CurrentControlSet\\Services\\EventLog\\Application\\${SERVICE}`;
+  // Wine keeps the entry of a service that has run until it ends itself; one that is to go cannot be deleted again.
+  for (const line of [
+    ['sc', 'delete', SERVICE],
+    ['reg', 'query', source],
+  ])
+    assert.notEqual(machine.try(...line).status, 0, line.join(' '));
+  assert.ok(existsSync(machine.path(`${DATA}/state/outbox.db`)));
+});
