@@ -31,7 +31,7 @@ function numbersUpTo(most: number): number[] {
 
 /** Makes the names in the file's folder durable, which flushing the file itself does not. */
 export async function flushFolder(file: string, disk: Disk): Promise<void> {
-  // Windows opens no folder, and keeps names by itself.
+  // Windows keeps names by itself, and flushes no folder (EPERM).
   if (process.platform === 'win32') return;
   const folder = await disk.open(dirname(file), 'r');
   try {

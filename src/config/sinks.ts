@@ -43,19 +43,28 @@ function secondStdout(section: Readonly<Record<string, unknown>>): Fault[] {
   }));
 }
 
+interface FilesAround {
+  readonly directory: string;
+  readonly store?: string;
+  /** That of the process by default. */
+  readonly platform?: NodeJS.Platform;
+}
+
 /** Files that two sinks would write, or that lie among those of the store. Of sinks without a fault of their own, secrets open. */
-export function sharedFiles(sinks: readonly ReadSink[], around: { readonly directory: string; readonly store?: string }): Fault[] {
+export function sharedFiles(sinks: readonly Pick<ReadSink, 'name' | 'definition' | 'options'>[], around: FilesAround): Fault[] {
+  // Of paths that differ in case alone, Windows makes one file.
+  const same = (path: string) => ((around.platform ?? process.platform) === 'win32' ? path.toLowerCase() : path);
   const writers = new Map<string, string>();
   return sinks.flatMap(({ name, definition, options }) => {
     const files = definition.filesOf?.(options, around.directory) ?? [];
     const path = formatPath(['sinks', name, 'path']);
     const faults: Fault[] = [];
-    const shared = files.find((file) => writers.has(file));
+    const shared = files.find((file) => writers.has(same(file)));
     if (shared !== undefined)
-      faults.push({ path, message: `writes ${shared}, as sinks.${writers.get(shared)} does: give each its own file` });
-    const stored = files.find((file) => dirname(file) === around.store);
+      faults.push({ path, message: `writes ${shared}, as sinks.${writers.get(same(shared))} does: give each its own file` });
+    const stored = files.find((file) => around.store !== undefined && same(dirname(file)) === same(around.store));
     if (stored !== undefined) faults.push({ path, message: `writes ${stored}, in the folder of the store: name another folder` });
-    for (const file of files) writers.set(file, name);
+    for (const file of files) writers.set(same(file), name);
     return faults;
   });
 }

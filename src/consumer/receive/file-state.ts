@@ -63,8 +63,8 @@ async function write(path: string, events: ReadonlyMap<string, Prepared>): Promi
     const file = await open(draft, 'w', 0o600);
     await synced(file, () => file.writeFile(JSON.stringify(Object.fromEntries(events), null, 2)));
     await rename(draft, path);
-    // The new name, too, must outlive a loss of power. Windows opens no folder.
-    const folder = await open(dirname(path)).catch(() => null);
+    // The new name, too, must outlive a loss of power. Windows keeps names by itself, and flushes no folder (EPERM).
+    const folder = process.platform === 'win32' ? null : await open(dirname(path)).catch(() => null);
     if (folder !== null) await synced(folder);
   } catch (error) {
     throw new ConsumerError('state', `the state in ${path} cannot be written: see that its folder is there, writable and not full`, {

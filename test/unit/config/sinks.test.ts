@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import type { AdapterDefinition } from '../../../adapters/adapter.ts';
+import { sharedFiles } from '../../../src/config/sinks.ts';
 import { configOf, faultsOf, surroundings } from '../../support/config.ts';
 
 const options = v.strictObject({ path: v.array(v.string()) });
@@ -29,6 +30,19 @@ test('a file that two sinks would write is a fault, however its path is written'
     'sinks.b.path: writes /etc/bridge/events, as sinks.a does: give each its own file',
   ]);
   assert.deepEqual(Object.keys(configOf(configured({ a: ['x'], b: ['y'] }), AROUND).sinks), ['a', 'b']);
+});
+
+test('on Windows, paths that differ in case alone are one file', () => {
+  const sink = (name: string, file: string) => ({ name, definition: writer, options: { path: [file] } });
+  const sinks = [sink('a', 'Data/Events'), sink('b', 'data/events')];
+  const found = (platform: NodeJS.Platform) =>
+    sharedFiles(sinks, { directory: '/etc/bridge', store: '/etc/bridge/DATA', platform }).map(({ message }) => message);
+  assert.deepEqual(found('linux'), []);
+  assert.deepEqual(found('win32'), [
+    'writes /etc/bridge/Data/Events, in the folder of the store: name another folder',
+    'writes /etc/bridge/data/events, as sinks.a does: give each its own file',
+    'writes /etc/bridge/data/events, in the folder of the store: name another folder',
+  ]);
 });
 
 test('a file among those of the store is a fault', () => {
