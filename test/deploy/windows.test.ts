@@ -112,6 +112,17 @@ test('unpacked, its command runs, and the fresh configuration is valid', options
   assert.equal(status, 2, said);
 });
 
+test("the library's state of what was prepared is kept in a file", options, () => {
+  const library = `file:///C:/Program%20Files/${SERVICE}/dist/consumer.js`;
+  const prepared = "{ key: 'a', eventId: 'E', change: 'scheduled' }";
+  const script = `import { fileState } from '${library}';
+await fileState('C:\\\\prepared.json').set('a', ${prepared});
+await fileState('C:\\\\prepared.json').set('b', ${prepared});
+console.log((await fileState('C:\\\\prepared.json').all()).length);`;
+  machine.write('state.mjs', script);
+  assert.equal(machine.run(`C:\\Program Files\\${SERVICE}\\node.exe`, 'C:\\state.mjs').trim(), '2');
+});
+
 test('registered, Windows starts it by itself, late, under an account of its own, with a source in the event log', options, () => {
   service('register');
   const entry = machine.run('reg', 'query', `HKLM\\System\\CurrentControlSet\\Services\\${SERVICE}`);
