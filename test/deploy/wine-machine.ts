@@ -50,7 +50,10 @@ export class WineMachine implements Disposable {
     const folder = mkdtempSync(join(tmpdir(), 'wine-'));
     for (const name of ['upper', 'work', 'root']) mkdirSync(join(folder, name));
     const layers = `lowerdir=${BASE},upperdir=${folder}/upper,workdir=${folder}/work`;
-    return await WineMachine.#enter(folder, `mount -t overlay overlay -o ${layers} ${folder}/root`, `${folder}/root`);
+    const machine = await WineMachine.#enter(folder, `mount -t overlay overlay -o ${layers} ${folder}/root`, `${folder}/root`);
+    // Wine ends every service once no program but services runs.
+    machine.#beside.push(spawn('nsenter', [...machine.#inside(), 'wine', 'cmd'], { stdio: ['pipe', 'ignore', 'ignore'] }));
+    return machine;
   }
 
   /** The base itself, for what all machines share. */

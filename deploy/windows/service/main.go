@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"golang.org/x/sys/windows/svc"
 	"golang.org/x/sys/windows/svc/eventlog"
@@ -52,10 +53,21 @@ func runService() error {
 		// Without its log it still does its work.
 		events.Warning(idWarning, fmt.Sprintf("no log is written: %v", err))
 	}
+	keepCrashes(filepath.Join(data, "log", "crash.log"))
 	if err := endTogether(); err != nil {
 		return err
 	}
 	return svc.Run(serviceName, &service{home: home, data: data, report: &report{log: log, events: events}})
+}
+
+// A service has no standard error: what Go says of a crash of this program goes to a file.
+func keepCrashes(path string) {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	_ = debug.SetCrashOutput(file, debug.CrashOptions{})
 }
 
 func programFolder() (string, error) {
