@@ -6,6 +6,7 @@ import { before, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { builtPackages, noPackages } from './built-packages.ts';
 import { command } from './command.ts';
+import { onRpmMachine } from './rpm-root.ts';
 
 const NAME = packageJson.name;
 const { version } = packageJson;
@@ -33,8 +34,7 @@ function unpacked(ending: string): string {
 test('there is one of each, and a checksum for each', options, () => {
   const names = [
     ...['SHA256SUMS', 'sbom.cdx.json', `${NAME}-${version}-1.x86_64.rpm`, `${NAME}-${version}-linux-x64.tar.gz`, `${NAME}-${version}.tgz`],
-    `${NAME}_${version}_amd64.deb`,
-    `${NAME}-${version}-windows-x64.zip`,
+    ...[`${NAME}_${version}_amd64.deb`, `${NAME}-${version}-windows-x64.zip`],
   ];
   assert.deepEqual(readdirSync(folder).sort(), names.sort());
   const checked = command('sha256sum', ['--check', 'SHA256SUMS'], folder).trim().split('\n');
@@ -91,3 +91,27 @@ test('lintian has nothing to say of the .deb, and rpm reads the .rpm', options, 
   assert.equal(command('rpm', ['-qp', '--queryformat', questions, packageOf('.rpm')]), `${NAME} ${version} x86_64 MIT\n`);
   assert.match(command('rpm', ['-qpc', packageOf('.rpm')]), /^\/etc\/scheduled-events-bridge\/bridge\.yaml\n$/);
 });
+
+for (const [what, edit] of [
+  ['as it was installed', ':'],
+  ['edited', 'echo "# mine" >> bridge.yaml'],
+] as const) {
+  test(`rpm -e keeps the configuration, ${what}, and rpm -i after it takes it as it is`, options, () => {
+    // The package was built outside of the layer, which shows it all the same.
+    const rpm = packageOf('.rpm');
+    const printed = onRpmMachine(`
+      rpm --install --nodeps ${rpm} >&2
+      cd /etc/${NAME}
+      ${edit}
+      sha256sum bridge.yaml
+      rpm --erase ${NAME} >&2
+      sha256sum bridge.yaml
+      ls -A
+      rpm --install --nodeps ${rpm} >&2
+      sha256sum bridge.yaml
+    `);
+    const [before = '', kept, folder, after] = printed.trim().split('\n');
+    assert.match(before, /^[0-9a-f]{64} {2}bridge\.yaml$/);
+    assert.deepEqual([kept, folder, after], [before, 'bridge.yaml', before]);
+  });
+}

@@ -1,4 +1,4 @@
-// Stores that older releases wrote → what the bridge of today delivers of them (behaviour 12.7).
+// Stores that older releases wrote → what the bridge of today delivers of them (behaviour 12.12).
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
