@@ -1,4 +1,4 @@
-// This machine's files, seen through a layer that keeps what is written → rpm on them, gone with the test.
+// This machine's files under a layer that takes what is written → rpm on them, gone with the test.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
