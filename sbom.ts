@@ -20,6 +20,29 @@ export function sbom(packages: readonly Component[], node: Component | null = nu
   return `${JSON.stringify({ ...head, metadata: { component }, components, dependencies }, null, 2)}\n`;
 }
 
+/** A package of Debian that goes along. */
+export interface DebianPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly architecture: string;
+}
+
+/** The bill of materials, and these packages in it; their licences stand in what they bring. */
+export function withDebianPackages(bom: string, packages: readonly DebianPackage[]): string {
+  const { dependencies, components, ...head } = JSON.parse(bom) as {
+    components: readonly object[];
+    dependencies: readonly [{ ref: string; dependsOn: readonly string[] }, ...object[]];
+  };
+  const added = packages.map(({ name, version, architecture }) => {
+    const purl = `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}`;
+    return { type: 'library', 'bom-ref': purl, name, version, purl };
+  });
+  const refs = added.map(({ purl }) => purl);
+  const [program, ...others] = dependencies;
+  const all = [{ ...program, dependsOn: [...program.dependsOn, ...refs] }, ...others, ...refs.map((ref) => ({ ref }))];
+  return `${JSON.stringify({ ...head, components: [...components, ...added], dependencies: all }, null, 2)}\n`;
+}
+
 function describe({ name, version, licence }: Component) {
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
   // An expression such as (MIT OR Apache-2.0) is no id.

@@ -1,4 +1,4 @@
-// dist/ → dist/packages/: .deb, .rpm, .tar.gz, .zip, npm's .tgz, SHA256SUMS; always the same bytes.
+// dist/ → dist/packages/: .deb, .rpm, .tar.gz, .zip, .tgz, OCI image, SHA256SUMS; always the same bytes.
 // Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION] [--without-windows]; `npm run package` builds dist/ first.
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -6,11 +6,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
+import { makeImage } from '../container/image.ts';
 import { goCommand } from '../windows/service-program.ts';
 import { makeWindowsZip } from '../windows/windows-zip.ts';
+import { freshConfig } from './fresh-config.ts';
 import { epoch, makeLinuxPackages } from './linux-packages.ts';
 import { emptyFolder, makeProgramFolder, normalize } from './program-folder.ts';
-import { type FreshInstallation, referenceConfig, WINDOWS } from './reference-config.ts';
+import { WINDOWS } from './reference-config.ts';
 import { run } from './run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -25,12 +27,14 @@ try {
   const at = await buildTime();
   if (!values['without-windows']) await goCommand();
   await emptyFolder(out);
-  await writeFile(join(work, 'bridge.yaml'), await freshConfig());
+  await writeFile(join(work, 'bridge.yaml'), await freshConfig(ROOT));
   const program = join(work, 'program');
   await makeProgramFolder({ root: ROOT, folder: program, at });
   await makeLinuxPackages({ root: ROOT, version, program, work, out, at });
   await makeArchive(program, at);
-  if (!values['without-windows']) await makeWindowsZip({ root: ROOT, version, program, config: await freshConfig(WINDOWS), work, out, at });
+  if (!values['without-windows'])
+    await makeWindowsZip({ root: ROOT, version, program, config: await freshConfig(ROOT, WINDOWS), work, out, at });
+  await makeImage({ root: ROOT, version, program, work, out, at });
   await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', out], { cwd: ROOT });
   await cp(join(program, 'sbom.cdx.json'), join(out, 'sbom.cdx.json'));
   await writeFile(join(out, 'SHA256SUMS'), await checksums());
@@ -43,10 +47,6 @@ async function buildTime(): Promise<Date> {
   const given = process.env['SOURCE_DATE_EPOCH'];
   const seconds = given ?? (await run('git', ['log', '-1', '--format=%ct'], { cwd: ROOT }).catch(() => NO_TIME));
   return new Date(Number(seconds) * 1000);
-}
-
-async function freshConfig(fresh?: FreshInstallation): Promise<string> {
-  return referenceConfig(JSON.parse(await run(process.execPath, [join(ROOT, 'dist/main.js'), 'check', '--schema'])), fresh);
 }
 
 /** The program as it is, with unit and configuration beside it, to unpack anywhere. */

@@ -34,7 +34,7 @@ function unpacked(ending: string): string {
 test('there is one of each, and a checksum for each', options, () => {
   const names = [
     ...['SHA256SUMS', 'sbom.cdx.json', `${NAME}-${version}-1.x86_64.rpm`, `${NAME}-${version}-linux-x64.tar.gz`, `${NAME}-${version}.tgz`],
-    ...[`${NAME}_${version}_amd64.deb`, `${NAME}-${version}-windows-x64.zip`],
+    ...[`${NAME}-${version}-oci.tar`, `${NAME}_${version}_amd64.deb`, `${NAME}-${version}-windows-x64.zip`],
   ];
   assert.deepEqual(readdirSync(folder).sort(), names.sort());
   const checked = command('sha256sum', ['--check', 'SHA256SUMS'], folder).trim().split('\n');

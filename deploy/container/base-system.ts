@@ -1,0 +1,111 @@
+// Debian's packages → the folder that Node needs beneath it: libraries, names of users, licences.
+import { cp, glob, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { DebianPackage } from '../../sbom.ts';
+import { run } from '../packages/run.ts';
+
+/** What Node is linked with, and what tells scanners and readers what that is. Certificate authorities and time zones Node brings itself. */
+const PACKAGES = ['base-files', 'gcc-12-base', 'libc6', 'libgcc-s1', 'libstdc++6'];
+const DEBIAN = '12';
+/** Of what a package holds, what goes into the image. The rest of libc6 is for locales, NIS and tracing. */
+const WANTED = [
+  /^lib64\//,
+  /^lib\/x86_64-linux-gnu\/ld-linux/,
+  /^lib\/x86_64-linux-gnu\/lib(?:c|m|dl|pthread|rt|resolv|gcc_s|nss_(?:dns|files))\.so\./,
+  /^usr\/lib\/x86_64-linux-gnu\/libstdc\+\+\.so\./,
+  /^usr\/lib\/os-release$/,
+  /^usr\/share\/common-licenses\//,
+  /^usr\/share\/doc\/[^/]+(?:\/copyright)?$/,
+];
+
+/** Nobody of the host's: far above the users that are handed out, as other images without a shell have it. */
+export const USER = 65_532;
+const NAMES: Readonly<Record<string, string>> = {
+  'etc/passwd': `root:x:0:0:root:/:/nonexistent\nbridge:x:${USER}:${USER}:scheduled-events-bridge:/:/nonexistent\n`,
+  'etc/group': `root:x:0:\nbridge:x:${USER}:\n`,
+  'etc/nsswitch.conf': 'hosts: files dns\n',
+};
+
+export interface BaseSystemParts {
+  /** Where to make it. */
+  readonly folder: string;
+  /** A folder for what is only needed meanwhile. */
+  readonly work: string;
+  /** Where packages that were fetched stay. */
+  readonly cache: string;
+}
+
+/** @throws where this is another system and CONTAINER_BASE names no folder with the packages */
+export async function makeBaseSystem({ folder, work, cache }: BaseSystemParts): Promise<readonly DebianPackage[]> {
+  const found: DebianPackage[] = [];
+  for (const archive of await debianPackages(work, cache)) {
+    const unpacked = join(work, basename(archive, '.deb'));
+    await mkdir(unpacked, { recursive: true });
+    await run('dpkg-deb', ['--extract', archive, unpacked]);
+    await takeWanted(unpacked, folder);
+    const control = await run('dpkg-deb', ['--field', archive]);
+    const described = describe(control);
+    // Where scanners look for Debian's packages in images that have no dpkg.
+    await place(folder, `var/lib/dpkg/status.d/${described.name}`, control);
+    found.push(described);
+  }
+  await symlink('../usr/lib/os-release', join(await made(folder, 'etc'), 'os-release'));
+  for (const [path, text] of Object.entries(NAMES)) await place(folder, path, text);
+  return found;
+}
+
+/** Those of CONTAINER_BASE, or those that apt would install now. */
+async function debianPackages(work: string, cache: string): Promise<readonly string[]> {
+  const given = process.env['CONTAINER_BASE'];
+  if (given) {
+    const names = (await readdir(given)).sort();
+    return PACKAGES.map((name) => {
+      const archive = names.find((each) => each.startsWith(`${name}_`) && each.endsWith('.deb'));
+      if (archive === undefined) throw new Error(`CONTAINER_BASE: ${given} holds no ${name}_VERSION.deb of Debian ${DEBIAN}`);
+      return join(given, archive);
+    });
+  }
+  await requireDebian();
+  for (const each of [work, cache]) await mkdir(each, { recursive: true });
+  // In a folder where none of them is: those that are there it does not list.
+  const listed = await run('apt-get', ['download', '--quiet', '--print-uris', ...PACKAGES], { cwd: work });
+  const archives = [...listed.matchAll(/^'[^']+' (\S+\.deb) /gm)].map(([, name = '']) => name).sort();
+  if (archives.length !== PACKAGES.length) throw new Error(`apt does not know all of ${PACKAGES.join(' ')}: run apt-get update`);
+  const there = new Set(await readdir(cache));
+  if (archives.some((name) => !there.has(name))) await run('apt-get', ['download', '--quiet', ...PACKAGES], { cwd: cache });
+  return archives.map((name) => join(cache, name));
+}
+
+async function requireDebian(): Promise<void> {
+  const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
+  if (/^ID=debian$/m.test(release) && release.includes(`VERSION_ID="${DEBIAN}"`)) return;
+  throw new Error(
+    `the image is made from packages of Debian ${DEBIAN}, and this is another system: set CONTAINER_BASE to a folder with the .deb files of ${PACKAGES.join(', ')}`,
+  );
+}
+
+async function takeWanted(unpacked: string, folder: string): Promise<void> {
+  for await (const entry of glob('**/*', { cwd: unpacked, withFileTypes: true })) {
+    const from = join(entry.parentPath, entry.name);
+    const path = from.slice(unpacked.length + 1);
+    if (entry.isDirectory() || !WANTED.some((wanted) => wanted.test(path))) continue;
+    await mkdir(join(folder, dirname(path)), { recursive: true });
+    await cp(from, join(folder, path), { verbatimSymlinks: true });
+  }
+}
+
+function describe(control: string): DebianPackage {
+  const field = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(control)?.[1] ?? '';
+  return { name: field('Package'), version: field('Version'), architecture: field('Architecture') };
+}
+
+async function place(folder: string, path: string, text: string): Promise<void> {
+  await made(folder, dirname(path));
+  await writeFile(join(folder, path), text);
+}
+
+async function made(folder: string, path: string): Promise<string> {
+  const target = join(folder, path);
+  await mkdir(target, { recursive: true });
+  return target;
+}

@@ -1,0 +1,101 @@
+// The program's folder, Debian's packages → an OCI image layout in one tar, always the same bytes.
+import { chmod, copyFile, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { withDebianPackages } from '../../sbom.ts';
+import { epoch } from '../packages/linux-packages.ts';
+import { run } from '../packages/run.ts';
+import { makeBaseSystem, USER } from './base-system.ts';
+import { writeLayout } from './layout.ts';
+
+const NAME = packageJson.name;
+const HOME = `usr/lib/${NAME}`;
+
+export interface ImageParts {
+  readonly root: string;
+  readonly version: string;
+  /** What `makeProgramFolder` made. */
+  readonly program: string;
+  /** A folder for what is only needed meanwhile; it holds bridge.yaml. */
+  readonly work: string;
+  readonly out: string;
+  readonly at: Date;
+}
+
+/** Three layers: Debian's libraries, Node, the program. A new version of the program is a new third layer alone. */
+export async function makeImage({ root, version, program, work, out, at }: ImageParts): Promise<void> {
+  const layer = (name: string) => join(work, 'image', name);
+  const cache = join(root, 'node_modules/.cache/container-base');
+  const base = await makeBaseSystem({ folder: layer('base'), work: join(work, 'base'), cache });
+  await makeNodeLayer(program, layer('node'));
+  await makeProgramLayer(program, layer('program'));
+  await copyFile(join(work, 'bridge.yaml'), join(layer('program'), `etc/${NAME}/bridge.yaml`));
+  const bom = await readFile(join(program, 'sbom.cdx.json'), 'utf8');
+  await writeFile(join(layer('program'), HOME, 'sbom.cdx.json'), withDebianPackages(bom, base));
+  const layers: string[] = [];
+  for (const name of ['base', 'node', 'program']) layers.push(await archive(layer(name), at));
+  await addFolders(layers.at(-1) ?? '', join(work, 'image/empty'), at);
+  await writeLayout({ folder: join(work, 'layout'), layers, name: NAME, version, at, user: USER });
+  await tar('--create', join(out, `${NAME}-${version}-oci.tar`), join(work, 'layout'), at);
+}
+
+async function makeNodeLayer(program: string, folder: string): Promise<void> {
+  const home = join(folder, HOME);
+  await mkdir(join(home, 'bin'), { recursive: true });
+  await copyFile(join(program, 'bin/node'), join(home, 'bin/node'));
+  await copyFile(join(program, 'NODE-LICENSE'), join(home, 'NODE-LICENSE'));
+}
+
+/** The command is dist/main.js itself: the packages' launcher needs a shell. */
+async function makeProgramLayer(program: string, folder: string): Promise<void> {
+  const home = join(folder, HOME);
+  await cp(program, home, { recursive: true });
+  await rm(join(home, 'bin'), { recursive: true });
+  await rm(join(home, 'NODE-LICENSE'));
+  const main = join(home, 'dist/main.js');
+  await writeFile(main, (await readFile(main, 'utf8')).replace('#!/usr/bin/env node', `#!/${HOME}/bin/node`));
+  await chmod(main, 0o755);
+  await mkdir(join(folder, 'usr/bin'), { recursive: true });
+  await symlink(`../lib/${NAME}/dist/main.js`, join(folder, 'usr/bin', NAME));
+  await mkdir(join(folder, 'etc', NAME), { recursive: true });
+}
+
+/** A tar of a folder, beside it. */
+async function archive(folder: string, at: Date): Promise<string> {
+  await tar('--create', `${folder}.tar`, folder, at);
+  return `${folder}.tar`;
+}
+
+/** The state, which is the bridge's own, and /tmp, which is everybody's: both empty. */
+async function addFolders(layer: string, empty: string, at: Date): Promise<void> {
+  for (const [path, mode, owner] of [
+    [`var/lib/${NAME}`, '0700', USER],
+    ['tmp', '1777', 0],
+  ] as const) {
+    await mkdir(join(empty, path), { recursive: true });
+    await tar('--append', layer, empty, at, { names: [path], mode, owner });
+  }
+}
+
+interface Entries {
+  readonly names: readonly string[];
+  readonly mode: string;
+  readonly owner: number;
+}
+
+/** Modes, times, owners and order do not depend on who builds, and when. */
+async function tar(action: '--create' | '--append', file: string, folder: string, at: Date, entries?: Entries): Promise<void> {
+  const { names, mode, owner } = entries ?? { names: (await readdir(folder)).sort(), mode: 'u=rwX,go=rX', owner: 0 };
+  const sameForAll = ['--format=ustar', '--sort=name', '--numeric-owner', `--mtime=@${epoch(at).SOURCE_DATE_EPOCH}`];
+  await run('tar', [
+    action,
+    ...sameForAll,
+    `--owner=${owner}`,
+    `--group=${owner}`,
+    `--mode=${mode}`,
+    `--file=${file}`,
+    '-C',
+    folder,
+    ...names,
+  ]);
+}
