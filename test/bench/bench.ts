@@ -6,6 +6,7 @@ import { type Row, table } from './figures.ts';
 import { idle } from './idle.ts';
 import { kafka } from './kafka.ts';
 import { latency } from './latency.ts';
+import { packageForms } from './package.ts';
 import { recovery } from './recovery.ts';
 import { serviceBus } from './service-bus.ts';
 import { siem } from './siem.ts';
@@ -28,6 +29,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   command,
   approvals,
   simulator,
+  package: packageForms,
 };
 
 const chosen = process.argv.slice(2);

@@ -42,8 +42,8 @@ export class BridgeBetween implements AsyncDisposable {
     return join(this.folder, 'store');
   }
 
-  /** Spawns `run` and returns at once. The store stays from one call to the next. */
-  spawnBridge(pollInterval: string, sections: Sections = {}, { main = MAIN, flags = FLAGS, env }: BridgeStart = {}): Program {
+  /** Writes a configuration; with its path. The store stays from one call to the next. */
+  configure(pollInterval: string, sections: Sections = {}): string {
     const config = join(this.folder, 'bridge.yaml');
     const whole = {
       version: 1,
@@ -54,6 +54,12 @@ export class BridgeBetween implements AsyncDisposable {
       ...sections,
     };
     writeFileSync(config, JSON.stringify(whole));
+    return config;
+  }
+
+  /** Spawns `run` and returns at once. */
+  spawnBridge(pollInterval: string, sections: Sections = {}, { main = MAIN, flags = FLAGS, env }: BridgeStart = {}): Program {
+    const config = this.configure(pollInterval, sections);
     return this.spawn(withFlags([main, 'run', '--config', config], ['ignore', 'ignore', 'pipe'], flags, env));
   }
 

@@ -31,6 +31,15 @@ export function rssMb(pid: number): number {
   return Number(kilobytes) / 1024;
 }
 
+/** Resident memory of a process, and what of it stands for no file, in MB. Linux only. */
+export function memoryMb(pid: number): { readonly rss: number; readonly anonymous: number } {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const [rss = Number.NaN, anonymous = Number.NaN] = ['Rss', 'Anonymous'].map(
+    (name) => Number(new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(text)?.[1]) / 1024,
+  );
+  return { rss, anonymous };
+}
+
 /** As a Markdown table. */
 export function table(rows: readonly Row[]): string {
   const all: Row[] = [{ what: 'measured', figure: 'figure', goal: 'goal' }, ...rows];

@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { ADAPTERS } from '../../../adapters/index.ts';
 import { startBridge } from '../../../src/bridge.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
-import { MIGRATIONS } from '../../../src/outbox/schema.ts';
+import { MIGRATIONS } from '../../../src/outbox/migrations/schema.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { systemDeps } from '../../../src/time/system.ts';
 import { localSimulator } from '../../far-sides/simulator-server.ts';
