@@ -1,6 +1,9 @@
 // A store of version 6 → one of version 7.
 
-/** What sinks that act on the machine need: the newest change of each occurrence, by its place in the journal, and notes about deliveries. */
+/**
+ * What sinks that act on the machine need: the newest change of each occurrence, by its place in the journal, and notes about deliveries. What
+ * operators see and do: the journal by event and what was pruned of it, discarded deliveries, how each sink is, and the record of acts.
+ */
 export const VERSION_7 = `
 ALTER TABLE occurrences ADD COLUMN last_change INTEGER;
 UPDATE occurrences SET last_change = newest.seq
@@ -16,4 +19,49 @@ CREATE TABLE delivery_notes (
   PRIMARY KEY (sink, seq)
 ) WITHOUT ROWID;
 CREATE INDEX delivery_notes_age ON delivery_notes (at_ms);
+
+CREATE INDEX journal_key ON journal (key, seq) WHERE key IS NOT NULL;
+CREATE INDEX deliveries_dead_seq ON deliveries (seq) WHERE state = 'dead';
+
+-- The newest position of the journal that was pruned.
+CREATE TABLE journal_pruned (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  seq INTEGER NOT NULL
+);
+INSERT INTO journal_pruned (id, seq) SELECT 1, max(
+  coalesce((SELECT max(u.seq) FROM used_ids u WHERE NOT EXISTS (SELECT 1 FROM journal j WHERE j.seq = u.seq)), 0),
+  coalesce((SELECT min(seq) - 1 FROM journal), (SELECT seq FROM sqlite_sequence WHERE name = 'journal'), 0)
+);
+
+-- Dead letters that were discarded, each as its row of deliveries was, for as long as what was delivered is kept.
+CREATE TABLE discarded (
+  seq INTEGER PRIMARY KEY,
+  sink TEXT NOT NULL,
+  journal INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  status,
+  at_ms INTEGER NOT NULL
+);
+CREATE INDEX discarded_journal ON discarded (journal);
+CREATE INDEX discarded_age ON discarded (at_ms);
+
+ALTER TABLE sinks ADD COLUMN paused_by TEXT;
+ALTER TABLE sinks ADD COLUMN paused_ms INTEGER;
+ALTER TABLE sinks ADD COLUMN accepted_ms INTEGER;
+-- JSON: code, message, atMs.
+ALTER TABLE sinks ADD COLUMN last_error TEXT;
+
+-- Who did what by the HTTP interface. subject: the sink, where it is of one; detail is JSON.
+CREATE TABLE operator_acts (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  at_ms INTEGER NOT NULL,
+  operator TEXT NOT NULL,
+  act TEXT NOT NULL,
+  subject TEXT,
+  detail TEXT NOT NULL
+);
+CREATE INDEX operator_acts_age ON operator_acts (at_ms);
+CREATE TRIGGER operator_acts_stand BEFORE UPDATE ON operator_acts BEGIN
+  SELECT RAISE(ABORT, 'a line of the record of acts never changes');
+END;
 `;
