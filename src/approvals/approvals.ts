@@ -192,6 +192,11 @@ export class Approvals implements AsyncDisposable {
     return approval !== null && (approval.votes.length > 0 || approval.decision !== null) ? approval : null;
   }
 
+  /** Whose yes an event that is Scheduled lacks; nobody's where it is decided, is never approved, or needs nobody. */
+  missing(key: string): readonly string[] {
+    return this.#stages.views.missing(key);
+  }
+
   /** For `GET /v1/events`, by EventId in lower case; null where there is nothing to tell. */
   summary(key: string): Summary | null {
     return this.#stages.views.summary(key);

@@ -22,6 +22,8 @@ export interface ApprovalPorts {
   post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult>;
   /** Whether a sink was sent a change of this occurrence, in the transaction that is open or before. */
   wasSent(sink: string, occurrence: number): boolean;
+  /** The StartRequest for a drill is accepted, by the bridge itself. */
+  drillApproved(key: string): void;
   /** The VM's own name; null while it is unknown. */
   ownName(): string | null;
   /** Who speaks in the ids of approval CloudEvents: the VM's name in lower case, or an id kept in the store. */

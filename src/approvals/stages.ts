@@ -1,5 +1,6 @@
 // Options, store and ports → the stages of an approval; each knows those above it, no later one.
 import type { EventApproval, MessageResult } from '../model/approvals.ts';
+import { isDrill } from '../model/drills.ts';
 import type { Deps } from '../time/clock.ts';
 import type { ApprovalPorts } from './ports.ts';
 import { Answers } from './record/answers.ts';
@@ -48,7 +49,7 @@ export function connectStages(parts: ApprovalsParts): Stages {
   const shared = { ...parts, rules, auditTrail, ledger, turnMs };
   decideWhenDue({ ...shared, deadlines });
   const commands = new Commands(shared);
-  const reviews = new Reviews({ ...shared, mayHavePosted: (approval) => turn.mayHaveCome(approval) });
+  const reviews = new Reviews({ ...shared, mayHavePosted: (approval) => !isDrill(approval.key) && turn.mayHaveCome(approval) });
   const answers = new Answers({ ...shared, reviews });
   const submissions = new Submitter({ ...shared, answers, isProtected: (approval) => isProtected(approval, rules.approvers) });
   return { rules, turn, deadlines, ledger, commands, reviews, submissions, views: new Queries(shared) };

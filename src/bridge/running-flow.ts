@@ -6,11 +6,13 @@ import type { ApprovalEventName } from '../approvals/record/audit-trail.ts';
 import type { ApprovalStore } from '../approvals/store.ts';
 import type { Config } from '../config/config.ts';
 import { compileRoutes, type Routes } from '../delivery/routing.ts';
+import { Drills } from '../drills/drills.ts';
 import type { MessageResult } from '../model/approvals.ts';
+import { isDrill } from '../model/drills.ts';
 import type { Instant, PollResult } from '../model/events.ts';
 import { Committer, type CommitterParts } from '../outbox/committer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { forApprovals, type Publishing, pipeline } from '../pipeline.ts';
+import { forApprovals, type Publishing, pipeline, publish } from '../pipeline.ts';
 import type { Deps } from '../time/clock.ts';
 import { isShared, Sources } from './approval-sources.ts';
 import type { Identity } from './identity.ts';
@@ -38,6 +40,7 @@ export interface RunningFlowParts {
 export class RunningFlow implements AsyncDisposable {
   readonly store: Committer;
   readonly approvals: Approvals;
+  readonly drills: Drills;
   readonly sources: Sources;
   readonly #parts: RunningFlowParts;
   readonly #publishing: Publishing;
@@ -70,8 +73,9 @@ export class RunningFlow implements AsyncDisposable {
         isBlind: () => store.blindness !== null,
         read: (signal) => metadata.read(signal),
         room: (reads) => metadata.rate.room(reads),
-        post: (eventIds, signal) => metadata.post(eventIds, signal),
+        post: (eventIds, signal) => metadata.post(expectReal(eventIds), signal),
         wasSent: (sink, occurrence) => outbox.sinks.wasSent(sink, occurrence),
+        drillApproved: (key) => this.drills.approved(key),
         ownName: () => identity.observer.name,
         observerId: () => identity.observer.id,
       },
@@ -79,6 +83,18 @@ export class RunningFlow implements AsyncDisposable {
       logger: logger.child({ area: 'approvals' }),
       onEvent: parts.onApproval,
       onMessage: parts.onMessage,
+    });
+    this.drills = new Drills({
+      ...{ store, outbox, deps, ownName: () => identity.observer.name },
+      publish: (changes, transaction) => {
+        publish(changes, transaction, this.#publishing, (key, occurrence) => this.approvals.approvalOf(key, occurrence));
+        return this.approvals.observe(forApprovals(transaction, this.#publishing), changes);
+      },
+      approval: (key, occurrence) => ({
+        missing: this.approvals.missing(key),
+        isSubmitted: this.approvals.approvalOf(key, occurrence)?.state === 'submitted',
+      }),
+      logger: logger.child({ area: 'drills' }),
     });
     this.sources = new Sources({ config, approvals: this.approvals, deps, logger: logger.child({ area: 'approvals' }) });
   }
@@ -88,6 +104,7 @@ export class RunningFlow implements AsyncDisposable {
     const { metadata, polls$, firstRequestAt, deps, identity, logger } = this.#parts;
     this.#warn();
     this.approvals.start();
+    this.drills.start();
     const flow$ = pipeline({
       ...this.#publishing,
       ...{ polls$, metadata, firstRequestAt, settleMs: () => this.#config.metadata.settleMs, store: this.store, approvals: this.approvals },
@@ -126,6 +143,7 @@ export class RunningFlow implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = this.sources[Symbol.asyncDispose]();
     this.#subscription?.unsubscribe();
+    this.drills[Symbol.dispose]();
     await Promise.all([closed, this.approvals[Symbol.asyncDispose]()]);
   }
 
@@ -161,4 +179,10 @@ export function approvalStore(store: Committer, publishing: Publishing): Approva
 /** A time read from the store is an earlier process's, whose documents do not count for posting. */
 function readHere(at: Instant | null): Instant | null {
   return at?.elapsedMs === null ? null : at;
+}
+
+/** The metadata service is told of no drill; approvals never ask for that. */
+function expectReal(eventIds: readonly string[]): readonly string[] {
+  if (eventIds.some(isDrill)) throw new RangeError('a StartRequest would have named a drill');
+  return eventIds;
 }

@@ -5,6 +5,8 @@ import type { Config } from '../config/config.ts';
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { EventsView } from '../http/bridge-routes.ts';
 import type { DrainState, Readiness } from '../http/health-routes.ts';
+import { isDrill } from '../model/drills.ts';
+import type { KnownState, ScheduledEvent } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Snapshot } from '../telemetry/metrics.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
@@ -90,10 +92,11 @@ export class Status {
     const flow = this.#flow;
     if (flow === null) return 'waiting until it is known which VM this is';
     const { state, blindness, fault } = flow.store;
+    const listed = listedEvents(state).length;
     if (fault !== null) return `nothing can be stored: ${fault}`;
     if (blindness !== null) return `blind: no good document of the metadata service since ${blindness.since}`;
     if (state.lastGoodAt === null) return 'waiting for the first document of the metadata service';
-    return `watching: ${state.events.size} ${state.events.size === 1 ? 'event' : 'events'} listed`;
+    return `watching: ${listed} ${listed === 1 ? 'event' : 'events'} listed`;
   }
 
   /** The answer of `GET /drainz`: what is blind, or does not know its VM, takes no machine out by its own fault. */
@@ -103,8 +106,7 @@ export class Status {
     const { state, blindness } = this.#flow?.store ?? { state: outbox.known.load(), blindness: outbox.known.blindness() };
     const { name } = identity.observer;
     if (blindness !== null || name === null) return { state: 'serving' };
-    const listed = [...state.events.values()].map(({ event }) => event);
-    const event = drainingEvent(listed, options, name, deps.wallMs());
+    const event = drainingEvent(listedEvents(state), options, name, deps.wallMs());
     if (event === null) return { state: 'serving' };
     const { eventId, eventType, eventStatus, notBefore } = event;
     return { state: 'draining', eventId, impact: eventType.toLowerCase(), notBefore: eventStatus === 'Started' ? null : notBefore };
@@ -122,7 +124,7 @@ export class Status {
       documentIncarnation: incarnation,
       observedAt: lastGoodAt && toRfc3339Seconds(lastGoodAt.wallMs),
       events: [...(known?.events.values() ?? [])].map(({ key, event }) => ({
-        ...eventData(event, { previousStatus: null, incarnation, observer }),
+        ...eventData(event, { previousStatus: null, incarnation: isDrill(key) ? null : incarnation, observer }),
         approval: flow?.approvals.summary(key) ?? null,
       })),
     };
@@ -134,7 +136,7 @@ export class Status {
     const store = this.#flow?.store ?? null;
     const known = store?.state;
     const lastGoodAt = known?.lastGoodAt ?? null;
-    const events = [...(known?.events.values() ?? [])].map(({ event }) => event);
+    const events = known === undefined ? [] : listedEvents(known);
     const announced = events.filter(({ eventStatus }) => eventStatus === 'Scheduled');
     return {
       documentAgeSeconds: lastGoodAt && ageMs(lastGoodAt, now(deps)) / 1000,
@@ -154,4 +156,9 @@ export class Status {
       store: { ...outbox.usage(), isWritable: store && store.fault === null },
     };
   }
+}
+
+/** Those of the metadata service: no drill takes a machine out of its pool, or makes an alert. */
+function listedEvents({ events }: KnownState): readonly ScheduledEvent[] {
+  return [...events.values()].flatMap(({ key, event }) => (isDrill(key) ? [] : [event]));
 }

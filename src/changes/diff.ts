@@ -1,5 +1,6 @@
 // Known state and a good document → the next state and its changes (behaviour 4). Pure.
 
+import { isDrill } from '../model/drills.ts';
 import type {
   EndOutcome,
   Epoch,
@@ -81,7 +82,8 @@ class Comparison {
     const listed = new Set(this.#document.events.map((event) => event.eventId.toLowerCase()));
     const statusless = new Set(this.#document.statusless);
     for (const known of this.#state.events.values()) {
-      if (listed.has(known.key)) continue;
+      // A drill is in no document.
+      if (listed.has(known.key) || isDrill(known.key)) continue;
       const unlisted = this.#unlisted(known);
       if (statusless.has(known.key)) this.#keep(unlisted.missing === null ? unlisted : { ...unlisted, missing: null });
       // An entry without a usable EventId may be this very event, so such a document does not count as one without it.

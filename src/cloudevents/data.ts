@@ -3,6 +3,7 @@
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
 import { affects } from '../model/content.ts';
+import { isDrill } from '../model/drills.ts';
 import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SightChange } from '../model/events.ts';
 import type { VmMetadata } from '../model/vm-metadata.ts';
 
@@ -48,6 +49,8 @@ export interface EventData {
   readonly changedFields?: readonly EventField[];
   /** On `ended` alone. */
   readonly outcome?: EndOutcome;
+  /** Of a drill alone: nothing of it is true but that it was asked for. */
+  readonly drill?: true;
   readonly observer: EventObserverData;
 }
 
@@ -61,6 +64,8 @@ export interface ApprovalChangeData {
   readonly reason: string | null;
   /** RFC 3339. */
   readonly at: string;
+  /** Of a drill alone. */
+  readonly drill?: true;
   /** No single document made the change, so there is no incarnation. `affected` is null for an event that is not listed, too. */
   readonly observer: Pick<EventObserverData, 'name' | 'vm' | 'affected'>;
 }
@@ -102,6 +107,7 @@ export function eventData(event: ScheduledEvent, view: EventView): EventData {
     durationInSeconds: event.durationInSeconds,
     ...(view.changedFields && { changedFields: view.changedFields }),
     ...(view.outcome && { outcome: view.outcome }),
+    ...(isDrill(event.eventId) && { drill: true as const }),
     observer: {
       ...nameAndVm(view.observer),
       documentIncarnation: view.incarnation,
@@ -124,6 +130,7 @@ export function approvalChangeData(change: ApprovalChange, observer: Observer): 
     policy: change.policy,
     reason: change.reason,
     at: toRfc3339(change.at.wallMs),
+    ...(isDrill(change.key) && { drill: true as const }),
     observer: { ...nameAndVm(observer), affected: change.event && isAffected(change.event, observer) },
   };
 }

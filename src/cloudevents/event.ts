@@ -3,6 +3,7 @@ import type { CloudEventV1 } from 'cloudevents';
 import { toRfc3339 } from '../formats/dates.ts';
 import type { EventApproval } from '../model/approvals.ts';
 import { changeName } from '../model/change-names.ts';
+import { isDrill } from '../model/drills.ts';
 import type { ApprovalChange, Change, EventChange, Observer } from '../model/events.ts';
 import { eidOf } from '../model/ids.ts';
 import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
@@ -37,6 +38,7 @@ export function toCloudEvent(change: Change, context: EventContext): CloudEventV
     dataschema: `${SCHEMAS}/${SCHEMA_NAMES[change.kind]}.v1.json`,
     partitionkey: partitionKeyOf(change, context.observer),
     ...(change.kind !== 'sight' && eventAttributes(change)),
+    ...(change.kind !== 'sight' && isDrill(change.key) && { drill: true }),
     ...severityOf(change),
     ...(change.kind !== 'sight' && set({ traceparent: traceparentOf(eventIdOf(change), change.id) })),
     data: dataOf(change, context),

@@ -28,6 +28,13 @@ export interface CloudEvent<Data = unknown> {
   readonly severitynumber?: number;
   readonly severitytext?: string;
   readonly traceparent?: string;
+  /** Of a drill alone. */
+  readonly drill?: boolean;
+  /**
+   * A made-up event, to try what hangs on it: whoever would do what cannot be undone looks here. Handlers always have it. It is no member of the
+   * CloudEvent: JSON.stringify leaves it out.
+   */
+  readonly isDrill?: boolean;
   readonly data: Data;
   readonly [extension: string]: unknown;
 }

@@ -21,6 +21,7 @@ const REQUIRED = ['id', 'source', 'type'] as const;
 const NAME = /^[a-z0-9]+$/;
 /** The integers among the bridge's attributes, which binary modes carry as texts. */
 const INTEGERS = ['severitynumber'];
+const BOOLEANS = ['drill'];
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** A member of a batch, or the one event of structured mode. @throws ConsumerError `not-a-cloudevent` */
@@ -39,6 +40,7 @@ export function readStructured(value: unknown, options: ReadOptions = {}): Cloud
 export function readBinary({ attributes, contentType, data }: BinaryParts, options: ReadOptions = {}): CloudEvent {
   const known = attributesOf(attributes);
   for (const name of INTEGERS) if (/^-?\d+$/.test(String(known[name]))) known[name] = Number(known[name]);
+  for (const name of BOOLEANS) if (/^(?:true|false)$/.test(String(known[name]))) known[name] = known[name] === 'true';
   const type = contentType === undefined ? {} : { datacontenttype: contentType };
   return checked({ ...known, ...type, data: dataOf(data, contentType) }, options);
 }
@@ -90,9 +92,14 @@ function checked(event: Readonly<Record<string, unknown>>, { typePrefix = DEFAUL
   if (event['specversion'] !== '1.0') throw notAnEvent('its specversion is not 1.0');
   for (const name of REQUIRED) if (typeof event[name] !== 'string' || event[name] === '') throw notAnEvent(`it has no ${name}`);
   for (const [name, value] of Object.entries(event)) if (name !== 'data') checkAttribute(name, value);
-  const read = event as unknown as CloudEvent;
+  const read = withDrill(event as unknown as CloudEvent);
   checkData(read, typePrefix);
   return read;
+}
+
+/** The same object, which then says whether it is of a drill. */
+export function withDrill(event: CloudEvent): CloudEvent {
+  return Object.hasOwn(event, 'isDrill') ? event : Object.defineProperty(event, 'isDrill', { value: event['drill'] === true });
 }
 
 function checkAttribute(name: string, value: unknown): void {

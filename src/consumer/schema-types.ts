@@ -59,6 +59,10 @@ export interface ChangeData {
    */
   readonly outcome?: 'completed' | 'canceled' | 'unknown';
   /**
+   * Of a drill alone: the event was made up on this bridge, to try what hangs on it. The metadata service knows nothing of it.
+   */
+  readonly drill?: true;
+  /**
    * Who saw the change. Together with the attribute time this is all that differs between the CloudEvents of several machines for one change.
    */
   readonly observer: {
@@ -148,6 +152,10 @@ export interface ApprovalData {
    * When this happened, RFC 3339.
    */
   readonly at: string;
+  /**
+   * Of a drill alone: the event was made up on this bridge, to try what hangs on it. The metadata service knows nothing of it.
+   */
+  readonly drill?: true;
   /**
    * The bridge that handled the approval.
    */

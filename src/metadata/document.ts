@@ -3,6 +3,7 @@
 import { BridgeError } from '../errors.ts';
 import { isObject } from '../formats/json-object.ts';
 import { contentJson } from '../model/content.ts';
+import { isDrill } from '../model/drills.ts';
 import type { ListedEvent, ScheduledEventsDocument } from '../model/events.ts';
 import { readEntry } from './listed-event.ts';
 
@@ -62,10 +63,15 @@ function readEvents(entries: readonly unknown[], apiVersion: string): Pick<Sched
   const statusless = new Set<string>();
   let complete = true;
   for (const entry of entries.map((raw) => readEntry(raw, apiVersion))) {
-    if (entry.kind === 'unusable') complete = false;
-    else if (entry.kind === 'statusless') statusless.add(entry.key);
+    if (entry.kind === 'unusable') {
+      complete = false;
+      continue;
+    }
+    const key = entry.kind === 'statusless' ? entry.key : entry.event.eventId.toLowerCase();
+    // The name of a drill of ours, which the service cannot know.
+    if (isDrill(key)) continue;
+    if (entry.kind === 'statusless') statusless.add(key);
     else {
-      const key = entry.event.eventId.toLowerCase();
       const known = events.get(key);
       events.set(key, known ? weightier(known, entry.event) : entry.event);
     }

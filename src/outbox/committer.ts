@@ -60,19 +60,24 @@ export class Committer {
    */
   advance(next: NextState, work: (transaction: Transaction) => () => void): void {
     try {
-      const { result: settle, entries } = this.#transact((transaction) => {
-        if (next.state) transaction.saveState(next.state);
-        if (next.blindness !== undefined) transaction.saveBlindness(next.blindness);
-        return work(transaction);
-      });
-      if (next.state) this.#state = next.state;
-      if (next.blindness !== undefined) this.#blindness = next.blindness;
-      settle();
-      this.#parts.onCommitted(entries);
+      this.step(next, work);
     } catch (error) {
       // A mistake of ours too must not end the flow: it is logged, and the next poll compares again.
       this.#judge(messageOf(error), 'transaction');
     }
+  }
+
+  /** The same for what somebody waits for. `atMs`: when events came or went, by default at the last document. @throws as `commit`, and then the last state stands */
+  step(next: NextState, work: (transaction: Transaction) => () => void, atMs?: number): void {
+    const { result: settle, entries } = this.#transact((transaction) => {
+      if (next.state) transaction.saveState(next.state, atMs);
+      if (next.blindness !== undefined) transaction.saveBlindness(next.blindness);
+      return work(transaction);
+    });
+    if (next.state) this.#state = next.state;
+    if (next.blindness !== undefined) this.#blindness = next.blindness;
+    settle();
+    this.#parts.onCommitted(entries);
   }
 
   /** After a document that was nothing new: only its time is kept, in the store without a flush to disk. */

@@ -12,6 +12,7 @@ import { Journal } from './journal.ts';
 import { KnownStateTables } from './known-state.ts';
 import { MessageTables } from './messages.ts';
 import { migrate } from './migrations/schema.ts';
+import { DrillTable } from './operators/drill-table.ts';
 import { JournalPages } from './operators/journal-pages.ts';
 import { OperatorActs } from './operators/operator-acts.ts';
 import { Queue } from './queue.ts';
@@ -44,6 +45,7 @@ class Tables {
   readonly replay: Replay;
   readonly approvals: ApprovalTable;
   readonly messages: MessageTables;
+  readonly drills: DrillTable;
   readonly retention: Retention;
   readonly dataVersion: Statement<{ data_version: number }>;
 
@@ -60,6 +62,7 @@ class Tables {
     this.replay = new Replay(database, this.sinks, wallMs);
     this.approvals = new ApprovalTable(database);
     this.messages = new MessageTables(database);
+    this.drills = new DrillTable(database);
     this.retention = new Retention(database);
     this.dataVersion = database.prepare('PRAGMA data_version');
   }

@@ -12,6 +12,7 @@ import type { KnownStateTables } from './known-state.ts';
 import { StoreLock } from './lock.ts';
 import type { MessageTables } from './messages.ts';
 import { type OpenStore, type OutboxOptions, openStore } from './open-store.ts';
+import type { DrillTable } from './operators/drill-table.ts';
 import type { JournalPages } from './operators/journal-pages.ts';
 import type { OperatorActs } from './operators/operator-acts.ts';
 import type { Queue } from './queue.ts';
@@ -117,6 +118,11 @@ export class Outbox implements Disposable {
   /** Messages of approval sources: those that are settled, and those that wait for their event. */
   get messages(): Pick<MessageTables, 'find' | 'parked'> {
     return this.#open.tables.messages;
+  }
+
+  /** Made-up events of this bridge. */
+  get drills(): Pick<DrillTable, 'find' | 'open'> {
+    return this.#open.tables.drills;
   }
 
   /** What may be forgotten. */

@@ -18,6 +18,8 @@ export const RETENTION_SQL = {
   pruned: 'UPDATE journal_pruned SET seq = ?1 WHERE id = 1 AND seq < ?1',
   discarded: `DELETE FROM discarded WHERE seq IN
     (SELECT seq FROM discarded INDEXED BY discarded_age WHERE at_ms < ? ORDER BY at_ms LIMIT ?)`,
+  drills: `DELETE FROM drills WHERE id IN
+    (SELECT id FROM drills INDEXED BY drills_ended WHERE ended_ms IS NOT NULL AND ended_ms < ? ORDER BY ended_ms LIMIT ?)`,
   acts: `DELETE FROM operator_acts WHERE seq IN
     (SELECT seq FROM operator_acts INDEXED BY operator_acts_age WHERE at_ms < ? ORDER BY at_ms LIMIT ?)`,
   usedIds: `DELETE FROM used_ids WHERE seq IN
@@ -55,6 +57,7 @@ export class Retention {
   readonly #forgetJournal: Statement;
   readonly #pruned: Statement;
   readonly #discarded: Statement;
+  readonly #drills: Statement;
   readonly #acts: Statement;
   readonly #usedIds: Statement;
   readonly #messages: Statement;
@@ -71,6 +74,7 @@ export class Retention {
     this.#forgetJournal = database.prepare(RETENTION_SQL.forgetJournal);
     this.#pruned = database.prepare(RETENTION_SQL.pruned);
     this.#discarded = database.prepare(RETENTION_SQL.discarded);
+    this.#drills = database.prepare(RETENTION_SQL.drills);
     this.#acts = database.prepare(RETENTION_SQL.acts);
     this.#usedIds = database.prepare(RETENTION_SQL.usedIds);
     this.#messages = database.prepare(RETENTION_SQL.messages);
@@ -93,6 +97,7 @@ export class Retention {
           this.#delivered.run(retained, limit) +
           this.#notes.run(retained, limit) +
           this.#discarded.run(retained, limit) +
+          this.#drills.run(retained, limit) +
           this.#acts.run(remembered, limit) +
           this.#pruneJournal(retained, limit) +
           this.#usedIds.run(remembered, limit) +

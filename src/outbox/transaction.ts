@@ -1,5 +1,6 @@
 // An open store → the writes that one transaction may hold.
 import type { ApprovalStep, EventApproval, MessageRefusal, ReceivedMessage } from '../model/approvals.ts';
+import type { Drill } from '../model/drills.ts';
 import type { Blindness, JournalEntry, KnownState } from '../model/events.ts';
 import type { Deps } from '../time/clock.ts';
 import type { Database } from './database.ts';
@@ -9,8 +10,9 @@ import type { Queue } from './queue.ts';
 
 /** What can be written inside one transaction. */
 export interface Transaction {
-  /** Writes what differs from the state on disk; occurrences that came or went did so at its `lastGoodAt`. */
-  saveState(next: KnownState): void;
+  /** Writes what differs from the state on disk; occurrences that came or went did so at `atMs`, by default at its `lastGoodAt`. */
+  saveState(next: KnownState, atMs?: number): void;
+  saveDrill(drill: Drill): void;
   saveBlindness(blindness: Blindness | null): void;
   /** Remembers that this occurrence named this VM. */
   markOwn(occurrence: number): void;
@@ -39,13 +41,14 @@ function expectRoom(database: Database): void {
 
 /** All of it or nothing, on disk before it returns, and within `store.maxSize`. @throws also what `work` throws */
 export function transact<T>(store: OpenStore, { wallMs }: Pick<Deps, 'wallMs'>, work: (transaction: Transaction) => T): T {
-  const { known, journal, approvals, messages, queue } = store.tables;
+  const { known, journal, approvals, messages, queue, drills } = store.tables;
   let events = known.stored;
   const transaction: Transaction = {
-    saveState: (next) => {
-      known.save(next, events, next.lastGoodAt?.wallMs ?? wallMs());
+    saveState: (next, atMs = next.lastGoodAt?.wallMs ?? wallMs()) => {
+      known.save(next, events, atMs);
       events = next.events;
     },
+    saveDrill: (drill) => drills.save(drill),
     saveBlindness: (blindness) => known.saveBlindness(blindness),
     markOwn: (occurrence) => known.markOwn(occurrence),
     append: (entry, sinks, queuedAtMs) => journal.append(entry, sinks, queuedAtMs),

@@ -1,5 +1,6 @@
 // Due approvals → StartRequests within 5 a second, the most urgent first (behaviour 8.19).
 import type { EventApproval, PostResult } from '../../model/approvals.ts';
+import { isDrill } from '../../model/drills.ts';
 import type { KnownEvent } from '../../model/events.ts';
 import { impactRank } from '../../model/worsened.ts';
 import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
@@ -76,10 +77,21 @@ export class StartQueue {
   /** Resolves once it was answered, or need not be sent. What comes in the same turn of the event loop is looked at together. */
   post(request: Waiting): Promise<Posted> {
     if (this.#stop.signal.aborted) return Promise.resolve({ kind: 'undue' });
+    if (isDrill(request.key)) return Promise.resolve(this.#answerDrill(request));
     return new Promise((settle) => {
       this.#waiting.push({ ...request, settle });
       this.#wake();
     });
+  }
+
+  /** No request ever names a drill: the bridge itself says yes, at once. */
+  #answerDrill(request: Waiting): Posted {
+    const posted = this.#parts.due(request);
+    if (posted === null || this.#scheduled(request) === null) return { kind: 'undue' };
+    const result: PostResult = { kind: 'accepted' };
+    const isStored = this.#parts.answered([posted], result);
+    this.#parts.ports.drillApproved(request.key);
+    return { kind: 'answered', posted, result, together: 1, isStored };
   }
 
   /** Sends no more; what is on its way is answered. */

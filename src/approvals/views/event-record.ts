@@ -2,6 +2,7 @@
 
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalDecision, ApprovalState, ApprovalStep, EventApproval, RecordPart } from '../../model/approvals.ts';
+import { isDrill } from '../../model/drills.ts';
 import type { Instant } from '../../model/events.ts';
 import { ageMs } from '../../time/clock.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
@@ -12,6 +13,8 @@ import { type Summary, summaryOf } from './result.ts';
 export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
   /** In the service's own letter case where it is known, else as it was asked for. */
   readonly eventId: string;
+  /** Of a drill alone. */
+  readonly drill?: true;
   /** `none`: nothing was recorded or decided, and no rule says for whom to wait. */
   readonly state: ApprovalState | 'none';
   /** When `state` was reached; null with `none`. */
@@ -66,6 +69,7 @@ export function lifeOf(parts: LifeParts): EventRecord {
   const { steps, next, submittedMs, unwritten } = record;
   return {
     eventId,
+    ...(isDrill(eventId) && { drill: true as const }),
     ...(summaryOf(rules, approval, matter) ?? { ...NOTHING, policy: matter?.governed.ruling.policy ?? null }),
     decidedBy: approval?.decision?.by ?? null,
     deadline: deadlineOf(matter, approval),

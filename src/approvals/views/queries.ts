@@ -9,7 +9,7 @@ import { rankOf } from '../rules/group-order.ts';
 import type { RulesInForce } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
-import { type Summary, summaryOf } from './result.ts';
+import { missingOf, type Summary, summaryOf } from './result.ts';
 
 /** Of a record, where nothing else is asked for. */
 export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
@@ -79,6 +79,14 @@ export class Queries {
     const known = ports.events().get(key);
     if (known === undefined) return null;
     return summaryOf(rules, ledger.approvalOf(key, known.occurrence), ledger.matterOf(known));
+  }
+
+  /** As `Approvals.missing`. */
+  missing(key: string): readonly string[] {
+    const { rules, ledger, ports } = this.#parts;
+    const known = ports.events().get(key);
+    const matter = known === undefined ? null : ledger.matterOf(known);
+    return matter === null ? [] : missingOf(rules, ledger.approvalOf(key, matter.known.occurrence), matter);
   }
 
   overview(): Overview {

@@ -47,6 +47,13 @@ function isBlank({ votes, holds, decision }: EventApproval): boolean {
   return votes.length === 0 && holds.length === 0 && decision === null;
 }
 
+/** Whose yes is missing while the event waits for one. */
+export function missingOf(rules: Rules, approval: EventApproval | null, matter: GovernedEvent): readonly string[] {
+  const { ruling } = matter.governed;
+  const isDecided = approval !== null && approval.decision !== null && !isOnlySpent(approval.decision, rules.dryRun);
+  return isDecided || ruling.then === 'never' ? [] : quorumOver(rules, ruling, matter.known.event, approval?.votes ?? []).waitingFor;
+}
+
 function waitingForOf(rules: Rules, approval: EventApproval, matter: GovernedEvent | null): readonly string[] {
   const { state, votes, decision } = approval;
   if (matter === null || (state !== 'waiting' && state !== 'held')) return [];

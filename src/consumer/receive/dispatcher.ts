@@ -1,6 +1,7 @@
 // CloudEvents → their handlers: each once by source and id, in order for each scheduled event.
 import { ConsumerError } from '../consumer-error.ts';
 import { type CloudEvent, DEFAULT_TYPE_PREFIX } from '../event.ts';
+import { withDrill } from '../read-event.ts';
 import type { WebAbortSignal } from '../web-types.ts';
 import type { HandledStore } from './handled-store.ts';
 import { checkHandlers, type Handlers, handlerOf } from './handlers.ts';
@@ -65,7 +66,7 @@ export function dispatcherOn(handlers: Handlers, store: HandledStore, typePrefix
     const keys = keysOf(event, options);
     const first = keys.map((key) => running.get(key)).find((work) => work !== undefined);
     if (first !== undefined) return first.then(() => 'repeat');
-    const work = queue.run(orderKeyOf(event), () => once(event, keys));
+    const work = queue.run(orderKeyOf(event), () => once(withDrill(event), keys));
     for (const key of keys) running.set(key, work);
     const forget = () => {
       for (const key of keys) running.delete(key);

@@ -2,7 +2,7 @@
 
 /**
  * What sinks that act on the machine need: the newest change of each occurrence, by its place in the journal, and notes about deliveries. What
- * operators see and do: the journal by event and what was pruned of it, discarded deliveries, how each sink is, and the record of acts.
+ * operators see and do: the journal by event and what was pruned of it, discarded deliveries, how each sink is, the record of acts, and drills.
  */
 export const VERSION_7 = `
 ALTER TABLE occurrences ADD COLUMN last_change INTEGER;
@@ -64,4 +64,19 @@ CREATE INDEX operator_acts_age ON operator_acts (at_ms);
 CREATE TRIGGER operator_acts_stand BEFORE UPDATE ON operator_acts BEGIN
   SELECT RAISE(ABORT, 'a line of the record of acts never changes');
 END;
+
+-- What is kept of a drill beyond what is kept of every event; event and missing are JSON.
+CREATE TABLE drills (
+  id TEXT PRIMARY KEY,
+  occurrence INTEGER NOT NULL,
+  event TEXT NOT NULL,
+  operator TEXT NOT NULL,
+  made_ms INTEGER NOT NULL,
+  started_ms INTEGER,
+  ended_ms INTEGER,
+  outcome TEXT,
+  missing TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX drills_open ON drills (made_ms) WHERE ended_ms IS NULL;
+CREATE INDEX drills_ended ON drills (ended_ms) WHERE ended_ms IS NOT NULL;
 `;

@@ -57,6 +57,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
       },
     },
     ports: {
+      drillApproved: () => {},
       events: () => surroundings.events(),
       lastReadAt: () => (process.isDead ? null : surroundings.lastReadAt()),
       lastGoodAt: () => surroundings.lastGoodAt(),

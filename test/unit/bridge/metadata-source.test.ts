@@ -66,6 +66,7 @@ class World {
       post: (eventIds: readonly string[], signal: AbortSignal) => this.source.post(eventIds, signal),
       wasSent: () => false,
       ownName: () => null,
+      drillApproved: () => {},
       observerId: () => 'a',
     };
     const due = ({ key }: { readonly key: string }) => eventApproval({ key });

@@ -43,6 +43,7 @@ function fixture(t: TestContext): Fixture {
         lastGoodAt: () => null,
         isBlind: () => false,
         wasSent: () => false,
+        drillApproved: () => {},
         ownName: () => null,
       },
       ...{ observerId: () => 'one', read: async () => {}, post: async () => ({ kind: 'accepted' }) },

@@ -1,0 +1,57 @@
+// A request and the clock → the event that a drill announces, and its changes.
+
+import { toRfc3339Seconds } from '../formats/dates.ts';
+import { type Drill, drillEventId } from '../model/drills.ts';
+import type { EventChange, Instant, KnownEvent, ScheduledEvent } from '../model/events.ts';
+import { eventChangeId, unusedId } from '../model/ids.ts';
+import type { DrillRequest } from './options.ts';
+
+/** Stands where the api-version of a document does. */
+const NO_DOCUMENT = 'drill';
+
+const SECOND_MS = 1000;
+
+/** As the service would announce it. NotBefore is rounded up to a whole second. */
+export function drillEvent(id: string, request: DrillRequest, resources: readonly string[], nowMs: number): ScheduledEvent {
+  return {
+    eventId: drillEventId(id),
+    eventStatus: 'Scheduled',
+    eventType: request.eventType,
+    resourceType: 'VirtualMachine',
+    resources,
+    notBefore: toRfc3339Seconds(Math.ceil((nowMs + request.notice) / SECOND_MS) * SECOND_MS),
+    description: 'A drill: nothing happens to the machine.',
+    eventSource: 'Platform',
+    durationInSeconds: Math.ceil(request.duration / SECOND_MS),
+  };
+}
+
+/** The event of a drill among those that are known; `event` as it is now. */
+export function knownDrill({ occurrence }: Pick<Drill, 'occurrence'>, event: ScheduledEvent, epoch: number): KnownEvent {
+  const sight = { apiVersion: NO_DOCUMENT, epoch, listed: true, lastListedAt: null, missing: null };
+  return { key: event.eventId.toLowerCase(), occurrence, event, ...sight };
+}
+
+/** Started: without a NotBefore, as the service has it. */
+export function startedEvent(event: ScheduledEvent): ScheduledEvent {
+  return { ...event, eventStatus: 'Started', notBefore: null };
+}
+
+export function drillChange(
+  phase: Exclude<EventChange['phase'], 'updated'>,
+  { key, occurrence, event }: Pick<KnownEvent, 'key' | 'occurrence' | 'event'>,
+  { at, isUsed, outcome = null }: { readonly at: Instant; readonly isUsed: (id: string) => boolean; readonly outcome?: Drill['outcome'] },
+): EventChange {
+  const previous = { scheduled: null, started: 'Scheduled', ended: event.eventStatus } as const;
+  return {
+    kind: 'event',
+    phase,
+    id: unusedId(eventChangeId(phase, event), isUsed),
+    ...{ key, occurrence, event, previousStatus: previous[phase] },
+    changedFields: [],
+    outcome,
+    withoutNotice: false,
+    incarnation: null,
+    at,
+  };
+}

@@ -1,0 +1,23 @@
+// The body of POST /v1/drills → what kind of event is made up, or what is wrong with it.
+import * as v from 'valibot';
+import { durationBetween, type OptionsOf } from '../schema/pieces.ts';
+
+const name = v.pipe(v.string('must be a text'), v.minLength(1, 'must not be empty'), v.maxLength(128, 'has more than 128 characters'));
+
+export const drillRequest = v.strictObject({
+  eventType: v.optional(name, 'Reboot'),
+  /** Absent: this VM. */
+  resources: v.exactOptional(
+    v.pipe(
+      v.array(name, 'must be a list of names'),
+      v.minLength(1, 'must name at least one machine'),
+      v.maxLength(100, 'has more than 100 names'),
+    ),
+  ),
+  notice: v.optional(durationBetween('0s', '1d', 'From its announcement to NotBefore.'), '2m'),
+  duration: v.optional(durationBetween('0s', '1d', 'From its start to its end.'), '30s'),
+  force: v.optional(v.boolean('must be true or false'), false),
+});
+
+/** Times in milliseconds. */
+export type DrillRequest = OptionsOf<typeof drillRequest>;

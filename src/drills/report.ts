@@ -1,0 +1,56 @@
+// A drill, its journal and its votes → what each sink and each approver did. Pure.
+import { toRfc3339 } from '../formats/dates.ts';
+import type { ApprovalVote } from '../model/approvals.ts';
+import { type Drill, type DrillState, drillState } from '../model/drills.ts';
+import type { JournalItem } from '../model/operators.ts';
+
+/** Times are RFC 3339. */
+export interface DrillReport {
+  readonly id: string;
+  readonly eventId: string;
+  readonly state: DrillState;
+  /** In the order in which they were published; approvals too. */
+  readonly changes: readonly {
+    readonly change: string;
+    readonly at: string;
+    /** Those whose filter let it through. */
+    readonly sinks: readonly { readonly name: string; readonly acceptedAt: string | null; readonly attempts: number }[];
+  }[];
+  /** Who said yes. */
+  readonly approvers: readonly { readonly name: string; readonly at: string }[];
+  /** Whose yes it lacked when it started, or was cancelled; while it is scheduled, whose it lacks. */
+  readonly missing: readonly string[];
+}
+
+export interface ReportParts {
+  readonly drill: Drill;
+  readonly journal: readonly JournalItem[];
+  readonly votes: readonly ApprovalVote[];
+  readonly missingNow: readonly string[];
+}
+
+export function drillReport({ drill, journal, votes, missingNow }: ReportParts): DrillReport {
+  const state = drillState(drill);
+  return {
+    id: drill.id,
+    eventId: drill.event.eventId,
+    state,
+    changes: journal.map((item) => ({
+      change: changeOf(item.bytes),
+      at: toRfc3339(item.atMs),
+      sinks: item.deliveries.map(({ sink, state: delivery, attempts, atMs }) => ({
+        name: sink,
+        acceptedAt: delivery === 'delivered' ? toRfc3339(atMs) : null,
+        attempts,
+      })),
+    })),
+    approvers: votes.map(({ approver, at }) => ({ name: approver, at: toRfc3339(at.wallMs) })),
+    missing: state === 'scheduled' ? missingNow : drill.missing,
+  };
+}
+
+/** The type without prefix and version. */
+function changeOf(bytes: Uint8Array): string {
+  const { type } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly type: string };
+  return /(?:approval\.)?[a-z]+(?=\.v1$)/.exec(type)?.[0] ?? type;
+}

@@ -1,0 +1,41 @@
+// Drills: made-up events of this bridge, which live like real ones; their ids and types.
+import type { EndOutcome, ScheduledEvent } from './events.ts';
+
+const PREFIX = 'drill-';
+const KEY = /^drill-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The EventId, which is its key too, of the drill with this id, a GUID in lower case. */
+export function drillEventId(id: string): string {
+  return `${PREFIX}${id}`;
+}
+
+/** Whether an EventId, in any letter case, is a drill's: the metadata service has GUIDs, and is never told of one of these. */
+export function isDrill(eventId: string): boolean {
+  return KEY.test(eventId.toLowerCase());
+}
+
+export type DrillState = 'scheduled' | 'started' | 'ended' | 'canceled';
+
+/** One drill as the store keeps it, beyond what it keeps of every event. */
+export interface Drill {
+  /** A GUID. */
+  readonly id: string;
+  readonly occurrence: number;
+  /** The event as it was announced. */
+  readonly event: ScheduledEvent;
+  /** Who asked for it. */
+  readonly operator: string;
+  /** Wall time, as all others here. */
+  readonly madeMs: number;
+  readonly startedMs: number | null;
+  readonly endedMs: number | null;
+  /** Null before its end. */
+  readonly outcome: Extract<EndOutcome, 'completed' | 'canceled'> | null;
+  /** Whose yes lacked when it started or was cancelled; empty before. */
+  readonly missing: readonly string[];
+}
+
+export function drillState({ startedMs, outcome }: Drill): DrillState {
+  if (outcome !== null) return outcome === 'canceled' ? 'canceled' : 'ended';
+  return startedMs === null ? 'scheduled' : 'started';
+}
