@@ -1,4 +1,4 @@
-// dist/ → dist/packages/: .deb, .rpm, .tar.gz, .zip, .tgz, OCI image, SHA256SUMS; always the same bytes.
+// dist/ → dist/packages/: .deb, .rpm, .tar.gz, .zip, .tgz, image, SHA256SUMS; always the same.
 // Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION] [--without-windows]; `npm run package` builds dist/ first.
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
