@@ -121,9 +121,15 @@ test('the documentation lists every key with its default, and no key that does n
   const documented = new Map(rows);
   for (const [path, node] of schema) {
     if (node.default === undefined) continue;
-    assert.equal(documented.get(path), node.default === null ? '~' : String(node.default) || 'none', path);
+    assert.equal(documented.get(path), shown(node.default), path);
   }
 });
+
+/** As the pages write a default. */
+function shown(value: unknown): string {
+  if (value === null) return '~';
+  return (Array.isArray(value) && value.length > 0 ? `[${value.join(', ')}]` : String(value)) || 'none';
+}
 
 /** The kinds of entry that a section may hold. */
 function kindsOf(section: Node | undefined): readonly Node[] {
