@@ -14,6 +14,7 @@ import { proxyFindings } from '../diagnosis/proxy.ts';
 import { messageOf } from '../errors.ts';
 import { createHttpTransport } from '../metadata/http-transport.ts';
 import type { Transport } from '../metadata/transport.ts';
+import { isMetadataAddress } from '../net/private-addresses.ts';
 import { type Deps, orAbort } from '../time/clock.ts';
 import { createSource } from './approval-sources.ts';
 import { MetadataSource } from './metadata-source.ts';
@@ -58,8 +59,8 @@ async function* reach(config: Config, adapters: readonly Named[], parts: ReachPa
   yield* await placeFindings({ store: store.path, addresses: { 'http.listen': http.listen, 'http.health': http.health } }, machine);
   const metadata = await reachMetadata(config, parts);
   yield { name: 'metadata', error: metadata.error, found: null };
-  yield* clockFindings(metadata.date, deps.wallMs());
   const { endpoint } = config.metadata;
+  if (isAzure(endpoint)) yield* clockFindings(metadata.date, deps.wallMs());
   if (metadata.error !== null && endpoint !== 'discover') yield* await networkFindings(endpoint, machine);
   let isReached = metadata.error === null;
   if (config.approvals.jwt !== null) yield { name: 'approvals.jwt', error: await keySetError(config.approvals.jwt, parts), found: null };
@@ -80,6 +81,11 @@ async function reachOne([name, checked]: Named, { signal }: ReachParts): Promise
   } finally {
     await checked[Symbol.asyncDispose]();
   }
+}
+
+/** A simulator has a clock of its own. */
+function isAzure(endpoint: string): boolean {
+  return endpoint === 'discover' || isMetadataAddress(new URL(endpoint).hostname);
 }
 
 /** Null where there are keys. */
