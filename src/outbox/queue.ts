@@ -197,10 +197,7 @@ export class Queue {
     });
   }
 
-  /**
-   * Durable, in one transaction with `note`. Lets a sink that is retired, paused or both deliver again. Returns what is lifted, a retirement before a pause; null where there is
-   * nothing to lift. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN
-   */
+  /** As `pause`: lets a sink that is retired, paused or both deliver again. Returns what is lifted, a retirement before a pause; null where nothing is. */
   resume(sink: string, note: () => void = () => {}): Retirement | null {
     const known = this.#parts.sinks.names();
     if (!known.includes(sink)) throw unknownSink(sink, known);
