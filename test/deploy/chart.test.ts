@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { ADAPTERS } from '../../adapters/index.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { jsonSchema } from '../../src/config/json-schema.ts';
@@ -65,7 +65,11 @@ function mainOf(name: string): Container {
 
 /** `RESOURCE VERB` for each right that a role of it gives. */
 function rightsOf(name: string): readonly string[] {
-  const roles = of(name).objects.filter(({ kind }) => /Role$/.test(kind)) as unknown as readonly (KubernetesObject & {
+  return rightsIn(of(name).objects);
+}
+
+function rightsIn(objects: readonly KubernetesObject[]): readonly string[] {
+  const roles = objects.filter(({ kind }) => /Role$/.test(kind)) as unknown as readonly (KubernetesObject & {
     readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
   })[];
   const rights = roles.flatMap(({ rules }) =>
@@ -81,11 +85,7 @@ for (const name of Object.keys(VALUES)) {
     assert.ok(objects.length > 1);
   });
 
-  const { sinks = {} } =
-    (parse(VALUES[name] ?? '') as { config?: { sinks?: Readonly<Record<string, { type: string } | null>> } }).config ?? {};
-  const missing = Object.values(sinks).find((sink) => sink && !ADAPTERS.some(({ type }) => type === sink.type));
-  const skip = options.skip || (missing ? `this version has no sink of type ${missing.type}` : false);
-  test(`with ${name}.yaml the bridge takes the configuration that is rendered`, { ...options, skip }, () => {
+  test(`with ${name}.yaml the bridge takes the configuration that is rendered`, options, () => {
     const { data } = only(of(name), 'ConfigMap') as unknown as { readonly data: Readonly<Record<string, string>> };
     const checked = readConfig(data['bridge.yaml'] ?? '', { adapters: ADAPTERS, ...OUTSIDE, directory: '/etc/scheduled-events-bridge' });
     if ('faults' in checked) assert.fail(JSON.stringify(checked.faults));
@@ -158,6 +158,11 @@ test('without a sink of type kubernetes there is no role and no token; with one,
     'pods/eviction create',
   ]);
   assert.deepEqual(rightsOf('nodes-told'), ['events create', 'nodes get', 'nodes patch']);
+});
+
+test('the rights for every step are those of deploy/kubernetes/rbac.yaml, which is for use without helm', options, () => {
+  const source = readFileSync(join(CHART, '../../kubernetes/rbac.yaml'), 'utf8');
+  assert.deepEqual(rightsOf('nodes'), rightsIn(parseAllDocuments(source).map((document) => document.toJS() as KubernetesObject)));
 });
 
 test('health is on the loopback of the node until something outside has to ask', options, () => {
