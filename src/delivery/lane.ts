@@ -15,10 +15,10 @@ import type { ManagedAdapter } from './managed-adapter.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
 import { PauseWatch } from './pause-watch.ts';
 import { nextProbe } from './probe.ts';
+import { QueueAge } from './queue-age.ts';
 import { QueueReader } from './queue-reader.ts';
 import { Unattempted } from './unattempted.ts';
 
-const DAY_MS = 86_400_000;
 const MOST_FETCHED = 256;
 
 /** What a lane and its parts ask of the outbox's queue. */
@@ -32,7 +32,7 @@ export interface LaneOptions {
   readonly name: string;
   readonly adapter: ManagedAdapter;
   readonly store: LaneStore;
-  /** Age from queueing, by the wall clock, at which a failed delivery is given up; 24 h by default. */
+  /** Age from queueing at which a failed delivery is given up; 24 h by default. */
   readonly retry?: { readonly maxAgeMs?: number };
   /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4). */
   readonly cancels?: boolean;
@@ -73,13 +73,13 @@ export class Lane implements AsyncDisposable {
 
   constructor(options: LaneOptions) {
     const { name, adapter, store, deps, logger, onAttempt, onState, cancels = false } = options;
-    const maxAgeMs = options.retry?.maxAgeMs ?? DAY_MS;
+    const age = new QueueAge(deps, options.retry?.maxAgeMs);
     this.#options = options;
     this.#report = new LaneReport({ logger, onAttempt, onState });
     this.#pause = new PauseWatch(name, store);
     this.#settlements = new OutcomeWriter({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
     this.#supply = new QueueReader({ name, adapter, store, deps, logger });
-    const own = { name, maxAgeMs, settlements: this.#settlements, report: this.#report };
+    const own = { name, age, settlements: this.#settlements, report: this.#report };
     const open = { signal: this.#abort.signal, isOpen: () => !this.#closing && !this.#pause.isPaused };
     this.#dispatcher = new Dispatcher({ ...own, ...open, adapter, deps, rate: this.#supply.rate });
     this.#unattempted = new Unattempted({ ...own, store, cancels, keys: this.#dispatcher.keys });

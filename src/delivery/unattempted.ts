@@ -5,6 +5,7 @@ import type { Moment } from './backoff.ts';
 import type { KeyBackoff } from './key-backoff.ts';
 import type { LaneReport } from './lane-report.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
+import type { QueueAge } from './queue-age.ts';
 
 const AT_ONCE = 500;
 /** Rows of a retired sink are looked at when the first is too old; by the wall clock, which may jump, so no later than that. */
@@ -14,7 +15,7 @@ export interface UnattemptedParts {
   /** The sink's name. */
   readonly name: string;
   readonly store: Pick<Queue, 'queued' | 'queuedBefore' | 'overtaken'>;
-  readonly maxAgeMs: number;
+  readonly age: QueueAge;
   /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4). */
   readonly cancels: boolean;
   readonly keys: KeyBackoff;
@@ -72,12 +73,13 @@ export class Unattempted {
 
   /** Rows of a retired sink that are too old become dead letters, a chunk at a time. @returns when (elapsed time) to look again */
   expire(now: Moment): number | null {
-    const { name, store, maxAgeMs, keys, settlements, report } = this.#parts;
-    const old = store.queuedBefore(name, now.wallMs - maxAgeMs, AT_ONCE).filter((row) => !keys.isBusy(row.partitionKey));
+    const { name, store, age, keys, settlements, report } = this.#parts;
+    const oldestMs = age.oldestMs(now);
+    const old = store.queuedBefore(name, oldestMs, AT_ONCE).filter((row) => !keys.isBusy(row.partitionKey));
     if (old.length === 0) {
       const [first] = store.queued(name, [], 1);
       if (!first) return null;
-      const leftMs = first.queuedAtMs + maxAgeMs - now.wallMs;
+      const leftMs = first.queuedAtMs - oldestMs;
       return now.elapsedMs + Math.min(Math.max(leftMs, EXPIRY_CHECK_MS.least), EXPIRY_CHECK_MS.most);
     }
     keys.occupy(old);

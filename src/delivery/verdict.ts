@@ -18,13 +18,9 @@ export type Verdict =
 /**
  * One verdict for each member, in order. Two or more refused in one call may be the fault of one of them, so none of them is judged, except
  * those that the other side named.
- * A failed row expires once it has been queued for `maxAgeMs` of wall time.
+ * A failed row expires where it was queued at `oldestMs` or before.
  */
-export function judge(
-  rows: readonly Delivery[],
-  outcomes: readonly Outcome[],
-  { wallMs, maxAgeMs }: { readonly wallMs: number; readonly maxAgeMs: number },
-): readonly Verdict[] {
+export function judge(rows: readonly Delivery[], outcomes: readonly Outcome[], oldestMs: number): readonly Verdict[] {
   const refusals = outcomes.filter((outcome) => outcome instanceof BridgeError && outcome.disposition === 'refused').length;
   return rows.map((row, index): Verdict => {
     const { seq } = row;
@@ -37,7 +33,7 @@ export function judge(
       if (refusals > 1 && !outcome.isNamed) return { row, outcome: 'again' };
       return { row, outcome: 'refused', settlement: { seq, result: 'dead', reason: 'refused', status }, error: outcome };
     }
-    if (disposition === 'expired' || wallMs - row.queuedAtMs >= maxAgeMs) {
+    if (disposition === 'expired' || row.queuedAtMs <= oldestMs) {
       return { row, outcome: 'expired', settlement: { seq, result: 'dead', reason: 'expired', status }, error: outcome };
     }
     return { row, outcome: disposition, settlement: { seq, result: 'failed', status }, error: outcome };
