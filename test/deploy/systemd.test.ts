@@ -71,12 +71,59 @@ test('a webhook added by the page: the receiver gets the next event, signed with
   assert.equal(await received(machine, schedule(machine)), 1, journal(machine));
 });
 
+test('reload: a bad file is refused by name, a good one holds at once, and the same process goes on', options, async () => {
+  const [good, pid] = [machine.read(CONFIG), machine.property('MainPID')];
+  const reload = (text: string) => {
+    machine.write(CONFIG, text);
+    machine.run('systemctl', 'reload', 'scheduled-events-bridge');
+  };
+  reload(`${good}colour: blue\n`);
+  await poll(
+    () => journal(machine).includes('colour'),
+    () => journal(machine),
+  );
+  reload(good + HOOK.replace('hook:', 'spare:').replace(':9000/', ':9000/spare'));
+  await poll(
+    () => machine.run('curl', '--silent', 'http://127.0.0.1:8700/readyz').includes('spare'),
+    () => journal(machine),
+  );
+  const eventId = schedule(machine);
+  await poll(
+    () => new RegExp(`^/spare .*"id":"${eventId}:scheduled"`, 'm').test(machine.read('/root/received')),
+    () => journal(machine),
+  );
+  reload(good);
+  assert.equal(machine.property('MainPID'), pid);
+});
+
+test('a program that runs when the service is stopped ends in its own time, and is not run again', options, async () => {
+  const good = machine.read(CONFIG);
+  const program = 'echo begun > /var/lib/scheduled-events-bridge/begun; sleep 3; echo all is prepared';
+  configure(machine, `  prepare: { type: command, run: [/bin/sh, -c, "${program}"], filter: { changes: [scheduled] } }\n`);
+  await ready(machine);
+  schedule(machine);
+  await poll(
+    () => existsSync(join(machine.root, '/var/lib/private/scheduled-events-bridge/begun')),
+    () => journal(machine),
+  );
+  machine.run('systemctl', 'stop', 'scheduled-events-bridge');
+  assert.equal(machine.property('Result'), 'success');
+  const rows = JSON.parse(onStore('SELECT sink, state, attempts FROM deliveries ORDER BY seq DESC LIMIT 3')) as readonly { sink: string }[];
+  assert.deepEqual(
+    rows.filter(({ sink }) => sink === 'prepare'),
+    [{ sink: 'prepare', state: 'delivered', attempts: 0 }],
+  );
+  machine.write(CONFIG, good);
+  machine.run('systemctl', 'start', 'scheduled-events-bridge');
+  await ready(machine);
+});
+
 test('killed, it is back after a second, and delivers what it owes', options, async () => {
   machine.run('systemctl', 'stop', 'receiver');
   const eventId = schedule(machine);
   await poll(() => journal(machine).includes(`"id":"${eventId}:scheduled"`), 'the CloudEvent in the journal');
   const before = restarts();
-  machine.run('systemctl', 'kill', '--signal=SIGKILL', 'scheduled-events-bridge');
+  machine.run('systemctl', 'kill', '--kill-who=main', '--signal=SIGKILL', 'scheduled-events-bridge');
   await poll(
     () => restarts() === before + 1 && isActive(),
     () => journal(machine),
