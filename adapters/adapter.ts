@@ -198,6 +198,8 @@ export interface Adapter {
   readonly limits: AdapterLimits;
   /** Absent where a delivery needs no preparation. `deliver` prepares itself where this was not called. */
   readonly preparation?: Preparation;
+  /** Called once, when the lane begins, also where it delivers nothing. Ends what a former process left behind. Never rejects. */
+  start?(): Promise<void>;
   /** Would a delivery be accepted? Sends no event. @returns what is worth telling people besides, null for nothing. @throws BridgeError with what to do. */
   check(signal: AbortSignal): Promise<string | null>;
   /**

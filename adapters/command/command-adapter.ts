@@ -5,7 +5,7 @@ import { orAbort } from '../../src/time/clock.ts';
 import { Running } from '../../src/time/running.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { type CommandPlace, cutShortFault, exitFault, stillRunsFault, timeoutFault, tooLateFault } from './command-fault.ts';
-import type { CommandOptions } from './command-options.ts';
+import { type CommandOptions, secretValues } from './command-options.ts';
 import { FormerRuns } from './former-runs.ts';
 import { logOutputs } from './output-log.ts';
 import { type GroupSystem, groupSystem, ProcessGroup } from './process-group.ts';
@@ -46,6 +46,10 @@ export class CommandAdapter implements Adapter {
     this.#setting = new ProgramSetting(options, deps, this.#place, platform);
     this.#notes = new RunNotes(deps.notes, deps.random);
     this.#former = new FormerRuns(this.#notes, this.#system, deps);
+  }
+
+  start(): Promise<void> {
+    return this.#running.track(this.#former.endAll());
   }
 
   check(signal: AbortSignal): Promise<string | null> {
@@ -136,7 +140,10 @@ export class CommandAdapter implements Adapter {
     const outcome = this.#judge(delivery, end);
     const isAccepted = !(outcome instanceof Error);
     if (isAccepted) this.#notes.dismiss(delivery.seq);
-    const logged = program.outputs.then((outputs) => logOutputs(outputs, end.exit?.code === 0, delivery.id, this.#deps.logger));
+    const hidden = secretValues(this.#options);
+    const logged = program.outputs.then((outputs) =>
+      logOutputs(outputs, { wentWell: end.exit?.code === 0, hidden, id: delivery.id }, this.#deps.logger),
+    );
     if (end.exit !== null) void this.#running.track(logged);
     return outcome;
   }

@@ -5,6 +5,7 @@ import { duration, durationBetween, name, secret, wholeNumber } from '../../src/
 import { reveal, type Secret } from '../../src/secrets/secret.ts';
 import type { OptionFault, SinkApprover } from '../adapter.ts';
 import { batchFault, isBatchFile } from './command-line.ts';
+import { SHORTEST_SECRET } from './output-tail.ts';
 
 const LONGEST = '24h';
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -123,6 +124,12 @@ export type CommandOptions = v.InferOutput<ReturnType<typeof commandOptions>>;
 export function secretFaults({ env }: CommandOptions): readonly OptionFault[] {
   const spoilt = Object.entries<string | Secret>(env).filter(([, value]) => reveal(value).includes('\0'));
   return spoilt.map(([key]) => ({ key: `env.${key}`, message: NO_NUL }));
+}
+
+/** What no log may show, the longest first: one may hold another. */
+export function secretValues({ env }: CommandOptions): readonly string[] {
+  const values = Object.values<string | Secret>(env).flatMap((value) => (typeof value === 'string' ? [] : [value.reveal()]));
+  return values.filter(({ length }) => length >= SHORTEST_SECRET).sort((one, other) => other.length - one.length);
 }
 
 export function approverOf({ approve, hold }: CommandOptions): SinkApprover | null {

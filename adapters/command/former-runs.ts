@@ -9,6 +9,8 @@ export class FormerRuns {
   readonly #notes: RunNotes;
   readonly #system: GroupSystem;
   readonly #deps: AdapterDeps;
+  /** By their deliveries: the start of the adapter and a delivery wait for one end. */
+  readonly #ending = new Map<number, Promise<number | null>>();
 
   constructor(notes: RunNotes, system: GroupSystem, deps: AdapterDeps) {
     this.#notes = notes;
@@ -16,14 +18,35 @@ export class FormerRuns {
     this.#deps = deps;
   }
 
-  /** Gives them 5 s from TERM to KILL. @returns the number of a process group that goes on all the same; null for none @throws BridgeError BRIDGE_STORE_* */
+  /** Those of every key, side by side: whether a delivery of theirs comes again or not. Never rejects. */
+  async endAll(): Promise<void> {
+    try {
+      await Promise.all(this.#notes.open().map((run) => this.#endOnce(run)));
+    } catch (error) {
+      this.#deps.logger.debug({ area: 'delivery', err: error }, 'runs of a former process are looked for when their event runs again');
+    }
+  }
+
+  /** Those of one key. Gives them 5 s from TERM to KILL. @returns the number of a process group that goes on all the same; null for none @throws BridgeError BRIDGE_STORE_* */
   async end(key: string): Promise<number | null> {
     for (const run of this.#notes.open(key)) {
-      const left = await this.#endOne(run);
+      const left = await this.#endOnce(run);
       if (left !== null) return left;
-      this.#notes.over(run.seq);
     }
     return null;
+  }
+
+  #endOnce(run: OpenRun): Promise<number | null> {
+    const { seq } = run;
+    const ending = this.#ending.get(seq) ?? this.#endAndNote(run).finally(() => this.#ending.delete(seq));
+    this.#ending.set(seq, ending);
+    return ending;
+  }
+
+  async #endAndNote(run: OpenRun): Promise<number | null> {
+    const left = await this.#endOne(run);
+    if (left === null) this.#notes.over(run.seq);
+    return left;
   }
 
   async #endOne(run: OpenRun): Promise<number | null> {
@@ -36,10 +59,7 @@ export class FormerRuns {
     }
     const group = await findOutlived(run, this.#system);
     if (group === null) return null;
-    logger.warn(
-      { area: 'delivery', pid: group },
-      'a run outlived the process that began it: it is ended before the next one for its event',
-    );
+    logger.warn({ area: 'delivery', pid: group }, 'a run outlived the process that began it: it is ended before its event runs again');
     return (await new ProcessGroup(group, this.#system, this.#deps).end()) ? null : group;
   }
 }

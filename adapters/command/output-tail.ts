@@ -4,6 +4,9 @@ import { visibleLine } from '../../src/formats/visible-text.ts';
 const KEPT_BYTES = 4096;
 /** What a text of a log line may have (docs/operate/logs.md), in UTF-16 units. */
 const LONGEST_PIECE = 512;
+const HIDDEN = '[secret]';
+/** In UTF-16 units. A shorter one would be found in texts that have nothing to do with it. */
+export const SHORTEST_SECRET = 4;
 
 /** Keeps the end of a stream of any length, in bounded memory. */
 export class OutputTail {
@@ -25,12 +28,14 @@ export class OutputTail {
     if (this.#keptBytes > 4 * KEPT_BYTES || this.#chunks.length > 64) this.#shrink();
   }
 
-  /** The last 4 KiB by lines, without empty ones; what is too long for a log line in pieces. */
-  lines(): readonly string[] {
+  /** The last 4 KiB by lines, without empty ones; what is too long for a log line in pieces. @param hidden texts that are shown as `[secret]` */
+  lines(hidden: readonly string[] = []): readonly string[] {
     this.#shrink();
     const kept = this.#chunks[0] ?? new Uint8Array();
-    const text = Buffer.from(this.#bytes > kept.byteLength ? fromCharacter(kept) : kept).toString();
-    return text
+    const isCut = this.#bytes > kept.byteLength;
+    const text = Buffer.from(isCut ? fromCharacter(kept) : kept).toString();
+    return hidden
+      .reduce((shown, secret) => (isCut ? withoutEndOf(secret, shown) : shown).replaceAll(secret, HIDDEN), text)
       .split(/\r?\n/)
       .filter((line) => line !== '')
       .flatMap((line) => pieces(visibleLine(line).replaceAll('\t', '\\t')));
@@ -47,6 +52,13 @@ export class OutputTail {
 function fromCharacter(bytes: Uint8Array): Uint8Array {
   const first = bytes.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80);
   return bytes.subarray(Math.max(first, 0));
+}
+
+/** What the cut has left of a secret at the beginning. */
+function withoutEndOf(secret: string, text: string): string {
+  for (let from = 1; from <= secret.length - SHORTEST_SECRET; from++)
+    if (text.startsWith(secret.slice(from))) return HIDDEN + text.slice(secret.length - from);
+  return text;
 }
 
 /** Never within a surrogate pair. */

@@ -77,9 +77,9 @@ export class RunNotes {
     this.#known.delete(seq);
   }
 
-  /** Runs of this key of which nobody has seen the end. @throws BridgeError BRIDGE_STORE_* */
-  open(key: string): readonly OpenRun[] {
-    return [...this.#known.values()].flatMap(({ open }) => (open !== null && open.key === key ? [open] : []));
+  /** Runs of which nobody has seen the end. @param key of theirs; all where it is absent @throws BridgeError BRIDGE_STORE_* */
+  open(key?: string): readonly OpenRun[] {
+    return [...this.#known.values()].flatMap(({ open }) => (open !== null && (key === undefined || open.key === key) ? [open] : []));
   }
 
   get #known(): Map<number, Note> {

@@ -88,6 +88,7 @@ export class Lane implements AsyncDisposable {
   /** Begins to deliver, unless the store says that the sink is retired. */
   start(): void {
     this.#started = true;
+    void this.#options.adapter.start?.();
     this.wake();
   }
 

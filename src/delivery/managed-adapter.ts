@@ -25,6 +25,7 @@ export function manageAdapter(adapter: Adapter, sink: string): ManagedAdapter {
       return adapter.limits;
     },
     ...(adapter.preparation && { preparation: managePreparation(adapter.preparation, run) }),
+    ...(adapter.start && { start: () => running.track(adapter.start?.() ?? Promise.resolve()) }),
     check: (signal) => run(signal, () => adapter.check(signal)),
     deliver: (batch, signal, overtaken) =>
       run(signal, () => adapter.deliver(batch, signal, overtaken)).catch((error: unknown): readonly Outcome[] => {

@@ -32,6 +32,7 @@ export class ScriptedAdapter implements ManagedAdapter {
   /** A test may change them at any time. */
   limits: AdapterLimits;
   declare preparation?: Preparation;
+  declare start?: () => Promise<void>;
   answer: Answer;
   disposed = 0;
   onDispose: () => Promise<void> = async () => {};

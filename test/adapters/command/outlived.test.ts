@@ -73,6 +73,28 @@ test('a run that outlived a bridge killed by SIGKILL is ended before the next on
   assert.ok(logged().some(({ level, msg }) => level === 40 && /outlived/.test(String(msg))));
 });
 
+test('it is ended at the start of the next bridge, also where no delivery of its event comes', async (t) => {
+  const { pids, next, scripts } = await leftBehind(t);
+  const { adapter, deliver } = next();
+  await adapter.start?.();
+  assert.deepEqual(pids.filter(isAlive), []);
+  assert.equal(await deliver(), 'accepted');
+  assert.equal(scripts.read('attempts'), '1\n2\n');
+});
+
+test('a delivery that comes while its former run is being ended waits for that end', async (t) => {
+  const { pids, next, scripts } = await leftBehind(
+    t,
+    HANGS_ONCE.replace('sleep 1000 &', `trap '' TERM; sleep 1000 &`).replace('wait', 'while :; do sleep 0.1; done'),
+  );
+  const { adapter, deliver, logged } = next();
+  const [outcome] = await Promise.all([deliver(), adapter.start?.()]);
+  assert.equal(outcome, 'accepted');
+  assert.deepEqual(pids.filter(isAlive), []);
+  assert.equal(scripts.read('attempts'), '1\n2\n');
+  assert.equal(logged().filter(({ msg }) => /outlived/.test(String(msg))).length, 1);
+});
+
 test('it is found by its mark where the bridge was killed before it could note the pid', async (t) => {
   const { pids, next, scripts } = await leftBehind(t);
   assert.equal(await next({ pid: null, startedAt: null }).deliver(), 'accepted');

@@ -52,6 +52,15 @@ test('an idle lane prepares nothing', async () => {
   assert.deepEqual(far.ranMs, []);
 });
 
+test('an idle lane starts its adapter, once', async () => {
+  const { lane, time, adapter } = unprepared();
+  let starts = 0;
+  adapter.start = async () => void starts++;
+  lane.start();
+  await time.advance(HOUR);
+  assert.equal(starts, 1);
+});
+
 test('it is tried at most 10 s apart, though only events are queued that ended long ago', async () => {
   const { lane, queue, time, far } = unprepared({ random: () => 0.999 });
   for (const key of ['a', 'b']) queue(key, { endedAtMs: time.wallMs() - DAY });

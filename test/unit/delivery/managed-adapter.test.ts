@@ -32,6 +32,20 @@ function setUp() {
   return { log, held, adapter, managed: manageAdapter(adapter, 'hooks') };
 }
 
+test('what the start of the adapter has to end is ended before it is closed', async () => {
+  const { log, held, adapter } = setUp();
+  const start = async () => {
+    await held.promise;
+    log.push('started');
+  };
+  const managed = manageAdapter({ ...adapter, start }, 'hooks');
+  void managed.start?.();
+  const disposed = managed[Symbol.asyncDispose]();
+  held.resolve();
+  await disposed;
+  assert.deepEqual(log, ['started', 'close']);
+});
+
 test('a signal that has aborted is answered with its reason, and the adapter is not asked', async () => {
   const { log, managed } = setUp();
   const signal = AbortSignal.abort('too late');

@@ -34,6 +34,17 @@ test('control characters are escaped in the text itself: C0 with tab, DEL, C1', 
   assert.equal(line, 'a\\tb\\u001b[31m\\u0000\\u007f\\u0085\\u009bc\\rd');
 });
 
+test('secrets are shown as [secret], over line feeds and chunks too, and where the cut went through one', () => {
+  const hidden = ['first\nsecond', 'hunter2-hunter2'];
+  assert.deepEqual(tailOf('a first\nsec', 'ond b hunter2-hunter2\n').lines(hidden), ['a [secret] b [secret]']);
+  assert.deepEqual(
+    tailOf(`hunter2-hunter2${'.'.repeat(4088)}`)
+      .lines(hidden)[0]
+      ?.slice(0, 12),
+    '[secret]....',
+  );
+});
+
 test('a line that is too long for a line of the log comes in pieces, none within a character', () => {
   const pieces = tailOf(`a${'😀'.repeat(600)}`).lines();
   assert.ok(pieces.every((piece) => piece.length <= 512 && piece.isWellFormed()));
