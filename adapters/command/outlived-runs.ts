@@ -15,7 +15,8 @@ export async function findOutlived(
   if ((await processes.bootId()) !== boot) return null;
   if (pid === null) return groupOfMark(mark, await processes.all(), processes);
   const first = await processes.one(pid);
-  if (first !== null && first.startedAt === startedAt && first.group === pid && !first.isZombie) return pid;
+  // Start times count from the start of the machine: where that cannot be told, as under ProcSubset=pid, the mark alone says whose it is.
+  if (boot !== null && first !== null && first.startedAt === startedAt && first.group === pid && !first.isZombie) return pid;
   const members = (await processes.all()).filter(({ group }) => group === pid);
   return groupOfMark(mark, members, processes);
 }

@@ -5,7 +5,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { DeliveryNotes } from '../../../adapters/adapter.ts';
+import { findOutlived } from '../../../adapters/command/outlived-runs.ts';
 import { Processes } from '../../../adapters/command/processes.ts';
+import type { OpenRun } from '../../../adapters/command/run-notes.ts';
 import { poll } from '../../support/poll.ts';
 import { deliveryNotes } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
@@ -47,7 +49,7 @@ async function leftBehind(t: TestContext, body = HANGS_ONCE) {
     });
     return startCommand(t, scripts, options, { notes: notesOf(changed), time: hurriedTime() });
   };
-  return { scripts, pids, next };
+  return { scripts, pids, kept, next };
 }
 
 function started(t: TestContext, file: string, args: readonly string[]): ChildProcess {
@@ -100,6 +102,20 @@ test('it is found by its mark where the bridge was killed before it could note t
   assert.equal(await next({ pid: null, startedAt: null }).deliver(), 'accepted');
   assert.deepEqual(pids.filter(isAlive), []);
   assert.equal(scripts.read('attempts'), '1\n2\n');
+});
+
+test('it is found where the start of the machine cannot be told, and a process that has its number and start time is left alone', async (t) => {
+  const { pids, kept } = await leftBehind(t);
+  const foreign = started(t, 'sleep', ['1000']);
+  const unknown = new (class extends Processes {
+    override bootId = () => Promise.resolve(null);
+  })();
+  const system = { processes: unknown };
+  const { open } = JSON.parse(kept[0]?.text ?? '') as { readonly open: OpenRun };
+  assert.equal(await findOutlived({ ...open, boot: null }, system), pids[1]);
+  const startedAt = (await unknown.one(foreign.pid ?? 0))?.startedAt ?? null;
+  assert.equal(await findOutlived({ ...open, boot: null, pid: foreign.pid ?? 0, startedAt }, system), null);
+  for (const pid of pids) process.kill(pid, 'SIGKILL');
 });
 
 test('what is left of its group is ended where the program itself has gone', async (t) => {
