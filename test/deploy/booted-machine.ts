@@ -9,9 +9,9 @@ import { command } from './command.ts';
 import { StateDisk } from './state-disk.ts';
 
 const RELEASE = 'bookworm';
-const PACKAGES = 'systemd,systemd-sysv,dbus,curl,iproute2,ca-certificates,libstdc++6';
-/** Made once, copied for each machine. */
-const BASE = join(import.meta.dirname, `../../node_modules/.cache/${RELEASE}`);
+const PACKAGES = 'systemd,systemd-sysv,dbus,curl,iproute2,ca-certificates,libstdc++6,polkitd';
+/** Made once for each list of packages, copied for each machine. */
+const BASE = join(import.meta.dirname, `../../node_modules/.cache/${RELEASE}-${PACKAGES.replaceAll(',', '-')}`);
 
 /** Why no machine is booted, for a test's `skip`. @throws instead with REQUIRE_SYSTEMD where a part is missing */
 export const noMachine: string | false = process.env['REQUIRE_SYSTEMD']
