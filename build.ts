@@ -1,6 +1,6 @@
 // src/main.ts, src/simulator.ts, src/consumer.ts → dist/: ESM bundle, types, files, notices, SBOM.
-// The bundle is in chunks, so that what a verb or sink does not use is not read at start. The simulator's scenarios and page and the webhook's
-// templates are copied as they are; the types are those of the two libraries, which others import.
+// The bundle is in chunks, so that what a verb or sink does not use is not read at start. Pages, their shared parts, the simulator's scenarios and the
+// webhook's templates are copied as they are; the types are those of the two libraries, which others import.
 import { execFile } from 'node:child_process';
 import { chmod, cp, glob, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -58,9 +58,9 @@ async function bundle(): Promise<void> {
   await writeFile('dist/sbom.cdx.json', sbom(packages));
 }
 
-/** Chunks lie flat in dist/, so that './scenarios/', './page/' and './templates/' are beside the code in dist/ as in their folders. */
+/** Chunks lie flat in dist/, so that './parts/', './scenarios/', './page/' and the like are beside the code in dist/ as in their folders. */
 async function copyData(): Promise<void> {
-  const folders = { scenarios: 'src/simulator', page: 'src/simulator', templates: 'adapters/webhook/template' };
+  const folders = { parts: 'src/page', scenarios: 'src/simulator', page: 'src/simulator', templates: 'adapters/webhook/template' };
   await Promise.all(Object.entries(folders).map(([name, parent]) => cp(`${parent}/${name}`, `dist/${name}`, { recursive: true })));
 }
 

@@ -1,6 +1,6 @@
 // What a user fills in or presses → orders to the simulator; the forms' choices follow the state.
-import { $, el, setText, sync } from './dom.js';
-import { clockTime, faultText, titleOf } from './text.js';
+import { $, el, onClose, setText, sync } from './parts/dom.js';
+import { clockTime, faultText, nameOf } from './text.js';
 
 const FIVE_MINUTES_MS = 5 * 60_000;
 
@@ -25,18 +25,12 @@ function laterBy(ms, event, { now, notBefore }) {
 
 function askForTime(order, event, path) {
   const dialog = $('move-dialog');
-  $('move-event').textContent = titleOf(event);
+  setText($('move-event'), nameOf(event));
   $('move-time').value = event.NotBefore && new Date(event.NotBefore).toISOString().slice(0, 19);
   onClose(dialog, 'move', () => {
     const time = $('move-time').value;
     order('', 'PATCH', path, { NotBefore: time && `${time.length === 16 ? `${time}:00` : time}Z` });
   });
-}
-
-function onClose(dialog, value, run) {
-  dialog.returnValue = '';
-  dialog.onclose = () => dialog.returnValue === value && run();
-  dialog.showModal();
 }
 
 export function listenToForms(order) {

@@ -1,6 +1,6 @@
 // The simulator's state and journal → the lists of events, of ended events and of requests.
-import { $, el, hidden, setText, sync } from './dom.js';
-import { clockTime, course, impact, SIGNS, stateOf, titleOf } from './text.js';
+import { $, el, hidden, setText, sync } from './parts/dom.js';
+import { clockTime, course, impact, nameOf, SIGNS, stateOf } from './text.js';
 
 /** What is listed at first, and more at each press. */
 const PAGE = 50;
@@ -56,7 +56,7 @@ export function drawEvents({ now, events: listed, past }) {
     ({ EventId, endedAt }) => EventId + endedAt,
     () => el('li'),
     (item, event) => {
-      setText(item, `${SIGNS[event.end]} ${titleOf(event)}: ${course(event, nowMs)}`);
+      setText(item, `${SIGNS[event.end]} ${nameOf(event)}: ${course(event, nowMs)}`);
     },
   );
 }
@@ -79,7 +79,7 @@ function updateEvent(item, event, nowMs) {
   const [state, title] = heading.children;
   state.className = `state ${event.EventStatus.toLowerCase()}`;
   setText(state, `${SIGNS[stateOf(event)]} ${event.EventStatus}`);
-  setText(title, titleOf(event));
+  setText(title, nameOf(event));
   setText(when, course(event, nowMs));
   const seen = event.seen ? `seen by ${event.seen.join(', ') || 'nobody'}` : '';
   setText(
@@ -92,7 +92,7 @@ function updateEvent(item, event, nowMs) {
     // Not to the next button: a second press of Start would End the event.
     if (!isPossible && button === document.activeElement) heading.focus();
     button.hidden = !isPossible;
-    setText(button.lastElementChild, ` ${titleOf(event)}`);
+    setText(button.lastElementChild, ` ${nameOf(event)}`);
   }
 }
 

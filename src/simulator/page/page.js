@@ -1,9 +1,10 @@
 // The simulator's routes, asked once a second while seen → the page; its orders → the routes.
-import { $, setText } from './dom.js';
+
 import { drawForms, listenToForms, move, offerScenarios } from './forms.js';
 import { drawEvents, drawRequests, listenToMoves } from './lists.js';
+import { $, setText } from './parts/dom.js';
 import { changes, clockTime } from './text.js';
-import { drawTimeLine } from './time-line.js';
+import { drawEventsInTime } from './time-line.js';
 
 const EVERY_MS = 1000;
 const LONGEST_MS = 10_000;
@@ -72,7 +73,7 @@ function draw() {
   const machines = vms.length === 1 ? '1 machine' : `${vms.length} machines`;
   const facts = [machines, `incarnation ${incarnation}`, `×${speed}`, serviceText(service, now), strict && 'strict'];
   setText($('summary'), facts.filter(Boolean).join(' · '));
-  drawTimeLine(state);
+  drawEventsInTime(state);
   drawEvents(state);
   drawForms(state);
   drawRequests(requests, now);

@@ -10,13 +10,14 @@ after(closeBrowser);
 
 test('every file of the page has a charset, may run only its own scripts, and is never kept or guessed at', async (t) => {
   const server = await startStanding(t);
-  const names = readdirSync(new URL('../../../src/simulator/page/', import.meta.url));
-  const paths = names.map((name) => (name === 'index.html' ? '/' : `/${name}`));
+  const names = (folder: string) => readdirSync(new URL(`../../../src/${folder}/`, import.meta.url));
+  const own = names('simulator/page').map((name) => (name === 'index.html' ? '/' : `/${name}`));
+  const paths = [...own, ...names('page/parts').map((name) => `/parts/${name}`)];
   for (const path of paths) {
     const { status, headers } = await fetch(server.url + path);
     assert.equal(status, 200, path);
     assert.match(headers.get('content-type') ?? '', /; charset=utf-8$/, path);
-    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'self';/, path);
+    assert.match(headers.get('content-security-policy') ?? '', /^default-src 'none'; script-src 'self'; style-src 'self';/, path);
     assert.deepEqual([headers.get('x-content-type-options'), headers.get('cache-control')], ['nosniff', 'no-store'], path);
   }
 });

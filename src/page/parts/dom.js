@@ -1,16 +1,27 @@
 // Data → elements changed in place, so that focus, selection and a reader's place stay.
-// Foreign text becomes text, never markup.
+// Foreign text becomes text, never markup, and what would hide or turn it becomes visible.
+import { visible } from './text.js';
 
 export const $ = (id) => document.getElementById(id);
 
-export function el(tag, properties, ...children) {
+/** @param children elements, and texts */
+export function el(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
+  element.append(...children.map((child) => (typeof child === 'string' ? visible(child) : child)));
   return element;
 }
 
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+  const shown = visible(text);
+  if (element.textContent !== shown) element.textContent = shown;
+}
+
+/** What a screen reader calls it, and what a pointer sees that rests on it. */
+export function setName(element, name) {
+  const shown = visible(name);
+  if (element.title === shown) return;
+  element.title = shown;
+  element.setAttribute('aria-label', shown);
 }
 
 /** For screen readers alone. */
@@ -40,4 +51,11 @@ export function sync(parent, items, keyOf, make, update, heir) {
     else parent.insertBefore(child, next);
     update(child, item);
   }
+}
+
+/** Opens a dialog; calls `run` when it closes by the button of this value. Its focus goes back to where it was. */
+export function onClose(dialog, value, run) {
+  dialog.returnValue = '';
+  dialog.onclose = () => dialog.returnValue === value && run();
+  dialog.showModal();
 }

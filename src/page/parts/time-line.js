@@ -1,0 +1,135 @@
+// Machines and bars → a lane for each machine, with the bars that are of it.
+import { $, el, setName, setText, sync } from './dom.js';
+import { clockTime } from './text.js';
+
+const MINUTE_MS = 60_000;
+/** Of the window, what lies before now; the style sheet draws the now line there. */
+const PAST = 0.25;
+const SPANS = [30, 120, 720, 4320, 14_400];
+const TICKS = [5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880];
+/** What is drawn at most. */
+const LANES = 64;
+const ROWS = 4;
+
+/**
+ * @param machines `{ name, url, note }`, of which `url` and `note` may be absent
+ * @param bars in the order in which they get their places: `{ key, label, name, className, machines, startMs, splitMs, endMs, notBeforeMs }`;
+ *   `splitMs` is the start of the impact, or null; `notBeforeMs` is null where it is not drawn; `name` is all of it in words
+ */
+export function drawTimeLine(nowMs, machines, bars) {
+  const spanMs = (Number($('span').value) || fitting(bars, nowMs)) * MINUTE_MS;
+  const view = { nowMs, fromMs: nowMs - PAST * spanMs, spanMs, widthPx: $('axis').clientWidth || 600 };
+  drawAxis(view);
+  const lanes = lanesOf(
+    machines,
+    bars.filter((bar) => bar.endMs > view.fromMs),
+  );
+  sync(
+    $('lanes'),
+    lanes.slice(0, LANES),
+    (lane) => lane.name,
+    makeLane,
+    (item, lane) => updateLane(item, lane, view),
+  );
+  $('lanes-more').hidden = lanes.length <= LANES;
+  setText($('lanes-more'), `${lanes.length - LANES} more machines are not drawn.`);
+}
+
+/** Minutes: the smallest span in which all that is listed ends. */
+function fitting(bars, nowMs) {
+  const lastMs = Math.max(...bars.map(({ endMs }) => endMs), nowMs);
+  return SPANS.find((minutes) => minutes * MINUTE_MS * (0.95 - PAST) >= lastMs - nowMs) ?? SPANS.at(-1);
+}
+
+/** By its machines' names without case; what names none of the group gets a lane of its own. */
+function lanesOf(machines, bars) {
+  const lanes = new Map(machines.map((machine) => [machine.name.toLowerCase(), { ...machine, bars: [] }]));
+  const others = { name: 'other machines', bars: [] };
+  for (const bar of bars) {
+    const own = [...new Set(bar.machines.map((name) => lanes.get(name.toLowerCase()) ?? others))];
+    for (const lane of own.length > 0 ? own : [others]) lane.bars.push(bar);
+  }
+  return others.bars.length > 0 ? [...lanes.values(), others] : [...lanes.values()];
+}
+
+function makeLane({ url, note = '' }) {
+  const about = el('p', { className: 'quiet' });
+  if (url?.startsWith('http')) about.append(el('a', { href: url }, url.replace('http://', '')), ' · ');
+  about.append(note);
+  return el(
+    'li',
+    {},
+    el('div', { className: 'lane-name' }, el('h3'), about, el('p', { className: 'quiet more' })),
+    el('div', { className: 'track' }),
+  );
+}
+
+function updateLane(item, { name, bars }, view) {
+  const [label, track] = item.children;
+  setText(label.firstElementChild, name);
+  const placed = place(bars, view);
+  setText(label.lastElementChild, placed.length < bars.length ? `${bars.length - placed.length} more not drawn` : '');
+  track.style.height = `${Math.max(1, ...placed.map(({ row }) => row + 1)) * 1.75}rem`;
+  sync(
+    track,
+    placed,
+    ({ bar }) => bar.key,
+    makeBar,
+    (element, { bar, row }) => updateBar(element, bar, row, view),
+  );
+}
+
+/** Each bar in the first row that has room for it and its label. */
+function place(bars, { fromMs, spanMs, widthPx }) {
+  const freeFromPx = Array(ROWS).fill(-Infinity);
+  const placed = [];
+  for (const bar of bars) {
+    const startPx = (Math.max(0, bar.startMs - fromMs) / spanMs) * widthPx;
+    const endPx = Math.max(((bar.endMs - fromMs) / spanMs) * widthPx, startPx + bar.label.length * 7 + 12);
+    const row = freeFromPx.findIndex((px) => px <= startPx);
+    if (row < 0) continue;
+    freeFromPx[row] = endPx + 6;
+    placed.push({ bar, row });
+  }
+  return placed;
+}
+
+function makeBar() {
+  const bar = el('div', { className: 'bar' }, el('i'), el('i'), el('i', { textContent: '◆' }), el('b'));
+  bar.setAttribute('role', 'img');
+  return bar;
+}
+
+function updateBar(element, bar, row, { fromMs, spanMs }) {
+  const { startMs, splitMs, endMs, notBeforeMs } = bar;
+  const part = (ms) => Math.min(Math.max((ms - fromMs) / spanMs, 0), 1) * 100;
+  const left = part(startMs);
+  const within = (ms) => ((part(ms) - left) / Math.max(part(endMs) - left, 0.01)) * 100;
+  const [before, after, mark, label] = element.children;
+  element.className = `bar ${bar.className}`;
+  Object.assign(element.style, { left: `${left}%`, width: `${part(endMs) - left}%`, top: `${row * 1.75}rem` });
+  before.style.width = splitMs ? `${within(splitMs)}%` : '100%';
+  after.hidden = !splitMs;
+  after.style.left = splitMs ? `${within(splitMs)}%` : '';
+  mark.hidden = notBeforeMs === null || notBeforeMs < fromMs || notBeforeMs > fromMs + spanMs;
+  mark.style.left = mark.hidden ? '' : `${within(notBeforeMs)}%`;
+  setText(label, bar.label);
+  setName(element, bar.name);
+}
+
+function drawAxis({ fromMs, spanMs, widthPx }) {
+  const everyMs = (TICKS.find((minutes) => (minutes * MINUTE_MS * widthPx) / spanMs >= 90) ?? TICKS.at(-1)) * MINUTE_MS;
+  const ticks = [];
+  for (let ms = Math.ceil(fromMs / everyMs) * everyMs; ms < fromMs + spanMs; ms += everyMs) ticks.push(ms);
+  const text = (ms) => (everyMs >= 1440 * MINUTE_MS ? new Date(ms).toISOString().slice(5, 10) : clockTime(ms, ms).slice(0, 5));
+  sync(
+    $('axis'),
+    ticks,
+    String,
+    () => el('span'),
+    (tick, ms) => {
+      setText(tick, text(ms));
+      tick.style.left = `${((ms - fromMs) / spanMs) * 100}%`;
+    },
+  );
+}
