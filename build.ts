@@ -60,7 +60,13 @@ async function bundle(): Promise<void> {
 
 /** Chunks lie flat in dist/, so that './parts/', './scenarios/', './page/' and the like are beside the code in dist/ as in their folders. */
 async function copyData(): Promise<void> {
-  const folders = { parts: 'src/page', scenarios: 'src/simulator', page: 'src/simulator', templates: 'adapters/webhook/template' };
+  const folders = {
+    parts: 'src/page',
+    console: 'src/http',
+    scenarios: 'src/simulator',
+    page: 'src/simulator',
+    templates: 'adapters/webhook/template',
+  };
   await Promise.all(Object.entries(folders).map(([name, parent]) => cp(`${parent}/${name}`, `dist/${name}`, { recursive: true })));
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { Access } from '../http/access.ts';
 import { type BridgePorts, bridgeRoutes } from '../http/bridge-routes.ts';
+import { consoleRoutes } from '../http/console-routes.ts';
 import { type HealthPorts, healthRoutes } from '../http/health-routes.ts';
 import { onceASecond } from '../http/once-a-second.ts';
 import { DropLog } from '../http/server/drop-log.ts';
@@ -36,6 +37,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   const { listen, tls, health } = config.http;
   const logger = parts.logger.child({ area: 'http' });
   const callers = new Callers(config, deps, logger);
+  let hasConsole = config.http.console;
   const open = new AsyncDisposableStack();
   const dropLog = new DropLog(deps, logger);
   const start = async (server: Pick<HttpServerParts, 'setting' | 'listen' | 'tls' | 'routes'>) => {
@@ -47,7 +49,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   };
   try {
     const ports: HealthPorts = { readiness: parts.readiness, drain: parts.drain, metrics: onceASecond(() => metricsBytes(parts), deps) };
-    const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts, callers, ports) });
+    const { port } = await start({ setting: 'http.listen', listen, tls, routes: mainRoutes(parts, callers, ports, () => hasConsole) });
     const healthOnly = healthRoutes(ports, async () => false);
     if (health !== null) await start({ setting: 'http.health', listen: health, tls: null, routes: healthOnly });
     const url = `${tls ? 'https' : 'http'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`;
@@ -58,6 +60,7 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
     open.defer(() => parts.streams.close());
     const reload = (next: Pick<Config, 'http' | 'approvals'>, paths: readonly string[]) => {
       callers.reload(next, paths);
+      hasConsole = next.http.console;
       parts.streams.judgeAll();
     };
     return { url, reload, [Symbol.asyncDispose]: () => open.disposeAsync() };
@@ -77,6 +80,7 @@ function mainRoutes(
   { config, events, approvals, reload, operations, streams, onUnauthorized, deps, logger: parent }: HttpInterfaceParts,
   callers: Callers,
   ports: HealthPorts,
+  hasConsole: () => boolean,
 ) {
   const logger = parent.child({ area: 'http' });
   const { host } = config.http.listen;
@@ -91,5 +95,5 @@ function mainRoutes(
       return callers.areConfigured;
     },
   };
-  return [...health, ...bridgeRoutes(served, access)];
+  return [...health, ...bridgeRoutes(served, access), ...consoleRoutes(hasConsole, access)];
 }

@@ -57,11 +57,12 @@ export class Access {
       const caller = await this.identify(request);
       return 'kind' in caller ? null : caller;
     }
-    // A web page can make a name of its own point at 127.0.0.1 and then read what stands open there; its name is in Host.
-    return problem(
-      'host',
-      'Without a token this is read at a loopback address or at the host of http.listen alone; use one of them in the URL.',
-    );
+    return foreignHost();
+  }
+
+  /** For what needs no token and tells nothing: 421 under a name that is not this server's, as of what is read without one; else null. */
+  refuseHost({ headers }: Pick<RouteRequest, 'headers'>): Reply | null {
+    return this.#options.requireToken || isOwnHost(headers.host ?? '', this.#options.host) ? null : foreignHost();
   }
 
   /** Whether it may, for a route that answers others too, with less. */
@@ -78,6 +79,14 @@ export class Access {
     const excuse = `Too many requests without a valid token came from ${address}; a valid one is taken at any time.`;
     return problem('too-many-requests', excuse, { 'retry-after': String(waitSeconds) });
   }
+}
+
+/** A web page can make a name of its own point at 127.0.0.1 and then read what stands open there; its name is in Host. */
+function foreignHost(): Reply {
+  return problem(
+    'host',
+    'Without a token this is read at a loopback address or at the host of http.listen alone; use one of them in the URL.',
+  );
 }
 
 /** Null where there is none; the scheme's letter case does not count (RFC 9110, section 11.1). */

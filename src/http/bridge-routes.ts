@@ -2,6 +2,7 @@
 import type { Access } from './access.ts';
 import { approvalRoutes } from './approval-routes.ts';
 import type { ApproverPorts } from './approver.ts';
+import { callerRoute } from './caller-route.ts';
 import { holdRoutes } from './hold-routes.ts';
 import { openApiRoute } from './openapi/route.ts';
 import { deadLetterRoutes } from './operators/dead-letter-routes.ts';
@@ -36,6 +37,7 @@ export function bridgeRoutes(ports: BridgePorts, access: Access): readonly Route
     ...sinkRoutes(ports, access),
     ...deadLetterRoutes(ports, access),
     reloadRoute(ports, access),
+    callerRoute(ports, access),
     openApiRoute(access),
   ];
 }

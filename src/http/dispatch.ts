@@ -50,7 +50,7 @@ export function createDispatch({ routes, isLast, certificateOf, logger }: Dispat
     const { headers } = request;
     const { address } = connection;
     const query = new URLSearchParams(/\?([^#]*)/.exec(url)?.[1]);
-    if (route.path.startsWith('/v1/') && TOKENS.some((name) => query.has(name))) return tokenInUrl();
+    if ((route.path.startsWith('/v1/') || route.path === '/') && TOKENS.some((name) => query.has(name))) return tokenInUrl();
     const body = async (limitBytes: number) => {
       if (!request.complete) connection.waits('answer');
       const bytes = await readBody(request, limitBytes);
@@ -99,9 +99,11 @@ function createFind(routes: readonly Route[]): Find {
     if (found === null) return null;
     // A store of its own stands with each route alone.
     if (found.store === null) return 'malformed';
+    const route = found.store as Route;
+    if (route.isOn?.() === false) return null;
     // An empty parameter names nothing.
     const params = found.params as Readonly<Record<string, string>>;
-    return Object.values(params).includes('') ? null : { route: found.store as Route, params };
+    return Object.values(params).includes('') ? null : { route, params };
   };
 }
 

@@ -57,6 +57,7 @@ export const httpSection = v.pipe(
       address('Serves healthz, readyz, drainz and metrics alone, in plain HTTP, on a second address. Default: none.'),
     ),
     drain: v.exactOptional(drainSection),
+    console: v.optional(v.pipe(v.boolean(), v.description('true: the console, a page for operators, is served at / on listen.')), false),
     allowInsecure: v.optional(v.pipe(v.boolean(), v.description('true: listen may lie beyond loopback without tls.')), false),
   }),
   v.transform(({ tls, health, drain, ...rest }) => ({ ...rest, tls: tls ?? null, health: health ?? null, drain: drain ?? null })),

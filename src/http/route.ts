@@ -55,6 +55,8 @@ export interface Route {
   /** `:NAME` takes one segment that is not empty. */
   readonly path: string;
   readonly handle: (request: RouteRequest) => Reply | Promise<Reply>;
+  /** False: as if there were no such route. Absent: it is always there. */
+  readonly isOn?: () => boolean;
 }
 
 export function json(status: number, value: object | readonly object[]): Reply {

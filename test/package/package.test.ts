@@ -14,6 +14,7 @@ test('the package holds the program, scenarios, page, templates, types and docum
     ...['dist/consumer.js', 'dist/types/consumer.d.ts', 'docs/receive/consumer.md'],
     ...names('src/simulator/scenarios', 'dist/scenarios'),
     ...names('src/page/parts', 'dist/parts'),
+    ...names('src/http/console', 'dist/console'),
     ...names('src/simulator/page', 'dist/page'),
     ...names('adapters/webhook/template/templates', 'dist/templates'),
     'docs/simulate/testing-with-the-simulator.md',
@@ -23,7 +24,7 @@ test('the package holds the program, scenarios, page, templates, types and docum
     [],
   );
   const known =
-    /^(package\.json|[A-Z]+(\.md)?|docs\/.+|dist\/[\w-]+\.js(\.map)?|dist\/THIRD-PARTY-NOTICES|dist\/sbom\.cdx\.json|dist\/types\/[\w/-]+\.d\.ts|dist\/scenarios\/[\w-]+\.yaml|dist\/templates\/[\w-]+\.liquid|dist\/(page|parts)\/[\w-]+\.(html|css|js|svg))$/;
+    /^(package\.json|[A-Z]+(\.md)?|docs\/.+|dist\/[\w-]+\.js(\.map)?|dist\/THIRD-PARTY-NOTICES|dist\/sbom\.cdx\.json|dist\/types\/[\w/-]+\.d\.ts|dist\/scenarios\/[\w-]+\.yaml|dist\/templates\/[\w-]+\.liquid|dist\/(console|page|parts)\/[\w-]+\.(html|css|js|svg))$/;
   assert.deepEqual(
     packedPaths.filter((path) => !known.test(path)),
     [],

@@ -1,4 +1,4 @@
-// GET /v1/events and /v1/openapi.json → their paths in the OpenAPI document, and who may read.
+// GET /v1/events, /v1/caller, /v1/openapi.json → their OpenAPI paths, and who may read.
 import { EXAMPLE_ID, jsonResponse, type Node } from './node.ts';
 import { type DocumentedProblem, problemResponses } from './problems.ts';
 
@@ -52,6 +52,18 @@ export const EVENT_PATHS: Node = {
           ...jsonResponse('What is known now.', 'Events', EVENTS),
           links: { approval: ofFirst('getApproval'), release: ofFirst('release') },
         },
+        ...problemResponses(...READING_PROBLEMS, 'internal'),
+      },
+    },
+  },
+  '/v1/caller': {
+    get: {
+      operationId: 'getCaller',
+      tags: ['events'],
+      summary: 'Who calls, and what they may: a token or certificate is judged even where reading needs none.',
+      security: READING,
+      responses: {
+        200: jsonResponse('The caller.', 'Caller', { name: 'orders', role: 'approver', admin: true }),
         ...problemResponses(...READING_PROBLEMS, 'internal'),
       },
     },

@@ -115,6 +115,11 @@ const ANSWERS: Node = {
     ...object({ path: text, message: id, allowed: text, suggestion: text }, ['allowed', 'suggestion']),
   },
   SinkStatus: object({ state: id, reason: textOrNull, since: time, until: time }, ['reason', 'until']),
+  Caller: object({
+    name: { type: ['string', 'null'] },
+    role: { enum: ['approver', 'reader', null] },
+    admin: { type: 'boolean' },
+  }),
   Events: object({
     state: { enum: ['watching', 'enabling', 'blind'] },
     documentIncarnation: { type: ['integer', 'null'] },

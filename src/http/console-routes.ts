@@ -1,0 +1,30 @@
+// http.console → GET / and the files of its page, which hold no data (behaviour 11.22).
+import { pageFiles } from '../page/page-files.ts';
+import type { Access } from './access.ts';
+import type { Route } from './route.ts';
+
+/** Beside this code in the source tree and in the bundle, whose chunks lie flat. */
+const FOLDER = new URL('./console/', import.meta.url);
+
+const NAMES = ['acts.js', 'bridge.js', 'configuration.js', 'console.css', 'console.js', 'dialogs.js', 'drill.js', 'events.js', 'icon.svg'];
+const FILES = pageFiles(FOLDER, [
+  'index.html',
+  ...NAMES,
+  'letters.js',
+  'lives.js',
+  'sign-in.js',
+  'sinks.js',
+  'story.js',
+  'stream.js',
+  'words.js',
+]);
+
+/** @param isOn asked at each request: a reload brings the page and takes it away */
+export function consoleRoutes(isOn: () => boolean, access: Pick<Access, 'refuseHost'>): readonly Route[] {
+  return [...FILES].map(([path, read]) => ({
+    method: 'GET',
+    path: path === '' ? '/' : `/console/${path}`,
+    isOn,
+    handle: async (request) => access.refuseHost(request) ?? (await read()),
+  }));
+}

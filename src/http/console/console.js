@@ -1,0 +1,181 @@
+// The bridge's routes and its stream → the page; it asks anew when something has happened.
+import { actOn, noticeChange } from './acts.js';
+import { ask, nowMs } from './bridge.js';
+import { drawConfiguration, listenToReload } from './configuration.js';
+import { listenToDialog } from './dialogs.js';
+import { drawDrills, listenToDrills, readDrills } from './drill.js';
+import { drawEvents, listenToEvents, tickEvents } from './events.js';
+import { drawLetters, listenToLetters } from './letters.js';
+import { pastLives, readLives, takeEvent } from './lives.js';
+import { $, setText } from './parts/dom.js';
+import { clockTime, span, tidings } from './parts/text.js';
+import { askWhoItIs, isLocked, listenToSignIn } from './sign-in.js';
+import { drawSinks, listenToSinks } from './sinks.js';
+import { retell } from './story.js';
+import { Stream } from './stream.js';
+import { nameOf } from './words.js';
+
+/** Holds, and the age of the last document, are in no CloudEvent. */
+const EVERY_MS = 3000;
+const SOON_MS = 100;
+const LONGEST_MS = 15_000;
+const TIDINGS_MS = 500;
+
+let view = null;
+let ready = null;
+let readAtMs = 0;
+let timer;
+let isReading = false;
+let isDue = false;
+/** What the stream brought since the last reading. */
+let happened = [];
+let untold = [];
+
+const stream = new Stream({
+  onFrame({ position, change, event }) {
+    takeEvent(position, event);
+    noticeChange(change, event);
+    happened.push(event);
+    if (untold.length === 0) setTimeout(tell, TIDINGS_MS);
+    untold.push([titleOf(event), change]);
+    readSoon();
+  },
+  onState({ isLive, isNew, why }) {
+    document.body.classList.toggle('away', !isLive);
+    setText(
+      $('live'),
+      isLive ? 'Live' : `Not live: ${why}. What shows is of ${readAtMs ? clockTime(readAtMs, nowMs()) : 'before'}; trying again.`,
+    );
+    if (isLive) void begin(isNew);
+  },
+});
+
+const titleOf = ({ data, drill }) => (data.resources ? nameOf({ ...data, drill }) : (data.eventId ?? 'The bridge'));
+
+/** After a connection: all that may have been missed is read anew. */
+async function begin(isNew) {
+  try {
+    if (isNew) await readLives(nowMs());
+  } catch (error) {
+    setText($('error'), error.message);
+  }
+  retell();
+  readSoon();
+}
+
+function tell() {
+  say(tidings(untold.map(([title, change]) => [title, change.replace('.', ' ')])));
+  untold = [];
+}
+
+function say(words) {
+  if (words) setText($('status'), words);
+}
+
+function readSoon(ms = SOON_MS) {
+  if (isReading) isDue = true;
+  else schedule(ms);
+}
+
+function schedule(ms) {
+  clearTimeout(timer);
+  if (!document.hidden && !isLocked()) timer = setTimeout(read, ms);
+}
+
+async function read() {
+  isReading = true;
+  isDue = false;
+  const fromMs = performance.now();
+  const told = happened;
+  happened = [];
+  try {
+    const [events, sinks, readiness] = await Promise.all(['v1/events', 'v1/sinks', 'readyz'].map((path) => ask('GET', path)));
+    const letters = sinks.some(({ deadLetters }) => deadLetters > 0)
+      ? await ask('GET', 'v1/dead-letters?limit=100')
+      : { items: [], next: null };
+    view = events;
+    ready = readiness;
+    readAtMs = nowMs();
+    drawEvents(view.events);
+    drawSinks(sinks);
+    drawLetters(letters);
+    drawConfiguration(ready.configuration);
+    tick();
+    retell(new Set(told.map(({ data }) => data.eventId?.toLowerCase())));
+    const ids = [...view.events, ...pastLives().map(({ data }) => data)].map(({ eventId }) => eventId);
+    await readDrills(ids.filter((eventId) => /^drill-/i.test(eventId)));
+    drawDrills();
+  } catch (error) {
+    if (error.status === 401) await signedInAnew();
+    else drawSight();
+  }
+  isReading = false;
+  // Where the bridge or this browser takes long, it is asked less often.
+  const tookMs = performance.now() - fromMs;
+  schedule(isDue ? Math.max(SOON_MS, tookMs) : Math.min(LONGEST_MS, Math.max(EVERY_MS, tookMs * 5)));
+}
+
+/** What time alone changes, each second. */
+function tick() {
+  if (!view || document.hidden) return;
+  tickEvents(view.events);
+  drawSight();
+}
+
+function drawSight() {
+  if (!view) return;
+  const { state, documentIncarnation, observedAt, events } = view;
+  const ageMs = Math.max(0, readAtMs - Date.parse(observedAt ?? ''));
+  const isStale = nowMs() - readAtMs > LONGEST_MS * 2;
+  setText($('sight-state'), isStale ? 'not known' : state);
+  $('sight-state').className = `state ${state === 'watching' && !isStale ? 'fine' : 'trouble'}`;
+  const facts = [
+    observedAt ? `last document ${span(ageMs + nowMs() - readAtMs)} ago` : 'no document yet',
+    documentIncarnation !== null && `incarnation ${documentIncarnation}`,
+    `${events.length} ${events.length === 1 ? 'event' : 'events'} listed`,
+    location.host,
+    ...(ready?.reasons ?? []),
+  ];
+  setText($('sight-facts'), facts.filter(Boolean).join(' · '));
+}
+
+async function signedInAnew() {
+  try {
+    await askWhoItIs();
+  } catch (error) {
+    setText($('error'), error.message);
+    setTimeout(signedInAnew, EVERY_MS);
+    return;
+  }
+  stream.forget();
+  if (isLocked()) return;
+  stream.start();
+  readSoon(0);
+}
+
+function onDone(words) {
+  setText($('error'), '');
+  say(words);
+  readSoon(0);
+}
+
+listenToDialog();
+listenToSignIn(signedInAnew);
+listenToEvents((act, event) => actOn(act, event, onDone));
+listenToSinks(onDone);
+listenToLetters(onDone);
+listenToDrills(onDone);
+listenToReload(onDone);
+$('span').addEventListener('change', tick);
+addEventListener('resize', tick);
+document.addEventListener('visibilitychange', () => {
+  clearTimeout(timer);
+  // A tab that nobody sees holds no connection; the stream goes on where it was.
+  if (document.hidden) stream.stop();
+  else if (!isLocked()) {
+    stream.start();
+    readSoon(0);
+  }
+});
+setInterval(tick, 1000);
+await signedInAnew();
