@@ -4,7 +4,7 @@ import { lifeOf, pastLives } from './lives.js';
 import { $, el, hidden, setText, sync } from './parts/dom.js';
 import { impact, SIGNS, timeAndDistance, titleOf } from './parts/text.js';
 import { drawTimeLine } from './parts/time-line.js';
-import { guard } from './sign-in.js';
+import { barFor, guard } from './sign-in.js';
 import { makeStory } from './story.js';
 import { agreement, course, holdWords, nameOf } from './words.js';
 
@@ -17,6 +17,8 @@ const ACTS = [
 const NO_START = 'SpotRebalanceRecommendation';
 
 const shown = new WeakMap();
+/** What each was drawn from last. */
+const contents = new WeakMap();
 
 /** @param onAct called with the name of an act and the event, as last drawn */
 export function listenToEvents(onAct) {
@@ -59,7 +61,6 @@ export function drawEvents(events) {
       setText(item.firstElementChild, `${SIGNS[outcome] ?? '–'} ${title}: ${outcome} ${timeAndDistance(endedAt, now)}`);
     },
   );
-  drawTime(listed, past, now);
 }
 
 /** What time alone changes. */
@@ -92,7 +93,9 @@ function barOf(event, life, now) {
   return {
     key: eventId.toLowerCase(),
     label: `${SIGNS[eventStatus] ?? ''} ${eventType}`,
-    name: `${nameOf(event)}, ${eventStatus}. ${course(event, now)}`,
+    get name() {
+      return `${nameOf(event)}, ${eventStatus}. ${course(event, now)}`;
+    },
     className: eventStatus.toLowerCase(),
     machines: resources,
     startMs: Date.parse(life?.scheduledAt ?? '') || now - 60_000,
@@ -106,7 +109,9 @@ function pastBar({ key, position, data, outcome, isDrill, scheduledAt, startedAt
   return {
     key: `${key}${position}`,
     label: `${SIGNS[outcome] ?? '–'} ${data.eventType}`,
-    name: `${nameOf({ ...data, drill: isDrill })}, ${outcome}, ${timeAndDistance(endedAt, now)}`,
+    get name() {
+      return `${nameOf({ ...data, drill: isDrill })}, ${outcome}, ${timeAndDistance(endedAt, now)}`;
+    },
     className: `${outcome} over`,
     machines: data.resources,
     startMs: Date.parse(scheduledAt),
@@ -133,6 +138,10 @@ function makeEvent({ eventId }) {
 
 function updateEvent(item, event) {
   shown.set(item, event);
+  // Of 1,000 events a refresh changes a few.
+  const content = JSON.stringify([event, barFor('approver')]);
+  if (contents.get(item) === content) return;
+  contents.set(item, content);
   const { eventId, eventType, eventStatus, resources, description, eventSource, durationInSeconds, approval } = event;
   const [heading, when, agreed, holds, about, buttons] = item.children;
   const [state, title] = heading.children;
