@@ -1,0 +1,34 @@
+// Run by hand with `node --test` → docs/operate/console.png: the console with a maintenance.
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
+import { closeBrowser } from '../../support/browser.ts';
+import { hook } from '../../support/running-bridge.ts';
+import { eventNamed, openConsole, shows, startConsole, TOKENS } from './console-bridge.ts';
+
+after(closeBrowser);
+
+test('a picture of the console', async (t) => {
+  const [good, broken] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
+  t.after(() => Promise.all([good[Symbol.asyncDispose](), broken[Symbol.asyncDispose]()]));
+  broken.default = { status: 503 };
+  const sinks = { orders: hook(good.url), tickets: hook(broken.url) };
+  const { azure, url } = await startConsole(t, { sinks }, { vms: ['web_0', 'web_1', 'web_2'] });
+  const page = await openConsole(t, url, TOKENS.orders, { viewport: { width: 1064, height: 800 } });
+  azure.schedule({ EventType: 'Redeploy', Resources: ['web_2'], notice: '20m' });
+  azure.start(azure.schedule({ EventType: 'Freeze', Resources: ['web_1'], DurationInSeconds: 300 }).EventId);
+  const { EventId } = azure.schedule({
+    EventType: 'Reboot',
+    Resources: ['web_0', 'web_1'],
+    Description: 'Host server is undergoing maintenance.',
+  });
+  await eventNamed(page, 'Reboot of').waitFor();
+  const headers = { authorization: `Bearer ${TOKENS.billing}`, 'content-type': 'application/json' };
+  await fetch(`${url}/v1/holds`, { method: 'POST', headers, body: JSON.stringify({ EventId, reason: 'month end until 14:00' }) });
+  await shows(page, 'Held by billing');
+  await shows(page, 'BRIDGE_WEBHOOK_UNAVAILABLE');
+  await eventNamed(page, 'Reboot of').getByText('Story').click();
+  await eventNamed(page, 'Reboot of').getByText('orders: delivered').waitFor();
+  await page.evaluate('document.activeElement.blur()');
+  await page.screenshot({ path: join(import.meta.dirname, '../../../docs/operate/console.png') });
+});
