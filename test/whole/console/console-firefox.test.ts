@@ -1,4 +1,4 @@
-// The console in a real Firefox, with REQUIRE_FIREFOX=1 → a maintenance followed and approved there.
+// The console in a real Firefox (REQUIRE_FIREFOX=1) → a maintenance followed and approved there.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openFirefox } from '../../support/firefox.ts';
