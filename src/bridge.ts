@@ -133,6 +133,7 @@ class RunningBridge implements Bridge {
       approvals: () => this.status.approvals,
       reload: (by) => this.#reloadFor(by),
       operations: this.#operations,
+      drills: () => this.#flow?.drills ?? null,
       streams: this.#streams,
       onUnauthorized: () => this.#metrics.unauthorized(),
       onConnectionDropped: (reason) => this.#metrics.connectionDropped(reason),

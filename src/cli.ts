@@ -44,6 +44,10 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
     summary: 'whether a running bridge is ready: exit code 0 or 1',
     load: async () => (await import('./verbs/bridge/health.ts')).health,
   },
+  drill: {
+    summary: 'makes up an event on a running bridge, and reports what each sink and approver did',
+    load: async () => (await import('./verbs/bridge/drill.ts')).drill,
+  },
   secret: { summary: 'a good secret or key pair for a webhook', load: async () => (await import('./verbs/secret.ts')).secret },
 };
 

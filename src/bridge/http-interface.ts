@@ -14,7 +14,7 @@ import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import { Callers } from './callers.ts';
 
-export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload' | 'operations'> {
+export interface HttpInterfaceParts extends HealthPorts, Pick<BridgePorts, 'events' | 'approvals' | 'reload' | 'operations' | 'drills'> {
   readonly config: Pick<Config, 'http' | 'approvals'>;
   /** A request to `/v1/*` had no valid proof. */
   readonly onUnauthorized: () => void;
@@ -77,7 +77,7 @@ async function metricsBytes(ports: Pick<HealthPorts, 'metrics'>) {
 }
 
 function mainRoutes(
-  { config, events, approvals, reload, operations, streams, onUnauthorized, deps, logger: parent }: HttpInterfaceParts,
+  { config, events, approvals, reload, operations, drills, streams, onUnauthorized, deps, logger: parent }: HttpInterfaceParts,
   callers: Callers,
   ports: HealthPorts,
   hasConsole: () => boolean,
@@ -90,7 +90,7 @@ function mainRoutes(
   const access = new Access({ authenticate, requireToken: !isLoopback(host), host, deps, onRefused: onUnauthorized, onFlood });
   const health = healthRoutes(ports, (request) => access.mayRead(request));
   const served: BridgePorts = {
-    ...{ events, approvals, reload, operations, streams, isAdmin: (approver) => callers.isAdmin(approver) },
+    ...{ events, approvals, reload, operations, drills, streams, isAdmin: (approver) => callers.isAdmin(approver) },
     get configured() {
       return callers.areConfigured;
     },

@@ -8,7 +8,6 @@ import type { Config } from '../config/config.ts';
 import { compileRoutes, type Routes } from '../delivery/routing.ts';
 import { Drills } from '../drills/drills.ts';
 import type { MessageResult } from '../model/approvals.ts';
-import { isDrill } from '../model/drills.ts';
 import type { Instant, PollResult } from '../model/events.ts';
 import { Committer, type CommitterParts } from '../outbox/committer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -73,7 +72,7 @@ export class RunningFlow implements AsyncDisposable {
         isBlind: () => store.blindness !== null,
         read: (signal) => metadata.read(signal),
         room: (reads) => metadata.rate.room(reads),
-        post: (eventIds, signal) => metadata.post(expectReal(eventIds), signal),
+        post: (eventIds, signal) => metadata.post(eventIds, signal),
         wasSent: (sink, occurrence) => outbox.sinks.wasSent(sink, occurrence),
         drillApproved: (key) => this.drills.approved(key),
         ownName: () => identity.observer.name,
@@ -179,10 +178,4 @@ export function approvalStore(store: Committer, publishing: Publishing): Approva
 /** A time read from the store is an earlier process's, whose documents do not count for posting. */
 function readHere(at: Instant | null): Instant | null {
   return at?.elapsedMs === null ? null : at;
-}
-
-/** The metadata service is told of no drill; approvals never ask for that. */
-function expectReal(eventIds: readonly string[]): readonly string[] {
-  if (eventIds.some(isDrill)) throw new RangeError('a StartRequest would have named a drill');
-  return eventIds;
 }

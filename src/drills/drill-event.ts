@@ -18,7 +18,7 @@ export function drillEvent(id: string, request: DrillRequest, resources: readonl
     eventStatus: 'Scheduled',
     eventType: request.eventType,
     resourceType: 'VirtualMachine',
-    resources,
+    resources: [...new Set(resources)],
     notBefore: toRfc3339Seconds(Math.ceil((nowMs + request.notice) / SECOND_MS) * SECOND_MS),
     description: 'A drill: nothing happens to the machine.',
     eventSource: 'Platform',

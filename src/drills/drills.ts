@@ -2,11 +2,11 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import { type Drill, drillEventId, isDrill } from '../model/drills.ts';
-import type { EventChange, KnownEvent, KnownState } from '../model/events.ts';
+import type { EventChange, Instant, KnownEvent, KnownState } from '../model/events.ts';
 import type { Committer } from '../outbox/committer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
-import { type CancelTimer, type Deps, now } from '../time/clock.ts';
+import { ageMs, type CancelTimer, type Deps, now } from '../time/clock.ts';
 import { drillChange, drillEvent, knownDrill, startedEvent } from './drill-event.ts';
 import type { DrillRequest } from './options.ts';
 import { type DrillReport, drillReport } from './report.ts';
@@ -19,7 +19,7 @@ const MOST_CHANGES = 1000;
 
 export interface DrillsParts {
   readonly store: Pick<Committer, 'state' | 'step'>;
-  readonly outbox: Pick<Outbox, 'drills' | 'journal' | 'journalPages' | 'approvals'>;
+  readonly outbox: Pick<Outbox, 'drills' | 'journal' | 'journalPages' | 'approvals' | 'operatorActs'>;
   /** Inside the transaction: the CloudEvents of the changes and what they do to approvals; returns what is to be done once it is on disk. */
   readonly publish: (changes: readonly EventChange[], transaction: Transaction) => () => void;
   /** Of an event that is Scheduled: whose yes it lacks, and whether its StartRequest would have been accepted. */
@@ -39,6 +39,10 @@ export class Drills implements Disposable {
   readonly #parts: DrillsParts;
   /** Those that have not ended, by key. */
   readonly #open = new Map<string, Drill>();
+  /** Of an earlier process, by key: what fell due meanwhile counts from when it did. */
+  readonly #resumed = new Set<string>();
+  /** When those that this process started did so, on the clock that never jumps. */
+  readonly #startedAt = new Map<string, Instant>();
   #cancelTimer: CancelTimer = () => {};
   #isClosed = false;
 
@@ -48,7 +52,10 @@ export class Drills implements Disposable {
 
   /** Takes up those that had not ended when the last process did; what fell due meanwhile happens now. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
-    for (const drill of this.#parts.outbox.drills.open()) this.#open.set(drillEventId(drill.id), drill);
+    for (const drill of this.#parts.outbox.drills.open()) {
+      this.#open.set(drillEventId(drill.id), drill);
+      this.#resumed.add(drillEventId(drill.id));
+    }
     this.#goOn();
   }
 
@@ -65,7 +72,9 @@ export class Drills implements Disposable {
     const fresh = { startedMs: null, endedMs: null, outcome: null, missing: [] };
     const drill: Drill = { id, occurrence: state.nextOccurrence, event, operator, madeMs: at.wallMs, ...fresh };
     const known = knownDrill(drill, event, state.epoch?.number ?? 0);
-    this.#step(drill, { ...withEvent(state, known), nextOccurrence: drill.occurrence + 1 }, this.#change('scheduled', known));
+    this.#step(drill, { ...withEvent(state, known), nextOccurrence: drill.occurrence + 1 }, this.#change('scheduled', known), () =>
+      this.#note(operator, 'drill', drill, request),
+    );
     logger.info({ eventId: event.eventId, operator }, 'a drill begins: nothing of it is told to the metadata service');
     this.#goOn();
     return drill;
@@ -75,7 +84,7 @@ export class Drills implements Disposable {
   cancel(operator: string, id: string): Drill | null {
     const drill = this.#open.get(drillEventId(id));
     if (drill === undefined) return this.#parts.outbox.drills.find(id);
-    this.#end(drill, 'canceled');
+    this.#end(drill, 'canceled', () => this.#note(operator, 'cancel-drill', drill));
     this.#parts.logger.info({ eventId: drill.event.eventId, operator }, 'a drill was cancelled');
     this.#goOn();
     return drill;
@@ -103,81 +112,118 @@ export class Drills implements Disposable {
     this.#cancelTimer();
   }
 
-  /** Does all that is due, and sets the timer for what comes next. Never throws. */
+  /** Does all that is due, the earliest first, and sets the timer for what comes next. Never throws. */
   #goOn(): void {
     this.#cancelTimer();
     if (this.#isClosed) return;
-    try {
-      for (const drill of [...this.#open.values()]) this.#advance(drill);
-    } catch (error) {
-      this.#parts.logger.error({ reason: messageOf(error) }, 'a step of a drill could not be stored: tried again in a second');
-      this.#cancelTimer = this.#parts.deps.after(RETRY_MS, () => this.#goOn());
-      return;
+    const failed = new Set<string>();
+    for (let drill = this.#due(failed); drill !== undefined; drill = this.#due(failed)) {
+      try {
+        this.#advance(drill);
+      } catch (error) {
+        failed.add(drill.id);
+        const { eventId } = drill.event;
+        this.#parts.logger.error({ eventId, reason: messageOf(error) }, 'a step of a drill could not be stored: tried again in a second');
+      }
     }
-    const dueMs = Math.min(...[...this.#open.values()].map((drill) => this.#dueMs(drill)));
-    // Wall clocks jump: it looks again now and then.
-    if (this.#open.size > 0)
-      this.#cancelTimer = this.#parts.deps.after(Math.min(Math.max(dueMs - this.#parts.deps.wallMs(), 1), RETRY_MS), () => this.#goOn());
+    if (this.#open.size === 0) return;
+    // Wall clocks jump, and what is tried again waits as long: it looks at least so often.
+    const nextMs = failed.size > 0 ? RETRY_MS : Math.min(...[...this.#open.values()].map((drill) => this.#remainingMs(drill)));
+    this.#cancelTimer = this.#parts.deps.after(Math.min(Math.max(nextMs, 1), RETRY_MS), () => this.#goOn());
+  }
+
+  /** Of those that are due and have not failed just now, the one that has been due for longest. */
+  #due(failed: ReadonlySet<string>): Drill | undefined {
+    const waiting = [...this.#open.values()].filter(({ id }) => !failed.has(id));
+    const due = waiting.map((drill) => ({ drill, remainingMs: this.#remainingMs(drill) })).filter(({ remainingMs }) => remainingMs <= 0);
+    return due.sort((one, other) => one.remainingMs - other.remainingMs)[0]?.drill;
   }
 
   #advance(drill: Drill): void {
-    const { deps, approval } = this.#parts;
-    const isDue = deps.wallMs() >= this.#dueMs(drill);
-    if (drill.startedMs !== null) {
-      if (isDue) this.#end(drill, 'completed');
-      return;
-    }
-    const { isSubmitted, missing } = approval(drillEventId(drill.id), drill.occurrence);
-    if (!isDue && !isSubmitted) return;
-    const known = this.#known(drill);
-    if (known === undefined) return;
-    const started = { ...known, event: startedEvent(known.event) };
-    this.#step(
-      { ...drill, startedMs: deps.wallMs(), missing },
-      withEvent(this.#parts.store.state, started),
-      this.#change('started', started),
-    );
-    if (drill.event.durationInSeconds === 0) this.#advance(this.#open.get(known.key) as Drill);
+    if (drill.startedMs !== null) this.#end(drill, 'completed');
+    else this.#begin(drill);
   }
 
-  #end(drill: Drill, outcome: Outcome): void {
+  #begin(drill: Drill): void {
     const { deps, approval, store } = this.#parts;
     const known = this.#known(drill);
-    if (known === undefined) return;
+    const started = { ...known, event: startedEvent(known.event) };
+    const { missing } = approval(known.key, known.occurrence);
+    const at = now(deps);
+    const startedMs = this.#resumed.has(known.key) ? Math.min(at.wallMs, notBeforeMs(drill)) : at.wallMs;
+    this.#step({ ...drill, startedMs, missing }, withEvent(store.state, started), this.#change('started', started));
+    if (startedMs === at.wallMs) this.#startedAt.set(known.key, at);
+  }
+
+  #end(drill: Drill, outcome: Outcome, note?: () => void): void {
+    const { deps, approval, store } = this.#parts;
+    const known = this.#known(drill);
     const missing = drill.startedMs === null ? approval(known.key, known.occurrence).missing : drill.missing;
     const events = new Map(store.state.events);
     events.delete(known.key);
-    this.#step({ ...drill, endedMs: deps.wallMs(), outcome, missing }, { ...store.state, events }, this.#change('ended', known, outcome));
+    this.#step(
+      { ...drill, endedMs: deps.wallMs(), outcome, missing },
+      { ...store.state, events },
+      this.#change('ended', known, outcome),
+      note,
+    );
   }
 
   /** One transaction: the drill, the known events, the CloudEvent, its deliveries, and what it does to approvals. */
-  #step(drill: Drill, state: KnownState, change: EventChange): void {
+  #step(drill: Drill, state: KnownState, change: EventChange, note: () => void = () => {}): void {
     const { store, publish } = this.#parts;
     store.step(
       { state },
       (transaction) => {
         transaction.saveDrill(drill);
+        note();
         return publish([change], transaction);
       },
       change.at.wallMs,
     );
     if (drill.endedMs === null) this.#open.set(change.key, drill);
-    else this.#open.delete(change.key);
+    else for (const kept of [this.#open, this.#resumed, this.#startedAt]) kept.delete(change.key);
   }
 
-  #known({ id }: Drill): KnownEvent | undefined {
-    return this.#parts.store.state.events.get(drillEventId(id));
+  /** In the transaction that does it. */
+  #note(operator: string, act: 'drill' | 'cancel-drill', { id, event: { resources } }: Drill, request?: DrillRequest): void {
+    const { outbox, deps } = this.#parts;
+    outbox.operatorActs.add({
+      atMs: deps.wallMs(),
+      operator,
+      act,
+      subject: id,
+      detail: request === undefined ? {} : { ...request, resources },
+    });
   }
 
-  /** Wall time of its next step, where nobody approves it before. */
-  #dueMs({ event, startedMs }: Drill): number {
-    return startedMs === null ? Date.parse(event.notBefore ?? '') : startedMs + event.durationInSeconds * 1000;
+  /** In the store since the same transaction as the drill. */
+  #known({ id }: Drill): KnownEvent {
+    const known = this.#parts.store.state.events.get(drillEventId(id));
+    if (known === undefined) throw new RangeError(`the drill ${id} has no event in the store`);
+    return known;
+  }
+
+  /** Until its next step; 0 and below: it is due, since so long. A NotBefore is wall time, a duration is what passes. */
+  #remainingMs(drill: Drill): number {
+    const { deps, approval } = this.#parts;
+    const [key, at] = [drillEventId(drill.id), now(deps)];
+    if (drill.startedMs !== null) {
+      const since = this.#startedAt.get(key) ?? { wallMs: drill.startedMs, elapsedMs: null };
+      return drill.event.durationInSeconds * 1000 - ageMs(since, at);
+    }
+    const untilMs = notBeforeMs(drill) - at.wallMs;
+    return approval(key, drill.occurrence).isSubmitted ? Math.min(untilMs, 0) : untilMs;
   }
 
   #change(phase: 'scheduled' | 'started' | 'ended', known: KnownEvent, outcome: Drill['outcome'] = null): EventChange {
     const { deps, outbox } = this.#parts;
     return drillChange(phase, known, { at: now(deps), isUsed: (id) => outbox.journal.isUsed(id), outcome });
   }
+}
+
+function notBeforeMs({ event }: Drill): number {
+  return Date.parse(event.notBefore ?? '');
 }
 
 function withEvent(state: KnownState, known: KnownEvent): KnownState {

@@ -2,7 +2,7 @@
 import { toRfc3339 } from '../formats/dates.ts';
 import type { ApprovalVote } from '../model/approvals.ts';
 import { type Drill, type DrillState, drillState } from '../model/drills.ts';
-import type { JournalItem } from '../model/operators.ts';
+import type { JournalDelivery, JournalItem } from '../model/operators.ts';
 
 /** Times are RFC 3339. */
 export interface DrillReport {
@@ -38,15 +38,18 @@ export function drillReport({ drill, journal, votes, missingNow }: ReportParts):
     changes: journal.map((item) => ({
       change: changeOf(item.bytes),
       at: toRfc3339(item.atMs),
-      sinks: item.deliveries.map(({ sink, state: delivery, attempts, atMs }) => ({
-        name: sink,
-        acceptedAt: delivery === 'delivered' ? toRfc3339(atMs) : null,
-        attempts,
-      })),
+      sinks: [...Map.groupBy(item.deliveries, ({ sink }) => sink)].map(([name, deliveries]) => sinkIn(name, deliveries)),
     })),
     approvers: votes.map(({ approver, at }) => ({ name: approver, at: toRfc3339(at.wallMs) })),
     missing: state === 'scheduled' ? missingNow : drill.missing,
   };
+}
+
+/** A sink that got it again, by a retry or a replay, has several deliveries: the first that was accepted counts. */
+function sinkIn(name: string, deliveries: readonly JournalDelivery[]): DrillReport['changes'][number]['sinks'][number] {
+  const acceptedMs = deliveries.filter(({ state }) => state === 'delivered').map(({ atMs }) => atMs);
+  const attempts = deliveries.reduce((sum, delivery) => sum + delivery.attempts, 0);
+  return { name, acceptedAt: acceptedMs.length === 0 ? null : toRfc3339(Math.min(...acceptedMs)), attempts };
 }
 
 /** The type without prefix and version. */

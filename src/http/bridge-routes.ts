@@ -6,6 +6,7 @@ import { callerRoute } from './caller-route.ts';
 import { holdRoutes } from './hold-routes.ts';
 import { openApiRoute } from './openapi/route.ts';
 import { deadLetterRoutes } from './operators/dead-letter-routes.ts';
+import { type DrillPorts, drillRoutes } from './operators/drill-routes.ts';
 import { journalRoute } from './operators/journal-route.ts';
 import type { OperatorPorts } from './operators/ports.ts';
 import { sinkRoutes } from './operators/sink-routes.ts';
@@ -23,7 +24,7 @@ export interface EventsView {
   readonly events: readonly object[];
 }
 
-export interface BridgePorts extends ApproverPorts, ReloadPorts, OperatorPorts, StreamPorts {
+export interface BridgePorts extends ApproverPorts, ReloadPorts, OperatorPorts, DrillPorts, StreamPorts {
   events(): EventsView;
 }
 
@@ -36,6 +37,7 @@ export function bridgeRoutes(ports: BridgePorts, access: Access): readonly Route
     journalRoute(ports, access),
     ...sinkRoutes(ports, access),
     ...deadLetterRoutes(ports, access),
+    ...drillRoutes(ports, access),
     reloadRoute(ports, access),
     callerRoute(ports, access),
     openApiRoute(access),

@@ -23,7 +23,7 @@ const SENTENCES: Readonly<Record<ChangeName, Sentence>> = {
   ended: (data) => `The ${thingOf(data)} is over${inBrackets(data['outcome'])}`,
   'approval.recorded': (data, attributes) => `The ${approvedThing(data, attributes)} was approved${byWhom(data)}`,
   'approval.submitted': (data, attributes) =>
-    `The metadata service has accepted the approval of the ${approvedThing(data, attributes)}${byWhom(data)}`,
+    `${isDrill(data) ? 'The bridge itself' : 'The metadata service'} has accepted the approval of the ${approvedThing(data, attributes)}${byWhom(data)}`,
   'approval.failed': (data, attributes) =>
     `The approval of the ${approvedThing(data, attributes)}${byWhom(data)} has failed${inBrackets(data['reason'])}`,
   'source.blind': (data) =>
@@ -41,7 +41,11 @@ export function messageOf(attributes: Attributes, data: JsonObject): string {
   const type = String(attributes['type']);
   const change = changeOf(type);
   const sentence = change === null ? `A CloudEvent of the type ${type}${tail(data['description'])}` : SENTENCES[change](data, attributes);
-  return asBlanks(sentence);
+  return asBlanks(isDrill(data) ? `Drill, nothing happens to a machine: ${sentence}` : sentence);
+}
+
+function isDrill(data: JsonObject): boolean {
+  return data['drill'] === true;
 }
 
 function sourceOf(data: JsonObject): string {

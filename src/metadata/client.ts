@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import type { PostResult } from '../model/approvals.ts';
+import { isDrill } from '../model/drills.ts';
 import type { Instant, PollResult, ScheduledEventsDocument } from '../model/events.ts';
 import { ageMs, type Deps, now } from '../time/clock.ts';
 import { parseDocument } from './document.ts';
@@ -85,6 +86,8 @@ export class MetadataClient {
 
   /** Starts events: one POST for all of them. Rejects only when `signal` aborts. */
   async post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult> {
+    // The last door: whoever asks, no drill goes through it.
+    if (eventIds.some(isDrill)) throw new BridgeError('BRIDGE_USAGE', 'a drill is known to its bridge alone: approve it with --bridge');
     const startedMs = this.#deps.elapsedMs();
     const body = JSON.stringify({ StartRequests: eventIds.map((EventId) => ({ EventId })) });
     try {

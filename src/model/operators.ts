@@ -6,8 +6,8 @@ export interface OperatorAct {
   readonly atMs: number;
   /** The approver's name. */
   readonly operator: string;
-  readonly act: 'pause' | 'resume' | 'retry' | 'discard' | 'reload';
-  /** The sink, where it is about one. */
+  readonly act: 'pause' | 'resume' | 'retry' | 'discard' | 'reload' | 'drill' | 'cancel-drill';
+  /** The sink or the drill, where it is about one. */
   readonly subject: string | null;
   readonly detail: object;
 }

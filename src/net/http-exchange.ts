@@ -10,7 +10,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const MOST_INTERIM = 32;
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'OPTIONS';
+  readonly method: 'DELETE' | 'GET' | 'POST' | 'PUT' | 'PATCH' | 'OPTIONS';
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string | number>>;
   /** Null for none. */

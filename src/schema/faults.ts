@@ -7,7 +7,7 @@ import { visibleLine } from '../formats/visible-text.ts';
 export type Path = readonly (string | number)[];
 
 /** What faults call that which they are in: `configuration`, `scenario`, `event`. */
-export type FileKind = string;
+export type FileKind = string | 'body';
 
 /** One thing to mend. Its texts hold no value of the file, which might be a secret in the wrong place. */
 export interface Fault {

@@ -38,6 +38,7 @@ With --bridge it goes through a bridge's approval endpoint, as the approver whos
   async run(context) {
     const ids = context.positionals;
     if (ids.length === 0) throw new BridgeError('BRIDGE_USAGE', 'approve takes at least one EventId; `events` prints them');
+    if (text(context, 'bridge') === undefined) expectReal(ids);
     const send = sender(context);
     const isMeant = context.values['interactive'] ? asker(context) : () => true;
     let refused = false;
@@ -51,6 +52,16 @@ With --bridge it goes through a bridge's approval endpoint, as the approver whos
     return refused ? EXIT.failed : EXIT.fine;
   },
 };
+
+/** The metadata service knows no drill, and is told of none. */
+function expectReal(ids: readonly string[]): void {
+  const drill = ids.find((id) => /^\s*drill-/i.test(id));
+  if (drill === undefined) return;
+  throw new BridgeError(
+    'BRIDGE_USAGE',
+    `${visibleLine(drill)} is a drill, which its bridge alone knows: approve it with --bridge; nothing was sent`,
+  );
+}
 
 function sender(context: VerbContext): (eventId: string) => Promise<Answer> {
   const bridge = text(context, 'bridge');

@@ -69,6 +69,7 @@ async function open(t: TestContext, config: Parameters<typeof openHttpInterface>
     approvals: () => approvals,
     reload: async () => ({ kind: 'no-file' }),
     ...servedByNobody(),
+    drills: () => null,
     readiness: () => ({ ready: true, reasons: [], details: {} }),
     drain: () => null,
     metrics: async () => ({ contentType: 'text/plain', body: '' }),

@@ -6,14 +6,17 @@ import { pino } from 'pino';
 import type { ApprovalAnswer, HoldAnswer, Refusal, ReleaseAnswer } from '../../src/approvals/requests/answer.ts';
 import type { EventRecord } from '../../src/approvals/views/event-record.ts';
 import type { Authentication, Caller, Credentials } from '../../src/auth/caller.ts';
+import { drillReport } from '../../src/drills/report.ts';
 import { Access } from '../../src/http/access.ts';
 import type { ServedApprovals } from '../../src/http/approver.ts';
 import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { type DrainState, healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
+import type { ServedDrills } from '../../src/http/operators/drill-routes.ts';
 import type { Operations } from '../../src/http/operators/ports.ts';
 import type { ReloadOutcome } from '../../src/http/reload-route.ts';
 import { createHttpServer, type HttpServerParts } from '../../src/http/server/server.ts';
 import { Streams } from '../../src/http/stream/streams.ts';
+import type { Drill } from '../../src/model/drills.ts';
 import type { JournalledEntry } from '../../src/model/events.ts';
 import type { SinkView } from '../../src/model/operators.ts';
 import { systemDeps } from '../../src/time/system.ts';
@@ -58,6 +61,17 @@ export const SINK: SinkView = {
   ...{ lastAcceptedAt: null, lastError: null, deadLetters: 0 },
 };
 
+/** A drill that has ended. */
+export const DRILL: Drill = {
+  ...{ id: '00000000-0000-4000-8000-000000000001', occurrence: 1, operator: 'orders', madeMs: 0, startedMs: 1, endedMs: 2 },
+  ...{ outcome: 'completed', missing: ['billing'] },
+  event: {
+    ...{ eventId: 'drill-00000000-0000-4000-8000-000000000001', eventStatus: 'Scheduled', eventType: 'Reboot' },
+    ...{ resourceType: 'VirtualMachine', resources: ['vm-1'], notBefore: '2026-01-01T00:02:00Z', description: '' },
+    ...{ eventSource: 'Platform', durationInSeconds: 30 },
+  },
+};
+
 /** What `/readyz` tells besides, where nothing is wrong. */
 export const DETAILS = { configuration: { since: '2026-01-01T00:00:00Z', refused: null }, sinks: {} };
 
@@ -96,6 +110,12 @@ export class HttpFixture {
     decide: (act, sink, ids, by) => this.#tell([act, sink, ...ids, by], sink === SINK.name ? ids.length : null),
     journal: () => ({ items: [], next: null }),
   };
+  /** By default one that has ended, by the id of `DRILL`. */
+  drills: ServedDrills = {
+    begin: (by, { eventType, notice }) => this.#tell(['drill', eventType, notice, by], DRILL),
+    cancel: (by, id) => this.#tell(['cancel', id, by], id === DRILL.id ? DRILL : null),
+    report: (id) => (id === DRILL.id ? drillReport({ drill: DRILL, journal: [], votes: [], missingNow: [] }) : null),
+  };
   /** The approver who may administer. */
   admin = 'orders';
   configured = true;
@@ -132,6 +152,7 @@ export class HttpFixture {
         isAdmin: (approver) => approver === this.admin,
         reload: (by) => this.reload(by),
         operations: this.#operations(),
+        drills: () => (this.isIdentified ? this.drills : null),
         streams: this.streams,
         get configured() {
           return configured();

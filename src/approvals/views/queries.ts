@@ -1,5 +1,6 @@
 // Approvals → an event's record, its summary in GET /v1/events, and the open ones for metrics.
 import type { ApprovalState, EventApproval, RecordRange } from '../../model/approvals.ts';
+import { isDrill } from '../../model/drills.ts';
 import { ageMs, type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 import type { Ledger } from '../record/ledger.ts';
@@ -67,7 +68,7 @@ export class Queries {
       approval,
       matter: known?.occurrence === occurrence ? ledger.matterOf(known) : null,
       record: store.approvals.record(occurrence, range),
-      rank: group.submit === 'leader' && event ? rankOf(event, ports.ownName(), group.members) : null,
+      rank: group.submit === 'leader' && event && !isDrill(key) ? rankOf(event, ports.ownName(), group.members) : null,
       turnMs: approval && this.#parts.turnMs(approval),
       at: now(deps),
     });
@@ -91,13 +92,14 @@ export class Queries {
 
   overview(): Overview {
     const at = now(this.#parts.deps);
-    const open = this.#parts.ledger.open();
+    // No drill makes an alert.
+    const open = this.#parts.ledger.open().filter(({ key }) => !isDrill(key));
     const ages = open.filter(({ state }) => state === 'submitted').map((approval) => ageMs(approval.at, at) / 1000);
     return { states: open.map(({ state }) => state), notStartedSeconds: Math.max(0, ...ages), awaited: this.#awaited() };
   }
 
   #awaited(): AwaitedEvent[] {
-    const scheduled = [...this.#parts.ports.events()].filter(([, { event }]) => event.eventStatus === 'Scheduled');
+    const scheduled = [...this.#parts.ports.events()].filter(([key, { event }]) => event.eventStatus === 'Scheduled' && !isDrill(key));
     return scheduled.flatMap(([key, { event }]) => {
       const state = awaitedState(this.summary(key));
       return state === null || event.notBefore === null ? [] : [{ state, notBefore: event.notBefore }];

@@ -1,6 +1,7 @@
 // All paths and shapes of the main listener → the OpenAPI 3.1 document.
 import packageJson from '../../../package.json' with { type: 'json' };
 import { APPROVAL_PATHS } from './approval-paths.ts';
+import { DRILL_PATHS } from './drill-paths.ts';
 import { EVENT_PATHS } from './event-paths.ts';
 import { HEALTH_PATHS } from './health-paths.ts';
 import { HOLD_PATHS } from './hold-paths.ts';
@@ -33,7 +34,7 @@ export const OPENAPI_DOCUMENT = {
     { name: 'approvals', description: 'Who approves, who holds, and what became of it.' },
     { name: 'operation', description: 'For those who run the bridge.' },
   ],
-  paths: { ...HEALTH_PATHS, ...EVENT_PATHS, ...APPROVAL_PATHS, ...HOLD_PATHS, ...OPERATOR_PATHS, ...RELOAD_PATHS },
+  paths: { ...HEALTH_PATHS, ...EVENT_PATHS, ...APPROVAL_PATHS, ...HOLD_PATHS, ...OPERATOR_PATHS, ...DRILL_PATHS, ...RELOAD_PATHS },
   components: {
     schemas: SCHEMAS,
     securitySchemes: SECURITY_SCHEMES,

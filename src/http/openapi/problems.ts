@@ -11,7 +11,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'This caller may not.',
   404: 'There is no such thing.',
   405: 'The route has other methods.',
-  409: 'It is too late, or the event is not what the caller was told; of a reload: it needs a restart, or a file.',
+  409: 'It is too late, or the event is not what the caller was told; of a reload: it needs a restart, or a file; of a drill: a real event is listed, or it names no machine.',
   410: 'The event has ended; of a stream: what follows the position was pruned.',
   413: 'The body has more than 64 KiB.',
   415: 'The body is no JSON, or compressed.',

@@ -8,6 +8,7 @@ import { EXAMPLE_ID, type Node } from './node.ts';
 const text: Node = { type: 'string' };
 const id: Node = { type: 'string', minLength: 1 };
 const eventId: Node = { ...id, maxLength: 256 };
+const DRILL: Node = { const: true, description: 'Of a drill alone.' };
 const names: Node = { type: 'array', items: id };
 const time: Node = { type: 'string', format: 'date-time' };
 const timeOrNull: Node = { type: ['string', 'null'], format: 'date-time' };
@@ -126,20 +127,24 @@ const ANSWERS: Node = {
     observedAt: timeOrNull,
     events: list('Event'),
   }),
-  Event: object({
-    eventId: id,
-    eventType: text,
-    eventStatus: { enum: ['Scheduled', 'Started'] },
-    previousStatus: { type: 'null' },
-    resourceType: text,
-    resources: { type: 'array', items: text, uniqueItems: true },
-    notBefore: timeOrNull,
-    description: text,
-    eventSource: text,
-    durationInSeconds: { type: 'integer', minimum: -1 },
-    observer,
-    approval: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/Approval' }] },
-  }),
+  Event: object(
+    {
+      eventId: id,
+      eventType: text,
+      eventStatus: { enum: ['Scheduled', 'Started'] },
+      previousStatus: { type: 'null' },
+      resourceType: text,
+      resources: { type: 'array', items: text, uniqueItems: true },
+      notBefore: timeOrNull,
+      description: text,
+      eventSource: text,
+      durationInSeconds: { type: 'integer', minimum: -1 },
+      observer,
+      approval: { anyOf: [{ type: 'null' }, { $ref: '#/components/schemas/Approval' }] },
+      drill: DRILL,
+    },
+    ['drill'],
+  ),
   Approval: object(SUMMARY),
   Results: object({ results: list('Result') }),
   Result: object(
@@ -165,25 +170,29 @@ const ANSWERS: Node = {
     },
     ['replaced'],
   ),
-  Life: object({
-    eventId: id,
-    ...SUMMARY,
-    state: { enum: ['none', ...APPROVAL_STATES], description: '`none`: nobody approved or held, and no rule says for whom to wait.' },
-    at: timeOrNull,
-    decidedBy: { enum: ['quorum', 'policy', 'deadline', null] },
-    deadline: { anyOf: [{ type: 'null' }, object({ at: time, then: { enum: ['approve', 'leave'] } })] },
-    rank: {
-      type: ['integer', 'null'],
-      minimum: 0,
-      description: "The place of this machine in its group; null without a group's leader.",
+  Life: object(
+    {
+      eventId: id,
+      ...SUMMARY,
+      state: { enum: ['none', ...APPROVAL_STATES], description: '`none`: nobody approved or held, and no rule says for whom to wait.' },
+      at: timeOrNull,
+      decidedBy: { enum: ['quorum', 'policy', 'deadline', null] },
+      deadline: { anyOf: [{ type: 'null' }, object({ at: time, then: { enum: ['approve', 'leave'] } })] },
+      rank: {
+        type: ['integer', 'null'],
+        minimum: 0,
+        description: "The place of this machine in its group; null without a group's leader.",
+      },
+      submitsAt: timeOrNull,
+      submittedAt: timeOrNull,
+      notStartedForSeconds: { type: ['number', 'null'], minimum: 0, description: 'Since it was submitted, while it is not Started.' },
+      steps: list('Step'),
+      next: { type: ['integer', 'null'], minimum: 1, description: 'The `after` of the next part of the record; null at its end.' },
+      unwritten: { ...list('UnwrittenSteps'), description: 'What was counted alone, since its approver has so many lines already.' },
+      drill: DRILL,
     },
-    submitsAt: timeOrNull,
-    submittedAt: timeOrNull,
-    notStartedForSeconds: { type: ['number', 'null'], minimum: 0, description: 'Since it was submitted, while it is not Started.' },
-    steps: list('Step'),
-    next: { type: ['integer', 'null'], minimum: 1, description: 'The `after` of the next part of the record; null at its end.' },
-    unwritten: { ...list('UnwrittenSteps'), description: 'What was counted alone, since its approver has so many lines already.' },
-  }),
+    ['drill'],
+  ),
   Step: object(
     {
       at: time,
@@ -230,6 +239,33 @@ const ANSWERS: Node = {
     ...{ status, attempts: count, at: time },
   }),
   Count: object({ count }),
+  DrillRequest: {
+    ...object(
+      {
+        eventType: { ...id, maxLength: 128, default: 'Reboot' },
+        resources: { type: 'array', minItems: 1, maxItems: 100, items: { ...id, maxLength: 128 }, description: 'By default this VM.' },
+        notice: { ...text, description: 'From its announcement to NotBefore, as `2m`, up to a day.', default: '2m' },
+        duration: { ...text, description: 'From its start to its end, as `30s`, up to a day.', default: '30s' },
+        force: { type: 'boolean', description: 'Also while a real event is listed.', default: false },
+      },
+      ['eventType', 'resources', 'notice', 'duration', 'force'],
+    ),
+  },
+  DrillBegun: object({ id, eventId: id }),
+  DrillReport: object({
+    ...{ id, eventId: id, state: { enum: ['scheduled', 'started', 'ended', 'canceled'] } },
+    changes: list('DrillChange'),
+    approvers: { type: 'array', items: object({ name: id, at: time }), description: 'Who said yes.' },
+    missing: { ...names, description: 'Whose yes it lacked when it started or was cancelled; before, whose it lacks.' },
+  }),
+  DrillChange: object({
+    ...{ change: id, at: time },
+    sinks: {
+      type: 'array',
+      items: object({ name: id, acceptedAt: timeOrNull, attempts: count }),
+      description: 'Those whose filter lets it through.',
+    },
+  }),
   Problem: {
     description: 'RFC 9457. Compare `type`; the words may change.',
     ...object(

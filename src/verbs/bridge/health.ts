@@ -6,7 +6,7 @@ import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline } from '../../time/clock.ts';
 import { loadHttp } from '../config.ts';
 import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl } from './bridge-client.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl, ownBridge, ownUrl } from './bridge-client.ts';
 
 const TIMEOUT_MS = 5000;
 
@@ -53,17 +53,7 @@ async function readyRequest(context: VerbContext): Promise<HttpRequest> {
   return { method: 'GET', url: bridgeUrl(context, bridge, '/readyz'), headers };
 }
 
-function ownRequest({ listen, health, tls }: Config['http']): HttpRequest {
-  const { host, port } = health ?? listen;
-  const isTls = health === null && tls !== null;
-  const url = `${isTls ? 'https' : 'http'}://${addressed(host)}:${port}/readyz`;
-  // The certificate names the machine as others see it; this is the machine itself, and it is told no secret.
-  return { method: 'GET', url, headers: {}, ...(isTls && { tls: { rejectUnauthorized: false } }) };
-}
-
-/** Whoever listens at every address listens at loopback too. */
-function addressed(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (!host.includes(':')) return host;
-  return `[${host === '::' ? '::1' : host}]`;
+function ownRequest(http: Config['http']): HttpRequest {
+  const { health: own } = http;
+  return own === null ? ownBridge(http, '/readyz') : { method: 'GET', url: ownUrl('http', own, '/readyz'), headers: {} };
 }

@@ -1,0 +1,156 @@
+// `drill`: a made-up event on a running bridge → its report, and whether what was expected came.
+import type { DrillReport } from '../../drills/report.ts';
+import { BridgeError, messageOf } from '../../errors.ts';
+import { visible, visibleLine } from '../../formats/visible-text.ts';
+import type { HttpRequest } from '../../net/http-exchange.ts';
+import { deadline, sleep } from '../../time/clock.ts';
+import { loadConfig } from '../config.ts';
+import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeAnswer, bridgeUrl, ownBridge } from './bridge-client.ts';
+import { EXPECTATIONS, type Expectation, failures, isAccepted } from './drill-expectations.ts';
+
+const TIMEOUT_MS = 10_000;
+const PAUSE_MS = 500;
+/** For sinks, after the end of the drill. */
+const SINKS_MS = 30_000;
+/** For the bridge to say that it is cancelled, before this program has to end. */
+const CANCEL_MS = 1500;
+
+/** One request to the bridge, as the admin. */
+type Ask = (method: HttpRequest['method'], path: string, body?: object, signal?: AbortSignal) => Promise<BridgeAnswer>;
+
+export const drill: Verb = {
+  usage:
+    '--bridge URL --token-env NAME | --config FILE [--type T] [--resources A,B] [--notice 2m] [--duration 30s] [--expect E,E] [--force]',
+  description: `Makes up an event on a running bridge, as an admin. It goes through the real store, sinks and approvals, marked as a drill; the metadata service is told of nothing.
+Waits for its end, then at most 30 s for sinks, and prints the report as JSON. Exits with 1 where an expectation failed; why is said on standard error.
+With --config the bridge is the one on this machine, and the token that of the first approver with admin: true. An interrupt cancels the drill.`,
+  options: {
+    type: { type: 'string', value: 'T', help: 'its EventType; Reboot by default' },
+    resources: { type: 'string', value: 'A,B', help: 'the machines that it names; that of the bridge by default' },
+    notice: { type: 'string', value: '2m', help: 'from its announcement to NotBefore' },
+    duration: { type: 'string', value: '30s', help: 'from its start to its end' },
+    expect: { type: 'string', value: 'E,E', help: 'approvals: approved before NotBefore; deliveries: every sink accepted every change' },
+    force: { type: 'boolean', help: 'also while a real event is listed' },
+    config: { type: 'string', value: 'FILE', help: 'the configuration of the running bridge' },
+    ...BRIDGE_OPTIONS,
+  },
+  examples: [
+    [
+      'scheduled-events-bridge drill --bridge http://127.0.0.1:8700 --token-env ADMIN_TOKEN --expect approvals,deliveries',
+      'does everything work that hangs on it?',
+    ],
+    ['scheduled-events-bridge drill --config /etc/scheduled-events-bridge/bridge.yaml --type Redeploy --notice 10m', 'beside the service'],
+  ],
+  async run(context) {
+    const expected = expectationsIn(text(context, 'expect'));
+    const ask = await admin(context);
+    const id = await begin(ask, requestIn(context));
+    try {
+      const report = await untilAccepted(ask, id, context);
+      await context.print(visible(JSON.stringify(report, null, 2)));
+      const failed = failures(report, expected);
+      for (const words of failed) context.tell(visibleLine(words));
+      return failed.length > 0 ? EXIT.failed : EXIT.fine;
+    } catch (error) {
+      if (!context.signal.aborted) throw error;
+      context.tell(await cancel(ask, id, context));
+      return EXIT.failed;
+    }
+  },
+};
+
+function expectationsIn(given: string | undefined): readonly Expectation[] {
+  return (given === undefined ? [] : given.split(',')).map((word) => {
+    const found = EXPECTATIONS.find((known) => known === word.trim());
+    if (found === undefined)
+      throw new BridgeError('BRIDGE_USAGE', `--expect takes ${EXPECTATIONS.join(' and ')}, not "${visibleLine(word)}"`);
+    return found;
+  });
+}
+
+/** The bridge judges the values. */
+function requestIn(context: VerbContext): object {
+  const resources = text(context, 'resources');
+  const given = { eventType: text(context, 'type'), notice: text(context, 'notice'), duration: text(context, 'duration') };
+  return { ...given, resources: resources?.split(',').map((name) => name.trim()), force: context.values['force'] === true };
+}
+
+/** @throws BridgeError BRIDGE_USAGE, and what loading a configuration throws */
+async function admin(context: VerbContext): Promise<Ask> {
+  const bridge = text(context, 'bridge');
+  const file = text(context, 'config');
+  if (bridge !== undefined) {
+    if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --config or --bridge');
+    const base = bridgeUrl(context, bridge, '/');
+    return asker(context, { method: 'GET', url: base, headers: authorization(context) });
+  }
+  if (file === undefined) throw new BridgeError('BRIDGE_USAGE', 'drill needs --bridge URL --token-env NAME, or --config FILE');
+  const { http, approvals } = await loadConfig(context, file);
+  const token = Object.values(approvals.approvers).find((one) => one.admin && one.tokens.length > 0)?.tokens[0];
+  if (token === undefined) throw new BridgeError('BRIDGE_USAGE', `no approver of ${file} has admin: true and a token`);
+  return asker(context, { ...ownBridge(http, '/'), headers: { Authorization: `Bearer ${token.reveal()}` } });
+}
+
+function asker(context: VerbContext, base: HttpRequest): Ask {
+  return async (method, path, body, signal = context.signal) => {
+    const limit = deadline(context.deps, TIMEOUT_MS, () => new Error(`no answer within ${TIMEOUT_MS / 1000} s`), signal);
+    const request = { ...base, method, url: new URL(path, base.url) };
+    const typed = { ...request, headers: { ...base.headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+    try {
+      return await askBridge(body === undefined ? request : typed, limit.signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new BridgeError('BRIDGE_DRILL_FAILED', `${new URL(base.url).origin} did not answer as a bridge does: ${messageOf(error)}`);
+    } finally {
+      limit.cancel();
+    }
+  };
+}
+
+async function begin(ask: Ask, request: object): Promise<string> {
+  const answer = await ask('POST', '/v1/drills', request);
+  const { id } = valueIn<{ readonly id?: unknown }>(answer, 201);
+  if (typeof id !== 'string') throw new BridgeError('BRIDGE_DRILL_FAILED', 'the bridge gave the drill no id');
+  return id;
+}
+
+/** Until the drill has ended and every sink has accepted all of it, or has had its time. */
+async function untilAccepted(ask: Ask, id: string, { deps, signal }: VerbContext): Promise<DrillReport> {
+  let endedMs: number | null = null;
+  for (;;) {
+    const report = valueIn<DrillReport>(await ask('GET', `/v1/drills/${id}`), 200);
+    if (report.state === 'ended' || report.state === 'canceled') {
+      endedMs ??= deps.elapsedMs();
+      if (isAccepted(report) || deps.elapsedMs() - endedMs >= SINKS_MS) return report;
+    }
+    await sleep(deps, PAUSE_MS, signal);
+  }
+}
+
+async function cancel(ask: Ask, id: string, { deps }: VerbContext): Promise<string> {
+  const limit = deadline(deps, CANCEL_MS, () => new Error('no answer'));
+  try {
+    valueIn(await ask('DELETE', `/v1/drills/${id}`, undefined, limit.signal), 204);
+    return `the drill ${id} is cancelled`;
+  } catch (error) {
+    return visibleLine(`the drill ${id} goes on, for it could not be cancelled: ${messageOf(error)}`);
+  } finally {
+    limit.cancel();
+  }
+}
+
+/** @throws BridgeError BRIDGE_DRILL_FAILED for another status, in the bridge's own words */
+function valueIn<T>({ status, body }: BridgeAnswer, expected: number): T {
+  if (status === expected) return (body === '' ? {} : JSON.parse(body)) as T;
+  let detail: unknown;
+  try {
+    ({ detail } = JSON.parse(body) as { readonly detail?: unknown });
+  } catch {
+    // Not a bridge's answer.
+  }
+  throw new BridgeError(
+    'BRIDGE_DRILL_FAILED',
+    visibleLine(`the bridge answered ${status}${typeof detail === 'string' ? `: ${detail}` : ''}`),
+  );
+}
