@@ -1,0 +1,74 @@
+// `drill` against running bridges → its report, its exit code, and what an interrupt does.
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { startSimulator } from '../../../src/simulator.ts';
+import { run, start } from '../../support/program.ts';
+import { bridgeFolder, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
+
+const ENV = { ORDERS_TOKEN: TOKEN };
+
+async function runningBridge(t: TestContext, approvals: object = {}) {
+  const azure = await startSimulator();
+  t.after(() => azure.close());
+  const approvers = { orders: { token: { env: 'ORDERS_TOKEN' }, admin: true } };
+  const folder = bridgeFolder(t, azure.url, { approvals: { approvers, ...approvals } });
+  const program = await startRun(t, folder, { env: ENV });
+  await program.logs('"watching"');
+  return { url: urlOf(program), azure };
+}
+
+test('a consumer that forgets to approve: the report names it, and the exit code is 1', async (t) => {
+  const { url } = await runningBridge(t);
+  const args = ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', '--resources', 'vm-1', '--notice', '1s', '--duration', '1s'];
+  const forgotten = await run(t, [...args, '--expect', 'approvals,deliveries'], { env: ENV });
+  assert.equal(forgotten.code, 1, forgotten.stderr);
+  assert.partialDeepStrictEqual(JSON.parse(forgotten.stdout), { state: 'ended', approvers: [], missing: ['orders'] });
+  assert.equal(forgotten.stderr.trim(), 'not approved before NotBefore: no yes of orders');
+  const fine = await run(t, [...args, '--expect', 'deliveries'], { env: ENV });
+  assert.deepEqual([fine.code, fine.stderr], [0, '']);
+});
+
+test('beside the service, by its configuration; a rule approves it: exit code 0, and nothing was posted', async (t) => {
+  const { url, azure } = await runningBridge(t, { policy: [{ when: {}, then: 'approve' }] });
+  const approvers = { orders: { token: { env: 'ORDERS_TOKEN' }, admin: true } };
+  const { config } = bridgeFolder(t, azure.url, { http: { listen: new URL(url).host }, approvals: { approvers } });
+  const args = ['drill', '--config', config, '--resources', 'vm-1', '--duration', '0s'];
+  const { code, stdout, stderr } = await run(t, [...args, '--expect', 'approvals'], { env: ENV });
+  assert.equal(code, 0, stderr);
+  assert.ok(stdout.includes('"approval.submitted"'));
+  assert.ok(azure.requests().every(({ method }) => method !== 'POST'));
+});
+
+test('an interrupt cancels the drill and says so', async (t) => {
+  const { url } = await runningBridge(t);
+  const program = start(t, ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', '--resources', 'vm-1'], { env: ENV });
+  const listed = async () => ((await (await fetch(`${url}/v1/events`)).json()) as { events: readonly { eventId: string }[] }).events;
+  let [event] = await listed();
+  for (; event === undefined; [event] = await listed());
+  const { code, stderr } = await program.end('SIGINT');
+  const id = event.eventId.replace('drill-', '');
+  assert.deepEqual([code, stderr.trim()], [1, `the drill ${id} is cancelled`]);
+  assert.deepEqual(await listed(), []);
+});
+
+test('what is wrong is said before anything is begun: usage, clear text, a token that is no admin, no bridge', async (t) => {
+  const { url } = await runningBridge(t);
+  const code = async (...args: string[]) => (await run(t, ['drill', ...args], { env: { ...ENV, OTHER: 'somebody-elses-token' } })).code;
+  assert.equal(await code(), 2);
+  assert.equal(await code('--bridge', url, '--token-env', 'ORDERS_TOKEN', '--expect', 'wonders'), 2);
+  assert.equal(await code('--bridge', 'http://bridge.example.com:8700', '--token-env', 'ORDERS_TOKEN'), 2);
+  assert.equal(await code('--bridge', url, '--token-env', 'OTHER'), 1);
+  assert.equal(await code('--bridge', url, '--token-env', 'ORDERS_TOKEN', '--notice', '2d'), 1);
+  assert.equal(await code('--bridge', 'http://127.0.0.1:1', '--token-env', 'ORDERS_TOKEN'), 1);
+  assert.deepEqual(((await (await fetch(`${url}/v1/events`)).json()) as { events: object[] }).events, []);
+});
+
+test('approve sends no drill to an endpoint, in whatever letter case', async (t) => {
+  const azure = await startSimulator();
+  t.after(() => azure.close());
+  const drill = 'Drill-00000000-0000-4000-8000-000000000001';
+  const { code, stdout, stderr } = await run(t, ['approve', 'C7061BAC-AFDC-4513-B24B-AA5F13A16123', drill, '--endpoint', azure.url]);
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /is a drill/);
+  assert.deepEqual(azure.requests(), []);
+});
