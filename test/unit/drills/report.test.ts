@@ -1,0 +1,29 @@
+// A drill, its journal and its votes → the report.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { drillReport } from '../../../src/drills/report.ts';
+import type { JournalDelivery } from '../../../src/model/operators.ts';
+import { DRILL } from '../../virtual/http-fixture.ts';
+
+function sinksOf(...deliveries: readonly JournalDelivery[]) {
+  const bytes = new TextEncoder().encode(JSON.stringify({ type: 'io.example.approval.submitted.v1' }));
+  const journal = [{ position: 1, atMs: 0, bytes, deliveries }];
+  const [change] = drillReport({ drill: DRILL, journal, votes: [], missingNow: [] }).changes;
+  assert.equal(change?.change, 'approval.submitted');
+  return change.sinks;
+}
+
+test('a sink that got a change again is there once, with all attempts and its first acceptance', () => {
+  const given = { sink: 'hooks', status: null };
+  assert.deepEqual(
+    sinksOf({ ...given, state: 'discarded', attempts: 3, atMs: 500 }, { ...given, state: 'delivered', attempts: 1, atMs: 2000 }),
+    [{ name: 'hooks', acceptedAt: '1970-01-01T00:00:02.000Z', attempts: 4 }],
+  );
+});
+
+test('what is queued or dead is not accepted', () => {
+  for (const state of ['queued', 'dead'] as const)
+    assert.deepEqual(sinksOf({ sink: 'hooks', status: 500, state, attempts: 2, atMs: 500 }), [
+      { name: 'hooks', acceptedAt: null, attempts: 2 },
+    ]);
+});
