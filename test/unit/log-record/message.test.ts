@@ -120,3 +120,8 @@ test('the change is found in the type, whatever the prefix', () => {
   assert.equal(changeOf('com.example.scheduled.v2'), null);
   assert.equal(changeOf('com.example.rescheduled.v1'), null);
 });
+
+test('the message of a drill says that it is one', () => {
+  const eventId = 'drill-00000000-0000-4000-8000-000000000001';
+  assert.equal(scheduled({ eventId }), `Drill, nothing happens to a machine: ${scheduled()}`);
+});
