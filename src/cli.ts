@@ -1,5 +1,5 @@
 // argv → a verb → its exit code; the only place that reads argv, prints and exits.
-import { parseArgs } from 'node:util';
+import { parseArgs, styleText } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { BridgeError, codeOf, type ErrorCode, isAbort, messageOf } from './errors.ts';
 import { visible } from './formats/visible-text.ts';
@@ -47,6 +47,14 @@ export const VERBS: Readonly<Record<string, { readonly summary: string; readonly
   drill: {
     summary: 'makes up an event on a running bridge, and reports what each sink and approver did',
     load: async () => (await import('./verbs/bridge/drill.ts')).drill,
+  },
+  status: {
+    summary: 'one screen: sight, events, sinks, dead letters; exits as health',
+    load: async () => (await import('./verbs/bridge/status.ts')).status,
+  },
+  tail: {
+    summary: 'follows what is published, in plain words or as CloudEvents',
+    load: async () => (await import('./verbs/bridge/tail.ts')).tail,
   },
   secret: { summary: 'a good secret or key pair for a webhook', load: async () => (await import('./verbs/secret.ts')).secret },
 };
@@ -133,8 +141,9 @@ function contextOf(verb: Verb, args: readonly string[], told: AbortController, h
     stderr: process.stderr,
     deps: systemDeps(),
     secureRandom,
-    print: async (line) => {
-      if (await write(process.stdout, `${visible(line)}\n`)) return;
+    print: async (line, colour) => {
+      const shown = visible(line);
+      if (await write(process.stdout, `${colour === undefined ? shown : styleText(colour, shown, { stream: process.stdout })}\n`)) return;
       told.abort();
       told.signal.throwIfAborted();
     },

@@ -10,7 +10,7 @@ import type { Config, SinkConfig, SourceConfig } from './config.ts';
 import { httpFaults, proofFaults, quorumFaults, serverTlsFaults, tokenFaults, unreachableRules } from './cross-checks.ts';
 import { fingerprint, withHashes } from './fingerprint.ts';
 import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
-import { SECTIONS } from './sections.ts';
+import { SECTIONS, type Sections } from './sections.ts';
 import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
 import { type ReadSource, readSources, sharedStreams, silentApprovers, speakerFaults } from './sources.ts';
 import { exposedFiles, similarNames, type Warning } from './warnings.ts';
@@ -102,7 +102,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
   const sourceSecrets = secretFaults(['approvals', 'sources'], sources.filter(isOpen));
   faults.push(...secrets.faults, ...secretFaults(['sinks'], judgeable), ...sourceSecrets);
   if (sourceSecrets.length === 0) faults.push(...sharedStreams(sources.filter(isOpen)));
-  const folder = store && resolve(around.directory, store.path ?? defaultStore(around.env));
+  const folder = store && storeFolder(store, around);
   faults.push(...sharedFiles(judgeable, { directory: around.directory, ...(folder === undefined ? {} : { store: folder }) }));
   if (http) faults.push(...httpFaults(http, file['http']), ...serverTlsFaults(http, secrets.opened));
   if (approvals) faults.push(...quorumFaults(approvals, file['approvals']), ...unreachableRules(approvals));
@@ -123,9 +123,9 @@ function versionFaults(version: unknown): Fault[] {
   return [{ path: 'version', message: version === undefined ? 'is missing' : 'is no version that this bridge knows', allowed: '1' }];
 }
 
-/** systemd names the folder of StateDirectory= in STATE_DIRECTORY, several with colons between them. */
-function defaultStore(env: Surroundings['env']): string {
-  return env['STATE_DIRECTORY']?.split(':')[0] || './scheduled-events-bridge-data';
+/** Absolute. systemd names the folder of StateDirectory= in STATE_DIRECTORY, several with colons between them. */
+export function storeFolder({ path }: Sections['store'], { directory, env }: Pick<ConfigSurroundings, 'directory' | 'env'>): string {
+  return resolve(directory, path ?? (env['STATE_DIRECTORY']?.split(':')[0] || './scheduled-events-bridge-data'));
 }
 
 function secretFaults(section: Path, entries: readonly (ReadSink | ReadSource)[]): Fault[] {

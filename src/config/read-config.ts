@@ -1,10 +1,10 @@
 // A configuration file's text → Config, or every fault in it. Heavy (YAML): import it lazily.
+import type * as v from 'valibot';
 import type { Fault } from '../schema/faults.ts';
 import { isMapping, validate } from '../schema/validate.ts';
 import { parseYaml } from '../schema/yaml.ts';
 import { type CheckedConfig, type ConfigSurroundings, checkConfig, checkConfigFully } from './check-config.ts';
-import type { Config } from './config.ts';
-import { SECTIONS } from './sections.ts';
+import { SECTIONS, type Sections } from './sections.ts';
 
 /** Reads, checks and opens it, as far as that goes without loading what a sink may need; reports every fault of a file in one run. */
 export function readConfig(text: string, around: ConfigSurroundings): CheckedConfig {
@@ -18,11 +18,17 @@ export async function readConfigFully(text: string, around: ConfigSurroundings):
   return value === undefined ? { faults } : together(faults, await checkConfigFully(value, around));
 }
 
-/** The section `http` alone, for those who ask the bridge that runs on it and may not open its secrets. */
-export function readHttpSection(text: string): { readonly options: Config['http'] } | { readonly faults: readonly Fault[] } {
+const ALONE: { readonly [Name in 'http' | 'store']: v.GenericSchema<unknown, Sections[Name]> } = SECTIONS;
+
+/** One section alone, for those who read beside the bridge that runs on it and may not open its secrets. */
+export function readSection<Name extends 'http' | 'store'>(
+  text: string,
+  name: Name,
+): { readonly options: Sections[Name] } | { readonly faults: readonly Fault[] } {
   const { value, faults } = parseYaml(text, 'configuration');
   if (faults.length > 0) return { faults };
-  const { output, faults: found } = validate(SECTIONS.http, isMapping(value) ? (value['http'] ?? {}) : value, ['http'], 'configuration');
+  const section = isMapping(value) ? (value[name] ?? {}) : value;
+  const { output, faults: found } = validate(ALONE[name], section, [name], 'configuration');
   return output === undefined || found.length > 0 ? { faults: found } : { options: output };
 }
 

@@ -37,6 +37,7 @@ export interface SinkDifferences extends SinkNews {
 
 interface SinkRow {
   readonly name: string;
+  readonly type: string;
   readonly fingerprint: string;
   readonly retired_ms: number | null;
 }
@@ -57,7 +58,7 @@ export class SinkTables {
   constructor(database: Database, wallMs: Deps['wallMs']) {
     this.#database = database;
     this.#wallMs = wallMs;
-    this.#all = database.prepare('SELECT name, fingerprint, retired_ms FROM sinks ORDER BY name');
+    this.#all = database.prepare('SELECT name, type, fingerprint, retired_ms FROM sinks ORDER BY name');
     this.#add = database.prepare('INSERT INTO sinks (name, type, fingerprint, added_ms) VALUES (?, ?, ?, ?)');
     this.#change = database.prepare(
       'UPDATE sinks SET type = ?, fingerprint = ?, retired_reason = NULL, retired_ms = NULL, consent = NULL WHERE name = ?',
@@ -73,6 +74,11 @@ export class SinkTables {
   /** The names of all sinks that the last `run` had. */
   names(): readonly string[] {
     return this.#all.all().map(({ name }) => name);
+  }
+
+  /** Of those, by name. */
+  types(): ReadonlyMap<string, string> {
+    return new Map(this.#all.all().map(({ name, type }) => [name, type]));
   }
 
   /** Takes the configured sinks for the sinks of this store: new ones start from now on, rows of those no longer there are dead-lettered, changed ones start again. */

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { ADAPTERS } from '../../adapters/index.ts';
 import { type CheckedConfig, configError, defaultConfig, type ValidConfig } from '../config/check-config.ts';
 import type { Config } from '../config/config.ts';
+import type { Sections } from '../config/sections.ts';
 import type { Warning } from '../config/warnings.ts';
 import { BridgeError } from '../errors.ts';
 import { folderWarning } from '../outbox/private-folder.ts';
@@ -43,10 +44,10 @@ export async function readAgain(context: VerbContext, file: string): Promise<Che
   }
 }
 
-/** The section `http` alone, without opening a secret; its defaults without a file. @throws as `loadConfig` */
-export async function loadHttp(file: string | undefined): Promise<Config['http']> {
-  const { readHttpSection } = await import('../config/read-config.ts');
-  const checked = readHttpSection(file === undefined ? '{}' : read(file));
+/** One section alone, without opening a secret; its defaults without a file. @throws as `loadConfig` */
+export async function loadSection<Name extends 'http' | 'store'>(file: string | undefined, name: Name): Promise<Sections[Name]> {
+  const { readSection } = await import('../config/read-config.ts');
+  const checked = readSection(file === undefined ? '{}' : read(file), name);
   if ('faults' in checked) throw configError(checked.faults);
   return checked.options;
 }

@@ -1,10 +1,6 @@
 // `replay`: journalled CloudEvents of a time span → queued again for one sink, same bytes and ids.
-
-import { BridgeError } from '../errors.ts';
-import { parseInstant } from '../formats/dates.ts';
-import { parseDuration } from '../formats/durations.ts';
 import { knownSink, withStore } from './store.ts';
-import { EXIT, needed, text, type Verb, type VerbContext } from './verb.ts';
+import { EXIT, needed, optionTime, text, type Verb } from './verb.ts';
 
 export const replay: Verb = {
   usage: '--sink NAME --since TIME [--until TIME] [--event EVENT_ID] --config FILE',
@@ -27,14 +23,15 @@ Works beside a running bridge, which sees what was queued within a second.`,
   ],
   async run(context) {
     const sink = needed(context, 'sink');
-    const sinceMs = time(context, 'since', needed(context, 'since'));
-    const until = text(context, 'until');
+    needed(context, 'since');
+    const sinceMs = optionTime(context, 'since') ?? 0;
+    const untilMs = optionTime(context, 'until');
     const event = text(context, 'event');
     const count = await withStore(context, (outbox, sinks) =>
       outbox.replay.queue({
         sink: knownSink(sink, sinks),
         sinceMs,
-        ...(until === undefined ? {} : { untilMs: time(context, 'until', until) }),
+        ...(untilMs === undefined ? {} : { untilMs }),
         ...(event === undefined ? {} : { eventKey: event.toLowerCase() }),
       }),
     );
@@ -42,11 +39,3 @@ Works beside a running bridge, which sees what was queued within a second.`,
     return EXIT.fine;
   },
 };
-
-function time(context: VerbContext, option: string, value: string): number {
-  const agoMs = parseDuration(value);
-  const ms = agoMs === null ? parseInstant(value) : context.deps.wallMs() - agoMs;
-  if (ms === null)
-    throw new BridgeError('BRIDGE_USAGE', `--${option} takes RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m), not "${value}"`);
-  return ms;
-}

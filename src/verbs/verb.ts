@@ -1,6 +1,8 @@
 // A verb: its help text, its options and its action.
 import type { ParseArgsOptionsConfig } from 'node:util';
 import { BridgeError } from '../errors.ts';
+import { parseInstant } from '../formats/dates.ts';
+import { parseDuration } from '../formats/durations.ts';
 import type { Deps } from '../time/clock.ts';
 
 /** 75 and 78 as in sysexits.h: try again later, and mend the configuration first. */
@@ -8,6 +10,8 @@ export const EXIT = { fine: 0, failed: 1, usage: 2, locked: 75, config: 78 } as 
 
 /** Of `run`: lines of standard input tell it what signals tell elsewhere. */
 export const CONTROL_OPTION = 'control-stdin';
+
+export type Colour = 'green' | 'yellow' | 'red';
 
 /** What cli.ts hands to a verb; a verb touches the process through nothing else. */
 export interface VerbContext {
@@ -23,9 +27,10 @@ export interface VerbContext {
   readonly secureRandom: (bytes: number) => Uint8Array;
   /**
    * Writes a line, or several, to standard output; waits for a slow reader. Where the reader went away, `signal` aborts and this rejects with its
-   * reason. Control characters are shown escaped; line feeds are not: what others chose goes through `visibleLine`.
+   * reason. Control characters are shown escaped; line feeds are not: what others chose goes through `visibleLine`. The colour is seen on a
+   * terminal alone, and not with NO_COLOR.
    */
-  readonly print: (line: string) => Promise<void>;
+  readonly print: (line: string, colour?: Colour) => Promise<void>;
   /** Readable lines on standard error; never waits. */
   readonly tell: (line: string) => void;
   /** From now on this is called at SIGHUP, and at once where one came before; of `run` alone. */
@@ -91,6 +96,17 @@ export function optionNumber(context: VerbContext, name: string, least: number):
     throw new BridgeError('BRIDGE_USAGE', `--${name} takes a whole number of at least ${least}, not "${value}"`);
   }
   return Number(value);
+}
+
+/** Milliseconds since 1970. @throws BridgeError BRIDGE_USAGE where the option is neither an RFC 3339 time nor a duration, which means so long ago */
+export function optionTime(context: VerbContext, name: string): number | undefined {
+  const value = text(context, name);
+  if (value === undefined) return undefined;
+  const agoMs = parseDuration(value);
+  const ms = agoMs === null ? parseInstant(value) : context.deps.wallMs() - agoMs;
+  if (ms === null)
+    throw new BridgeError('BRIDGE_USAGE', `--${name} takes RFC 3339 (2026-11-21T10:00:00Z) or a duration ago (90m), not "${value}"`);
+  return ms;
 }
 
 /** Resolves when `signal` aborts. */

@@ -1,5 +1,4 @@
 // --bridge and --token-env → one request to a bridge, past any proxy of the environment.
-import type { Config } from '../../config/config.ts';
 import { BridgeError } from '../../errors.ts';
 import { exchange, type HttpRequest } from '../../net/http-exchange.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
@@ -7,6 +6,9 @@ import { needed, text, type VerbContext, type VerbOption } from '../verb.ts';
 
 /** Far above any answer of a bridge. */
 const LONGEST_ANSWER = 1024 * 1024;
+
+/** Where a bridge listens that is told nothing else. */
+export const DEFAULT_BRIDGE = 'http://127.0.0.1:8700';
 
 export interface BridgeAnswer {
   readonly status: number;
@@ -55,17 +57,4 @@ export async function askBridge(request: HttpRequest, signal: AbortSignal): Prom
 export function postJson(url: URL, headers: Readonly<Record<string, string>>, body: object, signal: AbortSignal): Promise<BridgeAnswer> {
   const all = { ...headers, 'Content-Type': 'application/json' };
   return askBridge({ method: 'POST', url, headers: all, body: JSON.stringify(body) }, signal);
-}
-
-/** A GET of the bridge on this machine, where its configuration says that it listens. */
-export function ownBridge({ listen, tls }: Pick<Config['http'], 'listen' | 'tls'>, path: string): HttpRequest {
-  const url = ownUrl(tls === null ? 'http' : 'https', listen, path);
-  // The certificate names the machine as others see it; this is the machine itself.
-  return { method: 'GET', url, headers: {}, ...(tls !== null && { tls: { rejectUnauthorized: false } }) };
-}
-
-/** Whoever listens at every address listens at loopback too. */
-export function ownUrl(scheme: 'http' | 'https', { host, port }: Config['http']['listen'], path: string): string {
-  const near = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `${scheme}://${near.includes(':') ? `[${near}]` : near}:${port}${path}`;
 }

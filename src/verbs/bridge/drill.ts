@@ -6,8 +6,9 @@ import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline, sleep } from '../../time/clock.ts';
 import { loadConfig } from '../config.ts';
 import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeAnswer, bridgeUrl, ownBridge } from './bridge-client.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeAnswer, bridgeUrl } from './bridge-client.ts';
 import { EXPECTATIONS, type Expectation, failures, isAccepted } from './drill-expectations.ts';
+import { ownRequest } from './own-bridge.ts';
 
 const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 500;
@@ -89,7 +90,7 @@ async function admin(context: VerbContext): Promise<Ask> {
   const { http, approvals } = await loadConfig(context, file);
   const token = Object.values(approvals.approvers).find((one) => one.admin && one.tokens.length > 0)?.tokens[0];
   if (token === undefined) throw new BridgeError('BRIDGE_USAGE', `no approver of ${file} has admin: true and a token`);
-  return asker(context, { ...ownBridge(http, '/'), headers: { Authorization: `Bearer ${token.reveal()}` } });
+  return asker(context, { ...ownRequest(http, '/'), headers: { Authorization: `Bearer ${token.reveal()}` } });
 }
 
 function asker(context: VerbContext, base: HttpRequest): Ask {

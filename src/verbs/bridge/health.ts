@@ -1,12 +1,12 @@
 // `health`: a bridge on this machine, or that of --bridge → whether it is ready, as an exit code.
-import type { Config } from '../../config/config.ts';
 import { BridgeError, messageOf } from '../../errors.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
 import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline } from '../../time/clock.ts';
-import { loadHttp } from '../config.ts';
+import { loadSection } from '../config.ts';
 import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl, ownBridge, ownUrl } from './bridge-client.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl } from './bridge-client.ts';
+import { healthRequest } from './own-bridge.ts';
 
 const TIMEOUT_MS = 5000;
 
@@ -47,13 +47,8 @@ Without either: http://127.0.0.1:8700. No secret of the configuration is read.`,
 async function readyRequest(context: VerbContext): Promise<HttpRequest> {
   const bridge = text(context, 'bridge');
   const file = text(context, 'config');
-  if (bridge === undefined) return ownRequest(await loadHttp(file));
+  if (bridge === undefined) return healthRequest(await loadSection(file, 'http'));
   if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --config or --bridge');
   const headers = text(context, 'token-env') === undefined ? {} : authorization(context);
   return { method: 'GET', url: bridgeUrl(context, bridge, '/readyz'), headers };
-}
-
-function ownRequest(http: Config['http']): HttpRequest {
-  const { health: own } = http;
-  return own === null ? ownBridge(http, '/readyz') : { method: 'GET', url: ownUrl('http', own, '/readyz'), headers: {} };
 }

@@ -5,7 +5,22 @@ import { test } from 'node:test';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { run } from '../../support/program.ts';
 
-const VERBS = ['run', 'demo', 'simulate', 'check', 'events', 'approve', 'policy', 'dead-letters', 'replay', 'resume', 'health', 'secret'];
+const VERBS = [
+  'run',
+  'demo',
+  'simulate',
+  'check',
+  'events',
+  'approve',
+  'policy',
+  'dead-letters',
+  'replay',
+  'resume',
+  'health',
+  'status',
+  'tail',
+  'secret',
+];
 /** Should a faulty command line run all the same, it must ask nobody but this port, where nobody listens. */
 const NOWHERE = ['--endpoint', 'http://127.0.0.1:1'];
 
@@ -87,6 +102,11 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['resume', '--config', '/nowhere/bridge.yaml'], /--sink is missing/],
   [['resume', '--sink', 'hooks'], /--config is missing/],
   [['resume', 'hooks', '--config', '/nowhere/bridge.yaml'], /Unexpected argument 'hooks'/],
+  [['status', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'], /either --config or --bridge/],
+  [['tail', '--config', '/nowhere/b.yaml', '--bridge', 'http://127.0.0.1:1'], /either --config or --bridge/],
+  [['tail', '--bridge', 'http://127.0.0.1:1', '--since', 'yesterday'], /--since takes RFC 3339 .* not "yesterday"/],
+  [['tail', '--bridge', 'http://127.0.0.1:1', '--changes', 'scheduled,gone'], /--changes takes scheduled,.* not "gone"/],
+  [['tail', '--bridge', 'ftp://127.0.0.1:1'], /--bridge takes an http or https URL/],
   [['secret', 'hooks'], /Unexpected argument 'hooks'/],
   [['secret', '--type', 'rsa'], /--type takes symmetric or ed25519, not "rsa"/],
   [['secret', '--type', 'ed25519', '--public', '/nowhere/hook.pem'], /either --type or --public/],

@@ -1,0 +1,131 @@
+// The view of `status` → its lines on a terminal, one for each event and sink.
+import { visibleLine } from '../../formats/visible-text.ts';
+import type { Colour } from '../verb.ts';
+import type { RefusedReload, ShownApproval, ShownEvent, ShownSink, StatusView } from './status-view.ts';
+
+export interface Line {
+  readonly words: string;
+  readonly colour?: Colour;
+}
+
+/** What people read first; longer texts of others end here. */
+const LONGEST = 200;
+
+export function statusScreen(view: StatusView, wallMs: number): readonly Line[] {
+  const { ready, reasons, events, sinks, deadLetters, configuration } = view;
+  const first: Line = ready ? { words: 'ready', colour: 'green' } : { words: `not ready: ${oneLine(reasons.join('; '))}`, colour: 'red' };
+  if (!view.isRunning && view.from === null) return [first];
+  return [
+    first,
+    ...(view.from === 'store' ? [{ words: 'what follows is what the store knows' }] : []),
+    { words: `sight          ${sightOf(view)}` },
+    ...(configuration === null ? [] : configurationLines(configuration)),
+    ...(events === null ? [HIDDEN] : [counted('events', events.length), ...table(events.map((event) => eventCells(event, wallMs)))]),
+    ...(sinks === null ? statesOf(view) : [counted('sinks', sinks.length), ...sinkLines(sinks, wallMs)]),
+    ...(deadLetters === null ? [] : [deadLettersLine(deadLetters)]),
+  ];
+}
+
+const HIDDEN: Line = { words: 'events         only a reader may see them: --token-env' };
+
+function sightOf({ state, observedAt, documentAgeSeconds, documentIncarnation }: StatusView): string {
+  if (state === null) return 'only a reader may see more than the first line';
+  if (observedAt === null || documentAgeSeconds === null) return `${state}, no document of the metadata service yet`;
+  return `${state}, last document ${spoken(documentAgeSeconds)} ago (${observedAt}), incarnation ${documentIncarnation ?? 'unknown'}`;
+}
+
+function configurationLines({ since, refused }: NonNullable<StatusView['configuration']>): readonly Line[] {
+  const own = { words: `configuration  in force since ${oneLine(since)}` };
+  return refused === null ? [own] : [own, { words: `  ${refusal(refused)}`, colour: 'yellow' }];
+}
+
+function refusal({ at, by, faults = [], restart = [] }: RefusedReload): string {
+  const why = [...faults.map(({ path, message }) => `${path}: ${message}`), ...restart.map((path) => `${path} needs a restart`)];
+  return oneLine(`the reload of ${at}${by === undefined ? '' : ` by ${by}`} was refused${why.length > 0 ? `: ${why.join('; ')}` : ''}`);
+}
+
+function eventCells(event: ShownEvent, wallMs: number): readonly string[] {
+  const { eventId, eventType, eventStatus, resources, approval } = event;
+  return [eventType, eventStatus, whenOf(event, wallMs), resources.join(', '), eventId, approvalOf(approval)];
+}
+
+function whenOf({ notBefore, eventStatus }: ShownEvent, wallMs: number): string {
+  if (eventStatus === 'Started') return 'under way';
+  if (notBefore === null) return 'at any time';
+  const seconds = Math.round((Date.parse(notBefore) - wallMs) / 1000);
+  return seconds > 0 ? `in ${spoken(seconds)}` : `due for ${spoken(-seconds)}`;
+}
+
+function approvalOf(approval: ShownApproval | null): string {
+  if (approval === null) return 'no approval';
+  const { state, approvedBy, waitingFor = [], holds } = approval;
+  const parts = [
+    ...(approvedBy.length > 0 ? [`yes of ${approvedBy.join(', ')}`] : []),
+    ...(waitingFor.length > 0 ? [`waiting for ${waitingFor.join(', ')}`] : []),
+    ...(holds.length > 0 ? [`held by ${holds.map(({ approver }) => approver).join(', ')}`] : []),
+  ];
+  return `approval ${state}${parts.length > 0 ? ` (${parts.join('; ')})` : ''}`;
+}
+
+function sinkLines(sinks: readonly ShownSink[], wallMs: number): readonly Line[] {
+  const rows = table(sinks.map((sink) => sinkCells(sink, wallMs)));
+  return rows.map(({ words }, index) => (isWell(sinks[index]?.state) ? { words } : { words, colour: 'yellow' }));
+}
+
+function sinkCells({ name, type, state, queued, oldestAt, deadLetters, lastError }: ShownSink, wallMs: number): readonly string[] {
+  const oldest = oldestAt === null ? '' : `, the oldest for ${spoken((wallMs - Date.parse(oldestAt)) / 1000)}`;
+  const error = lastError === null ? 'no error' : `last error ${lastError.at} ${lastError.code}: ${lastError.message}`;
+  return [name, type, state, `${queued} queued${oldest}`, `${deadLetters} dead`, error];
+}
+
+/** What `/readyz` tells everybody. */
+function statesOf({ sinkStates }: StatusView): readonly Line[] {
+  const states = Object.entries(sinkStates ?? {});
+  return [
+    counted('sinks', states.length),
+    ...table(states).map(({ words }, index) => (isWell(states[index]?.[1]) ? { words } : { words, colour: 'yellow' as const })),
+  ];
+}
+
+function isWell(state: string | undefined): boolean {
+  return state === 'delivering' || state === 'stopped';
+}
+
+function counted(what: string, count: number): Line {
+  return { words: `${what.padEnd(15)}${count}` };
+}
+
+function deadLettersLine(count: number): Line {
+  const line = counted('dead letters', count);
+  return count === 0 ? line : { ...line, colour: 'yellow' };
+}
+
+/** Cells in columns; whatever stands in one, it is one line. */
+function table(rows: readonly (readonly string[])[]): readonly Line[] {
+  const cells = rows.map((row) => row.map(oneLine));
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  return cells.map((row) => ({ words: `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd() }));
+}
+
+function oneLine(text: string): string {
+  const line = visibleLine(text);
+  return line.length <= LONGEST ? line : `${line.slice(0, LONGEST - 1)}…`;
+}
+
+/** `3d 4h`, `12m 5s`, `0s`. */
+function spoken(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const parts = [
+    [Math.floor(whole / 86_400), 'd'],
+    [Math.floor(whole / 3600) % 24, 'h'],
+    [Math.floor(whole / 60) % 60, 'm'],
+    [whole % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  return first < 0
+    ? '0s'
+    : parts
+        .slice(first, first + 2)
+        .map(([count, unit]) => `${count}${unit}`)
+        .join(' ');
+}

@@ -1,0 +1,75 @@
+// `status`: a bridge, or its store → one screen or one object; the exit code of `health`.
+import { BridgeError, messageOf } from '../../errors.ts';
+import { loadSection } from '../config.ts';
+import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
+import { authorization, BRIDGE_OPTIONS, bridgeUrl, DEFAULT_BRIDGE } from './bridge-client.ts';
+import { ownRequest } from './own-bridge.ts';
+import { statusOfBridge } from './status-of-bridge.ts';
+import { statusOfStore } from './status-of-store.ts';
+import { statusScreen } from './status-screen.ts';
+import type { StatusView } from './status-view.ts';
+
+export const status: Verb = {
+  usage: '[--json] [--config FILE | --bridge URL [--token-env NAME]]',
+  description: `Shows whether the bridge sees, what is coming and who has still to agree, how each sink is, what could not be delivered, and a reload
+that was refused. Exits with 0 where the bridge is ready, and with 1 where it is not, or does not answer within 5 s.
+Without the token of a reader it shows what the bridge tells everybody. With --config it asks where that bridge listens on this machine
+(http.listen), and the store for what is not told there, or where no bridge runs; no secret of the configuration is read.
+Without either: http://127.0.0.1:8700. One JSON object when standard output is no terminal.`,
+  options: {
+    json: { type: 'boolean', help: 'one JSON object on a terminal, too' },
+    config: { type: 'string', value: 'FILE', help: 'the configuration of the bridge' },
+    ...BRIDGE_OPTIONS,
+  },
+  examples: [
+    ['scheduled-events-bridge status --config /etc/scheduled-events-bridge/bridge.yaml', 'beside the service, running or not'],
+    ['scheduled-events-bridge status --bridge https://bridge.example:8700 --token-env READER_TOKEN', 'a bridge elsewhere, as a reader'],
+  ],
+  async run(context) {
+    const view = await viewOf(context);
+    if (context.stdout.isTTY && context.values['json'] !== true)
+      for (const { words, colour } of statusScreen(view, context.deps.wallMs())) await context.print(words, colour);
+    else await context.print(JSON.stringify(view));
+    return view.ready ? EXIT.fine : EXIT.failed;
+  },
+};
+
+async function viewOf(context: VerbContext): Promise<StatusView> {
+  const [bridge, file] = [text(context, 'bridge'), text(context, 'config')];
+  if (bridge !== undefined && file !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --config or --bridge');
+  if (file === undefined) return await askedAt(context, bridge ?? DEFAULT_BRIDGE);
+  const http = await loadSection(file, 'http');
+  const view = await running(context, String(ownRequest(http, '/').url), (path) => ownRequest(http, path));
+  return view.from === null ? await withStore(context, file, view) : view;
+}
+
+function askedAt(context: VerbContext, bridge: string): Promise<StatusView> {
+  const headers = text(context, 'token-env') === undefined ? {} : authorization(context);
+  const base = bridgeUrl(context, bridge, '/');
+  return running(context, base.href, (path) => ({ method: 'GET', url: new URL(path, base), headers }));
+}
+
+async function running(context: VerbContext, url: string, requestTo: Parameters<typeof statusOfBridge>[1]): Promise<StatusView> {
+  try {
+    return await statusOfBridge(context, requestTo);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return absent(`no bridge answers at ${new URL(url).origin}: ${messageOf(error)}`);
+  }
+}
+
+async function withStore(context: VerbContext, file: string, view: StatusView): Promise<StatusView> {
+  try {
+    return { ...view, ...(await statusOfStore(context, file)) };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return { ...view, reasons: [...view.reasons, messageOf(error)] };
+  }
+}
+
+function absent(reason: string): StatusView {
+  return {
+    ...{ ready: false, reasons: [reason], isRunning: false, from: null, state: null, documentIncarnation: null, observedAt: null },
+    ...{ documentAgeSeconds: null, events: null, sinks: null, sinkStates: null, deadLetters: null, configuration: null },
+  };
+}

@@ -1,0 +1,34 @@
+// A store beside its bridge, or without one → its CloudEvents in order, and those that are added.
+import { sleep } from '../../time/clock.ts';
+import { withStoreToRead } from '../store.ts';
+import type { VerbContext } from '../verb.ts';
+import type { Followed } from './followed.ts';
+
+/** How long a row may wait here; asking costs some microseconds. */
+const LOOK_MS = 200;
+/** Rows that are read at once. */
+const PAGE = 32;
+
+/** Rejects with the signal's reason, or @throws BridgeError BRIDGE_STORE_* */
+export function tailStore(context: VerbContext, file: string, { sinceMs, changes, show }: Followed): Promise<never> {
+  const { deps, signal, tell } = context;
+  return withStoreToRead(context, file, async (outbox) => {
+    const { journalPages } = outbox;
+    const isWanted = ({ timeMs, change }: { timeMs: number; change: string }) =>
+      timeMs >= (sinceMs ?? 0) && (changes === null || changes.includes(change));
+    let pruned = journalPages.pruned();
+    let position = sinceMs === null ? journalPages.newest() : 0;
+    for (;;) {
+      for (let page = journalPages.after(position, PAGE); page.length > 0; page = journalPages.after(position, PAGE)) {
+        for (const entry of page) {
+          signal.throwIfAborted();
+          if (isWanted(entry)) await show(Buffer.from(entry.bytes).toString());
+          position = entry.position;
+        }
+        if (journalPages.pruned() > Math.max(position, pruned)) tell('something was pruned before it was read here');
+        pruned = journalPages.pruned();
+      }
+      while (!outbox.changedOutside()) await sleep(deps, LOOK_MS, signal);
+    }
+  });
+}
