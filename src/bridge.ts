@@ -109,7 +109,8 @@ class RunningBridge implements Bridge {
       apply: (next, paths) => this.#apply(next, paths),
       onReload: (result) => this.#metrics.reloaded(result, deps.wallMs()),
     });
-    this.status = new Status({ ...options, outbox, identity: this.#identity, sinks: this.#sinks, reloads: this.#reloads });
+    const shown = { identity: this.#identity, sinks: this.#sinks, reloads: this.#reloads, streams: this.#streams };
+    this.status = new Status({ ...options, ...shown, outbox });
     this.#metrics = createMetrics({ version, ...namesIn(config), startedAtMs: deps.wallMs(), collect: () => this.status.snapshot() });
   }
 

@@ -24,6 +24,7 @@ export interface StatusParts {
   readonly sinks: Sinks;
   readonly reloads: Pick<Reloads, 'refused' | 'sinceMs'>;
   readonly deps: Deps;
+  readonly streams: { readonly readers: number };
   readonly logLinesDropped: () => number;
 }
 
@@ -132,7 +133,7 @@ export class Status {
 
   /** What the gauges show; asked at each scrape. */
   snapshot(): Snapshot {
-    const { outbox, sinks, deps, logLinesDropped } = this.#parts;
+    const { outbox, sinks, deps, streams, logLinesDropped } = this.#parts;
     const store = this.#flow?.store ?? null;
     const known = store?.state;
     const lastGoodAt = known?.lastGoodAt ?? null;
@@ -152,6 +153,7 @@ export class Status {
       }),
       sources: [...(this.#flow?.sources.status() ?? [])].map(([source, isUp]) => ({ source, isUp })),
       approvals: this.#flow?.approvals.overview() ?? { states: [], notStartedSeconds: 0, awaited: [] },
+      streamReaders: streams.readers,
       logLinesDropped: logLinesDropped(),
       store: { ...outbox.usage(), isWritable: store && store.fault === null },
     };

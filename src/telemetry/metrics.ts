@@ -45,6 +45,8 @@ export interface Snapshot {
   readonly sinks: readonly SinkSnapshot[];
   readonly sources: readonly SourceSnapshot[];
   readonly approvals: ApprovalSnapshot;
+  /** Of `GET /v1/stream`. */
+  readonly streamReaders: number;
   readonly logLinesDropped: number;
   /** `maxBytes` is null without `store.maxSize`. */
   readonly store: { readonly bytes: number; readonly maxBytes: number | null; readonly isWritable: boolean | null };
@@ -171,6 +173,7 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
       of('sink_retired', '1 where the sink is paused until its configuration changes or `resume` is run, else 0.', ['sink']),
     ),
     state: new Gauge(of('sink_state', '1 for the state that the sink is in, 0 for the others.', ['sink', 'state'])),
+    streamReaders: new Gauge(of('stream_readers', 'Readers of GET /v1/stream that are connected now.', [])),
     storeBytes: new Gauge(of('store_bytes', 'How much of the store is in use; its log aside.', [])),
     storeMaxBytes: new Gauge(of('store_max_bytes', 'store.maxSize; absent without one.', [])),
     storeWritable: new Gauge(of('store_writable', '0 while nothing can be stored, else 1; absent until the VM is identified.', [])),
@@ -196,6 +199,7 @@ function createGauges(registry: Registry, { version, startedAtMs }: MetricsOptio
       gauges.retired.set({ sink }, state === 'retired' ? 1 : 0);
       for (const each of LANE_STATES) gauges.state.set({ sink, state: each }, each === state ? 1 : 0);
     }
+    gauges.streamReaders.set(snapshot.streamReaders);
     gauges.storeBytes.set(snapshot.store.bytes);
     setOrRemove(gauges.storeMaxBytes, snapshot.store.maxBytes);
     setOrRemove(gauges.storeWritable, snapshot.store.isWritable === null ? null : Number(snapshot.store.isWritable));

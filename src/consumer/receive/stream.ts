@@ -91,9 +91,13 @@ export function streamOn(options: StreamOptions, dispatcher: Dispatcher, clock: 
     const resume = position === null ? {} : { 'last-event-id': String(position) };
     const request = ask(new URL(`v1/stream${queryOf(options)}`, base), { ...bearer, ...resume }, options.ca);
     let cancel = () => {};
+    let silence: Error | null = null;
     const heard = () => {
       cancel();
-      cancel = clock.after(SILENT_MS, () => request.destroy(new Error(`no byte came for ${SILENT_MS / 1000} s`)));
+      cancel = clock.after(SILENT_MS, () => {
+        silence = new Error(`no byte came for ${SILENT_MS / 1000} s`);
+        request.destroy(silence);
+      });
     };
     const abort = () => request.destroy();
     closing.signal.addEventListener('abort', abort, { once: true });
@@ -103,6 +107,9 @@ export function streamOn(options: StreamOptions, dispatcher: Dispatcher, clock: 
       if (response.statusCode !== 200) throw await refusalOf(response);
       position ??= Number(response.headers['journal-position']);
       await handle(response, heard);
+    } catch (error) {
+      // Of a connection that breaks in the middle Node says "aborted" alone.
+      throw error === TOLD || error instanceof ConsumerError ? error : broken(silence ?? error);
     } finally {
       cancel();
       closing.signal.removeEventListener('abort', abort);
@@ -159,10 +166,12 @@ function ask(url: URL, headers: Readonly<Record<string, string>>, ca: string | u
 function answerOf(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.on('response', resolve);
-    request.on('error', (cause) =>
-      reject(new ConsumerError('unreachable', `the stream of the bridge broke: ${messageOf(cause)}`, { cause })),
-    );
+    request.on('error', (cause) => reject(broken(cause)));
   });
+}
+
+function broken(cause: unknown): ConsumerError {
+  return new ConsumerError('unreachable', `the stream of the bridge broke: ${messageOf(cause)}`, { cause });
 }
 
 /** What is no answer of a bridge, such as a page of a proxy, has no type. */

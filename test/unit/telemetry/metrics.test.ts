@@ -14,6 +14,7 @@ const NOTHING: Snapshot = {
   sinks: [],
   sources: [],
   approvals: { states: [], notStartedSeconds: 0, awaited: [] },
+  streamReaders: 0,
   logLinesDropped: 0,
   store: { bytes: 40_960, maxBytes: null, isWritable: null },
 };
@@ -114,6 +115,7 @@ test('a scrape shows the state at its moment', async () => {
     ],
     sources: [],
     approvals: { states: ['submitted', 'held', 'submitted'], notStartedSeconds: 42, awaited: [] },
+    streamReaders: 6,
     logLinesDropped: 5,
     store: { bytes: 8_192, maxBytes: 16_777_216, isWritable: false },
   };
@@ -121,6 +123,7 @@ test('a scrape shows the state at its moment', async () => {
   const seen = await samples(metrics);
   const expected: [string, number][] = [
     ['document_age_seconds', 0.5],
+    ['stream_readers', 6],
     ['last_document_timestamp_seconds', 1_767_225_600.5],
     ['document_incarnation', 7],
     ['blind', 1],

@@ -1,9 +1,11 @@
-// A bridge that is killed and started again → its stream loses nothing and repeats nothing.
+// A bridge that is killed, or reloaded → its stream loses nothing, and ends for who may read no more.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startSimulator } from '../../../src/simulator.ts';
 import { type EventStream, readStream } from '../../support/event-stream.ts';
-import { bridgeFolder, startRun, urlOf } from '../../support/running-bridge.ts';
+import { folderOf } from '../../support/folder.ts';
+import { poll } from '../../support/poll.ts';
+import { bridgeFolder, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
 
 test('over kill -9 a reader that resumes by position has every CloudEvent once', async (t) => {
   const azure = await startSimulator();
@@ -39,4 +41,33 @@ test('over kill -9 a reader that resumes by position has every CloudEvent once',
     Array.from({ length: seen.length }, (_, index) => (seen[0] ?? 0) + index),
   );
   assert.ok(changes.filter((change) => change === 'scheduled').length === 3, changes.join());
+});
+
+test('who may read no longer after a reload is ended, and nobody else; the metric counts those who are left', async (t) => {
+  const azure = await startSimulator();
+  t.after(() => azure.close());
+  const folder = folderOf(t);
+  const sections = (names: readonly string[]) => ({
+    http: {
+      listen: '0.0.0.0:0',
+      allowInsecure: true,
+      readers: Object.fromEntries(names.map((name) => [name, { token: { env: name } }])),
+    },
+  });
+  const own = bridgeFolder(t, azure.url, sections(['GRAFANA', 'DESK']), folder);
+  const program = await startRun(t, own, { env: { GRAFANA: TOKEN, DESK: 'a-desk-of-enough-length' } });
+  const url = urlOf(program).replace('0.0.0.0', '127.0.0.1');
+  const follow = (token: string) => readStream(t, `${url}/v1/stream`, { authorization: `Bearer ${token}` });
+  const [revoked, left] = await Promise.all([follow(TOKEN), follow('a-desk-of-enough-length')]);
+  const readers = async () => /stream_readers (\d+)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1];
+  assert.equal(await readers(), '2');
+  bridgeFolder(t, azure.url, sections(['DESK']), folder);
+  program.child.kill('SIGHUP');
+  await revoked.until(() => revoked.isEnded);
+  assert.equal((await follow(TOKEN)).status, 401);
+  azure.schedule();
+  await left.until(() => left.events.length === 1);
+  assert.equal(left.isEnded, false);
+  // An answer is shared for a second.
+  await poll(async () => (await readers()) === '1', 'one reader in the metric');
 });

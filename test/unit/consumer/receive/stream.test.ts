@@ -1,10 +1,19 @@
 // The stream of a bridge → handlers: each once and in order, over breaks, failures and gaps.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import https from 'node:https';
+import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
+import { dispatcherOn } from '../../../../src/consumer/receive/dispatcher.ts';
+import { memoryHandledStore } from '../../../../src/consumer/receive/handled-store.ts';
+import { streamOn } from '../../../../src/consumer/receive/stream.ts';
 import { type StreamOptions, stream } from '../../../../src/consumer.ts';
 import type { JournalledEntry } from '../../../../src/model/events.ts';
+import { CertificateAuthority } from '../../../far-sides/certificate-authority.ts';
 import { type HttpFixture, READER, serve } from '../../../virtual/http-fixture.ts';
 import { entry } from '../../../virtual/outbox-fixture.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 function journalled(position: number): JournalledEntry {
   const id = `e${position}:1`;
@@ -83,4 +92,72 @@ test('a wrong token is told and asked with again; a URL that would show it is re
   await until(1);
   assert.deepEqual(errors, ['refused']);
   assert.throws(() => stream({ url: 'http://bridge.example', handlers: {} }), { code: 'usage' });
+});
+
+/** What a bridge writes of one event. */
+function frame(position: number): string {
+  const { bytes } = journalled(position);
+  return `id: ${position}\nevent: other\ndata: ${Buffer.from(bytes)}\n\n`;
+}
+
+test('where no byte comes for 45 s it connects again, behind what was handled', async (t) => {
+  const asked: (string | undefined)[] = [];
+  const again = Promise.withResolvers<void>();
+  const server = createServer((request, response) => {
+    asked.push(request.headers['last-event-id'] as string | undefined);
+    if (asked.length > 1) again.resolve();
+    response.writeHead(200, { 'journal-position': '0' }).write(asked.length === 1 ? frame(1) : ':\n\n');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const time = new VirtualTime();
+  const errors: string[] = [];
+  const handled = Promise.withResolvers<void>();
+  const handlers = { onOther: () => {} };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const onError = (error: unknown) => errors.push(String(error));
+  const consumer = streamOn(
+    { url, handlers, onError, onPosition: () => handled.resolve() },
+    dispatcherOn(handlers, memoryHandledStore({}, time)),
+    time,
+  );
+  t.after(async () => {
+    await consumer.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  await handled.promise;
+  await time.advance(44_000);
+  assert.deepEqual([asked, errors], [[undefined], []]);
+  await time.advance(1000);
+  while (asked.length < 2) {
+    await new Promise(setImmediate);
+    await time.advance(100);
+  }
+  await again.promise;
+  assert.deepEqual(asked, [undefined, '1']);
+  assert.match(errors.join(), /no byte came for 45 s/);
+});
+
+test('with `ca` it reads from a bridge whose certificate the machine does not know, and without it tells so', async (t) => {
+  const authority = await CertificateAuthority.create(t);
+  const { cert, key } = await authority.issue('IP:127.0.0.1');
+  const server = https.createServer({ cert, key }, (_, response) => {
+    response.writeHead(200, { 'journal-position': '0' }).write(frame(1));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const ids = Promise.withResolvers<string>();
+  const trusting = stream({ url, ca: authority.cert, handlers: { onOther: ({ id }) => ids.resolve(id) } });
+  t.after(() => trusting.close());
+  assert.equal(await ids.promise, 'e1:1');
+  const told = Promise.withResolvers<string>();
+  const handlers = { onOther: () => told.resolve('an event') };
+  const doubting = stream({ url, handlers, onError: (error) => told.resolve(String(error)) });
+  t.after(() => doubting.close());
+  assert.match(await told.promise, /the stream of the bridge broke: .*certificate/);
 });
