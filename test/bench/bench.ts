@@ -12,6 +12,7 @@ import { serviceBus } from './service-bus.ts';
 import { siem } from './siem.ts';
 import { simulator } from './simulator.ts';
 import { start } from './start.ts';
+import { stream } from './stream.ts';
 import { unchanged } from './unchanged.ts';
 import { webhook } from './webhook.ts';
 
@@ -29,6 +30,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   command,
   approvals,
   simulator,
+  stream,
   package: packageForms,
 };
 

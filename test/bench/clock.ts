@@ -5,3 +5,8 @@ const OFFSET_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 export function sharedMs(elapsedMs = performance.now()): number {
   return elapsedMs + OFFSET_MS;
 }
+
+/** The same in milliseconds since 1970, with their fractions. */
+export function wallMs(elapsedMs = performance.now()): number {
+  return performance.timeOrigin + elapsedMs;
+}

@@ -1,7 +1,9 @@
-// A bridge that is killed, or reloaded → its stream loses nothing, and ends for who may read no more.
+// A bridge that is killed, or reloaded → nothing lost in its stream; it ends for who may not read.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { stream as consume } from '../../../src/consumer.ts';
 import { startSimulator } from '../../../src/simulator.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
 import { type EventStream, readStream } from '../../support/event-stream.ts';
 import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
@@ -70,4 +72,25 @@ test('who may read no longer after a reload is ended, and nobody else; the metri
   assert.equal(left.isEnded, false);
   // An answer is shared for a second.
   await poll(async () => (await readers()) === '1', 'one reader in the metric');
+});
+
+test('with `ca` the library reads from a bridge whose certificate the machine does not know, and without it tells so', async (t) => {
+  const azure = await startSimulator();
+  t.after(() => azure.close());
+  const authority = await CertificateAuthority.create(t);
+  const { certFile, keyFile } = await authority.issue('IP:127.0.0.1');
+  const http = { listen: '127.0.0.1:0', tls: { cert: certFile, key: keyFile } };
+  const url = urlOf(await startRun(t, bridgeFolder(t, azure.url, { http })));
+  assert.match(url, /^https:/);
+  const eventId = azure.schedule().EventId;
+  const came = Promise.withResolvers<string>();
+  const onScheduled = ({ data }: { data: { eventId: string } }) => came.resolve(data.eventId);
+  const trusting = consume({ url, ca: authority.cert, after: 0, handlers: { onScheduled } });
+  t.after(() => trusting.close());
+  assert.equal(await came.promise, eventId);
+  const told = Promise.withResolvers<string>();
+  const handlers = { onScheduled: () => told.resolve('an event') };
+  const doubting = consume({ url, after: 0, handlers, onError: (error) => told.resolve(String(error)) });
+  t.after(() => doubting.close());
+  assert.match(await told.promise, /the stream of the bridge broke: .*certificate/);
 });

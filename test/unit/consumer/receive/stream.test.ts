@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { dispatcherOn } from '../../../../src/consumer/receive/dispatcher.ts';
@@ -10,7 +9,6 @@ import { memoryHandledStore } from '../../../../src/consumer/receive/handled-sto
 import { streamOn } from '../../../../src/consumer/receive/stream.ts';
 import { type StreamOptions, stream } from '../../../../src/consumer.ts';
 import type { JournalledEntry } from '../../../../src/model/events.ts';
-import { CertificateAuthority } from '../../../far-sides/certificate-authority.ts';
 import { type HttpFixture, READER, serve } from '../../../virtual/http-fixture.ts';
 import { entry } from '../../../virtual/outbox-fixture.ts';
 import { VirtualTime } from '../../../virtual/virtual-time.ts';
@@ -136,28 +134,4 @@ test('where no byte comes for 45 s it connects again, behind what was handled', 
   await again.promise;
   assert.deepEqual(asked, [undefined, '1']);
   assert.match(errors.join(), /no byte came for 45 s/);
-});
-
-test('with `ca` it reads from a bridge whose certificate the machine does not know, and without it tells so', async (t) => {
-  const authority = await CertificateAuthority.create(t);
-  const { cert, key } = await authority.issue('IP:127.0.0.1');
-  const server = https.createServer({ cert, key }, (_, response) => {
-    response.writeHead(200, { 'journal-position': '0' }).write(frame(1));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const ids = Promise.withResolvers<string>();
-  const trusting = stream({ url, ca: authority.cert, handlers: { onOther: ({ id }) => ids.resolve(id) } });
-  t.after(() => trusting.close());
-  assert.equal(await ids.promise, 'e1:1');
-  const told = Promise.withResolvers<string>();
-  const handlers = { onOther: () => told.resolve('an event') };
-  const doubting = stream({ url, handlers, onError: (error) => told.resolve(String(error)) });
-  t.after(() => doubting.close());
-  assert.match(await told.promise, /the stream of the bridge broke: .*certificate/);
 });
