@@ -1,5 +1,6 @@
 // docs/receive/consumer.md → its code blocks, run in a project that has the package installed.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -212,4 +213,19 @@ test("'service-bus.js' settles what the Service Bus sink sends, and dead-letters
   const messages = [{ body: 'hello' }, { body: JSON.parse(String(body)), contentType, applicationProperties }];
   const program = run(t, project, 'service-bus.js', { MESSAGES: JSON.stringify(messages), SERVICE_BUS: 'x' });
   assert.deepEqual(await program.lines(4), ['dead not-a-cloudevent', 'scheduled Reboot', 'completed', 'end']);
+});
+
+test("'stream.js' prints the names of an event and its position, by the stream of a bridge", async (t) => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'journal-position': '6' });
+    response.write(`id: 7\nevent: scheduled\ndata: ${Buffer.from(life.scheduled.bytes)}\n\n`);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const program = run(t, await projectOf(t), 'stream.js', { BRIDGE: `http://127.0.0.1:${port}` });
+  assert.equal((await program.lines(2)).at(-1), '7');
 });

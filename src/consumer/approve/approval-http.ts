@@ -94,13 +94,13 @@ export function bearerOf(token: string): string {
 }
 
 /** @throws ConsumerError `usage` for a URL that is none, or one that would show the token */
-export function baseOf({ url, allowInsecure = false }: Pick<HttpOptions, 'url' | 'allowInsecure'>): URL {
+export function baseOf({ url, allowInsecure = false }: Pick<HttpOptions, 'url' | 'allowInsecure'>): string {
   if (!URL.canParse(url)) throw new ConsumerError('usage', 'the url of a bridge must be an https:// URL');
   const base = new URL(url.endsWith('/') ? url : `${url}/`);
   if (base.username !== '' || base.password !== '' || base.search !== '')
     throw new ConsumerError('usage', 'the url of a bridge holds neither user, password nor query: the token goes into a header');
-  if (base.protocol === 'https:') return base;
-  if (base.protocol === 'http:' && (allowInsecure || LOOPBACK.test(base.hostname))) return base;
+  if (base.protocol === 'https:') return base.href;
+  if (base.protocol === 'http:' && (allowInsecure || LOOPBACK.test(base.hostname))) return base.href;
   throw new ConsumerError('usage', `the token would go to ${base.host} unencrypted: use https://, or allowInsecure: true`);
 }
 
