@@ -1,38 +1,18 @@
 // Requests and answers → `components.schemas`; answers may get new members, so none is closed.
 import { APPROVAL_RESULT_STATES, APPROVAL_STATES, APPROVAL_STEPS } from '../../model/approvals.ts';
-import { LANE_STATES } from '../../model/deliveries.ts';
 import { VM_FIELDS } from '../../model/vm-metadata.ts';
 import { nearMissPattern } from '../../schema/near-misses.ts';
 import { EXAMPLE_ID, type Node } from './node.ts';
+import { OPERATOR_SCHEMAS } from './operator-schemas.ts';
+import { id, list, names, object, text, textOrNull, time, timeOrNull } from './schema-pieces.ts';
 
-const text: Node = { type: 'string' };
-const id: Node = { type: 'string', minLength: 1 };
 const eventId: Node = { ...id, maxLength: 256 };
 const DRILL: Node = { const: true, description: 'Of a drill alone.' };
-const names: Node = { type: 'array', items: id };
-const time: Node = { type: 'string', format: 'date-time' };
-const timeOrNull: Node = { type: ['string', 'null'], format: 'date-time' };
-const textOrNull: Node = { type: ['string', 'null'] };
-const count: Node = { type: 'integer', minimum: 0 };
-const next: Node = { type: ['integer', 'null'], minimum: 1, description: 'The `after` of the next page; null after the last.' };
-const status: Node = {
-  type: ['integer', 'string', 'null'],
-  description: 'What the other side said last where it failed: an HTTP status or a code.',
-};
 const rule: Node = { type: ['string', 'null'], description: '`documentation` or `policy[N]`, counted from 0; null where no rule matches.' };
 
 /** Keys written like these, or not even nearly like them, nor like those that have no place here. */
 function written(own: readonly string[], misplaced: readonly string[] = []): Node {
   return { anyOf: [{ enum: own }, { not: { pattern: [...own, ...misplaced].map(nearMissPattern).join('|') } }] };
-}
-
-/** All of its members are there, unless `optional` says otherwise. */
-function object(properties: Node, optional: readonly string[] = []): Node {
-  return { type: 'object', required: Object.keys(properties).filter((name) => !optional.includes(name)), properties };
-}
-
-function list(schema: string): Node {
-  return { type: 'array', items: { $ref: `#/components/schemas/${schema}` } };
 }
 
 const vm: Node = {
@@ -207,65 +187,6 @@ const ANSWERS: Node = {
     ['times'],
   ),
   UnwrittenSteps: object({ approver: textOrNull, steps: { type: 'integer', minimum: 1 }, since: time, until: time }),
-  Sinks: list('Sink'),
-  Sink: object({
-    name: id,
-    type: id,
-    state: { enum: LANE_STATES },
-    queued: count,
-    oldestAt: timeOrNull,
-    lastAcceptedAt: timeOrNull,
-    lastError: { anyOf: [{ type: 'null' }, object({ code: id, message: text, at: time })] },
-    deadLetters: count,
-  }),
-  JournalPage: object({ items: list('JournalItem'), next }),
-  JournalItem: object({
-    position: { type: 'integer', minimum: 1 },
-    at: time,
-    event: { type: 'object', description: 'The structured CloudEvent.' },
-    deliveries: list('JournalDelivery'),
-  }),
-  JournalDelivery: object({
-    sink: id,
-    state: { enum: ['queued', 'delivered', 'dead', 'discarded'] },
-    attempts: count,
-    at: { ...time, description: 'When it came to this state.' },
-    status,
-  }),
-  DeadLetters: object({ items: list('DeadLetter'), next }),
-  DeadLetter: object({
-    ...{ id, eventId: textOrNull, sink: id, type: id },
-    reason: { enum: ['refused', 'expired', 'sink removed'] },
-    ...{ status, attempts: count, at: time },
-  }),
-  Count: object({ count }),
-  DrillRequest: {
-    ...object(
-      {
-        eventType: { ...id, maxLength: 128, default: 'Reboot' },
-        resources: { type: 'array', minItems: 1, maxItems: 100, items: { ...id, maxLength: 128 }, description: 'By default this VM.' },
-        notice: { ...text, description: 'From its announcement to NotBefore, as `2m`, up to a day.', default: '2m' },
-        duration: { ...text, description: 'From its start to its end, as `30s`, up to a day.', default: '30s' },
-        force: { type: 'boolean', description: 'Also while a real event is listed.', default: false },
-      },
-      ['eventType', 'resources', 'notice', 'duration', 'force'],
-    ),
-  },
-  DrillBegun: object({ id, eventId: id }),
-  DrillReport: object({
-    ...{ id, eventId: id, state: { enum: ['scheduled', 'started', 'ended', 'canceled'] } },
-    changes: list('DrillChange'),
-    approvers: { type: 'array', items: object({ name: id, at: time }), description: 'Who said yes.' },
-    missing: { ...names, description: 'Whose yes it lacked when it started or was cancelled; before, whose it lacks.' },
-  }),
-  DrillChange: object({
-    ...{ change: id, at: time },
-    sinks: {
-      type: 'array',
-      items: object({ name: id, acceptedAt: timeOrNull, attempts: count }),
-      description: 'Those whose filter lets it through.',
-    },
-  }),
   Problem: {
     description: 'RFC 9457. Compare `type`; the words may change.',
     ...object(
@@ -282,7 +203,7 @@ const ANSWERS: Node = {
   },
 };
 
-export const SCHEMAS: Node = { ...REQUESTS, ...ANSWERS };
+export const SCHEMAS: Node = { ...REQUESTS, ...ANSWERS, ...OPERATOR_SCHEMAS };
 
 /** In structured mode. Its other attributes are not asked for. */
 function cloudEvent(schema: string): Node {

@@ -26,7 +26,9 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a key in another letter case',
     'http: { Listen: "127.0.0.1:1" }',
-    ['http.Listen: is no key of the configuration (allowed: listen, tls, readers, health, drain, console, allowInsecure); did you mean listen?'],
+    [
+      'http.Listen: is no key of the configuration (allowed: listen, tls, readers, health, drain, console, allowInsecure); did you mean listen?',
+    ],
   ],
   ['a key of a later version', 'publish: { from: own }', ['publish.from: is no key of the configuration (allowed: resources)']],
   ['a section without content', 'store: ~', ['store: is empty: give it a value or leave the key out']],

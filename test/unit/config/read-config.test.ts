@@ -20,7 +20,15 @@ test('the shortest configuration has every default', () => {
     cloudevents: { source: null, typePrefix: 'io.github.scheduled-events-bridge', observer: [] },
     publish: { resources: 'all' },
     store: { path: '/etc/bridge/scheduled-events-bridge-data', retainMs: 2_592_000_000, maxBytes: null },
-    http: { listen: { host: '127.0.0.1', port: 8700 }, tls: null, readers: {}, drain: null, health: null, console: false, allowInsecure: false },
+    http: {
+      listen: { host: '127.0.0.1', port: 8700 },
+      tls: null,
+      readers: {},
+      drain: null,
+      health: null,
+      console: false,
+      allowInsecure: false,
+    },
     approvals: {
       approvers: {},
       required: 'any',
