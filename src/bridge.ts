@@ -1,6 +1,6 @@
 // A configuration and the outside world → a running bridge: composes, starts and stops the parts.
 import { ReplaySubject } from 'rxjs';
-import type { BridgeOptions } from './bridge/bridge-options.ts';
+import type { Bridge, BridgeOptions } from './bridge/bridge-options.ts';
 import { type HttpInterface, openHttpInterface } from './bridge/http-interface.ts';
 import { Identity } from './bridge/identity.ts';
 import { judgeOptions } from './bridge/judge-options.ts';
@@ -25,17 +25,6 @@ import { now } from './time/clock.ts';
 const LANES_WAIT_MS = 5000;
 /** For running deliveries at the end; with what is closed behind them it makes less than 10 s, and 16 s where an adapter has longer to close. */
 const GRACE_MS = 8000;
-
-/** A running bridge. Its disposal stops polling, lets running deliveries end, and closes everything: 10 s at most, 16 s with adapters that have longer to close. */
-export interface Bridge extends AsyncDisposable {
-  /** `http://HOST:PORT`, `https://` with `http.tls`. */
-  readonly url: string;
-  /** Resolves when there is nothing left to do: the reader of the only sink, standard output, went away. */
-  readonly ended: Promise<void>;
-  readonly status: Status;
-  /** Reads the configuration again; nobody who waits for it keeps a poll waiting. @param by who asks, for the log @throws BridgeError BRIDGE_STORE_* */
-  reload(by: string): ReturnType<Reloads['request']>;
-}
 
 /** @throws BridgeError BRIDGE_CONFIG_INVALID, BRIDGE_STORE_* or BRIDGE_HTTP_*; then nothing is left open. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {

@@ -1,11 +1,12 @@
-// What the outside hands to a bridge: configuration, clocks, log, standard output, who watches.
+// A bridge as the outside has it: what it is handed, what watches it, and what it is asked.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Transport } from '../metadata/transport.ts';
 import type { OutboxOptions } from '../outbox/open-store.ts';
 import type { Deps } from '../time/clock.ts';
-import type { ConfigFile } from './reloads.ts';
+import type { ConfigFile, Reloads } from './reloads.ts';
+import type { Status } from './status.ts';
 
 export interface BridgeOptions {
   readonly config: Config;
@@ -32,4 +33,15 @@ export interface PollWatch {
   ended(isDocument: boolean): void;
   /** A reload: requests and polls keep to other times from now on. */
   follows(limits: Pick<Config['metadata'], 'pollIntervalMs' | 'timeoutMs' | 'firstTimeoutMs'>): void;
+}
+
+/** A running bridge. Its disposal stops polling, lets running deliveries end, and closes everything: 10 s at most, 16 s with adapters that have longer to close. */
+export interface Bridge extends AsyncDisposable {
+  /** `http://HOST:PORT`, `https://` with `http.tls`. */
+  readonly url: string;
+  /** Resolves when there is nothing left to do: the reader of the only sink, standard output, went away. */
+  readonly ended: Promise<void>;
+  readonly status: Status;
+  /** Reads the configuration again; nobody who waits for it keeps a poll waiting. @param by who asks, for the log @throws BridgeError BRIDGE_STORE_* */
+  reload(by: string): ReturnType<Reloads['request']>;
 }

@@ -73,13 +73,12 @@ export class Lane implements AsyncDisposable {
 
   constructor(options: LaneOptions) {
     const { name, adapter, store, deps, logger, onAttempt, onState, cancels = false } = options;
-    const age = new QueueAge(deps, options.retry?.maxAgeMs);
     this.#options = options;
     this.#report = new LaneReport({ logger, onAttempt, onState });
     this.#pause = new PauseWatch(name, store);
     this.#settlements = new OutcomeWriter({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
     this.#supply = new QueueReader({ name, adapter, store, deps, logger });
-    const own = { name, age, settlements: this.#settlements, report: this.#report };
+    const own = { name, age: new QueueAge(deps, options.retry?.maxAgeMs), settlements: this.#settlements, report: this.#report };
     const open = { signal: this.#abort.signal, isOpen: () => !this.#closing && !this.#pause.isPaused };
     this.#dispatcher = new Dispatcher({ ...own, ...open, adapter, deps, rate: this.#supply.rate });
     this.#unattempted = new Unattempted({ ...own, store, cancels, keys: this.#dispatcher.keys });

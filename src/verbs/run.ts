@@ -1,7 +1,8 @@
 // `run`: a configuration → the bridge at work, until it is stopped or has nothing to do.
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Bridge, startBridge } from '../bridge.ts';
+import type { Bridge } from '../bridge/bridge-options.ts';
+import { startBridge } from '../bridge.ts';
 import type { Config } from '../config/config.ts';
 import { BridgeError } from '../errors.ts';
 
