@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { file } from '../../../adapters/file/file.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
+import { codeOf } from '../../../src/errors.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
@@ -41,9 +42,12 @@ export async function deliverMeanwhile(
 
 /** The ids in all files of the folder, the oldest file first, the compressed ones too. @throws where a line is not whole */
 export function idsIn(folder: string): readonly string[] {
-  return readdirSync(folder)
-    .sort((a, b) => numberOf(b) - numberOf(a))
-    .flatMap((name) => idsOf(textOf(join(folder, name))));
+  for (;;) {
+    const names = readdirSync(folder).sort((a, b) => numberOf(b) - numberOf(a));
+    const texts = names.map((name) => textOf(join(folder, name)));
+    // One that was renamed meanwhile: the files are looked for again.
+    if (!texts.includes(null)) return texts.flatMap((text) => idsOf(text ?? ''));
+  }
 }
 
 export function idsOf(text: string): readonly string[] {
@@ -53,9 +57,15 @@ export function idsOf(text: string): readonly string[] {
     .map((line) => (JSON.parse(line) as { id: string }).id);
 }
 
-function textOf(path: string): string {
-  const bytes = readFileSync(path);
-  return String(path.endsWith('.gz') ? gunzipSync(bytes) : bytes);
+/** Null where it is gone. */
+function textOf(path: string): string | null {
+  try {
+    const bytes = readFileSync(path);
+    return String(path.endsWith('.gz') ? gunzipSync(bytes) : bytes);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 /** Of `events.ndjson.3.gz` 3. */

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CloudEvent } from 'cloudevents';
+import { toBinary } from '../../../src/cloudevents/binary.ts';
 import { toCloudEvent } from '../../../src/cloudevents/event.ts';
+import { httpHeaders } from '../../../src/cloudevents/http-binary.ts';
+import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { ApprovalState } from '../../../src/model/approvals.ts';
 import { changeName } from '../../../src/model/change-names.ts';
 import type { Change } from '../../../src/model/events.ts';
@@ -252,4 +255,16 @@ test('a refused approval of an event that nobody lists has what its EventId give
     observer: { name: 'WestNO_0', affected: null },
   });
   new CloudEvent(event, true);
+});
+
+test('a drill says so, as an attribute and in data, and in binary mode as a text', () => {
+  const drillId = 'drill-b7cf3c25-0000-4000-8000-000000000000';
+  const event = toCloudEvent(eventChange({ key: drillId, event: scheduledEvent({ eventId: drillId }), incarnation: null }), context);
+  assert.deepEqual([event['drill'], (event.data as { drill?: boolean }).drill], [true, true]);
+  const binary = toBinary(encodeStructured(event));
+  assert.ok('attributes' in binary);
+  assert.equal(binary.attributes['drill'], 'true');
+  assert.equal(httpHeaders(binary)['ce-drill'], 'true');
+  const real = toCloudEvent(eventChange(), context);
+  assert.deepEqual(['drill' in real, 'drill' in (real.data as object)], [false, false]);
 });

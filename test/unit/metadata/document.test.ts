@@ -322,3 +322,12 @@ describe('entries with one EventId', () => {
 function isInvalid(error: unknown): boolean {
   return error instanceof BridgeError && error.code === 'BRIDGE_METADATA_INVALID';
 }
+
+test('an entry with the name of a drill is passed over: the service cannot know one, and the document stays whole', () => {
+  const id = 'DRILL-b7cf3c25-0000-4000-8000-000000000000';
+  for (const EventStatus of ['Scheduled', 'Started', 'Nonsense']) {
+    const { events, statusless, complete } = parse(fakeDocument(1, { EventId: id, EventStatus }));
+    assert.deepEqual([events, statusless, complete], [[], [], true]);
+  }
+  assert.equal(parse(fakeDocument(1, { EventId: 'drill-now' })).events.length, 1, 'another name is another event');
+});

@@ -221,3 +221,16 @@ test('who may: admins begin and cancel, a fault in the body is 400 with its plac
   }
   assert.deepEqual(bridge.beside('SELECT id FROM drills'), []);
 });
+
+test('a wall clock that is set moves its NotBefore, and neither repeats nor skips a step', async (t) => {
+  const bridge = await running(t);
+  const id = await begin(bridge, { notice: '2m', duration: '30s' });
+  bridge.time.jumpWall(-10 * MINUTE);
+  await bridge.advance(3 * MINUTE);
+  assert.equal((await reportOf(bridge, id)).state, 'scheduled');
+  bridge.time.jumpWall(20 * MINUTE);
+  await bridge.advance(2 * SECOND);
+  assert.equal((await reportOf(bridge, id)).state, 'started');
+  await bridge.advance(MINUTE);
+  assert.deepEqual(changesOf(await reportOf(bridge, id)), ['scheduled', 'started', 'ended']);
+});

@@ -111,3 +111,8 @@ test('PATH is searched in its order, by the separator of the platform', () => {
   assert.deepEqual(searchPath({ PATH: 'C:\\a;D:\\b' }, 'win32'), ['C:\\a', 'D:\\b']);
   assert.ok(searchPath({}, 'linux').includes('/usr/bin'));
 });
+
+test('a program is told of a drill', () => {
+  assert.equal(variablesOf({ ...EVENT, drill: true }).variables['CE_DRILL'], 'true');
+  assert.equal('CE_DRILL' in variablesOf(EVENT).variables, false);
+});
