@@ -5,7 +5,7 @@ import { startSimulator } from '../../../src/simulator.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
 import { closeBrowser, withoutBrowser } from '../../support/browser.ts';
 import { hook } from '../../support/running-bridge.ts';
-import { consoleOn, eventNamed, openConsole, shows, signIn, startConsole, TOKENS, tells } from './console-bridge.ts';
+import { consoleOn, eventNamed, openConsole, SECTIONS, shows, signIn, startConsole, TOKENS, tells } from './console-bridge.ts';
 
 after(closeBrowser);
 
@@ -190,4 +190,33 @@ test('two bridges of a group side by side: each page shows its own, and both fol
     .click();
   for (const page of pages) await eventNamed(page, 'Reboot of web_0, web_1').getByText('Started;').waitFor();
   await second?.getByText('Nobody has approved').waitFor({ state: 'detached' });
+});
+
+test('a drill is begun from the page, and its report says who forgot to approve', inBrowser, async (t) => {
+  const approvals = { ...(SECTIONS['approvals'] as object), required: 'all' };
+  const { azure, url } = await startConsole(t, { approvals, sinks: { audit: { type: 'stdout' } } });
+  const page = await openConsole(t, url, TOKENS.orders);
+  await page.getByRole('button', { name: 'Start a drill…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Notice').fill('5s');
+  await dialog.getByLabel('Duration').fill('1s');
+  await dialog.getByRole('button', { name: 'Confirm drill' }).click();
+  await tells(page, /A drill has started/);
+  const event = eventNamed(page, 'Reboot of');
+  await event.getByRole('button', { name: /^Approve/ }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Approve/ })
+    .click();
+  const report = page.locator('#drill-list > li');
+  await report.getByText(/^Approved: orders after/).waitFor();
+  await report.getByText('Did not approve: billing').waitFor();
+  await report.getByRole('heading', { name: /: ended$/ }).waitFor();
+  for (const change of ['scheduled', 'approval.recorded', 'started', 'ended'])
+    await report.getByText(new RegExp(`\\d ${change.replace('.', '\\.')}$`)).waitFor();
+  await report
+    .getByText(/^audit: accepted within \d+ ms$/)
+    .first()
+    .waitFor();
+  assert.deepEqual(azure.approvals(), []);
 });
