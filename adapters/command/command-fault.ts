@@ -15,7 +15,7 @@ export interface CommandPlace {
 const REFUSED = 65;
 /** EX_NOPERM and EX_CONFIG of sysexits.h, and what shells say of a program that cannot be run or found. */
 const MISCONFIGURED: ReadonlySet<number> = new Set([77, 78, 126, 127]);
-/** Short of something for now. */
+/** Short of something at the moment. */
 const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY', 'EINTR', 'EIO']);
 const LINES = 'what it said last is in the log';
 
@@ -77,7 +77,7 @@ export function unstartable(place: CommandPlace, fault: string, cause?: unknown)
 export function startFault(cause: unknown, fault: string | null, place: CommandPlace): BridgeError {
   const status = codeOf(cause);
   if (status === undefined || !SHORTAGES.has(status)) return unstartable(place, fault ?? said(cause), cause);
-  const message = `${whoOf(place)} could not be started for now: ${said(cause)}; it is tried again: raise the limit on processes or open files, or give it memory`;
+  const message = `${whoOf(place)} could not be started at the moment: ${said(cause)}; it is tried again: raise the limit on processes or open files, or give it memory`;
   return new BridgeError('BRIDGE_COMMAND_FAILED', message, { cause, disposition: 'retry', scope: 'sink', status });
 }
 
