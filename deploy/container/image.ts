@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { withDebianPackages } from '../../sbom.ts';
 import { epoch } from '../packages/linux-packages.ts';
+import type { PackageParts } from '../packages/program-folder.ts';
 import { run } from '../packages/run.ts';
 import { makeBaseSystem, USER } from './base-system.ts';
 import { writeLayout } from './layout.ts';
@@ -11,19 +12,8 @@ import { writeLayout } from './layout.ts';
 const NAME = packageJson.name;
 const HOME = `usr/lib/${NAME}`;
 
-export interface ImageParts {
-  readonly root: string;
-  readonly version: string;
-  /** What `makeProgramFolder` made. */
-  readonly program: string;
-  /** A folder for what is only needed meanwhile; it holds bridge.yaml. */
-  readonly work: string;
-  readonly out: string;
-  readonly at: Date;
-}
-
 /** Three layers: Debian's libraries, Node, the program. A new version of the program is a new third layer alone. */
-export async function makeImage({ root, version, program, work, out, at }: ImageParts): Promise<void> {
+export async function makeImage({ root, version, program, work, out, at }: PackageParts): Promise<void> {
   const layer = (name: string) => join(work, 'image', name);
   const cache = join(root, 'node_modules/.cache/container-base');
   const base = await makeBaseSystem({ folder: layer('base'), work: join(work, 'base'), cache });

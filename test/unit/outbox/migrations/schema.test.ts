@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import { FIRST_PART } from '../../../../src/approvals/views/queries.ts';
 import { Database } from '../../../../src/outbox/database.ts';
 import { MIGRATIONS, migrate } from '../../../../src/outbox/migrations/schema.ts';
-import { openOutbox } from '../../../../src/outbox/outbox.ts';
+import { type Outbox, openOutbox } from '../../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../../support/events.ts';
 import { approvalStep, at, temporaryFolder, testStore } from '../../../virtual/outbox-fixture.ts';
 
@@ -42,60 +42,33 @@ test('a store of an earlier version keeps its rows and takes the steps that it l
 });
 
 test('a store of version 2 gets the tables of messages, and keeps what it has', (t) => {
-  const { folder, time, outbox } = testStore(t);
-  outbox.close();
-  const file = join(folder, 'outbox.db');
-  rmSync(file);
-  {
-    using database = new Database(file, SETTINGS);
-    migrate(database, MIGRATIONS.slice(0, 2));
+  using newer = reopened(t, 2, (database) => {
     database.exec(`INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, 7)`);
-  }
-  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  });
   assert.equal(newer.known.lastEndedMs('a'), 7);
   assert.deepEqual([newer.messages.parked(), newer.messages.find('topic', '1')], [[], null]);
 });
 
 test('a store of version 5 keeps whose it is, and knows nothing more of the VM', (t) => {
-  const { folder, time, outbox } = testStore(t);
-  outbox.close();
-  const file = join(folder, 'outbox.db');
-  rmSync(file);
-  {
-    using database = new Database(file, SETTINGS);
-    migrate(database, MIGRATIONS.slice(0, 5));
+  using newer = reopened(t, 5, (database) => {
     database.exec(`INSERT INTO identity (id, vm_id, name, source, observer_id) VALUES (1, 'vm', 'WestNO_0', '/s', 'abc')`);
-  }
-  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  });
   assert.deepEqual(newer.identity.current, { vmId: 'vm', name: 'WestNO_0', source: '/s', vm: null, observerId: 'abc' });
 });
 
 test('a store of version 6 knows which of its deliveries have been overtaken', (t) => {
-  const { folder, time, outbox } = testStore(t);
-  outbox.close();
-  const file = join(folder, 'outbox.db');
-  rmSync(file);
-  {
-    using database = new Database(file, SETTINGS);
-    migrate(database, MIGRATIONS.slice(0, 6));
+  using newer = reopened(t, 6, (database) => {
     database.exec(`
       INSERT INTO occurrences (occurrence, key, first_seen_ms, ended_ms) VALUES (1, 'a', 0, 7), (2, 'b', 0, NULL);
       INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES
         ('a:scheduled', 'scheduled', 'a', 1, 'a', 0, 'x'), ('a:ended', 'ended', 'a', 1, 'a', 0, 'x'), ('b:scheduled', 'scheduled', 'b', 2, 'b', 0, 'x');
       INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) SELECT 'drain', seq, partition_key, 0, 'queued' FROM journal;`);
-  }
-  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  });
   assert.deepEqual(newer.queue.overtaken('drain', 10), [{ seq: 1, partitionKey: 'a' }]);
 });
 
 test('a store of version 6 knows which of its CloudEvents were pruned, and goes on from there', (t) => {
-  const { folder, time, outbox } = testStore(t);
-  outbox.close();
-  const file = join(folder, 'outbox.db');
-  rmSync(file);
-  {
-    using database = new Database(file, SETTINGS);
-    migrate(database, MIGRATIONS.slice(0, 6));
+  using newer = reopened(t, 6, (database) => {
     const add = database.prepare(
       `INSERT INTO journal (id, change, key, partition_key, time_ms, bytes) VALUES (?, 'scheduled', 'a', 'a', 1, '{}')`,
     );
@@ -105,8 +78,7 @@ test('a store of version 6 knows which of its CloudEvents were pruned, and goes 
       use.run(index + 1, id);
     }
     database.exec('DELETE FROM journal WHERE seq IN (1, 3)');
-  }
-  using newer = openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+  });
   assert.deepEqual([newer.journalPages.pruned(), newer.journalPages.newest()], [3, 4]);
   assert.deepEqual(newer.queue.record('audit'), { pause: null, lastAcceptedAtMs: null, lastError: null });
 });
@@ -222,3 +194,17 @@ test('the store is written ahead, synced at every commit, and its log does not g
   );
   assert.equal(setting('synchronous'), 2);
 });
+
+/** A store that a program of this schema version wrote, opened by the program of today. */
+function reopened(t: TestContext, version: number, write: (database: Database) => void): Outbox {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const file = join(folder, 'outbox.db');
+  rmSync(file);
+  {
+    using database = new Database(file, SETTINGS);
+    migrate(database, MIGRATIONS.slice(0, version));
+    write(database);
+  }
+  return openOutbox(folder, { deps: time, lock: true, synchronous: 'OFF' });
+}
