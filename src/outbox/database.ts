@@ -165,15 +165,9 @@ export class Database implements Disposable {
     this.#modeSet = this.#mode;
   }
 
-  /** Moves the write-ahead log into the file, as far as no other process reads from it, and closes. */
+  /** SQLite moves the write-ahead log into the file where no other process has the store open: to do so beside one would keep it waiting. */
   close(): void {
-    if (!this.#db.isOpen) return;
-    try {
-      this.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    } catch {
-      // The log is whole without it; the next open reads it.
-    }
-    this.#db.close();
+    if (this.#db.isOpen) this.#db.close();
   }
 
   [Symbol.dispose](): void {

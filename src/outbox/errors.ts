@@ -16,8 +16,9 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number';
 }
 
-/** True where another connection holds the lock that was asked for. */
+/** True where another connection holds the lock that was asked for: an error of SQLite, or a BridgeError made of one. */
 export function isBusy(error: unknown): boolean {
+  if (error instanceof BridgeError) return isBusy(error.cause);
   return isSqliteError(error) && [SQLITE.BUSY, SQLITE.LOCKED].some((code) => code === (error.errcode & 0xff));
 }
 

@@ -1,5 +1,6 @@
 // Known states, saved and read back by the next process.
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
@@ -177,17 +178,41 @@ test('heartbeats are written every other second at most', async (t) => {
   assert.equal(written(), 3);
 });
 
-test('a heartbeat that cannot be written says so at once, without waiting for the lock', async (t) => {
+test('a heartbeat never waits for others that keep the store; only who keeps it for 5 s is a fault', async (t) => {
   const store = testStore(t);
   save(store, knownState([]));
   const other = new DatabaseSync(join(store.folder, 'outbox.db'));
   t.after(() => other.close());
+  const written = (): unknown => store.outbox.known.load().lastGoodAt?.wallMs;
   other.exec('BEGIN IMMEDIATE');
-  assert.equal(store.outbox.heartbeat(at(1)), false);
-  assert.equal(store.outbox.heartbeat(at(2)), false, 'and says so until it is due again');
+  assert.equal(store.outbox.heartbeat(at(1)), true);
   other.exec('ROLLBACK');
-  await store.time.advance(1000);
+  assert.equal(store.outbox.heartbeat(at(2)), true);
+  assert.equal(written(), 2, 'it was due at once');
+  await store.time.advance(1900);
+  other.exec('BEGIN IMMEDIATE');
   assert.equal(store.outbox.heartbeat(at(3)), true);
+  await store.time.advance(4999);
+  assert.equal(store.outbox.heartbeat(at(4)), true, 'and who keeps it anew has 5 s again');
+  await store.time.advance(1);
+  assert.equal(store.outbox.heartbeat(at(5)), false);
+  other.exec('ROLLBACK');
+  assert.equal(store.outbox.heartbeat(at(6)), false, 'and says so until it is due again');
+  await store.time.advance(1000);
+  assert.equal(store.outbox.heartbeat(at(7)), true);
+  assert.equal(written(), 7);
+});
+
+test('a verb that closes the store keeps the bridge beside it waiting for nothing', (t) => {
+  const store = testStore(t);
+  save(store, knownState([]));
+  const other = new DatabaseSync(join(store.folder, 'outbox.db'));
+  t.after(() => other.close());
+  const log = (): number => statSync(join(store.folder, 'outbox.db-wal')).size;
+  const before = log();
+  assert.ok(before > 0);
+  openOutbox(store.folder, { deps: store.time, lock: false }).close();
+  assert.equal(log(), before, 'no checkpoint, which takes the lock of writers');
 });
 
 test('the identity is kept, and the observer has one id for the life of the store', (t) => {

@@ -37,7 +37,7 @@ test('a bridge that runs: sight, events, sinks with their last error, dead lette
   bridge.child.kill('SIGHUP');
   await bridge.logs('the configuration is refused');
   const { code, stdout, stderr } = await run(t, ['status', '--bridge', url]);
-  assert.deepEqual([code, stderr], [0, '']);
+  assert.deepEqual([code, stderr], [0, ''], stdout);
   const view = JSON.parse(stdout);
   assert.deepEqual([view.ready, view.reasons, view.isRunning, view.from, view.state], [true, [], true, 'bridge', 'watching']);
   assert.ok(view.documentAgeSeconds <= 60);
