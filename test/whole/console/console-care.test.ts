@@ -59,7 +59,7 @@ test('an event is approved with the keyboard alone, and the focus comes back to 
   assert.equal(await page.evaluate('document.activeElement.id'), 'token');
   await page.keyboard.type(TOKENS.orders);
   await page.keyboard.press('Enter');
-  await page.waitForFunction('document.activeElement.id === "who-name"');
+  await page.locator('#who-name:focus').waitFor();
   const focused = () => page.locator(':focus').innerText();
   for (let presses = 0; !(await focused()).startsWith('Approve'); presses++) {
     assert.ok(presses < 6, await focused());

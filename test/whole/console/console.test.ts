@@ -150,7 +150,7 @@ test('without a token it shows all and acting asks for one; a wrong one is refus
   await page.getByRole('alert').filter({ hasText: '(401)' }).waitFor();
   await signIn(page, TOKENS.grafana);
   const approve = eventNamed(page, 'Reboot of').getByRole('button', { name: /^Approve/ });
-  await page.waitForFunction('document.querySelector("#event-list button").disabled');
+  await page.locator('#event-list button:disabled').first().waitFor();
   assert.equal(await approve.getAttribute('title'), 'grafana is a reader, who may look and not act.');
   await page.reload();
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
