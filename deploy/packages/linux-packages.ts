@@ -34,8 +34,10 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
     { src: `../lib/${NAME}/bin/${NAME}`, dst: `/usr/bin/${NAME}`, type: 'symlink', file_info: { mtime: at.toISOString() } },
     file(join(work, 'manual.1.gz'), `/usr/share/man/man1/${NAME}.1.gz`),
     file(join(root, 'deploy/systemd/scheduled-events-bridge.service'), `/usr/lib/systemd/system/${NAME}.service`),
-    folder(`/etc/${NAME}`),
-    file(join(work, 'bridge.yaml'), `/etc/${NAME}/bridge.yaml`, { type: 'config|noreplace' }),
+    folder(`/usr/share/${NAME}`, { packager: 'deb' }),
+    file(join(work, 'bridge.yaml'), `/usr/share/${NAME}/bridge.yaml`, { packager: 'deb' }),
+    folder(`/etc/${NAME}`, { packager: 'rpm' }),
+    file(join(work, 'bridge.yaml'), `/etc/${NAME}/bridge.yaml`, { type: 'config|noreplace', packager: 'rpm' }),
   ];
   const documents = [
     file(join(sources, 'debian-copyright'), `/usr/share/doc/${NAME}/copyright`, { packager: 'deb' }),
@@ -56,7 +58,10 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
       deb: {
         depends: ['libc6 (>= 2.28)', 'libgcc-s1 | libgcc1', 'libstdc++6 (>= 8)'],
         recommends: ['systemd', 'ca-certificates'],
-        scripts: { postinstall: script('deb-postinst'), preremove: script('deb-prerm'), postremove: script('deb-postrm') },
+        scripts: {
+          ...{ preinstall: script('deb-preinst'), postinstall: script('deb-postinst') },
+          ...{ preremove: script('deb-prerm'), postremove: script('deb-postrm') },
+        },
       },
       rpm: {
         depends: ['glibc >= 2.28', 'libstdc++', 'libgcc'],

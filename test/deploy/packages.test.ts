@@ -6,7 +6,6 @@ import { before, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { builtPackages, noPackages } from './built-packages.ts';
 import { command } from './command.ts';
-import { onRpmMachine } from './rpm-root.ts';
 
 const NAME = packageJson.name;
 const { version } = packageJson;
@@ -91,27 +90,3 @@ test('lintian has nothing to say of the .deb, and rpm reads the .rpm', options, 
   assert.equal(command('rpm', ['-qp', '--queryformat', questions, packageOf('.rpm')]), `${NAME} ${version} x86_64 MIT\n`);
   assert.match(command('rpm', ['-qpc', packageOf('.rpm')]), /^\/etc\/scheduled-events-bridge\/bridge\.yaml\n$/);
 });
-
-for (const [what, edit] of [
-  ['as it was installed', ':'],
-  ['edited', 'echo "# mine" >> bridge.yaml'],
-] as const) {
-  test(`rpm -e keeps the configuration, ${what}, and rpm -i after it takes it as it is`, options, () => {
-    // The package was built outside of the layer, which shows it all the same.
-    const rpm = packageOf('.rpm');
-    const printed = onRpmMachine(`
-      rpm --install --nodeps ${rpm} >&2
-      cd /etc/${NAME}
-      ${edit}
-      sha256sum bridge.yaml
-      rpm --erase ${NAME} >&2
-      sha256sum bridge.yaml
-      ls -A
-      rpm --install --nodeps ${rpm} >&2
-      sha256sum bridge.yaml
-    `);
-    const [before = '', kept, folder, after] = printed.trim().split('\n');
-    assert.match(before, /^[0-9a-f]{64} {2}bridge\.yaml$/);
-    assert.deepEqual([kept, folder, after], [before, 'bridge.yaml', before]);
-  });
-}
