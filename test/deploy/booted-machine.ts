@@ -71,6 +71,7 @@ export class BootedMachine implements AsyncDisposable {
     if (this.#leader !== '') process.kill(Number(this.#leader), 'SIGKILL');
     await this.#gone();
     this.#disk.unmount();
+    await poll(() => this.#disk.isFree, 'a disk that nobody holds any more', 60_000);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

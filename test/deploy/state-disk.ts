@@ -38,6 +38,11 @@ export class StateDisk {
     if (this.#isMounted()) command('umount', [this.#folder]);
   }
 
+  /** Whether a mount makes it anew: a mount namespace that somebody copied meanwhile may hold it for a while. */
+  get isFree(): boolean {
+    return !this.#isMounted() && command('losetup', ['--associated', this.#image]) === '';
+  }
+
   #isMounted(): boolean {
     return existsSync(this.#image) && readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${this.#folder} `);
   }
