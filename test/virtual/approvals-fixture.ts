@@ -76,7 +76,7 @@ export class ApprovalsFixture {
   #occurrences = 0;
   #approvals: Approvals | null = null;
 
-  /** Approvals over the same store, as a process makes them; those before it are forgotten, as by kill -9. */
+  /** Approvals over the same store, as a process makes them; those before it are forgotten, as by kill -9. @throws what `start` does */
   open(parts: ApprovalSettings = {}): Approvals {
     const write = (line: string) => this.log.push(line);
     const approvals: Approvals = new Approvals({
@@ -107,7 +107,12 @@ export class ApprovalsFixture {
       },
     });
     this.#approvals = approvals;
-    approvals.start();
+    try {
+      approvals.start();
+    } catch (error) {
+      void approvals[Symbol.asyncDispose]();
+      throw error;
+    }
     return approvals;
   }
 

@@ -43,10 +43,11 @@ class InboxModel {
   readonly sent: Sent[] = [];
   readonly #pending: Promise<unknown>[] = [];
   readonly #opened: Approvals[] = [];
-  #approvals: Approvals;
+  /** Null while the disk is too full for a start. */
+  #approvals: Approvals | null = null;
 
   constructor() {
-    this.#approvals = this.#open();
+    this.#start();
   }
 
   async perform(given: Command): Promise<void> {
@@ -83,15 +84,20 @@ class InboxModel {
     await Promise.all(closed);
   }
 
-  #open(): Approvals {
-    const approvals = this.fixture.open({ required: 'all' });
-    this.#opened.push(approvals);
-    return approvals;
-  }
-
   #crash(): void {
     this.fixture.forgetReading();
-    this.#approvals = this.#open();
+    this.#start();
+  }
+
+  /** As the bridge does: where it fails, nobody takes messages or polls, and the next poll tries again with another one. */
+  #start(): void {
+    this.#approvals = null;
+    try {
+      this.#approvals = this.fixture.open({ required: 'all' });
+      this.#opened.push(this.#approvals);
+    } catch (error) {
+      assert.equal(error, this.fixture.store.fault);
+    }
   }
 
   #see(given: Command): void {
@@ -100,6 +106,8 @@ class InboxModel {
     if (given.kind === 'list' && 'impact' in given) fixture.list(given.id, { eventType: given.impact, eventStatus: 'Scheduled' });
     if (given.kind === 'start' && 'id' in given && before) fixture.list(given.id, { eventStatus: 'Started' });
     if (given.kind === 'end' && 'id' in given) fixture.end(given.id);
+    if (this.#approvals === null) this.#start();
+    if (this.#approvals === null) return;
     try {
       fixture.poll();
     } catch (error) {
@@ -109,7 +117,7 @@ class InboxModel {
 
   async #take(index: number): Promise<void> {
     const sent = this.sent[index];
-    if (sent === undefined) return;
+    if (sent === undefined || this.#approvals === null) return;
     const { message, origin, verdicts } = sent;
     const said = this.#approvals.take(origin, message).then(
       (verdict) => verdicts.push(typeof verdict === 'object' ? verdict.reason : verdict),
