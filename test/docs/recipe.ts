@@ -117,11 +117,11 @@ export class Recipe {
     );
   }
 
-  /** The record of the event, line by line. */
+  /** The record of the event, line by line; empty while the bridge has not seen the event. */
   async record(eventId: string): Promise<readonly string[]> {
     const url = urlOf(this.#bridges.at(-1) as Program);
     const answer = await fetch(`${url}/v1/approvals/${eventId}`);
-    const { steps } = (await answer.json()) as { readonly steps: readonly Step[] };
+    const { steps = [] } = (await answer.json()) as { readonly steps?: readonly Step[] };
     return steps.map(({ step, approver, via, reason }) => [step, approver, via, reason].filter((part) => part !== null).join(' '));
   }
 
