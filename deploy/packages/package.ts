@@ -1,7 +1,7 @@
 // dist/ → dist/packages/: .deb, .rpm, .tar.gz, .zip, .tgz, image, SHA256SUMS; always the same.
 // Usage: node deploy/packages/package.ts [--out FOLDER] [--version VERSION] [--without-windows]; `npm run package` builds dist/ first.
 import { createHash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -35,7 +35,7 @@ try {
   if (!values['without-windows'])
     await makeWindowsZip({ root: ROOT, version, program, config: await freshConfig(ROOT, WINDOWS), work, out, at });
   await makeImage({ root: ROOT, version, program, work, out, at });
-  await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', out], { cwd: ROOT });
+  await makeTarball(join(work, 'npm'), at);
   await cp(join(program, 'sbom.cdx.json'), join(out, 'sbom.cdx.json'));
   await writeFile(join(out, 'SHA256SUMS'), await checksums());
 } finally {
@@ -68,6 +68,16 @@ async function makeArchive(program: string, at: Date): Promise<void> {
     work,
     name,
   ]);
+}
+
+/** By npm, from a copy: it takes modes as they are in the checkout, where they are those of who cloned it. */
+async function makeTarball(folder: string, at: Date): Promise<void> {
+  const packages = join(ROOT, 'dist/packages');
+  for (const name of ['package.json', 'README.md', 'LICENSE', ...packageJson.files.filter((each) => !each.startsWith('!'))])
+    await cp(join(ROOT, name), join(folder, name), { recursive: true, filter: (path) => path !== packages });
+  await normalize(folder, at);
+  await chmod(join(folder, packageJson.bin['scheduled-events-bridge']), 0o755);
+  await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', out], { cwd: folder });
 }
 
 /** As `sha256sum --check` reads them. */

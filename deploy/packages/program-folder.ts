@@ -72,6 +72,7 @@ function licenceOf({ license, expression = '' }: BomComponent['licenses'][0]): s
 /** Modes and times do not depend on who builds, and when. */
 export async function normalize(folder: string, at: Date): Promise<void> {
   const entries: string[] = [folder];
+  await chmod(folder, 0o755);
   for await (const entry of glob('**/*', { cwd: folder, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     await chmod(path, entry.isDirectory() || /\/bin\/[^/]+$/.test(path) ? 0o755 : 0o644);
