@@ -27,13 +27,15 @@ function Invoke-Program([string] $File, [string[]] $Arguments) {
 
 # SYSTEM and administrators may do everything, the service's own account what is given here, and nobody else may look.
 function Set-Rights([string] $Path, [string] $ServiceRight) {
-    $rights = "*${system}:(OI)(CI)F", "*${administrators}:(OI)(CI)F", "NT SERVICE\${name}:(OI)(CI)$ServiceRight"
+    $rights = "*${system}:(OI)(CI)F", "*${administrators}:(OI)(CI)F"
+    if ($ServiceRight) { $rights += "NT SERVICE\${name}:(OI)(CI)$ServiceRight" }
     Invoke-Program 'icacls.exe' (@($Path, '/inheritance:r', '/grant:r') + $rights + @('/Q'))
 }
 
 # 1. Everybody may make a folder in %ProgramData%: one of somebody else is not taken over with what lies in it.
 if ($PSScriptRoot -eq $program) { throw 'run the install.ps1 of the unpacked .zip, not the installed one' }
 if (Test-Path $data) {
+    if ((Get-Item $data -Force).Attributes -band [IO.FileAttributes]::ReparsePoint) { throw "$data leads to another folder: remove it" }
     $owner = (Get-Acl $data).GetOwner([Security.Principal.SecurityIdentifier]).Value
     if ($owner -notin $system, $administrators) {
         throw "$data belongs to $owner. Look at what is in it, then remove it, or: icacls $data /setowner *$administrators"
@@ -45,8 +47,13 @@ foreach ($left in $next, $last) { if (Test-Path $left) { Remove-Item $left -Recu
 Copy-Item $PSScriptRoot $next -Recurse
 Get-ChildItem $next -Recurse -File | Unblock-File
 
-# 3. Folders and a first configuration; one that is there is never touched.
-$null = New-Item -ItemType Directory -Force -Path $data, "$data\state", "$data\log", "$data\secrets"
+# 3. Folders, closed before anything lies in them: by itself Windows lets everybody make files in a folder of %ProgramData%.
+# A first configuration; one that is there is never touched.
+if (-not (Test-Path $data)) {
+    $null = New-Item -ItemType Directory -Path $data
+    Set-Rights $data
+}
+$null = New-Item -ItemType Directory -Force -Path "$data\state", "$data\log", "$data\secrets"
 Invoke-Program 'icacls.exe' @($data, '/setowner', "*$administrators", '/Q')
 if (-not (Test-Path $config)) {
     $text = [IO.File]::ReadAllText((Join-Path $PSScriptRoot 'bridge.yaml')).Replace('C:\ProgramData', $env:ProgramData)

@@ -68,6 +68,7 @@ test('nobody but SYSTEM, administrators and the service gets at the state; the s
       ['log', 'M'],
     ],
   );
+  assert.match(script, /New-Item -ItemType Directory -Path \$data\n +Set-Rights \$data\n\}/, 'a new folder is closed at once');
   assert.doesNotMatch(script, /Users|Everyone|S-1-1-0|S-1-5-32-545|New-NetFirewallRule/);
 });
 
