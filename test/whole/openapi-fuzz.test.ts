@@ -8,7 +8,7 @@ import { EXAMPLE_ID } from '../../src/http/openapi/node.ts';
 import { assertConforms } from '../far-sides/openapi-conformance.ts';
 import { posts } from '../support/running-bridge.ts';
 import { APPROVER, serveBridge } from './openapi-fuzz/bridge.ts';
-import { schemathesis, withoutSchemathesis } from './openapi-fuzz/schemathesis.ts';
+import { PATIENCE_MS, schemathesis, withoutSchemathesis } from './openapi-fuzz/schemathesis.ts';
 
 const AUTHORIZATION = { Authorization: `Bearer ${APPROVER}` };
 
@@ -46,7 +46,7 @@ test('what a bridge answers is what its OpenAPI document tells, member by member
   assert.deepEqual(await statuses(approval(EXAMPLE_ID), approval(started), approval(ended), approval('x')), [200, 409, 410, 404]);
 });
 
-test('a fuzzer that knows the OpenAPI document finds nothing', { skip: withoutSchemathesis, timeout: 100_000 }, async (t) => {
+test('a fuzzer that knows the OpenAPI document finds nothing', { skip: withoutSchemathesis, timeout: PATIENCE_MS + 10_000 }, async (t) => {
   const { url, azure, errors } = await serveBridge(t);
   const directory = mkdtempSync(join(tmpdir(), 'schemathesis-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));

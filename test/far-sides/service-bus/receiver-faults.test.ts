@@ -7,7 +7,7 @@ import { serviceBusServer } from './service-bus-server.ts';
 test('a settlement can be refused, left without an answer, or cut off before or after it counts', async (t) => {
   const server = await serviceBusServer(t);
   const queue = server.queue('q');
-  const client = sdkClient(server, { retryOptions: { timeoutInMs: 400 } });
+  const client = sdkClient(server, { retryOptions: { timeoutInMs: 2000 } });
   await client.createSender('q').sendMessages([1, 2, 3].map((body) => ({ messageId: String(body), body })));
   const receiver = client.createReceiver('q', { maxAutoLockRenewalDurationInMs: 0 });
   const [first, second, third] = await receiver.receiveMessages(3, { maxWaitTimeInMs: 10_000 });

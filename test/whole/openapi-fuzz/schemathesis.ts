@@ -17,13 +17,17 @@ export interface Verdict {
   readonly output: string;
 }
 
-/** Runs in `directory`, which it may write to; 90 s at most. */
+/** Half a minute of a processor, which a busy machine does not have at once. */
+export const PATIENCE_MS = 300_000;
+
+/** Runs in `directory`, which it may write to. */
 export function schemathesis(args: readonly string[], directory: string): Promise<Verdict> {
   if (PROGRAM === null) throw new Error('REQUIRE_SCHEMATHESIS is set, and there is no schemathesis on PATH');
   const config = ['--config-file', join(import.meta.dirname, 'schemathesis.toml'), '--no-color'];
   const env = { ...process.env, SCHEMATHESIS_HOOKS: join(import.meta.dirname, 'hooks.py'), PYTHONDONTWRITEBYTECODE: '1' };
+  const limits = { timeout: PATIENCE_MS, maxBuffer: 64 << 20 };
   return new Promise((resolve) => {
-    execFile(PROGRAM, [...config, 'run', ...args], { cwd: directory, env, timeout: 90_000, maxBuffer: 64 << 20 }, (error, stdout, stderr) =>
+    execFile(PROGRAM, [...config, 'run', ...args], { cwd: directory, env, ...limits }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : (error.code ?? error.signal ?? null), output: `${stdout}${stderr}` }),
     );
   });
