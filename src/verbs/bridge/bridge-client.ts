@@ -1,6 +1,8 @@
 // --bridge and --token-env → one request to a bridge, past any proxy of the environment.
+import type { X509Certificate } from 'node:crypto';
 import { BridgeError } from '../../errors.ts';
 import { exchange, type HttpRequest } from '../../net/http-exchange.ts';
+import { connectPinned } from '../../net/pinned-connection.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
 import { needed, text, type VerbContext, type VerbOption } from '../verb.ts';
 
@@ -9,6 +11,11 @@ const LONGEST_ANSWER = 1024 * 1024;
 
 /** Where a bridge listens that is told nothing else. */
 export const DEFAULT_BRIDGE = 'http://127.0.0.1:8700';
+
+export interface BridgeRequest extends HttpRequest {
+  /** The one that the bridge must show, in place of what authorities, its name and its dates say. Asked for with each request. */
+  readonly certificate?: () => X509Certificate;
+}
 
 export interface BridgeAnswer {
   readonly status: number;
@@ -46,11 +53,16 @@ export function authorization(context: VerbContext): { readonly Authorization: s
   return { Authorization: `Bearer ${token}` };
 }
 
-/** Follows no redirect. Rejects with what the network says, or with the signal's reason. */
-export async function askBridge(request: HttpRequest, signal: AbortSignal): Promise<BridgeAnswer> {
-  const { status, body: answer } = await exchange(request, LONGEST_ANSWER, signal);
-  if (answer === null) throw new Error('the answer is larger than 1 MiB');
-  return { status, body: answer.toString() };
+/** Follows no redirect. Rejects with what the network says, or with the signal's reason; then nothing was sent to whoever is not the bridge. */
+export async function askBridge({ certificate, ...request }: BridgeRequest, signal: AbortSignal): Promise<BridgeAnswer> {
+  const socket = certificate && (await connectPinned(new URL(request.url), certificate(), signal));
+  try {
+    const { status, body: answer } = await exchange({ ...request, socket }, LONGEST_ANSWER, signal);
+    if (answer === null) throw new Error('the answer is larger than 1 MiB');
+    return { status, body: answer.toString() };
+  } finally {
+    socket?.destroy();
+  }
 }
 
 /** As `askBridge`, with a JSON body. */

@@ -1,12 +1,14 @@
 // `drill`: a made-up event on a running bridge → its report, and whether what was expected came.
 import type { DrillReport } from '../../drills/report.ts';
 import { BridgeError, messageOf } from '../../errors.ts';
+import { isObject, type JsonObject } from '../../formats/json-object.ts';
 import { visible, visibleLine } from '../../formats/visible-text.ts';
+import { drillEventId, isDrill } from '../../model/drills.ts';
 import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline, sleep } from '../../time/clock.ts';
 import { loadConfig } from '../config.ts';
 import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeAnswer, bridgeUrl } from './bridge-client.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeAnswer, type BridgeRequest, bridgeUrl } from './bridge-client.ts';
 import { EXPECTATIONS, type Expectation, failures, isAccepted } from './drill-expectations.ts';
 import { ownRequest } from './own-bridge.ts';
 
@@ -14,8 +16,17 @@ const TIMEOUT_MS = 10_000;
 const PAUSE_MS = 500;
 /** For sinks, after the end of the drill. */
 const SINKS_MS = 30_000;
+/** For a bridge that does not answer: one that starts anew goes on with its drills. */
+const AWAY_MS = 60_000;
 /** For the bridge to say that it is cancelled, before this program has to end. */
 const CANCEL_MS = 1500;
+
+/** No answer, or that it is starting: another one may come. */
+class BridgeAway extends BridgeError {
+  constructor(message: string) {
+    super('BRIDGE_DRILL_FAILED', message);
+  }
+}
 
 /** One request to the bridge, as the admin. */
 type Ask = (method: HttpRequest['method'], path: string, body?: object, signal?: AbortSignal) => Promise<BridgeAnswer>;
@@ -54,7 +65,10 @@ With --config the bridge is the one on this machine, and the token that of the f
       for (const words of failed) context.tell(visibleLine(words));
       return failed.length > 0 ? EXIT.failed : EXIT.fine;
     } catch (error) {
-      if (!context.signal.aborted) throw error;
+      if (!context.signal.aborted) {
+        context.tell(visibleLine(`the drill ${id} goes on where its bridge does; what became of it is not known here`));
+        throw error;
+      }
       context.tell(await cancel(ask, id, context));
       return EXIT.failed;
     }
@@ -90,10 +104,10 @@ async function admin(context: VerbContext): Promise<Ask> {
   const { http, approvals } = await loadConfig(context, file);
   const token = Object.values(approvals.approvers).find((one) => one.admin && one.tokens.length > 0)?.tokens[0];
   if (token === undefined) throw new BridgeError('BRIDGE_USAGE', `no approver of ${file} has admin: true and a token`);
-  return asker(context, { ...ownRequest(http, '/'), headers: { Authorization: `Bearer ${token.reveal()}` } });
+  return asker(context, { ...ownRequest(http, file, '/'), headers: { Authorization: `Bearer ${token.reveal()}` } });
 }
 
-function asker(context: VerbContext, base: HttpRequest): Ask {
+function asker(context: VerbContext, base: BridgeRequest): Ask {
   return async (method, path, body, signal = context.signal) => {
     const limit = deadline(context.deps, TIMEOUT_MS, () => new Error(`no answer within ${TIMEOUT_MS / 1000} s`), signal);
     const request = { ...base, method, url: new URL(path, base.url) };
@@ -102,7 +116,7 @@ function asker(context: VerbContext, base: HttpRequest): Ask {
       return await askBridge(body === undefined ? request : typed, limit.signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw new BridgeError('BRIDGE_DRILL_FAILED', `${new URL(base.url).origin} did not answer as a bridge does: ${messageOf(error)}`);
+      throw new BridgeAway(`${new URL(base.url).origin} did not answer as a bridge does: ${messageOf(error)}`);
     } finally {
       limit.cancel();
     }
@@ -110,20 +124,31 @@ function asker(context: VerbContext, base: HttpRequest): Ask {
 }
 
 async function begin(ask: Ask, request: object): Promise<string> {
-  const answer = await ask('POST', '/v1/drills', request);
+  // An interrupt waits for the answer: only then it is known what to cancel.
+  const answer = await ask('POST', '/v1/drills', request, new AbortController().signal);
   const { id } = valueIn<{ readonly id?: unknown }>(answer, 201);
-  if (typeof id !== 'string') throw new BridgeError('BRIDGE_DRILL_FAILED', 'the bridge gave the drill no id');
+  if (typeof id !== 'string' || !isDrill(drillEventId(id))) throw new BridgeError('BRIDGE_DRILL_FAILED', 'the bridge gave the drill no id');
   return id;
 }
 
 /** Until the drill has ended and every sink has accepted all of it, or has had its time. */
-async function untilAccepted(ask: Ask, id: string, { deps, signal }: VerbContext): Promise<DrillReport> {
+async function untilAccepted(ask: Ask, id: string, { deps, signal, tell }: VerbContext): Promise<DrillReport> {
   let endedMs: number | null = null;
+  let heardMs = deps.elapsedMs();
+  let told = '';
   for (;;) {
-    const report = valueIn<DrillReport>(await ask('GET', `/v1/drills/${id}`), 200);
-    if (report.state === 'ended' || report.state === 'canceled') {
-      endedMs ??= deps.elapsedMs();
-      if (isAccepted(report) || deps.elapsedMs() - endedMs >= SINKS_MS) return report;
+    try {
+      const report = valueIn<DrillReport>(await ask('GET', `/v1/drills/${id}`), 200);
+      heardMs = deps.elapsedMs();
+      if (report.state === 'ended' || report.state === 'canceled') {
+        endedMs ??= heardMs;
+        if (isAccepted(report) || heardMs - endedMs >= SINKS_MS) return report;
+      }
+    } catch (error) {
+      if (!(error instanceof BridgeAway) || deps.elapsedMs() - heardMs >= AWAY_MS) throw error;
+      const words = visibleLine(`${error.message}; asking again`);
+      if (words !== told) tell(words);
+      told = words;
     }
     await sleep(deps, PAUSE_MS, signal);
   }
@@ -143,15 +168,20 @@ async function cancel(ask: Ask, id: string, { deps }: VerbContext): Promise<stri
 
 /** @throws BridgeError BRIDGE_DRILL_FAILED for another status, in the bridge's own words */
 function valueIn<T>({ status, body }: BridgeAnswer, expected: number): T {
-  if (status === expected) return (body === '' ? {} : JSON.parse(body)) as T;
-  let detail: unknown;
+  const value = objectIn(body);
+  if (status === expected && value !== null) return value as T;
+  const detail = value?.['detail'];
+  const words = visibleLine(`the bridge answered ${status}${typeof detail === 'string' ? `: ${detail}` : ''}`);
+  throw status === 503 ? new BridgeAway(words) : new BridgeError('BRIDGE_DRILL_FAILED', words);
+}
+
+/** Null where it is no bridge's answer. */
+function objectIn(body: string): JsonObject | null {
+  if (body === '') return {};
   try {
-    ({ detail } = JSON.parse(body) as { readonly detail?: unknown });
+    const value: unknown = JSON.parse(body);
+    return isObject(value) ? value : null;
   } catch {
-    // Not a bridge's answer.
+    return null;
   }
-  throw new BridgeError(
-    'BRIDGE_DRILL_FAILED',
-    visibleLine(`the bridge answered ${status}${typeof detail === 'string' ? `: ${detail}` : ''}`),
-  );
 }

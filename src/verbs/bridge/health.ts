@@ -1,11 +1,10 @@
 // `health`: a bridge on this machine, or that of --bridge → whether it is ready, as an exit code.
 import { BridgeError, messageOf } from '../../errors.ts';
 import { visibleLine } from '../../formats/visible-text.ts';
-import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline } from '../../time/clock.ts';
 import { loadSection } from '../config.ts';
 import { EXIT, text, type Verb, type VerbContext } from '../verb.ts';
-import { askBridge, authorization, BRIDGE_OPTIONS, bridgeUrl } from './bridge-client.ts';
+import { askBridge, authorization, BRIDGE_OPTIONS, type BridgeRequest, bridgeUrl } from './bridge-client.ts';
 import { healthRequest } from './own-bridge.ts';
 
 const TIMEOUT_MS = 5000;
@@ -44,10 +43,10 @@ Without either: http://127.0.0.1:8700. No secret of the configuration is read.`,
   },
 };
 
-async function readyRequest(context: VerbContext): Promise<HttpRequest> {
+async function readyRequest(context: VerbContext): Promise<BridgeRequest> {
   const bridge = text(context, 'bridge');
   const file = text(context, 'config');
-  if (bridge === undefined) return healthRequest(await loadSection(file, 'http'));
+  if (bridge === undefined) return healthRequest(await loadSection(file, 'http'), file);
   if (file !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --config or --bridge');
   const headers = text(context, 'token-env') === undefined ? {} : authorization(context);
   return { method: 'GET', url: bridgeUrl(context, bridge, '/readyz'), headers };

@@ -1,9 +1,8 @@
 // A bridge's /readyz, and what its reader may see of /v1 → the view of `status`.
 import { isObject } from '../../formats/json-object.ts';
-import type { HttpRequest } from '../../net/http-exchange.ts';
 import { deadline } from '../../time/clock.ts';
 import type { VerbContext } from '../verb.ts';
-import { askBridge } from './bridge-client.ts';
+import { askBridge, type BridgeRequest } from './bridge-client.ts';
 import type { ShownSink, StatusView } from './status-view.ts';
 
 const TIMEOUT_MS = 5000;
@@ -12,7 +11,7 @@ type Ready = Pick<StatusView, 'ready' | 'reasons' | 'configuration'> & { readonl
 type Events = Pick<StatusView, 'state' | 'documentIncarnation' | 'observedAt' | 'events'>;
 
 /** What is behind `/v1` is null where this reader may not see it. Rejects where no bridge answers, or something else does. */
-export async function statusOfBridge(context: VerbContext, requestTo: (path: string) => HttpRequest): Promise<StatusView> {
+export async function statusOfBridge(context: VerbContext, requestTo: (path: string) => BridgeRequest): Promise<StatusView> {
   const limit = deadline(context.deps, TIMEOUT_MS, () => new Error(`no answer within ${TIMEOUT_MS / 1000} s`), context.signal);
   const ask = (path: string): Promise<unknown> => askJson(requestTo(path), limit.signal);
   try {
@@ -44,7 +43,7 @@ function viewOf({ deps }: VerbContext, ready: Ready, events: Events | null, sink
 }
 
 /** Null for a reader without rights, or a listener without the route. */
-async function askJson(request: HttpRequest, signal: AbortSignal): Promise<unknown> {
+async function askJson(request: BridgeRequest, signal: AbortSignal): Promise<unknown> {
   const { status, body } = await askBridge(request, signal);
   if ([401, 403, 404, 429].includes(status)) return null;
   const isAnswer = status === 200 || (status === 503 && String(request.url).endsWith('/readyz'));

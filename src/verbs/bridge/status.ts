@@ -39,7 +39,7 @@ async function viewOf(context: VerbContext): Promise<StatusView> {
   if (bridge !== undefined && file !== undefined) throw new BridgeError('BRIDGE_USAGE', 'give either --config or --bridge');
   if (file === undefined) return await askedAt(context, bridge ?? DEFAULT_BRIDGE);
   const http = await loadSection(file, 'http');
-  const view = await running(context, String(ownRequest(http, '/').url), (path) => ownRequest(http, path));
+  const view = await running(context, String(ownRequest(http, file, '/').url), (path) => ownRequest(http, file, path));
   return view.from === null ? await withStore(context, file, view) : view;
 }
 

@@ -1,20 +1,26 @@
 // `drill` against running bridges → its report, its exit code, and what an interrupt does.
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startSimulator } from '../../../src/simulator.ts';
+import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
+import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
+import { poll } from '../../support/poll.ts';
 import { run, start } from '../../support/program.ts';
-import { bridgeFolder, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
+import { bridgeFolder, peek, startRun, TOKEN, urlOf } from '../../support/running-bridge.ts';
 
 const ENV = { ORDERS_TOKEN: TOKEN };
 
-async function runningBridge(t: TestContext, approvals: object = {}) {
+const APPROVERS = { orders: { token: { env: 'ORDERS_TOKEN' }, admin: true } };
+
+async function runningBridge(t: TestContext, approvals: object = {}, http: object = {}) {
   const azure = await startSimulator();
   t.after(() => azure.close());
-  const approvers = { orders: { token: { env: 'ORDERS_TOKEN' }, admin: true } };
-  const folder = bridgeFolder(t, azure.url, { approvals: { approvers, ...approvals } });
+  const sections = { approvals: { approvers: APPROVERS, ...approvals }, http: { listen: '127.0.0.1:0', ...http } };
+  const folder = bridgeFolder(t, azure.url, sections);
   const program = await startRun(t, folder, { env: ENV });
   await program.logs('"watching"');
-  return { url: urlOf(program), azure };
+  return { url: urlOf(program), azure, folder, program };
 }
 
 test('a consumer that forgets to approve: the report names it, and the exit code is 1', async (t) => {
@@ -30,13 +36,63 @@ test('a consumer that forgets to approve: the report names it, and the exit code
 
 test('beside the service, by its configuration; a rule approves it: exit code 0, and nothing was posted', async (t) => {
   const { url, azure } = await runningBridge(t, { policy: [{ when: {}, then: 'approve' }] });
-  const approvers = { orders: { token: { env: 'ORDERS_TOKEN' }, admin: true } };
-  const { config } = bridgeFolder(t, azure.url, { http: { listen: new URL(url).host }, approvals: { approvers } });
+  const { config } = bridgeFolder(t, azure.url, { http: { listen: new URL(url).host }, approvals: { approvers: APPROVERS } });
   const args = ['drill', '--config', config, '--resources', 'vm-1', '--duration', '0s'];
   const { code, stdout, stderr } = await run(t, [...args, '--expect', 'approvals'], { env: ENV });
   assert.equal(code, 0, stderr);
   assert.ok(stdout.includes('"approval.submitted"'));
   assert.ok(azure.requests().every(({ method }) => method !== 'POST'));
+});
+
+test('by TLS it is told by its own certificate, whatever name that has; whoever else has the port gets no token', async (t) => {
+  const authority = await CertificateAuthority.create(t);
+  const [own, other] = [await authority.issue('DNS:bridge.example.com'), await authority.issue('IP:127.0.0.1,DNS:bridge.example.com')];
+  const tls = { cert: own.certFile, key: own.keyFile };
+  const { url, azure } = await runningBridge(t, {}, { tls });
+  const args = (verb: string, port: number | string) => {
+    const http = { listen: `127.0.0.1:${port}`, tls };
+    return [verb, '--config', bridgeFolder(t, azure.url, { http, approvals: { approvers: APPROVERS } }).config];
+  };
+  const drill = ['--resources', 'vm-1', '--notice', '0s', '--duration', '0s'];
+  const fine = await run(t, [...args('drill', new URL(url).port), ...drill], { env: ENV });
+  assert.deepEqual([fine.code, fine.stderr], [0, '']);
+  assert.equal(JSON.parse((await run(t, args('status', new URL(url).port))).stdout).ready, true);
+
+  const imposter = await WebhookReceiver.start({ tls: { cert: other.cert, key: other.key } });
+  t.after(() => imposter.stop());
+  imposter.default = { status: 200, body: '{"ready":true,"reasons":[],"sinks":{}}' };
+  const told = await run(t, [...args('drill', imposter.port), ...drill], { env: ENV });
+  assert.equal(told.code, 1);
+  assert.match(told.stderr, /another certificate.*BRIDGE_DRILL_FAILED/);
+  assert.match((await run(t, args('health', imposter.port))).stderr, /another certificate/);
+  const { ready, isRunning } = JSON.parse((await run(t, args('status', imposter.port))).stdout);
+  assert.deepEqual([ready, isRunning], [false, false]);
+  assert.deepEqual(imposter.requests, []);
+});
+
+test('a bridge that starts anew goes on with its drill, and the verb waits for it', async (t) => {
+  const { url, folder, program, azure } = await runningBridge(t);
+  const args = ['--resources', 'vm-1', '--notice', '1s', '--duration', '1s', '--expect', 'deliveries'];
+  const drill = start(t, ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN', ...args], { env: ENV });
+  await poll(() => peek(folder, (outbox) => outbox.drills.open().length) === 1, 'the drill');
+  await program.end('SIGKILL');
+  await drill.logs('; asking again');
+  const sections = { http: { listen: new URL(url).host }, approvals: { approvers: APPROVERS } };
+  await startRun(t, bridgeFolder(t, azure.url, sections, dirname(folder.config)), { env: ENV });
+  const { code, stdout } = await drill.ended();
+  assert.deepEqual([code, JSON.parse(stdout).state], [0, 'ended']);
+});
+
+test('what answers with nonsense is no bridge', async (t) => {
+  const imposter = await WebhookReceiver.start();
+  t.after(() => imposter.stop());
+  const url = `http://127.0.0.1:${imposter.port}`;
+  for (const body of ['<html>', '[]', '{}', '{"id":"../../readyz"}']) {
+    imposter.default = { status: 201, body };
+    const { code, stderr } = await run(t, ['drill', '--bridge', url, '--token-env', 'ORDERS_TOKEN'], { env: ENV });
+    assert.equal(code, 1, body);
+    assert.match(stderr, /BRIDGE_DRILL_FAILED/);
+  }
 });
 
 test('an interrupt cancels the drill and says so', async (t) => {
