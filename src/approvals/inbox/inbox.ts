@@ -12,6 +12,7 @@ import type { ApprovalCommand } from '../requests/approval-command.ts';
 import { type MayCome, whatMayCome } from '../requests/check.ts';
 import { parseMessageBody } from '../requests/message-body.ts';
 import { type MessageRequests, parseMessageRequests } from '../requests/message-requests.ts';
+import { withoutOtherDrills } from '../requests/other-drills.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { ParkedMessages } from './parked-messages.ts';
 
@@ -121,11 +122,13 @@ export class Inbox implements Disposable {
   }
 
   /** Null where something may still come that it waits for. */
-  #decide(message: ReceivedMessage, requests: MessageRequests | string, waitsFor: readonly MayCome[]): MessageVerdict | null {
+  #decide(message: ReceivedMessage, asked: MessageRequests | string, waitsFor: readonly MayCome[]): MessageVerdict | null {
     const { store, deps, check, record, isShared } = this.#parts;
     const { source, approver, sentMs } = message;
-    if (typeof requests === 'string') return this.#refuse(message, refusal('bad-request', requests));
+    if (typeof asked === 'string') return this.#refuse(message, refusal('bad-request', asked));
     const origin = { approver, via: `source:${source}`, isShared: isShared(source) };
+    const requests = origin.isShared ? withoutOtherDrills(asked, (key) => this.#isKnown(key)) : asked;
+    if (requests === null) return this.#passOver(message);
     const acts = check(origin, requests, sentMs);
     if ('kind' in acts) {
       const mayCome = whatMayCome(acts, requests.starts, { store, sentMs });
@@ -133,6 +136,17 @@ export class Inbox implements Disposable {
     }
     record(origin, acts, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
     return this.#told(source, 'settled', 'settle');
+  }
+
+  #isKnown(key: string): boolean {
+    const { ports, store } = this.#parts;
+    return ports.events().has(key) || store.known.lastEndedMs(key) !== null;
+  }
+
+  #passOver(message: ReceivedMessage): MessageVerdict {
+    const { store, deps } = this.#parts;
+    store.commit((transaction) => transaction.handleMessage(message, null, deps.wallMs()));
+    return this.#told(message.source, 'settled', 'settle');
   }
 
   #refuse(message: ReceivedMessage, refused: Refusal): MessageVerdict {
