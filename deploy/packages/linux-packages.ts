@@ -16,6 +16,9 @@ const DESCRIPTION = `${SUMMARY}
  webhooks, Kafka, Service Bus, files and log systems; approvals go back.
  It comes with a Node.js of its own.`;
 
+/** By what they hold, since SUSE has other names for these packages than Red Hat; the versions that Node's symbols ask for. */
+const RPM_LIBRARIES = ['libc.so.6(GLIBC_2.28)(64bit)', 'libstdc++.so.6(GLIBCXX_3.4.21)(64bit)', 'libgcc_s.so.1(GCC_3.4)(64bit)'];
+
 export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
   const { root, version, program, work, at } = parts;
   const sources = join(root, 'deploy/packages');
@@ -64,7 +67,7 @@ export async function makeLinuxPackages(parts: PackageParts): Promise<void> {
         },
       },
       rpm: {
-        depends: ['glibc >= 2.28', 'libstdc++', 'libgcc'],
+        depends: ['/bin/sh', ...RPM_LIBRARIES],
         recommends: ['systemd', 'ca-certificates'],
         scripts: { postinstall: script('rpm-post'), preremove: script('rpm-preun'), postremove: script('rpm-postun') },
       },

@@ -1,6 +1,6 @@
 // `npm run package`, on the dist/ that is built: twice the same bytes, and what is in each package.
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -24,6 +24,7 @@ function packageOf(ending: string): string {
 /** A package, unpacked beside the others. */
 function unpacked(ending: string): string {
   const target = join(folder, '..', `unpacked${ending}`);
+  if (existsSync(target)) return target;
   mkdirSync(target);
   if (ending === '.deb') command('dpkg-deb', ['-x', packageOf(ending), target]);
   else command('tar', ['-xzf', packageOf(ending), '-C', target]);
@@ -94,4 +95,22 @@ test('lintian has nothing to say of the .deb, and rpm reads the .rpm', options, 
   const questions = '%{NAME} %{VERSION} %{ARCH} %{LICENSE}\n';
   assert.equal(command('rpm', ['-qp', '--queryformat', questions, packageOf('.rpm')]), `${NAME} ${version} x86_64 MIT\n`);
   assert.match(command('rpm', ['-qpc', packageOf('.rpm')]), /^\/etc\/scheduled-events-bridge\/bridge\.yaml\n$/);
+});
+
+test("the .rpm asks for libraries by what Node's symbols need of them, not by names that only some distributions have", options, () => {
+  const symbols = command('objdump', ['-T', join(unpacked('.deb'), `usr/lib/${NAME}/bin/node`)]);
+  const newest = (of: string) => {
+    const versions = [...symbols.matchAll(new RegExp(`\\b${of}_([\\d.]+)`, 'g'))].map(([, found = '']) => found);
+    return `${of}_${versions.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)}`;
+  };
+  const asked = command('rpm', ['-qpR', packageOf('.rpm')]).split('\n');
+  assert.deepEqual(
+    asked.filter((each) => each !== '' && !each.startsWith('rpmlib')),
+    [
+      '/bin/sh',
+      `libc.so.6(${newest('GLIBC')})(64bit)`,
+      `libstdc++.so.6(${newest('GLIBCXX')})(64bit)`,
+      `libgcc_s.so.1(${newest('GCC')})(64bit)`,
+    ],
+  );
 });
