@@ -143,13 +143,44 @@ test('a reload by which the rules approve', async (t) => {
   await concluded(bridge, id, 0);
 });
 
-test('a process that ended while it was submitting: the next one starts the drill', async (t) => {
-  const bridge = new VirtualBridge(t, settings());
-  await bridge.startFor(2 * SECOND);
+/** From now on nothing that says this of an approval can be stored; what it returns ends that. */
+function noRoomFor(bridge: VirtualBridge, state: string): () => void {
+  bridge.beside(`CREATE TRIGGER no_room BEFORE INSERT ON approvals WHEN NEW.state = '${state}' BEGIN SELECT RAISE(ABORT, 'no room'); END`);
+  return () => bridge.beside('DROP TRIGGER no_room');
+}
+
+function storedState(bridge: VirtualBridge, id: string): unknown {
+  return bridge.beside(`SELECT state FROM approvals WHERE key = 'drill-${id}'`)[0]?.['state'];
+}
+
+test("the bridge's own answer cannot be stored: it is stored once there is room, and the drill starts once", async (t) => {
+  const { bridge } = await running(t, settings());
   const id = await begin(bridge);
-  assert.equal((await approve(bridge, [`drill-${id}`])).status, 200);
+  const thereIsRoom = noRoomFor(bridge, 'submitted');
+  assert.equal((await approve(bridge, [`drill-${id}`])).status, 202);
+  await bridge.advance(5 * SECOND);
+  assert.deepEqual([await stateOf(bridge, id), storedState(bridge, id)], ['scheduled', 'submitting']);
+  thereIsRoom();
+  await bridge.advance(3 * SECOND);
+  assert.equal(await stateOf(bridge, id), 'started');
+  assert.equal(posted(bridge), 0);
+  const told = bridge.sink('audit').events.filter(({ data }) => data.eventId === `drill-${id}`);
+  assert.deepEqual(
+    told.map(({ type }) => type.split('.').at(-2)),
+    ['scheduled', 'recorded', 'submitted', 'started'],
+  );
+});
+
+test('a process that was killed while it was submitting: the next one starts the drill, and posts nothing of it', async (t) => {
+  const { bridge } = await running(t, settings());
+  const id = await begin(bridge);
+  const thereIsRoom = noRoomFor(bridge, 'submitted');
+  assert.equal((await approve(bridge, [`drill-${id}`])).status, 202);
   await bridge.kill();
-  bridge.beside("UPDATE approvals SET state = 'submitting'");
+  const [drill] = bridge.beside(`SELECT started_ms FROM drills WHERE id = '${id}'`);
+  assert.deepEqual([storedState(bridge, id), drill?.['started_ms']], ['submitting', null]);
+  thereIsRoom();
+  bridge.logs.length = 0;
   await bridge.startFor(3 * SECOND);
   await concluded(bridge, id, 0);
 });
