@@ -41,7 +41,7 @@ export class Drills implements Disposable {
   readonly #open = new Map<string, Drill>();
   /** Of an earlier process, by key: what fell due meanwhile counts from when it did. */
   readonly #resumed = new Set<string>();
-  /** When those that this process started did so, on the clock that never jumps. */
+  /** When those that have started did so, on the clock that never jumps. */
   readonly #startedAt = new Map<string, Instant>();
   #cancelTimer: CancelTimer = () => {};
   #isClosed = false;
@@ -53,8 +53,10 @@ export class Drills implements Disposable {
   /** Takes up those that had not ended when the last process did; what fell due meanwhile happens now. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
     for (const drill of this.#parts.outbox.drills.open()) {
-      this.#open.set(drillEventId(drill.id), drill);
-      this.#resumed.add(drillEventId(drill.id));
+      const key = drillEventId(drill.id);
+      this.#open.set(key, drill);
+      this.#resumed.add(key);
+      if (drill.startedMs !== null) this.#startedAt.set(key, this.#instant(drill.startedMs));
     }
     this.#goOn();
   }
@@ -152,7 +154,7 @@ export class Drills implements Disposable {
     const at = now(deps);
     const startedMs = this.#resumed.has(known.key) ? Math.min(at.wallMs, notBeforeMs(drill)) : at.wallMs;
     this.#step({ ...drill, startedMs, missing }, withEvent(store.state, started), this.#change('started', started));
-    if (startedMs === at.wallMs) this.#startedAt.set(known.key, at);
+    this.#startedAt.set(known.key, this.#instant(startedMs));
   }
 
   #end(drill: Drill, outcome: Outcome, note?: () => void): void {
@@ -209,11 +211,17 @@ export class Drills implements Disposable {
     const { deps, approval } = this.#parts;
     const [key, at] = [drillEventId(drill.id), now(deps)];
     if (drill.startedMs !== null) {
-      const since = this.#startedAt.get(key) ?? { wallMs: drill.startedMs, elapsedMs: null };
+      const since = this.#startedAt.get(key) ?? this.#instant(drill.startedMs);
       return drill.event.durationInSeconds * 1000 - ageMs(since, at);
     }
     const untilMs = notBeforeMs(drill) - at.wallMs;
     return approval(key, drill.occurrence).isSubmitted ? Math.min(untilMs, 0) : untilMs;
+  }
+
+  /** A wall time of this or an earlier process; one that lies ahead, as the clock was set back meanwhile, counts as now. */
+  #instant(wallMs: number): Instant {
+    const { deps } = this.#parts;
+    return { wallMs, elapsedMs: deps.elapsedMs() - Math.max(0, deps.wallMs() - wallMs) };
   }
 
   #change(phase: 'scheduled' | 'started' | 'ended', known: KnownEvent, outcome: Drill['outcome'] = null): EventChange {

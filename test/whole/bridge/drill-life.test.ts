@@ -136,6 +136,7 @@ class Play {
         [],
       );
     }
+    assert.deepEqual(this.bridge.logged('a step of a drill could not be stored'), []);
     assert.deepEqual(
       this.bridge.logs.filter(({ level }) => level >= 60),
       [],

@@ -234,3 +234,17 @@ test('a wall clock that is set moves its NotBefore, and neither repeats nor skip
   await bridge.advance(MINUTE);
   assert.deepEqual(changesOf(await reportOf(bridge, id)), ['scheduled', 'started', 'ended']);
 });
+
+test('a wall clock that was set back while the bridge was down, or is after its start, makes a drill that has started last no longer', async (t) => {
+  const bridge = await running(t);
+  const id = await begin(bridge, { notice: '0s', duration: '30s' });
+  await bridge.advance(2 * SECOND);
+  assert.equal((await reportOf(bridge, id)).state, 'started');
+  await bridge.kill();
+  bridge.time.jumpWall(-60 * MINUTE);
+  await bridge.startFor(20 * SECOND);
+  assert.equal((await reportOf(bridge, id)).state, 'started');
+  bridge.time.jumpWall(-60 * MINUTE);
+  await bridge.advance(15 * SECOND);
+  assert.deepEqual(changesOf(await reportOf(bridge, id)), ['scheduled', 'started', 'ended']);
+});
