@@ -2,7 +2,13 @@
 import * as v from 'valibot';
 import { durationBetween, type OptionsOf } from '../schema/pieces.ts';
 
-const name = v.pipe(v.string('must be a text'), v.minLength(1, 'must not be empty'), v.maxLength(128, 'has more than 128 characters'));
+const name = v.pipe(
+  v.string('must be a text'),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(128, 'has more than 128 characters'),
+  // As it is done with documents: half a surrogate pair is no JSON for many who read it.
+  v.transform((text) => text.toWellFormed()),
+);
 
 export const drillRequest = v.strictObject({
   eventType: v.optional(name, 'Reboot'),

@@ -15,9 +15,14 @@ export function failures(report: DrillReport, expected: readonly Expectation[]):
 }
 
 /** What is approved in time is submitted before it starts: at its NotBefore nobody can any more. */
-function unapproved({ changes, missing }: DrillReport): readonly string[] {
+function unapproved({ changes, approvers, missing }: DrillReport): readonly string[] {
   if (changes.some(({ change }) => change === 'approval.submitted')) return [];
-  return [`not approved before NotBefore${missing.length === 0 ? '' : `: no yes of ${missing.join(', ')}`}`];
+  return [`not approved before NotBefore${missing.length > 0 ? `: no yes of ${missing.join(', ')}` : unsubmitted(approvers.length)}`];
+}
+
+/** Nobody's yes was missing. */
+function unsubmitted(yeses: number): string {
+  return yeses === 0 ? '' : ': all who had to said yes, but a hold, approvals.dryRun or the end of the drill stood against it';
 }
 
 function undelivered({ changes }: DrillReport): readonly string[] {

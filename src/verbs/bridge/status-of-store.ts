@@ -1,6 +1,7 @@
 // A store → the view of `status` without its bridge.
 import { toRfc3339, toRfc3339Seconds } from '../../formats/dates.ts';
 import type { EventApproval } from '../../model/approvals.ts';
+import { isDrill } from '../../model/drills.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import { withStoreToRead } from '../store.ts';
 import type { VerbContext } from '../verb.ts';
@@ -21,7 +22,11 @@ export function statusOfStore(context: VerbContext, file: string): Promise<Store
       documentIncarnation: known.incarnation,
       observedAt: lastGoodMs === null ? null : toRfc3339Seconds(lastGoodMs),
       documentAgeSeconds: lastGoodMs === null ? null : Math.max(0, Math.round((context.deps.wallMs() - lastGoodMs) / 1000)),
-      events: [...known.events.values()].map(({ event, occurrence }) => ({ ...event, approval: approvalOf(approvals.get(occurrence)) })),
+      events: [...known.events.values()].map(({ key, event, occurrence }) => ({
+        ...event,
+        approval: approvalOf(approvals.get(occurrence)),
+        ...(isDrill(key) && { drill: true as const }),
+      })),
       sinks,
       deadLetters: sinks.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
     };

@@ -1,5 +1,6 @@
 // The view of `status` → its lines on a terminal, one for each event and sink.
 import { visibleLine } from '../../formats/visible-text.ts';
+import { isDrill } from '../../model/drills.ts';
 import type { Colour } from '../verb.ts';
 import type { RefusedReload, ShownApproval, ShownEvent, ShownSink, StatusView } from './status-view.ts';
 
@@ -46,7 +47,14 @@ function refusal({ at, by, faults = [], restart = [] }: RefusedReload): string {
 
 function eventCells(event: ShownEvent, wallMs: number): readonly string[] {
   const { eventId, eventType, eventStatus, resources, approval } = event;
-  return [eventType, eventStatus, whenOf(event, wallMs), resources.join(', '), eventId, approvalOf(approval)];
+  return [
+    isDrill(eventId) ? `${eventType} (a drill)` : eventType,
+    eventStatus,
+    whenOf(event, wallMs),
+    resources.join(', '),
+    eventId,
+    approvalOf(approval),
+  ];
 }
 
 function whenOf({ notBefore, eventStatus }: ShownEvent, wallMs: number): string {

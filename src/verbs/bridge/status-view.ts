@@ -12,6 +12,8 @@ export interface ShownEvent {
   /** RFC 3339. */
   readonly notBefore: string | null;
   readonly approval: ShownApproval | null;
+  /** Of a drill alone. */
+  readonly drill?: true;
 }
 
 /** As `GET /v1/events` has it; the store alone does not tell whose yes is missing. */

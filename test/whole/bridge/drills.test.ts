@@ -248,3 +248,12 @@ test('a wall clock that was set back while the bridge was down, or is after its 
   await bridge.advance(15 * SECOND);
   assert.deepEqual(changesOf(await reportOf(bridge, id)), ['scheduled', 'started', 'ended']);
 });
+
+test('half a surrogate pair in a name is told as a replacement character, as it is of documents', async (t) => {
+  const bridge = await running(t);
+  const id = await begin(bridge, { eventType: 'Re\ud800boot', resources: ['web_\udfff'], notice: '0s', duration: '0s' });
+  await bridge.advance(3 * SECOND);
+  assert.equal((await reportOf(bridge, id)).state, 'ended');
+  for (const { data } of bridge.sink('audit').events)
+    assert.deepEqual([data['eventType'], data['resources']], ['Re\ufffdboot', ['web_\ufffd']]);
+});

@@ -39,6 +39,11 @@ test('what is well is plain, and every column of a table begins at one place', (
   ]);
 });
 
+test('a drill says that it is one', () => {
+  const eventId = 'drill-b7cf3c25-632b-4924-809d-3fb64afebede';
+  assert.match(wordsOf({ events: [{ ...EVENT, eventId }] })[4] ?? '', /^ {2}Reboot \(a drill\) {2}Scheduled /);
+});
+
 test('an event says who agreed, who has still to, and who holds it; what is past due, and what has no time', () => {
   const approval = { state: 'waiting', approvedBy: ['orders'], waitingFor: ['billing'], holds: [{ approver: 'ops' }] };
   const words = wordsOf({

@@ -1,0 +1,33 @@
+// Reports of drills and expectations → what did not come, in words.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { DrillReport } from '../../../../src/drills/report.ts';
+import { failures } from '../../../../src/verbs/bridge/drill-expectations.ts';
+
+const AT = '2026-01-01T00:00:00.000Z';
+
+function report(changes: readonly string[], fields: Partial<DrillReport> = {}): DrillReport {
+  const all = changes.map((change) => ({ change, at: AT, sinks: [{ name: 'hooks', acceptedAt: AT, attempts: 1 }] }));
+  return { id: 'A', eventId: 'drill-A', state: 'ended', changes: all, approvers: [{ name: 'orders', at: AT }], missing: [], ...fields };
+}
+
+test('approved is what was submitted; who was missing is named, and what else stood against it', () => {
+  const lives = ['scheduled', 'approval.recorded', 'started', 'ended'];
+  assert.deepEqual(failures(report(['scheduled', 'approval.submitted', 'started', 'ended']), ['approvals']), []);
+  assert.deepEqual(failures(report(lives, { missing: ['billing'] }), ['approvals']), ['not approved before NotBefore: no yes of billing']);
+  assert.deepEqual(failures(report(lives, { approvers: [] }), ['approvals']), ['not approved before NotBefore']);
+  assert.match(failures(report(lives), ['approvals'])[0] ?? '', /all who had to said yes, but a hold, approvals\.dryRun/);
+});
+
+test('each change that a sink has not accepted is named, with its attempts', () => {
+  const sinks = [
+    { name: 'hooks', acceptedAt: null, attempts: 1 },
+    { name: 'audit', acceptedAt: null, attempts: 0 },
+  ];
+  const given = { ...report(['scheduled']), changes: [{ change: 'scheduled', at: AT, sinks }] };
+  assert.deepEqual(failures(given, ['approvals', 'deliveries']).slice(1), [
+    'the sink hooks has not accepted scheduled, after 1 attempt',
+    'the sink audit has not accepted scheduled, after 0 attempts',
+  ]);
+  assert.deepEqual(failures(given, []), []);
+});
