@@ -1,47 +1,8 @@
 // Drills over a whole bridge → their lives, what is told of them, and their reports.
 import assert from 'node:assert/strict';
-import test, { type TestContext } from 'node:test';
-import type { DrillReport } from '../../../src/drills/report.ts';
-import { MINUTE, SECOND, type Settings, VirtualBridge } from '../../virtual/virtual-bridge.ts';
-
-const ORDERS = { token: { env: 'ORDERS_TOKEN' }, admin: true };
-const BILLING = { token: { env: 'BILLING_TOKEN' } };
-const ALL = ['scheduled', 'updated', 'started', 'ended', 'approval.recorded', 'approval.submitted', 'approval.failed'];
-
-function settings(approvals: object = {}, sinks: object = {}): Settings {
-  return {
-    approvals: { approvers: { orders: ORDERS, billing: BILLING }, ...approvals },
-    sinks: { audit: { type: 'memory', filter: { changes: ALL } }, ...sinks },
-  };
-}
-
-async function running(t: TestContext, given = settings()): Promise<VirtualBridge> {
-  const bridge = new VirtualBridge(t, given);
-  await bridge.startFor(2 * SECOND);
-  return bridge;
-}
-
-async function begin(bridge: VirtualBridge, body: object = {}): Promise<string> {
-  const answer = await bridge.request('POST', '/v1/drills', { as: 'orders', body });
-  assert.equal(answer.status, 201, JSON.stringify(answer.body));
-  return (answer.body as { id: string }).id;
-}
-
-async function reportOf(bridge: VirtualBridge, id: string): Promise<DrillReport> {
-  return (await bridge.request('GET', `/v1/drills/${id}`, { as: 'billing' })).body as DrillReport;
-}
-
-function approve(bridge: VirtualBridge, id: string, as: 'orders' | 'billing' = 'orders') {
-  return bridge.request('POST', '/v1/approvals', { as, body: { StartRequests: [{ EventId: `drill-${id}` }] } });
-}
-
-function changesOf({ changes }: DrillReport): readonly string[] {
-  return changes.map(({ change }) => change);
-}
-
-function posts(bridge: VirtualBridge): number {
-  return bridge.simulation.simulator.group.journal.requests().filter(({ method }) => method === 'POST').length;
-}
+import test from 'node:test';
+import { approve, begin, changesOf, posts, reportOf, running, settings } from '../../virtual/drill-fixture.ts';
+import { MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
 test('approved, it starts at once, ends after its duration, and nothing of it is told to the metadata service', async (t) => {
   const bridge = await running(t);
@@ -181,34 +142,6 @@ test('it lives on while the metadata service is away and the bridge is blind', a
   assert.equal(posts(bridge), 0);
 });
 
-test('with the store full there is none; one that runs moves on once there is room, and loses nothing', async (t) => {
-  const bridge = new VirtualBridge(t, settings());
-  bridge.maxPages = 300;
-  await bridge.startFor(2 * SECOND);
-  const id = await begin(bridge, { notice: '5s', duration: '5s' });
-  bridge.fillDisk();
-  // What fits into pages that the store has is still written.
-  const resources = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(128, 'x'));
-  let begun = 1;
-  for (const body of [{ resources, notice: '1d' }, { notice: '1d' }]) {
-    for (let status = 201; status !== 503; begun += status === 201 ? 1 : 0) {
-      ({ status } = await bridge.request('POST', '/v1/drills', { as: 'orders', body }));
-      assert.ok(begun < 100);
-    }
-  }
-  assert.equal(bridge.beside('SELECT id FROM drills').length, begun);
-  await bridge.advance(30 * SECOND);
-  assert.equal((await reportOf(bridge, id)).state, 'scheduled');
-  bridge.freeDisk();
-  await bridge.advance(10 * SECOND);
-  assert.deepEqual(changesOf(await reportOf(bridge, id)), ['scheduled', 'started', 'ended']);
-  const told = bridge.sink('audit').events.filter(({ data }) => data.eventId === `drill-${id}`);
-  assert.deepEqual(
-    told.map(({ type }) => type.split('.').at(-2)),
-    ['scheduled', 'started', 'ended'],
-  );
-});
-
 test('who may: admins begin and cancel, a fault in the body is 400 with its place', async (t) => {
   const bridge = await running(t);
   const asked = (as: 'orders' | 'billing', body: object) => bridge.request('POST', '/v1/drills', { as, body });
@@ -220,33 +153,6 @@ test('who may: admins begin and cancel, a fault in the body is 400 with its plac
     assert.ok((told as { detail: string }).detail.startsWith(String(Object.keys(body)[0])), JSON.stringify(told));
   }
   assert.deepEqual(bridge.beside('SELECT id FROM drills'), []);
-});
-
-test('a wall clock that is set moves its NotBefore, and neither repeats nor skips a step', async (t) => {
-  const bridge = await running(t);
-  const id = await begin(bridge, { notice: '2m', duration: '30s' });
-  bridge.time.jumpWall(-10 * MINUTE);
-  await bridge.advance(3 * MINUTE);
-  assert.equal((await reportOf(bridge, id)).state, 'scheduled');
-  bridge.time.jumpWall(20 * MINUTE);
-  await bridge.advance(2 * SECOND);
-  assert.equal((await reportOf(bridge, id)).state, 'started');
-  await bridge.advance(MINUTE);
-  assert.deepEqual(changesOf(await reportOf(bridge, id)), ['scheduled', 'started', 'ended']);
-});
-
-test('a wall clock that was set back while the bridge was down, or is after its start, makes a drill that has started last no longer', async (t) => {
-  const bridge = await running(t);
-  const id = await begin(bridge, { notice: '0s', duration: '30s' });
-  await bridge.advance(2 * SECOND);
-  assert.equal((await reportOf(bridge, id)).state, 'started');
-  await bridge.kill();
-  bridge.time.jumpWall(-60 * MINUTE);
-  await bridge.startFor(20 * SECOND);
-  assert.equal((await reportOf(bridge, id)).state, 'started');
-  bridge.time.jumpWall(-60 * MINUTE);
-  await bridge.advance(15 * SECOND);
-  assert.deepEqual(changesOf(await reportOf(bridge, id)), ['scheduled', 'started', 'ended']);
 });
 
 test('half a surrogate pair in a name is told as a replacement character, as it is of documents', async (t) => {
