@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { BridgeError } from '../src/errors.ts';
 import type { Delivery } from '../src/model/deliveries.ts';
+import type { ScheduledEvent } from '../src/model/events.ts';
 import type { Schema } from '../src/schema/pieces.ts';
 import type { Deps } from '../src/time/clock.ts';
 
@@ -73,6 +74,11 @@ export interface AdapterDefinition<Options> {
 export interface SinkApprover {
   readonly name: string;
   readonly holds: boolean;
+  /**
+   * Whether it acts on an event that it is sent; null where that cannot be told yet; absent: on each. It holds none on which it does not act,
+   * since it will never say yes to it. @param ownName this VM's; null while unknown
+   */
+  readonly actsOn?: (event: Pick<ScheduledEvent, 'eventId' | 'resources'>, ownName: string | null) => boolean | null;
 }
 
 /** `each`: every bridge reads every message (own consumer group or subscription). `one`: the readers share the messages, as those of a queue. */

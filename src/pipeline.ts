@@ -9,7 +9,7 @@ import { observeFailure } from './changes/state.ts';
 import type { EventContext } from './cloudevents/event.ts';
 import { toJournalEntry } from './cloudevents/journal-entry.ts';
 import { type Routes, route } from './delivery/routing.ts';
-import type { Change, Instant, PollResult } from './model/events.ts';
+import type { Change, EventChange, Instant, KnownState, PollResult } from './model/events.ts';
 import type { Committer } from './outbox/committer.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { Transaction } from './outbox/transaction.ts';
@@ -21,6 +21,8 @@ type Document = Extract<PollResult, { kind: 'document' }>;
 export interface Publishing {
   /** What goes into every CloudEvent; asked at each commit, since the VM's name may become known later. */
   readonly speaker: () => Omit<EventContext, 'approval'>;
+  /** The events as they were committed last, by key. */
+  readonly known: () => KnownState['events'];
   /** Asked at each commit: a reload brings others. */
   readonly routes: () => Routes;
   readonly outbox: Outbox;
@@ -48,10 +50,9 @@ export interface PipelineParts extends Publishing {
 /** The running flow; it goes on until it is unsubscribed, since each step keeps its own failures. */
 export function pipeline(parts: PipelineParts): Observable<unknown> {
   const { metadata, store, approvals, clock } = parts;
-  const approvalOf: EventContext['approval'] = (key, occurrence) => approvals.approvalOf(key, occurrence);
   const settings: Omit<DiffSettings, 'settleMs'> = {
     isUsed: (id) => parts.outbox.journal.isUsed(id),
-    isApproved: (key, occurrence) => approvalOf(key, occurrence) !== null,
+    isApproved: (key, occurrence) => approvals.approvalOf(key, occurrence) !== null,
   };
 
   // 1. metadata: each poll brings a whole valid document, or a failure.
@@ -72,10 +73,7 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
     // 3. cloudevents, 4. outbox, 5. delivery: in one transaction, after which the lanes wake.
     tap(({ state, changes, news }) => {
       if (!news) return store.keep(state);
-      store.advance({ state }, (transaction) => {
-        const firstSent = publish(changes, transaction, parts, approvalOf);
-        return approvals.observe(forApprovals(transaction, parts), changes, ({ id }) => firstSent.get(id) ?? []);
-      });
+      store.advance({ state }, (transaction) => commitEvents(changes, transaction, parts, approvals));
     }),
   );
 
@@ -98,29 +96,46 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
   return merge(commits$, misses$, silences$, handled$);
 }
 
+/** Steps 3 to 5 of changes of events, and what those do to approvals, inside the transaction that stores them. Returns what is to be done after it. */
+export function commitEvents(
+  changes: readonly EventChange[],
+  transaction: Transaction,
+  publishing: Publishing,
+  approvals: Pick<Approvals, 'observe' | 'approvalOf'>,
+): () => void {
+  const preparing = publish(changes, transaction, publishing, (key, occurrence) => approvals.approvalOf(key, occurrence));
+  return approvals.observe(forApprovals(transaction, publishing), changes, ({ id }) => preparing.get(id) ?? []);
+}
+
 /**
  * Steps 3 to 5 of any change, inside the transaction that stores it: its CloudEvent, and a row for each sink that gets it. Returns, by the
- * change's id, the sinks that hold what they are sent and are sent its event for the first time.
+ * change's id, the sinks that hold its event from this change on: it is the first that is sent to them of those on which they act.
  */
 export function publish(
   changes: readonly Change[],
   transaction: Transaction,
-  { speaker, routes, outbox, clock }: Publishing,
+  { speaker, known, routes, outbox, clock }: Publishing,
   approval: EventContext['approval'] = () => null,
 ): ReadonlyMap<string, readonly string[]> {
   const context = { ...speaker(), approval };
   const nowMs = clock.wallMs();
-  const { holding } = routes();
-  const firstSent = new Map<string, readonly string[]>();
+  const { holds = () => false } = routes();
+  const preparing = new Map<string, readonly string[]>();
   for (const change of changes) {
     const entry = toJournalEntry(change, context);
     const sinks = route(change, transaction, routes(), { outbox, ownName: context.observer.name, nowMs });
-    const { occurrence } = entry;
-    const isFirst = (sink: string) => holding?.has(sink) === true && occurrence !== null && !outbox.sinks.wasSent(sink, occurrence);
-    firstSent.set(change.id, sinks.filter(isFirst));
+    if (change.kind === 'event') {
+      const before = known().get(change.key);
+      const actedBefore = (sink: string) =>
+        outbox.sinks.wasSent(sink, change.occurrence) && (before === undefined || holds(sink, before.event));
+      preparing.set(
+        change.id,
+        sinks.filter((sink) => holds(sink, change.event) && !actedBefore(sink)),
+      );
+    }
     transaction.append(entry, sinks, nowMs);
   }
-  return firstSent;
+  return preparing;
 }
 
 /** What approvals may write inside a transaction that is open. */

@@ -3,7 +3,8 @@ import { carriedData, parseJson } from '../../src/formats/cloud-event-json.ts';
 import { parseInstant } from '../../src/formats/dates.ts';
 import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
-import { nodeNameOf } from './node/node-name.ts';
+import { isDrill } from '../../src/model/drills.ts';
+import { namesNode } from './node/node-name.ts';
 
 /** `prepare`: it will come or has begun; `recover`: it is over. */
 const PHASES: Readonly<Record<string, 'prepare' | 'recover'>> = {
@@ -28,6 +29,7 @@ export interface EventFacts {
   /** Whether the event names this VM; null while its name is unknown. */
   readonly affected: boolean | null;
   readonly resources: readonly string[];
+  readonly isDrill: boolean;
 }
 
 export function eventFacts({ change, partitionKey, bytes }: Delivery): EventFacts | null {
@@ -37,6 +39,7 @@ export function eventFacts({ change, partitionKey, bytes }: Delivery): EventFact
   const observer = isObject(data['observer']) ? data['observer'] : {};
   const { resources, notBefore } = data;
   return {
+    isDrill: isDrill(partitionKey),
     phase,
     key: partitionKey,
     type: text(data['eventType']),
@@ -53,7 +56,7 @@ export function eventFacts({ change, partitionKey, bytes }: Delivery): EventFact
 /** Where the VM's name is unknown, the name of the node says whether the event names it. @param node as configured; null: from the VM's name */
 export function concerns({ affected, resources }: EventFacts, node: string | null): boolean {
   if (affected !== null) return affected;
-  return node !== null && resources.some((name) => nodeNameOf(name) === node);
+  return node !== null && namesNode(resources, node);
 }
 
 function dataOf(bytes: Uint8Array): JsonObject | null {

@@ -46,7 +46,7 @@ export class KubernetesAdapter implements Adapter {
     const facts = eventFacts(delivery);
     const name = this.#node ?? (facts?.vm ? nodeNameOf(facts.vm) : null);
     if (facts !== null && name === null) this.#deps.logger.warn({ eventId: facts.eventId }, UNKNOWN);
-    if (facts === null || name === null) return ['accepted'];
+    if (facts === null || name === null || (facts.isDrill && !this.#options.drills)) return ['accepted'];
     const keeper = new NodeKeeper(name, this.#api, this.#deps);
     const isOurs = concerns(facts, this.#node);
     // One that was first seen without this VM cannot have done anything to its node.

@@ -1,9 +1,12 @@
 // Configuration of a Kubernetes sink → checked options; faults that show once secrets are open.
 import * as v from 'valibot';
+import { affects } from '../../src/model/content.ts';
+import { isDrill } from '../../src/model/drills.ts';
 import { durationBetween, name, type OptionsOf, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
 import type { OptionFault, SinkApprover } from '../adapter.ts';
 import { serverFault } from './access/in-cluster.ts';
+import { namesNode } from './node/node-name.ts';
 
 /** What can be done to a node before a maintenance. */
 export const STEPS = ['event', 'condition', 'taint', 'cordon', 'drain'] as const;
@@ -61,6 +64,7 @@ export const kubernetesOptions = v.pipe(
       v.optional(v.boolean(), true),
       v.description('Whether it ends early where its event has changed, started or ended since. Default true.'),
     ),
+    drills: v.pipe(v.optional(v.boolean(), true), v.description('Whether a drill does all of it to the node, too. Default true.')),
     kubeconfig: v.exactOptional(
       v.pipe(
         path(),
@@ -104,6 +108,14 @@ export async function kubeconfigFaults({ kubeconfig }: KubernetesOptions): Promi
   return message === null ? [] : [{ key: 'kubeconfig', message }];
 }
 
-export function approverOf({ approve, hold }: KubernetesOptions): SinkApprover | null {
-  return approve === undefined ? null : { name: approve, holds: hold !== undefined };
+/** Of options whose secrets are open. */
+export function approverOf({ approve, hold, drills, node }: KubernetesOptions): SinkApprover | null {
+  if (approve === undefined) return null;
+  const actsOn: NonNullable<SinkApprover['actsOn']> = ({ eventId, resources }, vm) => {
+    if (isDrill(eventId) && !drills) return false;
+    if (vm !== null) return affects({ resources }, vm);
+    // A VM that is named otherwise than its node may be meant all the same.
+    return node !== undefined && namesNode(resources, reveal(node)) ? true : null;
+  };
+  return { name: approve, holds: hold !== undefined, actsOn };
 }

@@ -174,14 +174,14 @@ export class Approvals implements AsyncDisposable {
   /**
    * The changes of one document, inside the transaction that stores them: what rules decide, and what the changes do to approvals, goes out
    * through `transaction`. Changes nothing in memory: call the returned function once the transaction is on disk and `ports.events()` gives
-   * the new state, and drop it where the transaction failed. `firstSent`: sinks that hold and are sent the event for the first time by this change.
+   * the new state, and drop it where the transaction failed. `preparing`: sinks that hold its event from this change on.
    */
   observe(
     transaction: ApprovalTransaction,
     changes: readonly EventChange[],
-    firstSent: (change: EventChange) => readonly string[] = () => [],
+    preparing: (change: EventChange) => readonly string[] = () => [],
   ): () => void {
-    const pending = this.#stages.reviews.observe(changes, firstSent);
+    const pending = this.#stages.reviews.observe(changes, preparing);
     pending.write(transaction);
     return pending.apply;
   }

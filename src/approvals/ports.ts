@@ -1,6 +1,6 @@
 // What approvals need from the bridge: known events, a fresh document, the POST.
 import type { PostResult } from '../model/approvals.ts';
-import type { Instant, KnownEvent } from '../model/events.ts';
+import type { Instant, KnownEvent, ScheduledEvent } from '../model/events.ts';
 
 export interface ApprovalPorts {
   /** The last committed state, by EventId in lower case. */
@@ -22,6 +22,8 @@ export interface ApprovalPorts {
   post(eventIds: readonly string[], signal: AbortSignal): Promise<PostResult>;
   /** Whether a sink was sent a change of this occurrence, in the transaction that is open or before. */
   wasSent(sink: string, occurrence: number): boolean;
+  /** Whether a sink that speaks for an approver acts on such an event; null where that cannot be told yet. */
+  actsOn(sink: string, event: ScheduledEvent): boolean | null;
   /** The StartRequest for a drill is accepted, by the bridge itself. */
   drillApproved(key: string): void;
   /** The VM's own name; null while it is unknown. */

@@ -8,15 +8,15 @@ import type { Config } from '../config/config.ts';
 import { compileRoutes, type Routes } from '../delivery/routing.ts';
 import { Drills } from '../drills/drills.ts';
 import type { MessageResult } from '../model/approvals.ts';
-import type { Instant, PollResult } from '../model/events.ts';
+import type { Instant, PollResult, ScheduledEvent } from '../model/events.ts';
 import { Committer, type CommitterParts } from '../outbox/committer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { forApprovals, type Publishing, pipeline, publish } from '../pipeline.ts';
+import { commitEvents, forApprovals, type Publishing, pipeline } from '../pipeline.ts';
 import type { Deps } from '../time/clock.ts';
 import { isShared, Sources } from './approval-sources.ts';
 import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';
-import { holdingSinks } from './speaking-sinks.ts';
+import { actsOn, holdingSinks } from './speaking-sinks.ts';
 
 const RETRY_MS = 1000;
 
@@ -51,14 +51,15 @@ export class RunningFlow implements AsyncDisposable {
     const { config, deps, logger, outbox, identity, metadata, onCommitted } = parts;
     this.#parts = parts;
     this.#config = config;
-    this.#routes = routesOf(config);
+    this.#routes = this.#routesOf(config);
+    const store = new Committer({ outbox, logger: logger.child({ area: 'store' }), onCommitted });
     this.#publishing = {
       speaker: () => ({ source: identity.source ?? '', typePrefix: this.#config.cloudevents.typePrefix, observer: identity.observer }),
+      known: () => store.state.events,
       routes: () => this.#routes,
       outbox,
       clock: deps,
     };
-    const store = new Committer({ outbox, logger: logger.child({ area: 'store' }), onCommitted });
     this.store = store;
     this.approvals = new Approvals({
       ...config.approvals,
@@ -74,6 +75,7 @@ export class RunningFlow implements AsyncDisposable {
         room: (reads) => metadata.rate.room(reads),
         post: (eventIds, signal) => metadata.post(eventIds, signal),
         wasSent: (sink, occurrence) => outbox.sinks.wasSent(sink, occurrence),
+        actsOn: (sink, event) => actsOn(this.#config, sink, event, identity.observer.name),
         drillApproved: (key) => this.drills.approved(key),
         ownName: () => identity.observer.name,
         observerId: () => identity.observer.id,
@@ -85,10 +87,7 @@ export class RunningFlow implements AsyncDisposable {
     });
     this.drills = new Drills({
       ...{ store, outbox, deps, ownName: () => identity.observer.name },
-      publish: (changes, transaction) => {
-        publish(changes, transaction, this.#publishing, (key, occurrence) => this.approvals.approvalOf(key, occurrence));
-        return this.approvals.observe(forApprovals(transaction, this.#publishing), changes);
-      },
+      publish: (changes, transaction) => commitEvents(changes, transaction, this.#publishing, this.approvals),
       approval: (key, occurrence) => ({
         missing: this.approvals.missing(key),
         isSubmitted: this.approvals.approvalOf(key, occurrence)?.state === 'submitted',
@@ -127,7 +126,7 @@ export class RunningFlow implements AsyncDisposable {
   reload(config: Config): void {
     const before = { config: this.#config, routes: this.#routes };
     this.#config = config;
-    this.#routes = routesOf(config);
+    this.#routes = this.#routesOf(config);
     try {
       this.approvals.reload({ ...config.approvals, holdingSinks: holdingSinks(config) });
     } catch (error) {
@@ -146,6 +145,13 @@ export class RunningFlow implements AsyncDisposable {
     await Promise.all([closed, this.approvals[Symbol.asyncDispose]()]);
   }
 
+  #routesOf(config: Config): Routes {
+    const holding = holdingSinks(config);
+    const holds = (sink: string, event: ScheduledEvent) =>
+      holding.has(sink) && actsOn(config, sink, event, this.#parts.identity.observer.name) === true;
+    return { ...compileRoutes(config.sinks, config.publish.resources), holds };
+  }
+
   #warn(): void {
     const { identity, logger } = this.#parts;
     const config = this.#config;
@@ -160,10 +166,6 @@ export class RunningFlow implements AsyncDisposable {
     if (config.approvals.dryRun)
       logger.warn('approvals.dryRun is true: what is decided is recorded and told, and no StartRequest is posted');
   }
-}
-
-function routesOf(config: Config): Routes {
-  return { ...compileRoutes(config.sinks, config.publish.resources), holding: holdingSinks(config) };
 }
 
 /** The committer and the outbox as approvals ask for them: what they publish becomes CloudEvents like all others. */

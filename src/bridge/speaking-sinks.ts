@@ -4,6 +4,7 @@ import type { Approvals } from '../approvals/approvals.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
 import type { LaneStore } from '../delivery/lane.ts';
 import { BridgeError } from '../errors.ts';
+import type { ScheduledEvent } from '../model/events.ts';
 import type { Queue } from '../outbox/queue.ts';
 
 /** For whom a sink speaks; null where for nobody. */
@@ -19,6 +20,13 @@ export function holdingSinks({ sinks }: Pick<Config, 'sinks'>): ReadonlyMap<stri
       return approver?.holds ? [[name, approver.name] as const] : [];
     }),
   );
+}
+
+/** Whether a sink acts on an event, by these sinks; null where that cannot be told yet. */
+export function actsOn({ sinks }: Pick<Config, 'sinks'>, sink: string, event: ScheduledEvent, ownName: string | null): boolean | null {
+  const config = sinks[sink];
+  const acts = config && sinkApprover(config)?.actsOn;
+  return acts === undefined ? true : acts(event, ownName);
 }
 
 export interface SpeakingParts {

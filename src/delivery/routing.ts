@@ -1,6 +1,6 @@
 // A change → the names of the sinks that get it.
 import { affects } from '../model/content.ts';
-import type { Change } from '../model/events.ts';
+import type { Change, ScheduledEvent } from '../model/events.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Transaction } from '../outbox/transaction.ts';
 import { compileFilter, publishes, type Wants } from './filter.ts';
@@ -17,8 +17,8 @@ export interface Routes {
   readonly sinks: readonly RoutedSink[];
   /** `publish.resources`. */
   readonly resources: 'all' | 'own';
-  /** Sinks that hold the events that they are sent; none by default. */
-  readonly holding?: { has(sink: string): boolean };
+  /** Whether a sink holds such an event where it is sent it; none does by default. */
+  readonly holds?: (sink: string, event: ScheduledEvent) => boolean;
 }
 
 export interface RouteFacts {

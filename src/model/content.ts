@@ -49,7 +49,7 @@ export function contentHash16(event: ScheduledEvent): string {
 }
 
 /** Whether an event's Resources name a VM, without case. */
-export function affects(event: ScheduledEvent, vmName: string): boolean {
+export function affects(event: Pick<ScheduledEvent, 'resources'>, vmName: string): boolean {
   const wanted = vmName.toLowerCase();
   return event.resources.some((name) => name.toLowerCase() === wanted);
 }

@@ -101,6 +101,7 @@ export class ApprovalsFixture {
         room: (reads) => this.rate.room(reads),
         isBlind: () => this.isBlind,
         wasSent: (sink, occurrence) => this.sent.has(`${sink} ${occurrence}`),
+        actsOn: () => true,
         drillApproved: () => {},
         ownName: () => parts.ownName ?? 'WestNO_0',
         observerId: () => 'westno_0',

@@ -1,8 +1,9 @@
 // A kind of sink in memory → what its far sides took and when; each answers as a test says.
 
 import * as v from 'valibot';
-import type { Adapter, AdapterDefinition, DeliveryNotes } from '../../adapters/adapter.ts';
+import type { Adapter, AdapterDefinition, DeliveryNotes, SinkApprover } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';
+import { affects } from '../../src/model/content.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { VmMetadata } from '../../src/model/vm-metadata.ts';
 import { type Answer, accept } from './scripted-adapter.ts';
@@ -88,9 +89,13 @@ const options = v.strictObject({
   /** Whose yes an acceptance that `approves` is, and whether the event is held until then. */
   approve: v.exactOptional(v.string()),
   hold: v.optional(v.boolean(), false),
+  /** Acts on events that name this VM alone. */
+  ownOnly: v.optional(v.boolean(), false),
   cancel: v.optional(v.boolean(), false),
   closeMs: v.exactOptional(v.number()),
 });
+
+const namesOwn: NonNullable<SinkApprover['actsOn']> = ({ resources }, name) => (name === null ? null : affects({ resources }, name));
 
 /** The far sides by the sinks' names. */
 export class MemorySinks {
@@ -112,7 +117,8 @@ export class MemorySinks {
     return {
       type: 'memory',
       options,
-      approverOf: ({ approve, hold }) => (approve === undefined ? null : { name: approve, holds: hold }),
+      approverOf: ({ approve, hold, ownOnly }) =>
+        approve === undefined ? null : { name: approve, holds: hold, ...(ownOnly && { actsOn: namesOwn }) },
       cancels: ({ cancel }) => cancel,
       create: ({ inFlight, batch, perMinute, closeMs }, { name, notes }) => {
         const limits = {

@@ -15,6 +15,11 @@ export function nodeNameOf(vm: string): string {
   return name.toLowerCase();
 }
 
+/** Whether one of these VMs has the name that makes it this node. */
+export function namesNode(vms: readonly string[], node: string): boolean {
+  return vms.some((vm) => nodeNameOf(vm) === node);
+}
+
 /** In lower case; null where the providerID is not one of Azure. */
 export function vmOfProviderId(providerId: string): string | null {
   const [, scaleSet, vm] = PROVIDER_ID.exec(providerId) ?? [];

@@ -22,7 +22,7 @@ export interface ReviewsParts {
   readonly ledger: Ledger;
   readonly auditTrail: AuditTrail;
   readonly store: Pick<ApprovalStore, 'approvals'>;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'wasSent'>;
+  readonly ports: Pick<ApprovalPorts, 'events' | 'wasSent' | 'actsOn'>;
   readonly deps: Deps;
   /** Whether a process that ended since may have posted this, which it left behind as `submitting`. */
   readonly mayHavePosted: (approval: EventApproval) => boolean;
@@ -55,28 +55,29 @@ export class Reviews {
     ledger.commit(scheduled.map((known) => this.review(known, ledger.approvalOf(known.key, known.occurrence), at)));
   }
 
-  /** What the changes of a document make of approvals. `firstSent`: the sinks that are sent its event by this change for the first time. */
-  observe(changes: readonly EventChange[], firstSent: (change: EventChange) => readonly string[]): Pending {
+  /** What the changes of a document make of approvals. `preparing`: the sinks that hold its event from this change on. */
+  observe(changes: readonly EventChange[], preparing: (change: EventChange) => readonly string[]): Pending {
     return together(
       changes.map((change) => {
         const approval = this.#parts.ledger.approvalOf(change.key, change.occurrence);
         return change.phase === 'ended'
           ? this.#over(change, approval, change.at)
-          : this.review(change, approval, change.at, firstSent(change));
+          : this.review(change, approval, change.at, preparing(change));
       }),
     );
   }
 
   /** The event as it is now, and as this process's rules judge it. */
-  review(known: Known, before: EventApproval | null, at: Instant, firstSent: readonly string[] = []): Pending {
+  review(known: Known, before: EventApproval | null, at: Instant, preparing: readonly string[] = []): Pending {
     const { rules, ledger, ports } = this.#parts;
     if (known.event.eventStatus === 'Started') return this.#pending(known, before, before && this.#begun(before, at), null, [], at);
     const governed = ledger.governedEvents.judge(known, at);
     const standing = before && this.#sinceStart(known, before, at);
     const { approval, voided } = review(rules, standing, { known, governed }, at);
     const facts = {
-      ...{ holdingSinks: rules.holdingSinks, firstSent },
+      ...{ holdingSinks: rules.holdingSinks, preparing },
       wasSent: (sink: string) => ports.wasSent(sink, known.occurrence),
+      actsOn: (sink: string) => ports.actsOn(sink, known.event),
     };
     const after = withSinkHolds(rules, { before: standing, after: approval }, { known, governed }, facts, at);
     return this.#pending(known, before, after, governed, voided, at);

@@ -10,9 +10,11 @@ import { isAlive, isPosted, withHold, withoutHolds, withVote } from './transitio
 
 export interface SinkHoldFacts {
   readonly holdingSinks: HoldingSinks;
-  /** Sinks that are sent the event for the first time, by the change that is looked at. */
-  readonly firstSent: readonly string[];
+  /** Sinks that hold the event from the change on that is looked at. */
+  readonly preparing: readonly string[];
   readonly wasSent: (sink: string) => boolean;
+  /** Null where it cannot be told yet. */
+  readonly actsOn: (sink: string) => boolean | null;
 }
 
 /** The sink has done its part: a yes in the name of its approver, who has seen the event, and its own hold is over. */
@@ -36,16 +38,17 @@ export function withSinkHolds(
   rules: Rules,
   { before, after }: { readonly before: EventApproval | null; readonly after: EventApproval | null },
   matter: GovernedEvent,
-  { holdingSinks, firstSent, wasSent }: SinkHoldFacts,
+  { holdingSinks, preparing, wasSent, actsOn }: SinkHoldFacts,
   at: Instant,
 ): EventApproval | null {
   if (after !== null && isPosted(after.state)) return after;
-  const isStale = (hold: ApprovalHold) => isOfNoSink(hold, holdingSinks);
+  const isStale = (hold: ApprovalHold) => isOfNoSink(hold, holdingSinks) || actsOn(sinkOf(hold) ?? '') === false;
   const kept = after?.holds.some(isStale) ? withoutHolds(rules, after, matter, isStale, at) : after;
   if (isOnlyAdvice(matter.known.event)) return kept;
   const lost = lostVoters(rules, before, after);
-  const preparing = [...holdingSinks].filter(([sink, approver]) => firstSent.includes(sink) || (lost.has(approver) && wasSent(sink)));
-  return preparing.reduce((approval, [sink, approver]) => withHold(rules, approval, matter, holdBy(sink, approver, at)), kept);
+  const isAgain = (sink: string, approver: string) => lost.has(approver) && wasSent(sink) && actsOn(sink) === true;
+  const holding = [...holdingSinks].filter(([sink, approver]) => preparing.includes(sink) || isAgain(sink, approver));
+  return holding.reduce((approval, [sink, approver]) => withHold(rules, approval, matter, holdBy(sink, approver, at)), kept);
 }
 
 /** Its sink is no more, or holds no more in this name: nothing would release it. */

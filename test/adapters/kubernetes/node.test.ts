@@ -151,6 +151,26 @@ test('an event of another VM, and what tells of no event, are accepted without a
   assert.deepEqual(api.asked, []);
 });
 
+test('a drill prepares the node as a real event does, and with drills: false nothing is asked', async (t) => {
+  const event = 'drill-b7cf3c25-632b-4924-809d-3fb64afebede';
+  const acting = await startKubernetes(t, { options: { prepare: ['cordon'] } });
+  assert.equal(await acting.deliver('scheduled', { event }), 'accepted');
+  assert.equal(acting.api.cluster.node(NODE).spec.unschedulable, true);
+  const { api, deliver } = await startKubernetes(t, { options: { approve: 'node', drills: false } });
+  for (const change of ['scheduled', 'started', 'ended']) assert.equal(await deliver(change, { event }), 'accepted');
+  assert.deepEqual(api.asked, []);
+});
+
+test('an event that gets worse is shown as what it is now', async (t) => {
+  const { api, deliver } = await startKubernetes(t, { options: { prepare: MARKS } });
+  await deliver('scheduled');
+  await deliver('updated', { type: 'Redeploy' });
+  const { spec, status } = api.cluster.node(NODE);
+  assert.deepEqual([spec.taints, status.conditions?.at(-1)?.reason], [[{ ...TAINT, value: 'Redeploy' }], 'Redeploy']);
+  await deliver('ended');
+  assert.deepEqual(api.cluster.node(NODE).spec, {});
+});
+
 test('an event that no longer names this VM is taken back, at once or at its end', async (t) => {
   const { api, deliver } = await startKubernetes(t, { options: { prepare: MARKS } });
   for (const change of ['updated', 'started', 'ended']) {
@@ -214,30 +234,5 @@ test('hostile texts become values that Kubernetes takes', async (t) => {
     const { message, reason } = event as { readonly message: string; readonly reason: string };
     assert.ok(Buffer.byteLength(message) <= 1024);
     assert.match(reason, /^[A-Za-z][A-Za-z0-9_]*$/);
-  }
-});
-
-for (const [status, code, disposition] of [
-  [401, 'MISCONFIGURED', 'misconfigured'],
-  [403, 'MISCONFIGURED', 'misconfigured'],
-  [409, 'UNAVAILABLE', 'retry'],
-  [410, 'UNAVAILABLE', 'retry'],
-  [422, 'REFUSED', 'refused'],
-  [429, 'UNAVAILABLE', 'retry'],
-  [500, 'UNAVAILABLE', 'retry'],
-  [302, 'MISCONFIGURED', 'misconfigured'],
-] as const)
-  test(`an API server that answers ${status} makes the delivery ${disposition}`, async (t) => {
-    const { api, deliver } = await startKubernetes(t);
-    api.receiver.default = { status };
-    const failure = failed(await deliver('scheduled').catch((error) => error));
-    assert.deepEqual([failure.code, failure.disposition], [`BRIDGE_KUBERNETES_${code}`, disposition]);
-  });
-
-test('an answer that is no object of Kubernetes is tried again', async (t) => {
-  const { api, deliver } = await startKubernetes(t);
-  for (const body of ['<html>', '[]', '{}', '{"metadata":{"name":1}}']) {
-    api.receiver.default = { status: 200, body };
-    assert.equal(failed(await deliver('scheduled').catch((error) => error)).code, 'BRIDGE_KUBERNETES_ANSWER');
   }
 });

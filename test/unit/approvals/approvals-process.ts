@@ -64,6 +64,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
       room: (reads) => surroundings.room(reads),
       isBlind: () => surroundings.isBlind(),
       wasSent: (sink) => holdingSinks.has(sink),
+      actsOn: () => true,
       ownName: () => ownName,
       observerId: () => ownName.toLowerCase(),
       read: async (signal) => {

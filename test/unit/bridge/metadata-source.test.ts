@@ -65,6 +65,7 @@ class World {
       room: (reads: number) => this.source.rate.room(reads),
       post: (eventIds: readonly string[], signal: AbortSignal) => this.source.post(eventIds, signal),
       wasSent: () => false,
+      actsOn: () => true,
       ownName: () => null,
       drillApproved: () => {},
       observerId: () => 'a',

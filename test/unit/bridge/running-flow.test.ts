@@ -26,7 +26,13 @@ function onDisk(t: TestContext): World {
   const onCommitted = (entries: readonly { readonly id: string }[]) => committed.push(...entries.map(({ id }) => id));
   const committer = new Committer({ outbox, logger: pino({ level: 'silent' }), onCommitted });
   const routes = { sinks: [], resources: 'all' } as const;
-  const store = approvalStore(committer, { speaker: () => context, routes: () => routes, outbox, clock: time });
+  const store = approvalStore(committer, {
+    speaker: () => context,
+    known: () => committer.state.events,
+    routes: () => routes,
+    outbox,
+    clock: time,
+  });
   outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('a', 1), knownEvent('b', 2)])));
   const comeBack = (endedMs: number): void => {
     const lastGoodAt = at(endedMs);

@@ -35,7 +35,13 @@ function fixture(t: TestContext): Fixture {
     ...{ approvers: { orders: {}, billing: {} }, required: 'any', policy: null, dryRun: false, deps: time, logger },
     group: { submit: 'every', failoverAfterMs: 10_000, members: [] },
     isShared: () => false,
-    store: approvalStore(committer, { speaker: () => context, routes: () => routes, outbox, clock: time }),
+    store: approvalStore(committer, {
+      speaker: () => context,
+      known: () => committer.state.events,
+      routes: () => routes,
+      outbox,
+      clock: time,
+    }),
     ports: {
       ...{
         events: () => new Map([['a', event]]),
@@ -43,6 +49,7 @@ function fixture(t: TestContext): Fixture {
         lastGoodAt: () => null,
         isBlind: () => false,
         wasSent: () => false,
+        actsOn: () => true,
         drillApproved: () => {},
         ownName: () => null,
       },

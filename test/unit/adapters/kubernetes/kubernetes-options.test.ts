@@ -23,9 +23,18 @@ test('defaults: recovers, cancels, drains for ten minutes and lets every pod go'
 test('approve and hold make it speak for an approver', () => {
   const options = (more: object) => v.parse(kubernetesOptions, { ...DRAIN, ...more });
   assert.equal(kubernetes.approverOf?.(options({})), null);
-  assert.deepEqual(kubernetes.approverOf?.(options({ approve: 'node' })), { name: 'node', holds: false });
-  assert.deepEqual(kubernetes.approverOf?.(options({ approve: 'node', hold: 'node' })), { name: 'node', holds: true });
+  assert.partialDeepStrictEqual(kubernetes.approverOf?.(options({ approve: 'node' })), { name: 'node', holds: false });
+  assert.partialDeepStrictEqual(kubernetes.approverOf?.(options({ approve: 'node', hold: 'node' })), { name: 'node', holds: true });
   assert.equal(kubernetes.cancels?.(options({ cancel: false })), false);
+});
+
+test('it acts on events that name this VM or, while its name is unknown, the node, and on drills unless told otherwise', () => {
+  const drill = 'drill-b7cf3c25-632b-4924-809d-3fb64afebede';
+  const acts = (more: object, vm: string | null, { eventId = 'a', resources = ['POOL_7'] } = {}) =>
+    kubernetes.approverOf?.(v.parse(kubernetesOptions, { ...DRAIN, approve: 'node', ...more }))?.actsOn?.({ eventId, resources }, vm);
+  assert.deepEqual([acts({}, 'pool_7'), acts({}, 'pool_8'), acts({}, null)], [true, false, null]);
+  assert.deepEqual([acts({ node: 'pool000007' }, null), acts({ node: 'other' }, null)], [true, null]);
+  assert.deepEqual([acts({}, 'pool_7', { eventId: drill }), acts({ drills: false }, 'pool_7', { eventId: drill })], [true, false]);
 });
 
 for (const [what, given, path] of [
