@@ -24,6 +24,16 @@ export interface DeliveryNotes {
   write(seq: number, text: string | null): void;
 }
 
+/** What the bridge knows of events beyond the deliveries. */
+export interface EventsInView {
+  /** This VM's name; null while unknown. */
+  ownName(): string | null;
+  /** Whether what no document lists is over: the bridge is not blind, and this process has read a document that an absence from proves something. */
+  isInView(): boolean;
+  /** Whether this bridge ever saw the event, so that its end was, is or will be delivered. @param key its partition key @throws BridgeError BRIDGE_STORE_* */
+  wasSeen(key: string): boolean;
+}
+
 /** What the bridge hands to every adapter. */
 export interface AdapterDeps extends Deps {
   /** The sink's name in the configuration. */
@@ -32,6 +42,7 @@ export interface AdapterDeps extends Deps {
   readonly logger: Logger;
   readonly memory: AdapterMemory;
   readonly notes: DeliveryNotes;
+  readonly events: EventsInView;
   /** What relative paths of the options start from: the folder of the configuration. */
   readonly directory: string;
   /** The environment of the process, of which a program that is started inherits a little. Never hand it on whole: it may hold secrets. */

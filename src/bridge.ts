@@ -73,7 +73,7 @@ class RunningBridge implements Bridge {
     this.#config = config;
     this.#storeWork = new StoreWork(deps, logger);
     this.#outbox = outbox;
-    this.#sinks = new Sinks({ ...options, outbox, approvals: () => this.#flow?.approvals ?? null });
+    this.#sinks = new Sinks({ ...options, outbox, flow: () => this.#flow });
     this.#operations = new Operations({ ...options, outbox, sinks: this.#sinks });
     this.#streams = openStreams(outbox, options);
     const onPoll = () => {

@@ -8,6 +8,7 @@ import { Drain } from './drain/drain.ts';
 import { concerns, type EventFacts, eventFacts } from './event-facts.ts';
 import { checkAccess } from './kubernetes-check.ts';
 import type { KubernetesOptions, Step } from './kubernetes-options.ts';
+import { LeftBehind } from './node/left-behind.ts';
 import { prepared, preparedForGood } from './node/node-change.ts';
 import { NAMESPACE, nodeEvent } from './node/node-event.ts';
 import { NodeKeeper } from './node/node-keeper.ts';
@@ -26,6 +27,9 @@ export class KubernetesAdapter implements Adapter {
   readonly #deps: AdapterDeps;
   readonly #api: ApiClient;
   readonly #node: string | null;
+  readonly #leftBehind: LeftBehind;
+  /** What touches the node, one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   /** The secrets are open. */
   constructor(options: KubernetesOptions, deps: AdapterDeps) {
@@ -35,13 +39,35 @@ export class KubernetesAdapter implements Adapter {
     this.#deps = deps;
     this.#api = new ApiClient(options, deps);
     this.#node = options.node === undefined ? null : reveal(options.node);
+    const keeperOf = (vm: string) => new NodeKeeper(this.#node ?? nodeNameOf(vm), this.#api, deps);
+    this.#leftBehind = new LeftBehind({ keeperOf, deps, inTurn: (work) => this.#inTurn(work) });
+  }
+
+  async start(): Promise<void> {
+    if (this.#options.recover) this.#leftBehind.watch();
   }
 
   async check(signal: AbortSignal): Promise<string | null> {
     return await checkAccess({ api: this.#api, options: this.#options, node: this.#node, deps: this.#deps }, signal);
   }
 
-  async deliver([delivery]: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
+  deliver(batch: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
+    this.#leftBehind.interrupt();
+    return this.#inTurn(() => this.#deliver(batch, signal, overtaken));
+  }
+
+  async close(): Promise<void> {
+    await this.#leftBehind.close();
+    this.#api.close();
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => undefined);
+    return result;
+  }
+
+  async #deliver([delivery]: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
     if (delivery === undefined) return [];
     const facts = eventFacts(delivery);
     const name = this.#node ?? (facts?.vm ? nodeNameOf(facts.vm) : null);
@@ -60,10 +86,6 @@ export class KubernetesAdapter implements Adapter {
       if (overtaken?.aborted && !signal.aborted) return [SUPERSEDED];
       throw error;
     }
-  }
-
-  close(): void {
-    this.#api.close();
   }
 
   async #recover({ key, eventId }: EventFacts, keeper: NodeKeeper, signal: AbortSignal): Promise<Outcome> {

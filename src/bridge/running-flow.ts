@@ -4,6 +4,7 @@ import { type Observable, retry, type Subscription, tap, timer } from 'rxjs';
 import { Approvals } from '../approvals/approvals.ts';
 import type { ApprovalEventName } from '../approvals/record/audit-trail.ts';
 import type { ApprovalStore } from '../approvals/store.ts';
+import { hasSettled } from '../changes/epoch.ts';
 import type { Config } from '../config/config.ts';
 import { compileRoutes, type Routes } from '../delivery/routing.ts';
 import { Drills } from '../drills/drills.ts';
@@ -12,7 +13,7 @@ import type { Instant, PollResult, ScheduledEvent } from '../model/events.ts';
 import { Committer, type CommitterParts } from '../outbox/committer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { commitEvents, forApprovals, type Publishing, pipeline } from '../pipeline.ts';
-import type { Deps } from '../time/clock.ts';
+import { type Deps, now } from '../time/clock.ts';
 import { isShared, Sources } from './approval-sources.ts';
 import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';
@@ -135,6 +136,19 @@ export class RunningFlow implements AsyncDisposable {
       throw error;
     }
     this.#warn();
+  }
+
+  /** This VM's name; null while unknown. */
+  get ownName(): string | null {
+    return this.#parts.identity.observer.name;
+  }
+
+  /** Whether the last document, which this process read, tells of every event there is. */
+  get isInView(): boolean {
+    const { state, blindness } = this.store;
+    const { epoch, emptyRow, lastGoodAt } = state;
+    if (epoch === null || emptyRow !== null || blindness !== null || readHere(lastGoodAt) === null) return false;
+    return hasSettled(epoch, now(this.#parts.deps), this.#config.metadata.settleMs);
   }
 
   /** Takes no more messages and handles no more polls; a StartRequest under way may end. */

@@ -1,7 +1,7 @@
 // Configured sinks → an adapter and a lane for each, and what a reload makes of them.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { AdapterMemory, DeliveryNotes } from '../../adapters/adapter.ts';
+import type { AdapterMemory, DeliveryNotes, EventsInView } from '../../adapters/adapter.ts';
 import { touches } from '../config/changes.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
 import { Lane, type LaneStore } from '../delivery/lane.ts';
@@ -10,13 +10,16 @@ import { type ManagedAdapter, manageAdapter } from '../delivery/managed-adapter.
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
+import type { RunningFlow } from './running-flow.ts';
 import { filesOf, SinkLane } from './sink-lane.ts';
-import { type SpeakingParts, sinkApprover, speakingStore } from './speaking-sinks.ts';
+import { sinkApprover, speakingStore } from './speaking-sinks.ts';
 
 /** For deliveries under way to a sink that is removed. */
 const REMOVAL_GRACE_MS = 8000;
 
-export interface SinksParts extends Pick<SpeakingParts, 'approvals'> {
+export interface SinksParts {
+  /** Null until it is known which VM this is. */
+  readonly flow: () => Pick<RunningFlow, 'approvals' | 'ownName' | 'isInView'> | null;
   readonly config: Pick<Config, 'sinks'>;
   readonly outbox: Outbox;
   readonly deps: Deps;
@@ -128,7 +131,7 @@ export class Sinks {
     if (reports === null) throw new RangeError(`sink ${name} is closed`);
     this.#tell(outbox.sinks.put([configuredSink([name, config])]));
     const own = logger.child({ area: 'delivery', sink: name });
-    const kept = { memory: memoryOf(name, outbox), notes: notesOf(name, outbox) };
+    const kept = { memory: memoryOf(name, outbox), notes: notesOf(name, outbox), events: this.#events };
     const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger: own, stdout, ...kept });
     return new Lane({
       ...{ name, adapter, retry: config.retry, deps, logger: own },
@@ -142,7 +145,16 @@ export class Sinks {
   #storeOf(config: SinkConfig): LaneStore {
     const { queue } = this.#parts.outbox;
     const approver = sinkApprover(config);
-    return approver === null ? queue : speakingStore(approver.name, { queue, approvals: this.#parts.approvals });
+    return approver === null ? queue : speakingStore(approver.name, { queue, approvals: () => this.#parts.flow()?.approvals ?? null });
+  }
+
+  get #events(): EventsInView {
+    const { outbox, flow } = this.#parts;
+    return {
+      ownName: () => flow()?.ownName ?? null,
+      isInView: () => flow()?.isInView ?? false,
+      wasSeen: (key) => outbox.known.lastOccurrence(key) !== null,
+    };
   }
 
   #endingOf(files: readonly string[]): readonly Promise<void>[] {
@@ -205,21 +217,24 @@ export interface AdapterParts extends Pick<SinksParts, 'deps' | 'logger' | 'stdo
   /** Without it the adapter remembers nothing, as where its options are judged or its sink is only reached for. */
   readonly memory?: AdapterMemory;
   readonly notes?: DeliveryNotes;
+  /** Without it nothing is ever in view. */
+  readonly events?: EventsInView;
 }
 
 /** @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
 export function createAdapter(
   name: string,
   config: Pick<Config, 'sinks'>,
-  { deps, logger, stdout, memory = NO_MEMORY, notes = NO_NOTES }: AdapterParts,
+  { deps, logger, stdout, memory = NO_MEMORY, notes = NO_NOTES, events = NO_VIEW }: AdapterParts,
 ): ManagedAdapter {
   const sink = config.sinks[name];
   if (sink === undefined) throw new RangeError(`no sink ${name}`);
   const { adapter, options, directory, env } = sink;
-  return manageAdapter(adapter.create(options, { ...deps, name, logger, stdout, memory, notes, directory, env }), name);
+  return manageAdapter(adapter.create(options, { ...deps, name, logger, stdout, memory, notes, events, directory, env }), name);
 }
 
 const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };
+const NO_VIEW: EventsInView = { ownName: () => null, isInView: () => false, wasSeen: () => true };
 const NO_NOTES: DeliveryNotes = { all: () => [], write: () => undefined };
 
 function memoryOf(sink: string, outbox: Outbox): AdapterMemory {

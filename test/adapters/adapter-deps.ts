@@ -1,7 +1,7 @@
 // A test → what bridge.ts hands to an adapter: real or virtual time, a readable log, an output.
 import { PassThrough, type Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { AdapterDeps, AdapterMemory, DeliveryNotes } from '../../adapters/adapter.ts';
+import type { AdapterDeps, AdapterMemory, DeliveryNotes, EventsInView } from '../../adapters/adapter.ts';
 import type { Deps } from '../../src/time/clock.ts';
 import { systemDeps } from '../../src/time/system.ts';
 
@@ -16,6 +16,8 @@ export interface AdapterDepsOptions {
   /** Empty by default. */
   readonly memory?: AdapterMemory;
   readonly notes?: DeliveryNotes;
+  /** Nothing is in view by default. */
+  readonly events?: EventsInView;
   /** The working directory by default. */
   readonly directory?: string;
   /** That of this process by default. */
@@ -50,12 +52,13 @@ export function adapterDeps({
   stdout = new PassThrough(),
   memory = adapterMemory(),
   notes = deliveryNotes(),
+  events = { ownName: () => null, isInView: () => false, wasSeen: () => true },
   directory = '.',
   env = process.env,
 }: AdapterDepsOptions = {}): TestDeps {
   const lines: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
   const { wallMs, elapsedMs, after, random, scheduler } = time;
-  const own = { name: 'under-test', logger, stdout, memory, notes, directory, env, logged: () => lines.join('') };
+  const own = { name: 'under-test', logger, stdout, memory, notes, events, directory, env, logged: () => lines.join('') };
   return { wallMs, elapsedMs, after, random, scheduler, ...own };
 }

@@ -39,7 +39,7 @@ export class NodeKeeper {
   }
 
   /** @throws BridgeError misconfigured where the cloud provider says that the node is another VM */
-  expectVm({ providerId }: Node, { vm }: EventFacts): void {
+  expectVm({ providerId }: Node, { vm }: Pick<EventFacts, 'vm'>): void {
     const own = vmOfProviderId(providerId);
     if (vm === null || own === null || own === vm.toLowerCase()) return;
     const message = `sink ${this.#deps.name}: the node ${this.#name} is the VM ${own} by its providerID, and the bridge runs for ${vm}: correct node`;

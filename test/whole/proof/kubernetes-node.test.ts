@@ -58,6 +58,32 @@ test('a maintenance drains the node over a kill of the bridge, and its end leave
   assert.equal((await second.end('SIGTERM')).code, 0);
 });
 
+test('a bridge whose store was lost takes back what the last one did for an event that is over', async (t) => {
+  const azure = await startSimulator({ speed: 1, vms: [VM] });
+  t.after(() => azure.close());
+  const api = await startCluster(t);
+  const { cluster } = api;
+  const env = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(api.receiver.port), NODE_NAME: NODE };
+  const node = { type: 'kubernetes', node: { env: 'NODE_NAME' }, prepare: ALL, serviceAccount: accountFolder(t) };
+  const sections = {
+    metadata: { endpoint: azure.url, pollInterval: '50ms', settle: '0s' },
+    publish: { resources: 'own' },
+    sinks: { node },
+  };
+  const before = structuredClone(cluster.node(NODE));
+  const first = await startRun(t, bridgeFolder(t, azure.url, sections), { env });
+  const { EventId } = azure.schedule({ EventType: 'Redeploy' });
+  await first.logs('the node is drained');
+  await first.end('SIGKILL');
+  azure.start(EventId);
+  azure.end(EventId);
+  const second = await startRun(t, bridgeFolder(t, azure.url, sections), { env });
+  await second.logs('this bridge never saw');
+  const { spec, status, metadata } = cluster.node(NODE);
+  assert.deepEqual([{ ...spec }, status, metadata.annotations?.[RECORD]], [before.spec, before.status, undefined]);
+  assert.equal((await second.end('SIGTERM')).code, 0);
+});
+
 test('the same on a real API server, for the node that the name of the VM says, where the event is canceled', {
   skip: noKubernetes(),
   timeout: 180_000,
