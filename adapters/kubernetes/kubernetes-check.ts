@@ -4,16 +4,10 @@ import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
 import { visibleLine } from '../../src/formats/visible-text.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import type { ApiClient } from './api/api-client.ts';
+import { isAllowed, type Right } from './api/rights.ts';
 import type { KubernetesOptions, Step } from './kubernetes-options.ts';
 import { NAMESPACE } from './node/node-event.ts';
 import { NodeKeeper } from './node/node-keeper.ts';
-
-/** As a rule of a ClusterRole writes it: `nodes/status`. */
-interface Right {
-  readonly resource: string;
-  readonly verb: string;
-  readonly namespace?: string;
-}
 
 const READ: Right = { resource: 'nodes', verb: 'get' };
 const WRITE: Right = { resource: 'nodes', verb: 'patch' };
@@ -60,14 +54,6 @@ async function whoami(api: ApiClient, signal: AbortSignal): Promise<string> {
   if (fault !== null && answer.status !== 404) throw fault;
   const user = member(member(answer.body ?? {}, 'status'), 'userInfo')['username'];
   return typeof user === 'string' ? visibleLine(user).slice(0, 256) : 'this account';
-}
-
-async function isAllowed(api: ApiClient, { resource, verb, namespace }: Right, signal: AbortSignal): Promise<boolean> {
-  const [name = '', subresource] = resource.split('/');
-  const resourceAttributes = { group: '', resource: name, verb, ...(subresource && { subresource }), ...(namespace && { namespace }) };
-  const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } };
-  const review = await api.get({ method: 'POST', path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', body }, signal);
-  return member(review, 'status')['allowed'] === true;
 }
 
 function ruleOf(right: string): string {

@@ -49,8 +49,10 @@ interface PodTemplate {
 /** `RESOURCE VERB` for each right in a namespace that not every account has. */
 async function rightsIn(namespace: string, token: string): Promise<readonly string[]> {
   const asked = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', spec: { namespace } };
-  const { status } = await server.must('POST', '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', asked, { token });
-  const { resourceRules } = status as {
+  const review = () => server.ask('POST', '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', asked, { token });
+  // The API server makes the role that lets every account ask, and hears of it, some time after it is ready.
+  await poll(async () => (await review()).status === 201, 'the right to ask for rights');
+  const { resourceRules } = (await review()).body['status'] as {
     readonly resourceRules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
   };
   return resourceRules

@@ -32,6 +32,8 @@ export interface Pod {
   readonly uid: string;
   /** Kind of the controller that made it; null where none did. */
   readonly controller: string | null;
+  /** Its uid; empty where there is none. */
+  readonly controllerUid: string;
   /** It comes from a file of the node, and the API server shows a mirror of it. */
   readonly isMirror: boolean;
   readonly isFinished: boolean;
@@ -75,6 +77,7 @@ function readPod(object: JsonObject): Pod {
     name: text(metadata['name']),
     uid: text(metadata['uid']),
     controller: owner === undefined ? null : text(owner['kind']),
+    controllerUid: text(owner?.['uid']),
     isMirror: member(metadata, 'annotations')['kubernetes.io/config.mirror'] !== undefined,
     isFinished: ['Succeeded', 'Failed'].includes(text(member(object, 'status')['phase'])),
     isTerminating: metadata['deletionTimestamp'] !== undefined,

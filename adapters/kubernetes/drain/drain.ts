@@ -5,6 +5,7 @@ import { sleep } from '../../../src/time/clock.ts';
 import type { AdapterDeps } from '../../adapter.ts';
 import type { ApiAnswer, ApiClient } from '../api/api-client.ts';
 import { type Pod, readPods } from '../api/objects.ts';
+import { isAllowed } from '../api/rights.ts';
 import type { KubernetesOptions } from '../kubernetes-options.ts';
 import { isWork, mayLeave } from './leaving.ts';
 
@@ -34,6 +35,8 @@ export class Drain {
   readonly #parts: DrainParts;
   /** By the pod's uid. */
   readonly #refused = new Map<string, Refusal>();
+  /** By the uid of a controller, of whose pods one was evicted: until when others that it makes are left alone, as it may make them here again. */
+  readonly #pauses = new Map<string, number>();
 
   constructor(parts: DrainParts) {
     this.#parts = parts;
@@ -75,16 +78,21 @@ export class Drain {
 
   async #evict(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
     const nowMs = this.#parts.deps.elapsedMs();
-    const due = pods.filter(({ uid, isTerminating }) => !isTerminating && (this.#refused.get(uid)?.againAtMs ?? nowMs) <= nowMs);
-    const next = due.values();
+    const next = pods.filter((pod) => !pod.isTerminating && this.#againAtMs(pod) <= nowMs).values();
     const work = async () => {
       for (const pod of next) await this.#evictOne(pod, signal);
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    // One that fails does not leave the others running behind the delivery's back.
+    const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
+  #againAtMs({ uid, controllerUid }: Pod): number {
+    return this.#refused.get(uid)?.againAtMs ?? this.#pauses.get(controllerUid) ?? 0;
   }
 
   /** @throws BridgeError where no eviction of any pod can go well */
-  async #evictOne({ namespace, name, uid }: Pod, signal: AbortSignal): Promise<void> {
+  async #evictOne({ namespace, name, uid, controllerUid }: Pod, signal: AbortSignal): Promise<void> {
     const { api, options, deps } = this.#parts;
     const grace = options.gracePeriod === undefined ? {} : { gracePeriodSeconds: Math.ceil(options.gracePeriod / 1000) };
     const body = {
@@ -96,13 +104,22 @@ export class Drain {
     const answer = await api.ask({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, body }, signal);
     const { status } = answer;
     // 404 and 409: it is gone, or another pod has its name.
-    if ((status >= 200 && status <= 299) || status === 404 || status === 409) return void this.#refused.delete(uid);
-    const isOfRights = status === 401 || (status === 403 && !isNamespaceEnding(answer));
+    if ((status >= 200 && status <= 299) || status === 404 || status === 409) {
+      if (controllerUid !== '') this.#pauses.set(controllerUid, deps.elapsedMs() + REFUSED_MS);
+      return void this.#refused.delete(uid);
+    }
     const fault = api.faultOf(answer);
-    if (isOfRights && fault !== null) throw fault;
+    if (fault !== null && (status === 401 || (status === 403 && !(await this.#isOfThisPod(answer, namespace, signal))))) throw fault;
     const askedMs = parseRetryAfter(answer.headers['retry-after'], deps.wallMs());
     const pauseMs = Math.min(Math.max(askedMs ?? REFUSED_MS, LOOK_MS), LONGEST_PAUSE_MS);
     this.#refused.set(uid, { status, againAtMs: deps.elapsedMs() + pauseMs });
+  }
+
+  /** Of a 403: no right is missing, an admission webhook or policy says no. */
+  async #isOfThisPod(answer: ApiAnswer, namespace: string, signal: AbortSignal): Promise<boolean> {
+    return (
+      isNamespaceEnding(answer) || (await isAllowed(this.#parts.api, { resource: 'pods/eviction', verb: 'create', namespace }, signal))
+    );
   }
 }
 

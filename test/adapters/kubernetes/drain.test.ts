@@ -147,6 +147,56 @@ test('a stop of the bridge ends the waiting with its own reason', async (t) => {
   await running;
 });
 
+test('a pod that its controller makes anew on the node is evicted with pauses, not as fast as it comes', async (t) => {
+  const { api, deliver } = await startKubernetes(t, setup({ drain: { timeout: '21s' } }));
+  const { cluster } = api;
+  let made = 0;
+  // It tolerates every taint.
+  const make = () => cluster.addPod({ name: `tolerant-${++made}`, ownerUid: 'rs-1' });
+  make();
+  api.meanwhile = (method, path) => {
+    if (method === 'GET' && path.startsWith('/api/v1/pods') && cluster.pods.size === 0) make();
+  };
+  assert.equal(await deliver('scheduled'), 'accepted');
+  assert.ok(made >= 3 && made <= 6, `${made} in 21 s`);
+});
+
+test('a pod whose eviction an admission webhook forbids is left, told, and keeps no other from going', async (t) => {
+  const { api, deliver, deps } = await startKubernetes(t, setup({ drain: { timeout: '6s' } }));
+  for (const name of ['kept', 'web']) api.cluster.addPod({ name });
+  const working = api.receiver.default as (...all: unknown[]) => void;
+  const denied = {
+    kind: 'Status',
+    status: 'Failure',
+    reason: 'Forbidden',
+    message: 'admission webhook "drain.example" denied the request',
+  };
+  api.receiver.default = (response, socket, request) => {
+    if (request.path.endsWith('/kept/eviction')) response.writeHead(403).end(JSON.stringify(denied));
+    else working(response, socket, request);
+  };
+  assert.equal(await deliver('scheduled'), 'accepted');
+  assert.deepEqual([...api.cluster.pods.keys()], ['default/kept']);
+  assert.match(deps.logged(), /default\/kept \(403\)/);
+});
+
+test('where evictions get no answer, none of them runs on behind the failed delivery', async (t) => {
+  const { api, deliver } = await startKubernetes(t, setup());
+  for (let index = 0; index < 40; index += 1) api.cluster.addPod({ name: `pod-${index}` });
+  const working = api.receiver.default as (...all: unknown[]) => void;
+  let asked = 0;
+  api.receiver.default = (response, socket, request) => {
+    if (!request.path.endsWith('/eviction')) return working(response, socket, request);
+    asked += 1;
+    if (asked === 1) socket.destroy();
+    else working(response, socket, request);
+  };
+  assert.equal(failed(await deliver('scheduled').catch((error) => error)).disposition, 'retry');
+  const evictions = asked;
+  await deliver('ended');
+  assert.equal(asked, evictions);
+});
+
 test('a missing right to evict is misconfigured at once; one that fails otherwise is tried until the time is over', async (t) => {
   const { api, deliver, deps } = await startKubernetes(t, setup({ drain: { timeout: '6s' } }));
   api.cluster.addPod({ name: 'web' });

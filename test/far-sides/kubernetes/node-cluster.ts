@@ -7,7 +7,7 @@ export interface Meta {
   resourceVersion: string;
   annotations?: Record<string, string>;
   deletionTimestamp?: string;
-  ownerReferences?: readonly { readonly kind: string; readonly controller?: boolean }[];
+  ownerReferences?: readonly { readonly kind: string; readonly controller?: boolean; readonly uid?: string }[];
 }
 
 export interface NodeObject {
@@ -42,6 +42,7 @@ export interface PodWish {
   readonly node?: string;
   /** The kind of its controller; null: none. */
   readonly owner?: string | null;
+  readonly ownerUid?: string;
   readonly isMirror?: boolean;
   readonly phase?: string;
   readonly hasEmptyDir?: boolean;
@@ -86,11 +87,20 @@ export class NodeCluster {
   }
 
   addPod(wish: PodWish): PodObject {
-    const { name, namespace = 'default', node = 'node-1', owner = 'ReplicaSet', isMirror = false, phase = 'Running', hasEmptyDir } = wish;
+    const {
+      name,
+      namespace = 'default',
+      node = 'node-1',
+      owner = 'ReplicaSet',
+      isMirror = false,
+      phase = 'Running',
+      hasEmptyDir,
+      ownerUid,
+    } = wish;
     const metadata: Meta = {
       ...this.#meta(name),
       namespace,
-      ...(owner !== null && { ownerReferences: [{ kind: owner, controller: true }] }),
+      ...(owner !== null && { ownerReferences: [{ kind: owner, controller: true, ...(ownerUid && { uid: ownerUid }) }] }),
       ...(isMirror && { annotations: { 'kubernetes.io/config.mirror': 'hash' } }),
     };
     const pod = { metadata, spec: { nodeName: node, ...(hasEmptyDir && { volumes: [{ name: 'tmp', emptyDir: {} }] }) }, status: { phase } };
