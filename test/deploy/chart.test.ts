@@ -128,6 +128,14 @@ test('values that nobody knows, or that cannot be meant, are refused with their 
     'config: { http: { health: "127.0.0.1:1" } }': "'/config/http'",
     'config: { sinks: { journal: null } }': "'/config/sinks'",
     'secretEnv: { TOKEN: in-clear-text }': "'/secretEnv/TOKEN'",
+    'secretEnv: { NODE_NAME: { name: a, key: b } }': 'NODE_NAME',
+    'config: { sinks: { hook: { type: webhook, secrets: [in-clear-text] } } }': "'/config/sinks/hook/secrets/0'",
+    'config: { sinks: { queue: { type: kafka, sasl: { password: in-clear-text } } } }': "'/config/sinks/queue/sasl/password'",
+    'config: { approvals: { approvers: { orders: { token: in-clear-text } } } }': "'/config/approvals/approvers/orders/token'",
+    'config: { http: { readers: { grafana: { token: in-clear-text } } } }': "'/config/http/readers/grafana/token'",
+    'podLabels: { app.kubernetes.io/name: other }': 'app.kubernetes.io/name',
+    'serviceAccount: { create: false }\nconfig: { sinks: { node: { type: kubernetes, prepare: [cordon] } } }':
+      'every pod with the account default',
     'store: { hostPath: /var }': "'/store/hostPath'",
     'store: { hostPath: /var/../etc }': "'/store/hostPath'",
     'health: { port: 80 }': "'/health/port'",
@@ -158,6 +166,25 @@ test('without a sink of type kubernetes there is no role and no token; with one,
     'pods/eviction create',
   ]);
   assert.deepEqual(rightsOf('nodes-told'), ['events create', 'nodes get', 'nodes patch']);
+});
+
+test('whatever is tolerated besides, a bridge that taints its node may come back to it', options, () => {
+  const node = 'config: { sinks: { node: { type: kubernetes, node: { env: NODE_NAME }, prepare: [taint] } } }';
+  const tolerations = '{ key: dedicated, operator: Exists }';
+  const played = render({
+    none: `tolerations: []\n${node}`,
+    some: `tolerations: [${tolerations}]\n${node}`,
+    all: node,
+    untainted: 'tolerations: []',
+  });
+  const own = { key: 'scheduled-events-bridge.github.io/maintenance', operator: 'Exists', effect: 'NoSchedule' };
+  const tolerated = (rendered: Rendered) => {
+    const { spec } = only(rendered, 'DaemonSet') as unknown as { readonly spec: { readonly template: { readonly spec: object } } };
+    return (spec.template.spec as { readonly tolerations?: readonly object[] }).tolerations;
+  };
+  assert.deepEqual(tolerated(played.none), [own]);
+  assert.deepEqual(tolerated(played.some), [{ key: 'dedicated', operator: 'Exists' }, own]);
+  assert.deepEqual([tolerated(played.all), tolerated(played.untainted)], [[{ operator: 'Exists' }], undefined]);
 });
 
 test('the rights for every step are those of deploy/kubernetes/rbac.yaml, which is for use without helm', options, () => {

@@ -59,6 +59,17 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toYaml (mergeOverwrite (deepCopy .Values.config) $set) -}}
 {{- end -}}
 
+{{/* Those of the values, and the one for the taint that the bridge sets itself: without it a bridge that ended could not come back to undo it. */}}
+{{- define "bridge.tolerations" -}}
+{{- $own := dict "key" "scheduled-events-bridge.github.io/maintenance" "operator" "Exists" "effect" "NoSchedule" -}}
+{{- $has := false -}}
+{{- range .Values.tolerations -}}
+{{- if and (eq (default "Equal" .operator) "Exists") (not .key) (not .effect) -}}{{- $has = true -}}{{- end -}}
+{{- end -}}
+{{- $needs := and (not $has) (has "taint" (include "bridge.prepare" . | fromJsonArray)) -}}
+{{- toJson (ternary (append (default list .Values.tolerations) $own) (default list .Values.tolerations) $needs) -}}
+{{- end -}}
+
 {{/* What sinks of type kubernetes do to Nodes, each once, as a JSON list: empty without such a sink. */}}
 {{- define "bridge.prepare" -}}
 {{- $prepare := list -}}
