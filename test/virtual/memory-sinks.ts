@@ -1,7 +1,7 @@
 // A kind of sink in memory → what its far sides took and when; each answers as a test says.
 
 import * as v from 'valibot';
-import type { Adapter, AdapterDefinition, DeliveryNotes, SinkApprover } from '../../adapters/adapter.ts';
+import type { Adapter, AdapterDefinition, DeliveryNotes, EventsInView, SinkApprover } from '../../adapters/adapter.ts';
 import { BridgeError } from '../../src/errors.ts';
 import { affects } from '../../src/model/content.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
@@ -31,6 +31,8 @@ export class FarSide {
   close: () => Promise<void> = async () => {};
   /** Those of the running process; null before the first. */
   notes: DeliveryNotes | null = null;
+  /** What the running process tells its adapter of events; null before the first. */
+  view: EventsInView | null = null;
   /** Calls so far. */
   calls = 0;
   readonly #wallMs: () => number;
@@ -120,7 +122,7 @@ export class MemorySinks {
       approverOf: ({ approve, hold, ownOnly }) =>
         approve === undefined ? null : { name: approve, holds: hold, ...(ownOnly && { actsOn: namesOwn }) },
       cancels: ({ cancel }) => cancel,
-      create: ({ inFlight, batch, perMinute, closeMs }, { name, notes }) => {
+      create: ({ inFlight, batch, perMinute, closeMs }, { name, notes, events }) => {
         const limits = {
           inFlight,
           batch,
@@ -130,6 +132,7 @@ export class MemorySinks {
         };
         const side = this.side(name);
         side.notes = notes;
+        side.view = events;
         return memoryAdapter(side, limits, killed);
       },
     };
