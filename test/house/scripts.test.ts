@@ -1,9 +1,10 @@
-// package.json's scripts and the test files → each is run; the unit tests need Node alone.
+// package.json's scripts, the test files → each is run once; the unit tests need Node alone.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
+import { LONGEST, runOrder } from '../run-order.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const scripts: Readonly<Record<string, string>> = packageJson.scripts;
@@ -40,6 +41,13 @@ test('the scripts that run parts of the tests run only what there is, and `npm t
   const parts = Object.keys(scripts).filter((name) => name.startsWith('test:'));
   assert.deepEqual(parts.sort(), ['test:docs', 'test:kafka', 'test:proof', 'test:service-bus', 'test:unit']);
   for (const part of parts) assert.ok(filesOf(part).length > 5, `${part} runs ${filesOf(part).length} files`);
+});
+
+test('what begins first is there, and the order of a run has each file once', () => {
+  const { longest, shared, rest } = runOrder(allTests);
+  assert.deepEqual(longest, LONGEST);
+  assert.deepEqual([...longest, ...shared.flat(), ...rest].sort(), [...allTests].sort());
+  assert.ok(shared.length > 5 && rest.length > 50, `${shared.length} processes for many files, ${rest.length} for one`);
 });
 
 for (const [script, farSide] of [
