@@ -21,7 +21,14 @@ export const LONGEST: readonly string[] = [
 ];
 
 /** Of many small files most of the price is a process that loads what they test: so many processes for all files of a folder. */
-const PROCESSES: Readonly<Record<string, number>> = { 'test/unit': 6, 'test/whole/bridge': 4, 'test/fidelity': 1 };
+const PROCESSES: Readonly<Record<string, number>> = {
+  'test/unit': 6,
+  'test/whole/bridge': 4,
+  'test/fidelity': 1,
+  'test/adapters/webhook': 2,
+  'test/adapters/service-bus': 3,
+  'test/far-sides/service-bus': 2,
+};
 
 export interface RunOrder {
   /** One process each. */
