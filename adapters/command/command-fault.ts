@@ -73,6 +73,12 @@ export function unstartable(place: CommandPlace, fault: string, cause?: unknown)
   return new BridgeError('BRIDGE_COMMAND_MISCONFIGURED', message, { ...details, disposition: 'misconfigured', scope: 'sink' });
 }
 
+/** It would start, and nothing of the bridge could end it. */
+export function unendable(place: CommandPlace, user: string): BridgeError {
+  const message = `${whoOf(place)} could not be ended by the bridge, as it runs as ${user}: run the bridge as root, or with CAP_KILL, too`;
+  return new BridgeError('BRIDGE_COMMAND_MISCONFIGURED', message, { disposition: 'misconfigured', scope: 'sink' });
+}
+
 /** What the system said when it was to start. @param fault what was found to be wrong; null where nothing was */
 export function startFault(cause: unknown, fault: string | null, place: CommandPlace): BridgeError {
   const status = codeOf(cause);

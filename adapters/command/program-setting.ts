@@ -4,9 +4,10 @@ import { resolve } from 'node:path';
 import type { BridgeError } from '../../src/errors.ts';
 import type { AdapterDeps } from '../adapter.ts';
 import { type Account, accountSources, findAccount } from './accounts.ts';
-import { type CommandPlace, startFault, unstartable } from './command-fault.ts';
+import { type CommandPlace, startFault, unendable, unstartable } from './command-fault.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
 import type { CommandOptions } from './command-options.ts';
+import { mayEnd, ownRights } from './own-rights.ts';
 import { ownVariables, searchPath } from './run-environment.ts';
 import { type Conditions, findProgram, formatFault, startFaultOf } from './start-faults.ts';
 
@@ -51,6 +52,7 @@ export class ProgramSetting {
     const [program, account] = [await this.#find(), await this.#account()];
     const fault = await startFaultOf(program, this.#conditions(account));
     if (fault !== null) throw unstartable(this.#place, fault);
+    if (account !== null && !mayEnd(account, await ownRights(this.#platform))) throw unendable(this.#place, account.name);
     return null;
   }
 

@@ -1,9 +1,10 @@
 // A program, a folder and a user → what would keep the program from starting, found without it.
 import { constants } from 'node:fs';
-import { access, open, readFile, stat } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { access, open, realpath, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
 import { codeOf } from '../../src/errors.ts';
 import type { Account } from './accounts.ts';
+import { maySwitchTo, ownRights } from './own-rights.ts';
 
 /** What a program is started with. */
 export interface Conditions {
@@ -14,8 +15,6 @@ export interface Conditions {
   readonly platform: NodeJS.Platform;
 }
 
-/** CAP_SETGID and CAP_SETUID of capabilities(7). */
-const SWITCHES = (1n << 6n) | (1n << 7n);
 const SCRIPT_BYTES = 256;
 
 /** Where the name leads; null where no folder has such a program. @param extensions of Windows, `.EXE` among them */
@@ -38,11 +37,13 @@ export async function startFaultOf(program: string, { search, directory, account
     // It is entered before the user changes.
     if (!(await mayRun(directory, null))) return `the folder ${directory} may not be entered by the bridge: let it, or correct directory`;
   }
-  if (account !== null && !(await maySwitchTo(account, platform)))
-    return `the bridge may not run programs as ${account.name}: run the bridge as root, or with CAP_SETUID and CAP_SETGID, or leave user out`;
+  if (account !== null && !maySwitchTo(account, await ownRights(platform)))
+    return `the bridge may not run programs as ${account.name}: run the bridge as root, or with CAP_SETUID, CAP_SETGID and CAP_KILL, or leave user out`;
   const file = await statOf(program);
   if (file === null) return 'there is no such file: install it, or correct run';
   if (!file.isFile()) return 'it is no file: correct run';
+  const closed = account === null ? null : await closedFolder(program, account);
+  if (closed !== null) return `${whoOf(account)} may not enter the folder ${closed} on the way to it: let it, or correct run or user`;
   if (!(await mayRun(program, account))) return `${whoOf(account)} has no right to execute it: chmod it, or correct run or user`;
   if (platform === 'win32') return null;
   return (await formatFault(program, platform)) ?? interpreterFault(program, search);
@@ -98,13 +99,17 @@ async function mayRun(path: string, account: Account | null): Promise<boolean> {
   return (mode & right) !== 0;
 }
 
-async function maySwitchTo({ uid }: Account, platform: NodeJS.Platform): Promise<boolean> {
-  const own = process.geteuid?.();
-  if (own === 0 || own === uid) return true;
-  if (platform !== 'linux') return false;
-  const status = await readFile('/proc/self/status', 'utf8').catch(() => '');
-  const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
-  return (effective & SWITCHES) === SWITCHES;
+/** The first folder above a program that its user may not enter, where a link leads included. */
+async function closedFolder(program: string, account: Account): Promise<string | null> {
+  const ways = [program, await realpath(program)].map(foldersAbove);
+  for (const folder of new Set(ways.flat())) if (!(await mayRun(folder, account))) return folder;
+  return null;
+}
+
+/** From the top. */
+function foldersAbove(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [...foldersAbove(folder), folder];
 }
 
 /** Null where there is nothing, or where nothing can be seen. */

@@ -1,6 +1,6 @@
 // A user, as root → the program runs with its uid, primary group, no others, and its HOME.
 import assert from 'node:assert/strict';
-import { chmodSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { test } from 'node:test';
 import { failed } from '../contract.ts';
@@ -38,6 +38,21 @@ test('a program that the user may not execute is misconfigured, by check too', {
   const noRight = /the user nobody has no right to execute it/;
   assert.match(failed(await program.deliver()).message, noRight);
   await assert.rejects(program.adapter.check(never), noRight);
+});
+
+test('a program in a folder that the user may not enter is misconfigured, by check too, also where a link leads there', {
+  skip: SKIP,
+}, async (t) => {
+  const scripts = openScripts(new Scripts(t));
+  mkdirSync(scripts.path('closed'), { mode: 0o700 });
+  const program = scripts.write('closed/run', 'exit 0');
+  symlinkSync(program, scripts.path('link'));
+  for (const run of [[program], [scripts.path('link')]]) {
+    const { deliver, adapter } = startCommand(t, scripts, { run, user: 'nobody' });
+    const closed = /the user nobody may not enter the folder \S*closed on the way to it/;
+    assert.match(failed(await deliver()).message, closed);
+    await assert.rejects(adapter.check(never), closed);
+  }
 });
 
 test('without user the program runs as the bridge', async (t) => {
