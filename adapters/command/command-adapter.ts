@@ -90,7 +90,7 @@ export class CommandAdapter implements Adapter {
       const { leftOut } = event;
       if (leftOut.length > 0)
         this.#deps.logger.warn(
-          { area: 'delivery', id: delivery.id, variables: leftOut },
+          { id: delivery.id, variables: leftOut },
           'no variable can hold these fields, with NUL or over 32 KiB: they are left out',
         );
       return event;
@@ -131,7 +131,7 @@ export class CommandAdapter implements Adapter {
     try {
       write();
     } catch (error) {
-      this.#deps.logger.debug({ area: 'delivery', err: error }, 'what became of a run cannot be noted');
+      this.#deps.logger.debug({ err: error }, 'what became of a run cannot be noted');
     }
   }
 
@@ -139,7 +139,8 @@ export class CommandAdapter implements Adapter {
     if (end.isGone) this.#over(delivery.seq);
     const outcome = this.#judge(delivery, end);
     const isAccepted = !(outcome instanceof Error);
-    if (isAccepted) this.#notes.dismiss(delivery.seq);
+    // What still runs keeps its note, accepted or not: the next run of its key waits for its end.
+    if (isAccepted && end.isGone) this.#notes.dismiss(delivery.seq);
     const hidden = secretValues(this.#options);
     const logged = program.outputs.then((outputs) =>
       logOutputs(outputs, { wentWell: end.exit?.code === 0, hidden, id: delivery.id }, this.#deps.logger),

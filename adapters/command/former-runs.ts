@@ -23,7 +23,7 @@ export class FormerRuns {
     try {
       await Promise.all(this.#notes.open().map((run) => this.#endOnce(run)));
     } catch (error) {
-      this.#deps.logger.debug({ area: 'delivery', err: error }, 'runs of a former process are looked for when their event runs again');
+      this.#deps.logger.debug({ err: error }, 'runs of a former process are looked for when their event runs again');
     }
   }
 
@@ -53,13 +53,13 @@ export class FormerRuns {
     const { logger } = this.#deps;
     const { pid } = run;
     if (this.#system.platform !== 'linux') {
-      const fields = { area: 'delivery', pid };
+      const fields = { pid };
       logger.warn(fields, 'a run of the former process may still go on, which cannot be told here: look whether its program runs twice');
       return null;
     }
     const group = await findOutlived(run, this.#system);
     if (group === null) return null;
-    logger.warn({ area: 'delivery', pid: group }, 'a run outlived the process that began it: it is ended before its event runs again');
+    logger.warn({ pid: group }, 'a run outlived the process that began it: it is ended before its event runs again');
     return (await new ProcessGroup(group, this.#system, this.#deps).end()) ? null : group;
   }
 }

@@ -18,7 +18,7 @@ export function logOutputs(
 ): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     for (const line of outputs[stream].lines(hidden)) {
-      const fields = { area: 'delivery', id, stream, line };
+      const fields = { id, stream, line };
       if (wentWell) logger.info(fields, 'the program said');
       else logger.warn(fields, 'the program said');
     }

@@ -5,7 +5,7 @@ import { poll } from '../../support/poll.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 import { hurriedTime } from './hurried-time.ts';
-import { eventDelivery, isAlive, Scripts, startCommand } from './start-command.ts';
+import { eventDelivery, isAlive, never, Scripts, startCommand } from './start-command.ts';
 
 /** A program and a child of it, which write their numbers into the file `pids`. */
 const FAMILY = 'sleep 1000 & echo $! $$ > pids; wait';
@@ -117,4 +117,23 @@ test('what a program leaves behind that ends by itself is its own, and is not en
   assert.ok(isAlive(left));
   process.kill(left, 'SIGKILL');
   await poll(() => !isAlive(left), 'the process that was left behind to end');
+});
+
+test('a run that nothing could end is not doubled: the next one of its event waits for its end, though it was overtaken and accepted', async (t) => {
+  const scripts = new Scripts(t);
+  const run = [scripts.write('run', '[ "$BRIDGE_ATTEMPT" = 1 ] && [ ! -e pid ] || exit 0; echo $$ > pid; exec sleep 1000')];
+  const { deliver } = startCommand(t, scripts, { run }, { time: hurriedTime() });
+  const overtaken = new AbortController();
+  const first = deliver(sampleDelivery({ seq: 1 }), never, overtaken.signal);
+  const pid = Number(await scripts.line('pid'));
+  const { kill } = process;
+  t.after(() => isAlive(pid) && kill.call(process, pid, 'SIGKILL'));
+  const stuck = t.mock.method(process, 'kill', (to: number, signal?: string | number) => signal !== 0 || kill.call(process, to, signal));
+  overtaken.abort();
+  assert.deepEqual(await first, { result: 'accepted', status: 'superseded' });
+  assert.match(failed(await deliver(sampleDelivery({ seq: 2 }))).message, new RegExp(`still goes on .* end its process group ${pid}`));
+  assert.ok(isAlive(pid));
+  stuck.mock.restore();
+  assert.equal(await deliver(sampleDelivery({ seq: 2 })), 'accepted');
+  assert.ok(!isAlive(pid));
 });

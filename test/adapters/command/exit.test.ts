@@ -122,3 +122,12 @@ test('a flood on both outputs is read to its end in bounded memory', async (t) =
   assert.ok(lines.some((line) => line.endsWith('last')));
   assert.ok(process.memoryUsage().rss - before < 100_000_000);
 });
+
+test('lines of the log name what the bridge has bound to its logger, the area and the sink, no second time', async (t) => {
+  const scripts = new Scripts(t);
+  const { deliver, logged, said } = startCommand(t, scripts, { run: [scripts.write('run', 'echo done')] });
+  assert.equal(await deliver(eventDelivery('scheduled', { eventType: 'a\0b' })), 'accepted');
+  await said();
+  assert.equal(logged().length, 2);
+  for (const line of logged()) assert.deepEqual([line['area'], line['sink']], [undefined, undefined]);
+});
