@@ -51,6 +51,9 @@ export interface AdapterDeps extends Deps {
   readonly stdout: Writable;
 }
 
+/** Of a sink that is no longer configured: its options are not known any more. */
+export type LeftBehindDeps = Deps & Pick<AdapterDeps, 'logger' | 'notes'>;
+
 /** What is wrong with the value of one key: `url`, `headers.authorization`. */
 export interface OptionFault {
   readonly key: string;
@@ -73,6 +76,8 @@ export interface AdapterDefinition<Options> {
   approverOf?(options: Options): SinkApprover | null;
   /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4): `overtaken` aborts then. */
   cancels?(options: Options): boolean;
+  /** Ends what deliveries of a sink left running that is no more, or is of another kind now, where the process was killed. Never rejects. */
+  endLeftBehind?(deps: LeftBehindDeps): Promise<void>;
   /** `check` of its adapters looks at this machine alone, so that the verb `check` does it without `--connect`, too, and warns. */
   readonly isLocal?: true;
   /** No I/O. @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */

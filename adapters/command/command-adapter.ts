@@ -8,7 +8,7 @@ import { type CommandPlace, cutShortFault, exitFault, stillRunsFault, timeoutFau
 import { type CommandOptions, secretValues } from './command-options.ts';
 import { FormerRuns } from './former-runs.ts';
 import { logOutputs } from './output-log.ts';
-import { type GroupSystem, groupSystem, ProcessGroup } from './process-group.ts';
+import { type GroupSystem, groupSystem, ProcessGroup, WINDOWS_FOLDER } from './process-group.ts';
 import { Processes } from './processes.ts';
 import { ProgramSetting, type Setting } from './program-setting.ts';
 import { type EventVariables, eventVariables } from './run-environment.ts';
@@ -42,7 +42,7 @@ export class CommandAdapter implements Adapter {
     this.#options = options;
     this.#deps = deps;
     this.#place = { sink: deps.name, program: run[0] as string };
-    this.#system = groupSystem(platform, new Processes(), deps.env['SystemRoot'] ?? 'C:\\Windows');
+    this.#system = groupSystem(platform, new Processes(), deps.env['SystemRoot'] ?? WINDOWS_FOLDER);
     this.#setting = new ProgramSetting(options, deps, this.#place, platform);
     this.#notes = new RunNotes(deps.notes, deps.random);
     this.#former = new FormerRuns(this.#notes, this.#system, deps);

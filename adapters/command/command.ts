@@ -1,7 +1,11 @@
 // The kind `command`: options → an adapter that runs a program for each CloudEvent.
-import type { AdapterDefinition } from '../adapter.ts';
+import type { AdapterDefinition, LeftBehindDeps } from '../adapter.ts';
 import { CommandAdapter } from './command-adapter.ts';
 import { approverOf, type CommandOptions, commandOptions, secretFaults } from './command-options.ts';
+import { FormerRuns } from './former-runs.ts';
+import { groupSystem, WINDOWS_FOLDER } from './process-group.ts';
+import { Processes } from './processes.ts';
+import { RunNotes } from './run-notes.ts';
 
 /** A delivery is accepted when its program has ended with 0. */
 export const command: AdapterDefinition<CommandOptions> = {
@@ -11,5 +15,10 @@ export const command: AdapterDefinition<CommandOptions> = {
   isLocal: true,
   approverOf,
   cancels: ({ cancel }) => cancel,
+  endLeftBehind: (deps) => formerRuns(deps).endAll(),
   create: (options, deps) => new CommandAdapter(options, deps),
 };
+
+function formerRuns(deps: LeftBehindDeps): FormerRuns {
+  return new FormerRuns(new RunNotes(deps.notes, deps.random), groupSystem(process.platform, new Processes(), WINDOWS_FOLDER), deps);
+}

@@ -1,5 +1,5 @@
 // Runs of a key whose end nobody saw → ended before the next one, or the group that cannot be.
-import type { AdapterDeps } from '../adapter.ts';
+import type { LeftBehindDeps } from '../adapter.ts';
 import { findOutlived } from './outlived-runs.ts';
 import { type GroupSystem, ProcessGroup } from './process-group.ts';
 import type { OpenRun, RunNotes } from './run-notes.ts';
@@ -8,11 +8,11 @@ import type { OpenRun, RunNotes } from './run-notes.ts';
 export class FormerRuns {
   readonly #notes: RunNotes;
   readonly #system: GroupSystem;
-  readonly #deps: AdapterDeps;
+  readonly #deps: LeftBehindDeps;
   /** By their deliveries: the start of the adapter and a delivery wait for one end. */
   readonly #ending = new Map<number, Promise<number | null>>();
 
-  constructor(notes: RunNotes, system: GroupSystem, deps: AdapterDeps) {
+  constructor(notes: RunNotes, system: GroupSystem, deps: LeftBehindDeps) {
     this.#notes = notes;
     this.#system = system;
     this.#deps = deps;

@@ -9,6 +9,9 @@ const GRACE_MS = 5_000;
 const AFTER_KILL_MS = 800;
 const LOOK_EVERY_MS = 25;
 
+/** Where the environment does not tell. */
+export const WINDOWS_FOLDER = 'C:\\Windows';
+
 /** How groups are told, for tests of platforms that are not ours. */
 export interface GroupSystem {
   readonly platform: NodeJS.Platform;

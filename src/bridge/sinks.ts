@@ -10,6 +10,7 @@ import { type ManagedAdapter, manageAdapter } from '../delivery/managed-adapter.
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
+import { endLeftBehind } from './left-behind.ts';
 import type { RunningFlow } from './running-flow.ts';
 import { filesOf, SinkLane } from './sink-lane.ts';
 import { sinkApprover, speakingStore } from './speaking-sinks.ts';
@@ -20,7 +21,7 @@ const REMOVAL_GRACE_MS = 8000;
 export interface SinksParts {
   /** Null until it is known which VM this is. */
   readonly flow: () => Pick<RunningFlow, 'approvals' | 'ownName' | 'isInView'> | null;
-  readonly config: Pick<Config, 'sinks'>;
+  readonly config: Pick<Config, 'sinks' | 'kinds'>;
   readonly outbox: Outbox;
   readonly deps: Deps;
   readonly logger: Logger;
@@ -50,6 +51,7 @@ export class Sinks {
   /** Tells the store which sinks there are, then lets a lane for each deliver what the store holds for it. Once, or again after `close`. */
   open(reports: SinkReports): void {
     this.#syncStore();
+    endLeftBehind({ ...this.#parts, config: { sinks: this.#sinks, kinds: this.#parts.config.kinds } });
     this.#reports = reports;
     this.#lanes = new Map();
     this.#leaving.clear();

@@ -113,7 +113,17 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     return { checked: { faults: distinct(faults) }, judgeable };
   const named = Object.fromEntries(sinks.flatMap((sink) => sinkConfig(sink, around)));
   const withSources = { ...approvals, sources: Object.fromEntries(sources.flatMap(sourceConfig)) };
-  const options = { metadata, cloudevents, publish, store: { ...store, path: folder }, http, approvals: withSources, log, sinks: named };
+  const options = {
+    metadata,
+    cloudevents,
+    publish,
+    store: { ...store, path: folder },
+    http,
+    approvals: withSources,
+    log,
+    sinks: named,
+    kinds: around.adapters,
+  };
   const warnings = [...similarNames(approvals, http), ...exposedFiles(outputs, file, around)];
   return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, judgeable };
 }

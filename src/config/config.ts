@@ -11,6 +11,8 @@ export interface Config extends Omit<Sections, 'store' | 'approvals'> {
   readonly approvals: Sections['approvals'] & { readonly sources: Readonly<Record<string, SourceConfig>> };
   /** By name, in the file's order; never empty. */
   readonly sinks: Readonly<Record<string, SinkConfig>>;
+  /** Every kind of sink there is, for what sinks of an earlier configuration left behind. */
+  readonly kinds: readonly AdapterDefinition<unknown>[];
 }
 
 /** One sink, ready for `adapter.create(options, …)`. */

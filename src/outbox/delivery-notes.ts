@@ -4,6 +4,7 @@ import type { Database, Statement } from './database.ts';
 
 export const DELIVERY_NOTES_SQL = {
   all: 'SELECT seq, note FROM delivery_notes WHERE sink = ? ORDER BY seq',
+  nextSink: 'SELECT sink FROM delivery_notes WHERE sink > ? ORDER BY sink LIMIT 1',
   write: 'INSERT OR REPLACE INTO delivery_notes (sink, seq, note, at_ms) VALUES (?, ?, ?, ?)',
   forget: 'DELETE FROM delivery_notes WHERE sink = ? AND seq = ?',
 } as const;
@@ -12,6 +13,7 @@ export class DeliveryNoteTable {
   readonly #database: Database;
   readonly #wallMs: Deps['wallMs'];
   readonly #all: Statement<{ seq: number; note: string }>;
+  readonly #nextSink: Statement<{ sink: string }>;
   readonly #write: Statement;
   readonly #forget: Statement;
 
@@ -19,6 +21,7 @@ export class DeliveryNoteTable {
     this.#database = database;
     this.#wallMs = wallMs;
     this.#all = database.prepare(DELIVERY_NOTES_SQL.all);
+    this.#nextSink = database.prepare(DELIVERY_NOTES_SQL.nextSink);
     this.#write = database.prepare(DELIVERY_NOTES_SQL.write);
     this.#forget = database.prepare(DELIVERY_NOTES_SQL.forget);
   }
@@ -26,6 +29,13 @@ export class DeliveryNoteTable {
   /** In the order of the queue. */
   all(sink: string): readonly { readonly seq: number; readonly text: string }[] {
     return this.#all.all(sink).map(({ seq, note }) => ({ seq, text: note }));
+  }
+
+  /** Whose notes there are, also of sinks that are configured no more. */
+  sinks(): readonly string[] {
+    const found: string[] = [];
+    for (let next = this.#nextSink.get(''); next !== undefined; next = this.#nextSink.get(next.sink)) found.push(next.sink);
+    return found;
   }
 
   /** Null forgets. Outlives the process; a loss of power, which ends all that a note could tell of, may lose it, so it costs no fsync. */

@@ -7,7 +7,8 @@ import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
 import { configOf, OTHER_TOKEN, surroundings, TOKEN } from '../../support/config.ts';
 
 test('the shortest configuration has every default', () => {
-  const { sinks, ...sections } = configOf('version: 1');
+  const { sinks, kinds, ...sections } = configOf('version: 1');
+  assert.ok(kinds.some(({ type }) => type === 'stdout'));
   assert.deepEqual(sections, {
     metadata: {
       endpoint: 'http://169.254.169.254',

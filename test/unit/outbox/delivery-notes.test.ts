@@ -30,6 +30,18 @@ test('notes are read in queue order by the next process, each by its own sink, u
   );
 });
 
+test('each sink that has notes is named once, whether it is configured or not', (t) => {
+  const { outbox } = testStore(t);
+  assert.deepEqual(outbox.notes.sinks(), []);
+  for (const [sink, seq] of [
+    ['hooks', 3],
+    ['former', 1],
+    ['former', 2],
+  ] as const)
+    outbox.notes.write(sink, seq, 'a note');
+  assert.deepEqual(outbox.notes.sinks(), ['former', 'hooks']);
+});
+
 test('a note outlives its delivery for as long as delivered rows are kept, and one whose delivery is there for longer', (t) => {
   const store = testStore(t);
   append(store, [entry('a:scheduled')]);

@@ -31,6 +31,7 @@ async function startMachine(t: TestContext, more: object = {}) {
   const bridge = bridgeFolder(t, azure.url, sections, folder);
   return {
     azure,
+    folder,
     lines,
     start: () => startRun(t, bridge),
     record: (count: number) =>
@@ -88,4 +89,21 @@ for (const [what, cancel, expected] of [
     await record(3 + expected.length);
     assert.deepEqual(lines('record'), ['scheduled 1 begins', ...expected, 'ended 1 begins', 'ended 1 ends']);
     assert.deepEqual(posts(azure), []);
+  });
+
+for (const [what, sinks] of [
+  ['its sink is no longer configured', { other: { type: 'stdout' } }],
+  ['its sink is of another kind', { sink: { type: 'stdout' } }],
+] as const)
+  test(`a run that outlived a killed bridge is ended at the next start also where ${what}`, async (t) => {
+    const { azure, folder, lines, start, record } = await startMachine(t);
+    const first = await start();
+    azure.schedule({ EventType: 'Reboot' });
+    await record(1);
+    await first.end('SIGKILL');
+    const [outlived = 0] = lines('pids').map(Number);
+    assert.ok(isAlive(outlived));
+    const next = await startRun(t, bridgeFolder(t, azure.url, { sinks }, folder));
+    await poll(() => !isAlive(outlived), 'the run that outlived its bridge to be ended');
+    await next.logs('a run outlived');
   });
