@@ -38,6 +38,7 @@ export interface SpeakingParts {
 /** The store of a lane whose acceptances may be the yes of `approver`: both are stored in one transaction (behaviour 10.5). */
 export function speakingStore(approver: string, { queue, approvals }: SpeakingParts): LaneStore {
   return {
+    nowMs: () => queue.nowMs(),
     queued: (...asked) => queue.queued(...asked),
     queuedByUrgency: (...asked) => queue.queuedByUrgency(...asked),
     queuedBefore: (...asked) => queue.queuedBefore(...asked),

@@ -42,7 +42,9 @@ export function startUpkeep({ outbox, retainMs, deps, logger, changedOutside }: 
   };
   const looking = startLooking(deps, careful(look, logger));
   let pauseMs = PRUNE_EVERY_MS;
+  careful(() => outbox.keepTime(), logger)();
   const prune = () => {
+    outbox.keepTime();
     pauseMs = outbox.retention.prune({ retainMs, nowMs: deps.wallMs() }) > 0 ? PRUNE_PAUSE_MS : PRUNE_EVERY_MS;
   };
   const chores = [

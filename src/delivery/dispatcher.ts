@@ -11,7 +11,6 @@ import { KeyBackoff, MOST_FAILING_KEYS } from './key-backoff.ts';
 import type { LaneReport } from './lane-report.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
-import type { QueueAge } from './queue-age.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import { isFailure, isTaken, judge, type Verdict } from './verdict.ts';
 
@@ -19,7 +18,8 @@ export interface DispatcherOptions {
   /** The sink's name. */
   readonly name: string;
   readonly adapter: ManagedAdapter;
-  readonly age: QueueAge;
+  /** What was queued then, or before, is too old; in the store's time. */
+  readonly oldestMs: () => number;
   readonly deps: Deps;
   readonly settlements: OutcomeWriter;
   readonly report: LaneReport;
@@ -96,7 +96,7 @@ export class Dispatcher {
 
   /** Null where the rate lets no request begin. What is not prepared is not sent, and fails with what the preparation failed with. */
   async #deliver(part: readonly Delivery[], probe: boolean, overtaken: AbortSignal | undefined): Promise<readonly Verdict[] | null> {
-    const { adapter, name, deps, age, settlements, report, signal } = this.#options;
+    const { adapter, name, deps, oldestMs, settlements, report, signal } = this.#options;
     const startedMs = deps.elapsedMs();
     const unprepared = adapter.preparation?.isNeeded ? await this.#prepare() : null;
     if (unprepared === 'aborted') return [];
@@ -105,7 +105,7 @@ export class Dispatcher {
     if (unprepared === null) this.#options.rate.end();
     if (!outcomes) return [];
     const now = this.now();
-    const verdicts = judge(part, outcomes, age.oldestMs(now));
+    const verdicts = judge(part, outcomes, oldestMs());
     settlements.add(verdicts.flatMap((verdict) => ('settlement' in verdict ? [verdict.settlement] : [])));
     const failure = verdicts.findLast((verdict) => 'error' in verdict);
     if (failure !== undefined) settlements.failed(failure.error);

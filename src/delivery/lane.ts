@@ -15,16 +15,25 @@ import type { ManagedAdapter } from './managed-adapter.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
 import { PauseWatch } from './pause-watch.ts';
 import { nextProbe } from './probe.ts';
-import { QueueAge } from './queue-age.ts';
 import { QueueReader } from './queue-reader.ts';
 import { Unattempted } from './unattempted.ts';
 
-const MOST_FETCHED = 256;
+const [MOST_FETCHED, DAY_MS] = [256, 86_400_000];
 
 /** What a lane and its parts ask of the outbox's queue. */
 export type LaneStore = Pick<
   Queue,
-  'queued' | 'queuedByUrgency' | 'queuedBefore' | 'overtaken' | 'settle' | 'retirement' | 'retire' | 'record' | 'requests' | 'saveRequests'
+  | 'nowMs'
+  | 'queued'
+  | 'queuedByUrgency'
+  | 'queuedBefore'
+  | 'overtaken'
+  | 'settle'
+  | 'retirement'
+  | 'retire'
+  | 'record'
+  | 'requests'
+  | 'saveRequests'
 >;
 
 export interface LaneOptions {
@@ -78,7 +87,8 @@ export class Lane implements AsyncDisposable {
     this.#pause = new PauseWatch(name, store);
     this.#settlements = new OutcomeWriter({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
     this.#supply = new QueueReader({ name, adapter, store, deps, logger });
-    const own = { name, age: new QueueAge(deps, options.retry?.maxAgeMs), settlements: this.#settlements, report: this.#report };
+    const oldestMs = () => store.nowMs() - (options.retry?.maxAgeMs ?? DAY_MS);
+    const own = { name, oldestMs, settlements: this.#settlements, report: this.#report };
     const open = { signal: this.#abort.signal, isOpen: () => !this.#closing && !this.#pause.isPaused };
     this.#dispatcher = new Dispatcher({ ...own, ...open, adapter, deps, rate: this.#supply.rate });
     this.#unattempted = new Unattempted({ ...own, store, cancels, keys: this.#dispatcher.keys });

@@ -5,17 +5,17 @@ import type { Moment } from './backoff.ts';
 import type { KeyBackoff } from './key-backoff.ts';
 import type { LaneReport } from './lane-report.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
-import type { QueueAge } from './queue-age.ts';
 
 const AT_ONCE = 500;
-/** Rows of a retired sink are looked at when the first is too old; by the wall clock, which may jump, so no later than that. */
+/** Rows of a retired sink are looked at when the first is too old; no later than that, as the first may go otherwise. */
 const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
 
 export interface UnattemptedParts {
   /** The sink's name. */
   readonly name: string;
   readonly store: Pick<Queue, 'queued' | 'queuedBefore' | 'overtaken'>;
-  readonly age: QueueAge;
+  /** What was queued then, or before, is too old; in the store's time. */
+  readonly oldestMs: () => number;
   /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4). */
   readonly cancels: boolean;
   readonly keys: KeyBackoff;
@@ -73,8 +73,8 @@ export class Unattempted {
 
   /** Rows of a retired sink that are too old become dead letters, a chunk at a time. @returns when (elapsed time) to look again */
   expire(now: Moment): number | null {
-    const { name, store, age, keys, settlements, report } = this.#parts;
-    const oldestMs = age.oldestMs(now);
+    const { name, store, keys, settlements, report } = this.#parts;
+    const oldestMs = this.#parts.oldestMs();
     const old = store.queuedBefore(name, oldestMs, AT_ONCE).filter((row) => !keys.isBusy(row.partitionKey));
     if (old.length === 0) {
       const [first] = store.queued(name, [], 1);

@@ -10,6 +10,7 @@ export interface Delivery {
   readonly partitionKey: string;
   readonly timeMs: number;
   readonly bytes: Uint8Array;
+  /** When it was queued, in the store's own time. */
   readonly queuedAtMs: number;
   /** Failed attempts so far. */
   readonly attempts: number;

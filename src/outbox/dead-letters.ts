@@ -3,7 +3,7 @@
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { DeadLetter, DeadLetterReason } from '../model/deliveries.ts';
 import type { DeadLetterPage, PagedDeadLetter } from '../model/operators.ts';
-import type { Deps } from '../time/clock.ts';
+import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statement } from './database.ts';
 import { parseCloudEvent } from './journal.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
@@ -45,7 +45,7 @@ interface DeadRow {
 export class DeadLetters {
   readonly #database: Database;
   readonly #sinks: SinkTables;
-  readonly #wallMs: Deps['wallMs'];
+  readonly #clock: StoreClock;
   readonly #step: Statement<DeadRow>;
   readonly #page: Statement<DeadRow>;
   readonly #pageOf: Statement<DeadRow>;
@@ -55,10 +55,10 @@ export class DeadLetters {
   readonly #note: Statement;
   readonly #remove: Statement;
 
-  constructor(database: Database, sinks: SinkTables, wallMs: Deps['wallMs']) {
+  constructor(database: Database, sinks: SinkTables, clock: StoreClock) {
     this.#database = database;
     this.#sinks = sinks;
-    this.#wallMs = wallMs;
+    this.#clock = clock;
     this.#step = database.prepare(
       `SELECT ${COLUMNS}
        FROM deliveries d CROSS JOIN journal j ON j.seq = d.journal
@@ -70,8 +70,8 @@ export class DeadLetters {
     this.#newest = database.prepare('SELECT max(seq) AS seq FROM deliveries');
     this.#sinksWithAny = database.prepare(`SELECT DISTINCT sink FROM deliveries WHERE state = 'dead' ORDER BY sink`);
     this.#requeue = database.prepare(
-      `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state)
-       SELECT sink, journal, partition_key, ?, 'queued' FROM deliveries WHERE seq = ? AND state = 'dead'`,
+      `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state)
+       SELECT sink, journal, partition_key, ?, ?, 'queued' FROM deliveries WHERE seq = ? AND state = 'dead'`,
     );
     this.#note = database.prepare(
       `INSERT INTO discarded (seq, sink, journal, attempts, status, at_ms)
@@ -90,7 +90,7 @@ export class DeadLetters {
    * @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN where `choice` names such a sink.
    */
   retry(choice: DeadLetterChoice = {}): number {
-    const atMs = this.#wallMs();
+    const atMs = this.#clock.wallMs();
     const known = this.#sinks.names();
     if (choice.sink !== undefined && !known.includes(choice.sink)) throw unknownSink(choice.sink, known);
     return this.#each(choice, (row) => {
@@ -100,7 +100,7 @@ export class DeadLetters {
 
   /** Removes them for good; the journal's page alone tells of them then. Returns how many. */
   discard(choice: DeadLetterChoice): number {
-    const atMs = this.#wallMs();
+    const atMs = this.#clock.wallMs();
     return this.#each(choice, (row) => this.#discard(row.seq, atMs));
   }
 
@@ -118,7 +118,7 @@ export class DeadLetters {
   decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], note: (count: number) => void): readonly string[] | null {
     const known = this.#sinks.names();
     if (act === 'retry' && !known.includes(sink)) throw unknownSink(sink, known);
-    const atMs = this.#wallMs();
+    const atMs = this.#clock.wallMs();
     return this.#database.transaction(() => {
       const rows = this.#step.all(sink, 0, Number.MAX_SAFE_INTEGER, JSON.stringify(ids), Number.MAX_SAFE_INTEGER);
       const found = new Set(rows.map(({ id }) => id));
@@ -131,7 +131,7 @@ export class DeadLetters {
   }
 
   #retry(seq: number, atMs: number): number {
-    return this.#requeue.run(atMs, seq) === 0 ? 0 : this.#remove.run(seq);
+    return this.#requeue.run(atMs, this.#clock.nowMs(), seq) === 0 ? 0 : this.#remove.run(seq);
   }
 
   #discard(seq: number, atMs: number): number {

@@ -1,5 +1,6 @@
 // CloudEvents → journal rows and delivery rows; ids → whether used, and for what.
 import type { EventStatus, JournalEntry, ScheduledEvent } from '../model/events.ts';
+import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statement } from './database.ts';
 
 export const JOURNAL_SQL = {
@@ -33,6 +34,7 @@ type ChangeData = Omit<ScheduledEvent, 'eventStatus'> & {
 const TELLS_OF_AN_EVENT: ReadonlySet<string> = new Set(['scheduled', 'updated', 'started', 'ended']);
 
 export class Journal {
+  readonly #clock: StoreClock;
   readonly #append: Statement<{ seq: number }>;
   readonly #use: Statement;
   readonly #queue: Statement;
@@ -41,12 +43,15 @@ export class Journal {
   readonly #isUsed: Statement<{ found: number }>;
   readonly #seen: Statement<SeenRow>;
 
-  constructor(database: Database) {
+  constructor(database: Database, clock: StoreClock) {
+    this.#clock = clock;
     this.#append = database.prepare(
       'INSERT INTO journal (id, change, key, occurrence, partition_key, time_ms, bytes) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq',
     );
     this.#use = database.prepare('INSERT INTO used_ids (seq, id, occurrence, used_ms) VALUES (?, ?, ?, ?)');
-    this.#queue = database.prepare(`INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) VALUES (?, ?, ?, ?, 'queued')`);
+    this.#queue = database.prepare(
+      `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state) VALUES (?, ?, ?, ?, ?, 'queued')`,
+    );
     this.#remember = database.prepare('INSERT OR IGNORE INTO sink_occurrences (occurrence, sink) VALUES (?, ?)');
     this.#moveOn = database.prepare(JOURNAL_SQL.moveOn);
     this.#isUsed = database.prepare(JOURNAL_SQL.isUsed);
@@ -59,8 +64,9 @@ export class Journal {
     const seq = this.#append.get(id, change, key, occurrence, partitionKey, timeMs, bytes)?.seq ?? 0;
     this.#use.run(seq, id, occurrence, queuedAtMs);
     if (occurrence !== null && TELLS_OF_AN_EVENT.has(change)) this.#moveOn.run(seq, occurrence);
+    const sinceMs = this.#clock.nowMs();
     for (const sink of sinks) {
-      this.#queue.run(sink, seq, partitionKey, queuedAtMs);
+      this.#queue.run(sink, seq, partitionKey, queuedAtMs, sinceMs);
       if (occurrence !== null) this.#remember.run(occurrence, sink);
     }
     return seq;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { keysByUrgency } from '../model/urgency.ts';
 import type { Deps } from '../time/clock.ts';
 import { ApprovalTable } from './approvals.ts';
+import { StoreClock } from './clock/store-clock.ts';
 import { Database, type DatabaseOptions, type Statement } from './database.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { DeliveryNoteTable } from './delivery-notes.ts';
@@ -33,6 +34,7 @@ export interface OutboxOptions {
 }
 
 class Tables {
+  readonly clock: StoreClock;
   readonly identity: IdentityTable;
   readonly known: KnownStateTables;
   readonly journal: Journal;
@@ -49,17 +51,19 @@ class Tables {
   readonly retention: Retention;
   readonly dataVersion: Statement<{ data_version: number }>;
 
-  constructor(database: Database, { random, wallMs }: OutboxOptions['deps']) {
+  constructor(database: Database, deps: OutboxOptions['deps']) {
+    const { random, wallMs } = deps;
+    this.clock = new StoreClock(database, deps);
     this.identity = new IdentityTable(database, random);
     this.known = new KnownStateTables(database);
-    this.journal = new Journal(database);
+    this.journal = new Journal(database, this.clock);
     this.journalPages = new JournalPages(database);
     this.operatorActs = new OperatorActs(database);
     this.sinks = new SinkTables(database, wallMs);
-    this.queue = new Queue(database, { sinks: this.sinks, urgentKeys: () => this.#urgentKeys(wallMs()) });
-    this.deadLetters = new DeadLetters(database, this.sinks, wallMs);
+    this.queue = new Queue(database, { clock: this.clock, sinks: this.sinks, urgentKeys: () => this.#urgentKeys(wallMs()) });
+    this.deadLetters = new DeadLetters(database, this.sinks, this.clock);
     this.notes = new DeliveryNoteTable(database, wallMs);
-    this.replay = new Replay(database, this.sinks, wallMs);
+    this.replay = new Replay(database, this.sinks, this.clock);
     this.approvals = new ApprovalTable(database);
     this.messages = new MessageTables(database);
     this.drills = new DrillTable(database);

@@ -1,11 +1,11 @@
 // A folder → the durable store: known state, journal, delivery queue, approvals.
 import type { Instant } from '../model/events.ts';
 import type { ApprovalTable } from './approvals.ts';
+import { Heartbeat } from './clock/heartbeat.ts';
 import type { Usage } from './database.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { DeliveryNoteTable } from './delivery-notes.ts';
 import { DATABASE_FILE, makeFolder, makeStore, moveAside, requireStore } from './folder.ts';
-import { Heartbeat } from './heartbeat.ts';
 import type { IdentityTable } from './identity.ts';
 import type { Journal } from './journal.ts';
 import type { KnownStateTables } from './known-state.ts';
@@ -56,7 +56,12 @@ export class Outbox implements Disposable {
     this.#lock = lock;
     this.#open = openStore(folder, options);
     this.#heartbeat = new Heartbeat(options.deps, (lastGoodMs) => {
-      this.#open.database.relaxed(() => this.#open.tables.known.touch(lastGoodMs), { wait: false });
+      const { database, tables } = this.#open;
+      const touch = () => {
+        tables.known.touch(lastGoodMs);
+        tables.clock.keep();
+      };
+      database.relaxed(() => database.transaction(touch), { wait: false });
     });
   }
 
@@ -141,6 +146,12 @@ export class Outbox implements Disposable {
    */
   heartbeat(at: Instant): boolean {
     return this.#heartbeat.beat(at);
+  }
+
+  /** For a bridge that sees no documents: its time goes on. Without an fsync. */
+  keepTime(): void {
+    const { database, tables } = this.#open;
+    database.relaxed(() => tables.clock.keep(), { wait: false });
   }
 
   /** How much of the database is in use, and how much may be. */

@@ -1,12 +1,13 @@
 // A sink's delivery rows → those due next; outcomes → the rows; what its lane keeps beside them.
-import type { DeadLetterReason, Delivery, Pause, Retirement, Settlement, SinkError, SinkRecord } from '../model/deliveries.ts';
+import type { Delivery, Pause, Retirement, Settlement, SinkError, SinkRecord } from '../model/deliveries.ts';
+import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statement } from './database.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
 
 /** Beyond so many rows `backlog` stops counting, so that a look at it costs a few milliseconds at most. */
 const MOST_COUNTED = 100_000;
 
-const COLUMNS = `d.seq, d.sink, d.partition_key, d.queued_ms, d.attempts, j.id, j.change, j.time_ms, j.bytes, o.ended_ms`;
+const COLUMNS = `d.seq, d.sink, d.partition_key, d.since_ms, d.attempts, j.id, j.change, j.time_ms, j.bytes, o.ended_ms`;
 /** Joined in this order, whatever the planner thinks of it. */
 const JOINED = 'CROSS JOIN journal j ON j.seq = d.journal LEFT JOIN occurrences o ON o.occurrence = j.occurrence';
 
@@ -17,7 +18,7 @@ export const QUEUE_SQL = {
   queuedOf: `SELECT ${COLUMNS} FROM json_each(?2) CROSS JOIN deliveries d INDEXED BY deliveries_key ${JOINED}
     WHERE d.sink = ?1 AND d.state = 'queued' AND d.partition_key = json_each.value ORDER BY json_each.rowid LIMIT ?3`,
   queuedBefore: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_age ${JOINED}
-    WHERE d.sink = ? AND d.state = 'queued' AND d.queued_ms <= ? ORDER BY d.queued_ms, d.seq LIMIT ?`,
+    WHERE d.sink = ? AND d.state = 'queued' AND d.since_ms <= ? ORDER BY d.since_ms, d.seq LIMIT ?`,
   /** Those whose event has changed, started or ended since. */
   overtaken: `SELECT d.seq, d.partition_key FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN journal j ON j.seq = d.journal
     CROSS JOIN occurrences o ON o.occurrence = j.occurrence
@@ -27,7 +28,7 @@ export const QUEUE_SQL = {
   fail: `UPDATE deliveries SET attempts = attempts + 1, status = ?, at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
   bury: `UPDATE deliveries SET state = 'dead', attempts = attempts + ?, reason = ?, status = coalesce(?, status), at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
   countQueued: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued' LIMIT ${MOST_COUNTED})`,
-  oldest: `SELECT min(queued_ms) AS queued_ms FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued'`,
+  oldest: `SELECT min(since_ms) AS since_ms FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued'`,
   requests: 'SELECT requests FROM sinks WHERE name = ?',
   retirement: 'SELECT retired_reason, retired_ms FROM sinks WHERE name = ?',
   record: 'SELECT paused_by, paused_ms, accepted_ms, last_error FROM sinks WHERE name = ?',
@@ -36,7 +37,7 @@ export const QUEUE_SQL = {
   countDead: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_dead WHERE sink = ? AND state = 'dead' LIMIT ${MOST_COUNTED})`,
 } as const;
 
-/** What a sink has yet to take, and what was given up. Counts end at 100,000. */
+/** What a sink has yet to take, and what was given up. Counts end at 100,000; the date is by the clock as it is now. */
 export interface Backlog {
   readonly queued: number;
   readonly oldestQueuedAtMs: number | null;
@@ -47,7 +48,7 @@ interface DeliveryRow {
   readonly seq: number;
   readonly sink: string;
   readonly partition_key: string;
-  readonly queued_ms: number;
+  readonly since_ms: number;
   readonly attempts: number;
   readonly id: string;
   readonly change: string;
@@ -64,6 +65,7 @@ interface RecordRow {
 }
 
 export interface QueueParts {
+  readonly clock: StoreClock;
   readonly sinks: Pick<SinkTables, 'names'>;
   /** The partition keys whose rows come first, the most urgent one first. */
   readonly urgentKeys: () => readonly string[];
@@ -80,7 +82,7 @@ export class Queue {
   readonly #fail: Statement;
   readonly #bury: Statement;
   readonly #countQueued: Statement<{ count: number }>;
-  readonly #oldest: Statement<{ queued_ms: number | null }>;
+  readonly #oldest: Statement<{ since_ms: number | null }>;
   readonly #countDead: Statement<{ count: number }>;
   readonly #retirement: Statement<{ retired_reason: string; retired_ms: number | null }>;
   readonly #retire: Statement;
@@ -131,11 +133,12 @@ export class Queue {
     return [...rows, ...this.queued(sink, [...except, ...here], limit - rows.length)];
   }
 
-  /** Rows queued at or before `queuedBeforeMs`, in queue order; at most `limit`. For a retired sink, whose old rows expire unattempted. */
-  queuedBefore(sink: string, queuedBeforeMs: number, limit: number): readonly Delivery[] {
-    const rows = this.#queuedBefore.all(sink, queuedBeforeMs, limit).map(toDelivery);
-    // By time in the index, which a clock that was set back puts out of step with the queue.
-    return rows.sort((one, other) => one.seq - other.seq);
+  /** The store's own time, in which a delivery's `queuedAtMs` is. */
+  readonly nowMs = (): number => this.#parts.clock.nowMs();
+
+  /** Rows queued at or before this moment of the store's time, the oldest first; at most `limit`. For a retired sink, whose old rows expire unattempted. */
+  queuedBefore(sink: string, beforeMs: number, limit: number): readonly Delivery[] {
+    return this.#queuedBefore.all(sink, beforeMs, limit).map(toDelivery);
   }
 
   /**
@@ -164,7 +167,7 @@ export class Queue {
   backlog(sink: string): Backlog {
     return {
       queued: this.#countQueued.get(sink)?.count ?? 0,
-      oldestQueuedAtMs: this.#oldest.get(sink)?.queued_ms ?? null,
+      oldestQueuedAtMs: this.#parts.clock.dateMs(this.#oldest.get(sink)?.since_ms ?? null),
       dead: this.#countDead.get(sink)?.count ?? 0,
     };
   }
@@ -184,8 +187,8 @@ export class Queue {
   record(sink: string): SinkRecord {
     const row = this.#record.get(sink);
     const pause: Pause | null = row === undefined || row.paused_ms === null ? null : { by: row.paused_by, atMs: row.paused_ms };
-    const lastError = row?.last_error == null ? null : (JSON.parse(row.last_error) as SinkError);
-    return { pause, lastAcceptedAtMs: row?.accepted_ms ?? null, lastError };
+    const lastAcceptedAtMs = row?.accepted_ms ?? null;
+    return { pause, lastAcceptedAtMs, lastError: row?.last_error == null ? null : (JSON.parse(row.last_error) as SinkError) };
   }
 
   /** Durable, in one transaction with `note`. One that is paused already stays as it is, unnoted. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
@@ -223,13 +226,12 @@ export class Queue {
     const { seq } = settlement;
     if (settlement.result === 'accepted') this.#accept.run(atMs, settlement.status ?? null, seq, sink);
     else if (settlement.result === 'failed') this.#fail.run(settlement.status, atMs, seq, sink);
-    else this.#bury.run(Number(wasAttempted(settlement)), settlement.reason, settlement.status, atMs, seq, sink);
+    else {
+      const { reason, status } = settlement;
+      // Rows of a retired sink expire without an attempt: then there is no error.
+      this.#bury.run(Number(reason === 'refused' || status !== null), reason, status, atMs, seq, sink);
+    }
   }
-}
-
-/** Rows of a retired sink expire without an attempt: then there is no error. */
-function wasAttempted({ reason, status }: { readonly reason: DeadLetterReason; readonly status: number | string | null }): boolean {
-  return reason === 'refused' || status !== null;
 }
 
 function toDelivery(row: DeliveryRow): Delivery {
@@ -241,7 +243,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     partitionKey: row.partition_key,
     timeMs: row.time_ms,
     bytes: row.bytes,
-    queuedAtMs: row.queued_ms,
+    queuedAtMs: row.since_ms,
     attempts: row.attempts,
     endedAtMs: row.ended_ms,
   };

@@ -1,5 +1,5 @@
 // A span of the journal → new delivery rows of one sink, behind what is queued.
-import type { Deps } from '../time/clock.ts';
+import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statement } from './database.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
 
@@ -18,18 +18,19 @@ export interface ReplayRange {
 export class Replay {
   readonly #database: Database;
   readonly #sinks: SinkTables;
-  readonly #wallMs: Deps['wallMs'];
+  readonly #clock: StoreClock;
   readonly #find: Statement<{ seq: number }>;
   readonly #queue: Statement;
   readonly #remember: Statement;
 
-  constructor(database: Database, sinks: SinkTables, wallMs: Deps['wallMs']) {
+  constructor(database: Database, sinks: SinkTables, clock: StoreClock) {
     this.#database = database;
     this.#sinks = sinks;
-    this.#wallMs = wallMs;
+    this.#clock = clock;
     this.#find = database.prepare('SELECT seq FROM journal WHERE time_ms >= ? AND time_ms <= ? AND (?3 IS NULL OR key = ?3) ORDER BY seq');
     this.#queue = database.prepare(
-      `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) SELECT ?, seq, partition_key, ?, 'queued' FROM journal WHERE seq = ?`,
+      `INSERT INTO deliveries (sink, journal, partition_key, queued_ms, since_ms, state)
+       SELECT ?, seq, partition_key, ?, ?, 'queued' FROM journal WHERE seq = ?`,
     );
     this.#remember = database.prepare(
       `INSERT OR IGNORE INTO sink_occurrences (occurrence, sink)
@@ -39,7 +40,7 @@ export class Replay {
 
   /** Same bytes and ids. Returns how many were queued, in the journal's order. @throws BridgeError BRIDGE_STORE_SINK_UNKNOWN */
   queue({ sink, sinceMs, untilMs, eventKey }: ReplayRange): number {
-    const nowMs = this.#wallMs();
+    const nowMs = this.#clock.wallMs();
     const known = this.#sinks.names();
     if (!known.includes(sink)) throw unknownSink(sink, known);
     const found = this.#find.all(sinceMs, untilMs ?? nowMs, eventKey ?? null).map(({ seq }) => seq);
@@ -53,6 +54,6 @@ export class Replay {
 
   #queueAgain(sink: string, seq: number, nowMs: number): number {
     this.#remember.run(sink, seq);
-    return this.#queue.run(sink, nowMs, seq);
+    return this.#queue.run(sink, nowMs, this.#clock.nowMs(), seq);
   }
 }

@@ -8,7 +8,7 @@ export type CancelTimer = () => void;
 export interface Deps {
   /** Wall time in milliseconds since 1970, for what is compared with dates; it may jump. */
   readonly wallMs: () => number;
-  /** Elapsed time in milliseconds, for time-outs, ages and back-off; it never jumps. */
+  /** Elapsed time in milliseconds, for time-outs, ages and back-off; it never jumps, and begins with the boot of the machine. */
   readonly elapsedMs: () => number;
   /** Runs `run` once, `delayMs` of elapsed time from now. */
   readonly after: (delayMs: number, run: () => void) => CancelTimer;

@@ -64,6 +64,11 @@ export class MemoryLaneStore implements LaneStore {
     return [...this.#rows.values()];
   }
 
+  /** As if the store's time were the date when a test began. */
+  nowMs(): number {
+    return this.#now();
+  }
+
   queued(sink: string, except: readonly string[], limit: number): readonly Delivery[] {
     if (this.faults.queued) throw this.faults.queued;
     this.asked.push({ except, limit });

@@ -3,6 +3,7 @@
 /**
  * What sinks that act on the machine need: the newest change of each occurrence, by its place in the journal, and notes about deliveries. What
  * operators see and do: the journal by event and what was pruned of it, discarded deliveries, how each sink is, the record of acts, and drills.
+ * The store's own time, and since when in it each delivery waits.
  */
 export const VERSION_7 = `
 ALTER TABLE occurrences ADD COLUMN last_change INTEGER;
@@ -19,6 +20,20 @@ CREATE TABLE delivery_notes (
   PRIMARY KEY (sink, seq)
 ) WITHOUT ROWID;
 CREATE INDEX delivery_notes_age ON delivery_notes (at_ms);
+
+-- The store's own time. What waits from before is as old as the dates say.
+CREATE TABLE store_clock (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  at_ms INTEGER NOT NULL,
+  elapsed_ms INTEGER
+);
+INSERT INTO store_clock (id, at_ms) SELECT 1, max(
+  coalesce((SELECT max(queued_ms) FROM deliveries WHERE state = 'queued'), 0), coalesce((SELECT last_good_ms FROM known_state), 0)
+);
+ALTER TABLE deliveries ADD COLUMN since_ms INTEGER NOT NULL DEFAULT 0;
+UPDATE deliveries SET since_ms = queued_ms WHERE state = 'queued';
+DROP INDEX deliveries_age;
+CREATE INDEX deliveries_age ON deliveries (sink, since_ms) WHERE state = 'queued';
 
 CREATE INDEX journal_key ON journal (key, seq) WHERE key IS NOT NULL;
 CREATE INDEX deliveries_dead_seq ON deliveries (seq) WHERE state = 'dead';

@@ -62,6 +62,6 @@ test('queued and queuedBefore find their rows in the partial indexes', (t) => {
       .map((row) => row['detail'])
       .join('\n');
   assert.match(planOf(QUEUE_SQL.queued), /SEARCH d USING INDEX deliveries_queue \(sink=\?\)/);
-  assert.match(planOf(QUEUE_SQL.queuedBefore), /SEARCH d USING INDEX deliveries_age \(sink=\? AND queued_ms<\?\)/);
+  assert.match(planOf(QUEUE_SQL.queuedBefore), /SEARCH d USING INDEX deliveries_age \(sink=\? AND since_ms<\?\)/);
   assert.match(planOf(RETENTION_SQL.journal), /SEARCH j USING (COVERING )?INDEX journal_time \(.*time_ms.*\)/);
 });

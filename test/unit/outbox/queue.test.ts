@@ -7,6 +7,8 @@ import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
 
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+
 test('an entry is queued once for each sink that wants it, with the bytes it was made of', (t) => {
   const store = testStore(t);
   const one = entry('a:scheduled', { partitionKey: 'a', timeMs: 77 });
@@ -22,7 +24,7 @@ test('an entry is queued once for each sink that wants it, with the bytes it was
     partitionKey: 'a',
     timeMs: 77,
     bytes: Buffer.from(one.bytes),
-    queuedAtMs: store.time.wallMs(),
+    queuedAtMs: 0,
     attempts: 0,
     endedAtMs: null,
   });
@@ -109,33 +111,46 @@ test('settlements of another sink, of unknown rows and of rows already settled c
   assert.equal(store.outbox.queue.backlog('audit').dead, 0);
 });
 
-test('rows queued up to a moment are found, in queue order, also when the clock was set back in between', (t) => {
+test("rows queued up to a moment of the store's own time are found, whatever the clock was set to in between", async (t) => {
   const store = testStore(t);
-  const queue = (id: string, queuedAtMs: number): number =>
-    store.outbox.transact((transaction) => transaction.append(entry(id), ['audit'], queuedAtMs));
-  queue('a:1', 300);
-  queue('a:2', 100);
-  queue('a:3', 200);
-  queue('a:4', 400);
+  for (const [id, jumpMs] of [
+    ['a:1', 0],
+    ['a:2', -10 * YEAR_MS],
+    ['a:3', 30 * YEAR_MS],
+  ] as const) {
+    await store.time.advance(100);
+    store.time.jumpWall(jumpMs);
+    append(store, [entry(id)]);
+  }
   const before = (ms: number, limit = 10): string[] => store.outbox.queue.queuedBefore('audit', ms, limit).map(({ id }) => id);
   assert.deepEqual(before(300), ['a:1', 'a:2', 'a:3']);
-  assert.deepEqual(before(200), ['a:2', 'a:3']);
-  assert.deepEqual(before(300, 1), ['a:2']);
+  assert.deepEqual(before(299), ['a:1', 'a:2']);
+  assert.deepEqual(before(300, 1), ['a:1']);
   assert.deepEqual(before(99), []);
 });
 
-test('the backlog counts what waits and what was given up, and tells since when the oldest waits', (t) => {
+test('the backlog counts what waits and what was given up, and tells since when the oldest waits', async (t) => {
   const store = testStore(t);
   assert.deepEqual(store.outbox.queue.backlog('audit'), { queued: 0, oldestQueuedAtMs: null, dead: 0 });
-  store.outbox.transact((transaction) => {
-    transaction.append(entry('a:1'), ['audit', 'hooks'], 300);
-    transaction.append(entry('a:2'), ['audit'], 200);
-  });
-  assert.deepEqual(store.outbox.queue.backlog('audit'), { queued: 2, oldestQueuedAtMs: 200, dead: 0 });
+  append(store, [entry('a:1')], ['audit']);
+  await store.time.advance(100);
+  append(store, [entry('a:2')], ['audit', 'hooks']);
+  const firstAtMs = store.time.wallMs() - 100;
+  assert.deepEqual(store.outbox.queue.backlog('audit'), { queued: 2, oldestQueuedAtMs: firstAtMs, dead: 0 });
   const [row] = store.outbox.queue.queued('audit', [], 1);
   store.outbox.queue.settle('audit', [{ seq: row?.seq ?? 0, result: 'dead', reason: 'expired', status: null }], 1);
-  assert.deepEqual(store.outbox.queue.backlog('audit'), { queued: 1, oldestQueuedAtMs: 200, dead: 1 });
-  assert.deepEqual(store.outbox.queue.backlog('hooks'), { queued: 1, oldestQueuedAtMs: 300, dead: 0 });
+  assert.deepEqual(store.outbox.queue.backlog('audit'), { queued: 1, oldestQueuedAtMs: firstAtMs + 100, dead: 1 });
+  assert.deepEqual(store.outbox.queue.backlog('hooks'), { queued: 1, oldestQueuedAtMs: firstAtMs + 100, dead: 0 });
+});
+
+test('how long the oldest waits does not change with the date, which is told by the clock as it is now', async (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1')]);
+  await store.time.advance(5_000);
+  for (const jumpMs of [6 * YEAR_MS, -50 * YEAR_MS]) {
+    store.time.jumpWall(jumpMs);
+    assert.equal(store.outbox.queue.backlog('audit').oldestQueuedAtMs, store.time.wallMs() - 5_000);
+  }
 });
 
 test('an id is used once it was appended, and cannot be appended twice', (t) => {

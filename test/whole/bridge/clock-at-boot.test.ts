@@ -34,6 +34,27 @@ for (const [year, wrongMs] of [
   });
 }
 
+test('what was queued by a clock years behind is given up a day later and not before, though NTP sets it between or before two more starts', async (t) => {
+  const bridge = new VirtualBridge(t);
+  const audit = bridge.sink('audit');
+  audit.answer = notYetValid;
+  bridge.time.jumpWall(-NOW);
+  await bridge.startFor(MINUTE);
+  bridge.simulation.schedule({ EventType: 'Reboot' });
+  await bridge.advance(MINUTE);
+  bridge.time.jumpWall(NOW / 2);
+  await bridge.advance(MINUTE);
+  await bridge.kill();
+  bridge.time.jumpWall(NOW / 2);
+  await bridge.startFor(MINUTE);
+  await bridge.stop();
+  await bridge.startFor(23 * HOUR);
+  const states = () => bridge.beside('SELECT DISTINCT state, reason FROM deliveries').map(({ state, reason }) => `${state} ${reason}`);
+  assert.deepEqual(states(), ['queued null']);
+  await bridge.advance(2 * HOUR);
+  assert.ok(states().includes('dead expired'));
+});
+
 test('a retired sink gives up nothing because NTP set the clock', async (t) => {
   const bridge = new VirtualBridge(t);
   const audit = bridge.sink('audit');

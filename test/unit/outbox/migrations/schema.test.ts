@@ -10,6 +10,7 @@ import { MIGRATIONS, migrate } from '../../../../src/outbox/migrations/schema.ts
 import { type Outbox, openOutbox } from '../../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../../support/events.ts';
 import { approvalStep, at, temporaryFolder, testStore } from '../../../virtual/outbox-fixture.ts';
+import { VirtualTime } from '../../../virtual/virtual-time.ts';
 
 const SETTINGS = { synchronous: 'OFF' } as const;
 
@@ -66,6 +67,22 @@ test('a store of version 6 knows which of its deliveries have been overtaken', (
   });
   assert.deepEqual(newer.queue.overtaken('drain', 10), [{ seq: 1, partitionKey: 'a' }]);
 });
+
+test('what a store of version 6 has queued is as old as the dates say, and its next age is counted from there', async (t) => {
+  const time = new VirtualTime({ startMs: 0 });
+  using newer = reopened(t, 6, (database) => database.exec(TWO_QUEUED), time);
+  const sinceMs = () => newer.queue.queued('audit', [], 10).map(({ queuedAtMs }) => newer.queue.nowMs() - queuedAtMs);
+  assert.deepEqual(sinceMs(), [7_000, 2_000]);
+  await time.advance(500);
+  time.jumpWall(Date.UTC(2026, 0, 1));
+  assert.deepEqual(sinceMs(), [7_500, 2_500]);
+  assert.equal(newer.queue.backlog('audit').oldestQueuedAtMs, time.wallMs() - 7_500);
+});
+
+const TWO_QUEUED = `
+  INSERT INTO known_state (id, last_good_ms, next_occurrence) VALUES (1, 1000007000, 1);
+  INSERT INTO journal (id, change, key, partition_key, time_ms, bytes) VALUES ('a', 'scheduled', 'a', 'a', 1, '{}'), ('b', 'scheduled', 'b', 'b', 1, '{}');
+  INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) VALUES ('audit', 1, 'a', 1000000000, 'queued'), ('audit', 2, 'b', 1000005000, 'queued');`;
 
 test('a store of version 6 knows which of its CloudEvents were pruned, and goes on from there', (t) => {
   using newer = reopened(t, 6, (database) => {
@@ -196,8 +213,8 @@ test('the store is written ahead, synced at every commit, and its log does not g
 });
 
 /** A store that a program of this schema version wrote, opened by the program of today. */
-function reopened(t: TestContext, version: number, write: (database: Database) => void): Outbox {
-  const { folder, time, outbox } = testStore(t);
+function reopened(t: TestContext, version: number, write: (database: Database) => void, time = new VirtualTime()): Outbox {
+  const { folder, outbox } = testStore(t);
   outbox.close();
   const file = join(folder, 'outbox.db');
   rmSync(file);

@@ -1,7 +1,7 @@
 // The time of the last good document, at each poll → the store, every other second.
-import type { Instant } from '../model/events.ts';
-import type { Deps } from '../time/clock.ts';
-import { isBusy } from './errors.ts';
+import type { Instant } from '../../model/events.ts';
+import type { Deps } from '../../time/clock.ts';
+import { isBusy } from '../errors.ts';
 
 /** Less than 2 s, as polls come a little late: at one a second, every other one is written, and a kill loses 2 s at most. */
 const LEAST_BETWEEN_MS = 1900;
