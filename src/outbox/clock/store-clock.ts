@@ -12,6 +12,7 @@ interface ClockRow {
   readonly at_ms: number;
   /** Null until a process of this version kept it. */
   readonly elapsed_ms: number | null;
+  readonly date_ms: number | null;
 }
 
 interface SettingRow {
@@ -21,8 +22,10 @@ interface SettingRow {
 
 /**
  * Counts the time that has truly passed, over restarts too, so that ages need no date. Elapsed time counts from the boot: where it is more than
- * when it was kept last, at most the difference has passed; where it is less, the machine was booted since, and at least that long ago. So the
- * store's time is never ahead of the true one; it lags by as long as the machine was off, and by what the last process had not kept.
+ * when it was kept last, at most the difference has passed; where it is less, the machine was booted since, and at least that long ago. A store
+ * that was moved to another machine meets the elapsed time of that one: no more than by the dates has passed in any case. So the store's time is
+ * never ahead of the true one but where the store is moved and the clock set forward at once; it lags by as long as the machine was off, and by
+ * what the last process had not kept.
  */
 export class StoreClock {
   readonly #deps: Pick<Deps, 'wallMs' | 'elapsedMs'>;
@@ -35,7 +38,7 @@ export class StoreClock {
 
   constructor(database: Database, deps: Pick<Deps, 'wallMs' | 'elapsedMs'>) {
     this.#deps = deps;
-    this.#keep = database.prepare('UPDATE store_clock SET at_ms = ?, elapsed_ms = ? WHERE id = 1');
+    this.#keep = database.prepare('UPDATE store_clock SET at_ms = ?, elapsed_ms = ?, date_ms = ? WHERE id = 1');
     this.#addSetting = database.prepare(
       `INSERT INTO clock_settings (since_ms, offset_ms)
        SELECT ?1, ?2 WHERE (SELECT since_ms FROM clock_settings ORDER BY seq DESC LIMIT 1) IS NOT ?1`,
@@ -45,10 +48,9 @@ export class StoreClock {
     );
     const settings = database.prepare<SettingRow>('SELECT since_ms, offset_ms FROM clock_settings ORDER BY seq').all();
     this.#settings = settings.map(({ since_ms, offset_ms }) => ({ sinceMs: since_ms, offsetMs: offset_ms }));
-    const kept = database.prepare<ClockRow>('SELECT at_ms, elapsed_ms FROM store_clock WHERE id = 1').get();
+    const kept = database.prepare<ClockRow>('SELECT at_ms, elapsed_ms, date_ms FROM store_clock WHERE id = 1').get();
     const elapsedMs = deps.elapsedMs();
-    const keptMs = kept?.elapsed_ms ?? elapsedMs;
-    this.#offsetMs = (kept?.at_ms ?? 0) + (elapsedMs >= keptMs ? elapsedMs - keptMs : elapsedMs) - elapsedMs;
+    this.#offsetMs = (kept?.at_ms ?? 0) + passedMs(kept, elapsedMs, deps.wallMs()) - elapsedMs;
   }
 
   /** What the date is said to be. */
@@ -68,7 +70,7 @@ export class StoreClock {
 
   /** For the process that comes next; and what the clock is set to, where that is news. */
   keep(): void {
-    this.#keep.run(this.nowMs(), Math.floor(this.#deps.elapsedMs()));
+    this.#keep.run(this.nowMs(), Math.floor(this.#deps.elapsedMs()), this.wallMs());
     this.#settings = this.#current();
     const last = this.#settings.at(-1);
     // Each time, as the last try may have failed.
@@ -84,4 +86,11 @@ export class StoreClock {
     const last = this.#settings.at(-1);
     return last && Math.abs(offsetMs - last.offsetMs) < SET_MS ? this.#settings : [...this.#settings, { sinceMs, offsetMs }];
   }
+}
+
+/** Between what was kept and now, at most. */
+function passedMs(kept: ClockRow | undefined, elapsedMs: number, wallMs: number): number {
+  if (kept?.elapsed_ms == null || kept.date_ms === null) return 0;
+  const byElapsedMs = elapsedMs >= kept.elapsed_ms ? elapsedMs - kept.elapsed_ms : elapsedMs;
+  return Math.min(byElapsedMs, Math.max(0, wallMs - kept.date_ms));
 }

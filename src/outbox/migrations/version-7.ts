@@ -25,10 +25,12 @@ CREATE INDEX delivery_notes_age ON delivery_notes (at_ms);
 CREATE TABLE store_clock (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   at_ms INTEGER NOT NULL,
-  elapsed_ms INTEGER
+  elapsed_ms INTEGER,
+  date_ms INTEGER
 );
 INSERT INTO store_clock (id, at_ms) SELECT 1, max(
-  coalesce((SELECT max(queued_ms) FROM deliveries WHERE state = 'queued'), 0), coalesce((SELECT last_good_ms FROM known_state), 0)
+  coalesce((SELECT max(queued_ms) FROM deliveries WHERE state = 'queued'), 0), coalesce((SELECT last_good_ms FROM known_state), 0),
+  coalesce((SELECT max(time_ms) FROM journal), 0)
 );
 -- The date was the store's time and offset_ms, from since_ms on. Until now it was the store's time.
 CREATE TABLE clock_settings (

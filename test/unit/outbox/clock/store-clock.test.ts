@@ -40,6 +40,7 @@ class Machine {
 
   /** Killed, and started again while the machine goes on. */
   restart(afterMs: number): void {
+    this.ranMs -= this.#unkeptMs;
     this.trueMs += afterMs;
     this.clock = this.#process();
     // As the bridge does.
@@ -48,10 +49,15 @@ class Machine {
 
   /** Off for so long, and the bridge started so long after the boot. */
   reboot(offMs: number, afterMs: number): void {
-    this.ranMs -= this.#unkeptMs;
     this.trueMs += offMs;
     this.#bootedMs = this.trueMs;
     this.restart(afterMs);
+  }
+
+  /** The store put on a machine that has been up for so long. */
+  move(upMs: number): void {
+    this.#bootedMs = this.trueMs - upMs;
+    this.restart(0);
   }
 
   #process(): StoreClock {
@@ -78,6 +84,28 @@ test('after a boot what was kept goes on, with what passed since the boot', () =
   assert.equal(machine.clock.nowMs(), HOUR + MINUTE);
   machine.run(DAY);
   assert.equal(machine.clock.nowMs(), DAY + HOUR + MINUTE);
+});
+
+test('a store that is moved to a machine that has been up for longer, or less long, is no older by that', () => {
+  const machine = new Machine();
+  machine.run(DAY);
+  machine.keep();
+  machine.run(MINUTE);
+  machine.move(300 * DAY);
+  assert.equal(machine.clock.nowMs(), DAY + MINUTE);
+  machine.move(30 * DAY);
+  assert.equal(machine.clock.nowMs(), DAY + MINUTE);
+});
+
+test('after a boot with a clock that is years behind, what was kept goes on', () => {
+  const machine = new Machine();
+  machine.run(DAY);
+  machine.keep();
+  machine.jump(-50 * 365 * DAY);
+  machine.reboot(HOUR, MINUTE);
+  assert.equal(machine.clock.nowMs(), DAY);
+  machine.run(HOUR);
+  assert.equal(machine.clock.nowMs(), DAY + HOUR);
 });
 
 test('a moment has its date by the clock as it is now, and none lies ahead of it', () => {
