@@ -33,6 +33,8 @@ export class StreamReader {
   #fullBeats = 0;
   /** What was committed for it since its socket was full. */
   #owed = 0;
+  /** Its connection may still be there. */
+  #hasEnded = false;
 
   constructor(parts: StreamReaderParts, told: number) {
     this.#parts = parts;
@@ -55,12 +57,12 @@ export class StreamReader {
 
   /** Writes what comes next. True: there is more, for another turn. @throws BridgeError BRIDGE_STORE_* */
   pump(): boolean {
-    const { frames, filter, answer } = this.#parts;
-    for (let count = 0; count < IN_A_TURN && !this.#isFull; count++) {
+    const { frames, filter } = this.#parts;
+    for (let count = 0; count < IN_A_TURN && !this.#isFull && !this.#hasEnded; count++) {
       const frame = frames.next(this.#position);
       const reached = frame?.position ?? frames.newest + 1;
       if (reached > this.#position + 1 && this.#misses()) {
-        answer.end();
+        this.#finish();
         return false;
       }
       if (frame === null) {
@@ -71,7 +73,7 @@ export class StreamReader {
       this.#position = frame.position;
       if (filter(frame)) this.#write(frame);
     }
-    return !this.#isFull && this.#position < frames.newest;
+    return !this.#isFull && !this.#hasEnded && this.#position < frames.newest;
   }
 
   /** More was committed. It is cut off where its socket took nothing while so much was due, before this. */
@@ -85,7 +87,7 @@ export class StreamReader {
   /** A comment, with the position where the filter let nothing through, so that it goes on from there. */
   beat(): void {
     const { frames, answer } = this.#parts;
-    if (this.#isFull) {
+    if (this.#isFull || this.#hasEnded) {
       this.#fullBeats += 1;
       if (this.#fullBeats > MOST_FULL_BEATS) answer.drop();
       return;
@@ -96,14 +98,20 @@ export class StreamReader {
   }
 
   async judge(): Promise<void> {
-    const { isStillAllowed, answer } = this.#parts;
-    if (isStillAllowed !== null && !(await isStillAllowed())) answer.end();
+    const { isStillAllowed } = this.#parts;
+    if (isStillAllowed !== null && !(await isStillAllowed()) && !this.#hasEnded) this.#finish();
   }
 
   end(): void {
     const { answer } = this.#parts;
     if (answer.unsentBytes > 0) answer.drop();
-    else answer.end();
+    else this.#finish();
+  }
+
+  /** Nothing may be written behind it. */
+  #finish(): void {
+    this.#hasEnded = true;
+    this.#parts.answer.end();
   }
 
   #write(frame: StreamFrame): void {

@@ -23,11 +23,14 @@ class FakeAnswer implements AnswerStream {
   readonly written: string[] = [];
   unsentBytes = 0;
   isTaking = true;
+  /** False: its client is slow to take the rest, so that the connection stays for a while. */
+  isClosedAtEnd = true;
   became: 'ended' | 'dropped' | null = null;
   #drain = () => {};
   #close = () => {};
 
   write(bytes: Uint8Array | string): boolean {
+    assert.equal(this.became, null, 'nothing is written behind the end, which a real response answers with an error');
     this.written.push(Buffer.from(bytes).toString());
     if (!this.isTaking) this.unsentBytes += Buffer.byteLength(bytes);
     return this.unsentBytes === 0;
@@ -52,7 +55,7 @@ class FakeAnswer implements AnswerStream {
 
   end(): void {
     this.became = 'ended';
-    this.#close();
+    if (this.isClosedAtEnd) this.#close();
   }
 
   drop(): void {
@@ -202,6 +205,24 @@ test('who may read no longer is ended at the next reload or heart-beat, and nobo
   await time.advance(15_000);
   await turns();
   assert.deepEqual([allowed.became, open_.became], [null, null]);
+});
+
+test('a reader that was sent away, but whose connection is still there, is written nothing more and is given up at last', async () => {
+  const { time, streams, commit, open } = fixture();
+  const leaving = open(null, async () => false);
+  leaving.isClosedAtEnd = false;
+  await turns();
+  streams.judgeAll();
+  await turns();
+  assert.equal(leaving.became, 'ended');
+  commit(large(1, 100));
+  await turns();
+  for (let beat = 0; beat < 3; beat++) {
+    await time.advance(15_000);
+    await turns();
+  }
+  assert.equal(leaving.became, 'dropped');
+  assert.deepEqual(leaving.positions, []);
 });
 
 test('the end of the server ends a stream at once, also one whose reader takes nothing', async (t) => {
