@@ -71,7 +71,7 @@ export function createDispatch({ routes, isLast, certificateOf, logger }: Dispat
     logger.debug({ method: request.method, status: reply.status }, 'http request');
     if (reply.stream !== undefined && request.method !== 'HEAD') {
       const refused = reply.stream.refusal();
-      if (refused === null) return await sendStream(reply, reply.stream, response, connection);
+      if (refused === null) return await sendStream(reply, reply.stream, { response, socket, connection });
       reply = refused;
     }
     const end = isLast(socket) ? { connection: 'close' } : {};
@@ -81,13 +81,20 @@ export function createDispatch({ routes, isLast, certificateOf, logger }: Dispat
   };
 }
 
+interface StreamTarget {
+  readonly response: ServerResponse;
+  readonly socket: Socket;
+  readonly connection: Connection;
+}
+
 /** Resolves when it has ended: until then the connection waits for nobody. Not chunked, as its end is the connection's. */
-async function sendStream(reply: Reply, { begin }: StreamedBody, response: ServerResponse, connection: Connection): Promise<void> {
+async function sendStream(reply: Reply, { begin }: StreamedBody, { response, socket, connection }: StreamTarget): Promise<void> {
   const closed = new Promise<void>((resolve) => response.once('close', resolve));
   connection.streams();
   response.useChunkedEncodingByDefault = false;
   response.writeHead(reply.status, { ...FIXED_HEADERS, ...reply.headers, connection: 'close' });
-  begin(answerStream(response, connection));
+  response.flushHeaders();
+  begin(answerStream(response, socket, connection));
   await closed;
 }
 

@@ -10,8 +10,8 @@ import { StreamReader, type StreamReaderParts } from './stream-reader.ts';
 
 export const MOST_READERS = 1000;
 const BEAT_MS = 15_000;
-/** Readers in one turn: a write takes some microseconds. */
-const IN_A_TURN = 64;
+/** Readers in one turn: a write takes some 15 µs, and between two turns an fsync of another commit may come. */
+const IN_A_TURN = 128;
 
 export type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & {
   /** What the reader named; null: it named none, and so has been told none. */
