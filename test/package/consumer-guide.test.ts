@@ -217,7 +217,7 @@ test("'service-bus.js' settles what the Service Bus sink sends, and dead-letters
 
 test("'stream.js' prints the names of an event and its position, by the stream of a bridge", async (t) => {
   const server = createServer((_, response) => {
-    response.writeHead(200, { 'journal-position': '6' });
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'journal-position': '6' });
     response.write(`id: 7\nevent: scheduled\ndata: ${Buffer.from(deliveryOf(life.scheduled).bytes)}\n\n`);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -104,8 +104,8 @@ export function streamOn(options: StreamOptions, dispatcher: Dispatcher, clock: 
     heard();
     try {
       const response = await answerOf(request);
-      if (response.statusCode !== 200) throw await refusalOf(response);
-      position ??= Number(response.headers['journal-position']);
+      if (response.statusCode !== 200 || !isStream(response)) throw await refusalOf(response);
+      position ??= beginningOf(response);
       await handle(response, heard);
     } catch (error) {
       // Of a connection that breaks in the middle Node says "aborted" alone.
@@ -174,6 +174,17 @@ function broken(cause: unknown): ConsumerError {
   return new ConsumerError('unreachable', `the stream of the bridge broke: ${messageOf(cause)}`, { cause });
 }
 
+/** Not a page that a proxy gives with 200 in the bridge's place, which would be taken for a stream that brings nothing. */
+function isStream({ headers }: IncomingMessage): boolean {
+  return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+}
+
+/** Null where a proxy took the header away: the first `id:` tells it then. */
+function beginningOf({ headers }: IncomingMessage): number | null {
+  const told = String(headers['journal-position']);
+  return /^\d+$/.test(told) ? Number(told) : null;
+}
+
 /** What is no answer of a bridge, such as a page of a proxy, has no type. */
 async function refusalOf(response: IncomingMessage): Promise<ConsumerError> {
   const status = response.statusCode ?? 0;
@@ -183,7 +194,8 @@ async function refusalOf(response: IncomingMessage): Promise<ConsumerError> {
   const more = { status, ...(type !== undefined && { type }) };
   if (type === 'pruned' || type === 'position')
     return new ConsumerError('pruned', `something is missing: ${detail ?? status}; all that is kept comes now`, more);
-  return new ConsumerError('refused', `the bridge refused the stream: ${detail ?? `it answered ${status}`}; asked again`, more);
+  const answer = status === 200 ? 'what answered is no stream of a bridge, is a proxy in the way?' : `it answered ${status}`;
+  return new ConsumerError('refused', `the bridge refused the stream: ${detail ?? answer}; asked again`, more);
 }
 
 function problemIn(text: string): { readonly type?: string; readonly detail?: string } {

@@ -98,13 +98,31 @@ function frame(position: number): string {
   return `id: ${position}\nevent: other\ndata: ${Buffer.from(bytes)}\n\n`;
 }
 
+/** The head of an answer that is a stream. */
+const STREAM = { 'content-type': 'text/event-stream', 'journal-position': '0' };
+
+test('a page that a proxy gives with 200 is told as no stream, and the stream begins at the bridge that answers then', async (t) => {
+  const asked: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.headers['last-event-id'] as string | undefined);
+    if (asked.length === 1) response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Sign in</p>');
+    else response.writeHead(200, STREAM).write(frame(1));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const { ids, errors, until } = follow(t, { port } as HttpFixture);
+  await until(1);
+  assert.deepEqual([asked, ids, errors], [[undefined, undefined], ['e1:1'], ['refused']]);
+});
+
 test('where no byte comes for 45 s it connects again, behind what was handled', async (t) => {
   const asked: (string | undefined)[] = [];
   const again = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
     asked.push(request.headers['last-event-id'] as string | undefined);
     if (asked.length > 1) again.resolve();
-    response.writeHead(200, { 'journal-position': '0' }).write(asked.length === 1 ? frame(1) : ':\n\n');
+    response.writeHead(200, STREAM).write(asked.length === 1 ? frame(1) : ':\n\n');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const time = new VirtualTime();
