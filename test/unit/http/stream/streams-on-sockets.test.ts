@@ -1,5 +1,6 @@
 // Real sockets on loopback: a reader that stalls and comes back, and a crowd that comes at once.
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import test from 'node:test';
 import type { JournalledEntry } from '../../../../src/model/events.ts';
 import { type EventStream, readStream } from '../../../support/event-stream.ts';
@@ -53,4 +54,23 @@ test('a hundred readers that are ended at once and come back together have every
   assert.ok(
     crowd.every((reader, index) => [...positionsOf(reader), ...positionsOf(again[index] ?? reader)].join() === upTo(22).slice(5).join()),
   );
+});
+
+test('a stream that is asked for behind other requests of one connection begins when all of their answers are through', async (t) => {
+  const fixture = await serve(t);
+  fixture.commit(...upTo(3).map((position) => large(position, 40_000)));
+  const socket = net.connect(fixture.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  let text = '';
+  socket.setEncoding('latin1').on('data', (piece: string) => {
+    text += piece;
+  });
+  const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+  socket.write(ask('/v1/events') + ask('/metrics') + ask('/v1/stream?after=0') + ask('/v1/events'));
+  await poll(() => text.includes('id: 3\n'), 'the last event');
+  fixture.commit(large(4, 40_000));
+  await poll(() => /id: 4\n.*\n\n$/s.test(text), 'an event that is committed then');
+  const marks = text.match(/HTTP\/1\.1 \d+|"watching"|polls_total|^id: \d/gm);
+  const before = ['HTTP/1.1 200', '"watching"', 'HTTP/1.1 200', 'polls_total'];
+  assert.deepEqual(marks, [...before, 'HTTP/1.1 200', ...upTo(4).map((position) => `id: ${position}`)]);
 });
