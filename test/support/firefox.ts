@@ -1,10 +1,11 @@
 // A real Firefox by WebDriver BiDi on a WebSocket → pages for tests that name REQUIRE_FIREFOX.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { WebSocket } from 'ws';
-import { folderOf } from './folder.ts';
 import { poll } from './poll.ts';
 
 interface Answer {
@@ -27,7 +28,8 @@ export interface FirefoxPage {
 
 /** Without a window, with a profile of its own, until the end of the test. */
 export async function openFirefox(t: TestContext, url: string): Promise<FirefoxPage> {
-  const profile = folderOf(t);
+  // Removed behind Firefox, which writes into it until it has ended.
+  const profile = mkdtempSync(join(tmpdir(), 'firefox-'));
   const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'];
   const child = spawn(process.env['FIREFOX'] ?? 'firefox-esr', args, {
     env: { ...process.env, HOME: profile },
