@@ -41,12 +41,11 @@ export function startUpkeep({ outbox, retainMs, deps, logger, changedOutside }: 
     if (outbox.changedOutside()) changedOutside();
   };
   const looking = startLooking(deps, careful(look, logger));
-  const datesPast = (ageMs: number) => outbox.datesPast(ageMs);
   let pauseMs = PRUNE_EVERY_MS;
   careful(() => outbox.keepTime(), logger)();
   const prune = () => {
     outbox.keepTime();
-    pauseMs = outbox.retention.prune({ retainMs, datesPast }) > 0 ? PRUNE_PAUSE_MS : PRUNE_EVERY_MS;
+    pauseMs = outbox.retention.prune({ retainMs, nowMs: deps.wallMs() }) > 0 ? PRUNE_PAUSE_MS : PRUNE_EVERY_MS;
   };
   const chores = [
     looking.stop,
@@ -93,7 +92,7 @@ function startEarlyPruning({ outbox, deps, logger }: Pick<UpkeepParts, 'outbox' 
     warn(outbox.usage());
     pauseMs = LOOK_AT_SIZE_MS;
     for (let step = 0; step < EARLY_STEPS && shareOf(outbox.usage()) >= EARLY_SHARE; step++) {
-      if (outbox.retention.prune({ retainMs: 0, datesPast: (ageMs) => outbox.datesPast(ageMs), limit: EARLY_ROWS }) === 0) return;
+      if (outbox.retention.prune({ retainMs: 0, nowMs: deps.wallMs(), limit: EARLY_ROWS }) === 0) return;
       if (step === EARLY_STEPS - 1) pauseMs = PRUNE_PAUSE_MS;
     }
   };

@@ -2,7 +2,6 @@
 import type { Instant } from '../model/events.ts';
 import type { ApprovalTable } from './approvals.ts';
 import { Heartbeat } from './clock/heartbeat.ts';
-import type { Span } from './clock/shown-dates.ts';
 import type { Usage } from './database.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { DeliveryNoteTable } from './delivery-notes.ts';
@@ -149,15 +148,10 @@ export class Outbox implements Disposable {
     return this.#heartbeat.beat(at);
   }
 
-  /** The dates of what was written longer ago than this, whatever the clock was set to meanwhile. */
-  datesPast(ageMs: number): readonly Span[] {
-    return this.#open.tables.clock.datesPast(ageMs);
-  }
-
   /** For a bridge that sees no documents: its time goes on. Without an fsync. */
   keepTime(): void {
     const { database, tables } = this.#open;
-    database.relaxed(() => database.transaction(() => tables.clock.keep()), { wait: false });
+    database.relaxed(() => tables.clock.keep(), { wait: false });
   }
 
   /** How much of the database is in use, and how much may be. */

@@ -1,5 +1,4 @@
-// Dates that are past, and `store.retain` → old rows deleted, in steps too short to delay a poll.
-import type { Span } from './clock/shown-dates.ts';
+// The clock and `store.retain` → old rows deleted, in steps too short to delay a poll.
 import type { Database, Statement } from './database.ts';
 
 /** Used ids, and what was remembered of an event (behaviour 3.6); messages too, as brokers keep them for long. */
@@ -9,25 +8,26 @@ const IS_LIVE = (occurrence: string): string => `SELECT 1 FROM occurrences o WHE
 
 export const RETENTION_SQL = {
   delivered: `DELETE FROM deliveries WHERE seq IN
-    (SELECT seq FROM deliveries INDEXED BY deliveries_delivered WHERE state = 'delivered' AND at_ms >= ? AND at_ms < ? ORDER BY at_ms LIMIT ?)`,
+    (SELECT seq FROM deliveries INDEXED BY deliveries_delivered WHERE state = 'delivered' AND at_ms < ? ORDER BY at_ms LIMIT ?)`,
   notes: `DELETE FROM delivery_notes WHERE (sink, seq) IN (SELECT n.sink, n.seq FROM delivery_notes n INDEXED BY delivery_notes_age
-    WHERE n.at_ms >= ? AND n.at_ms < ? AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.seq = n.seq) LIMIT ?)`,
+    WHERE n.at_ms < ? AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.seq = n.seq) LIMIT ?)`,
   /** Tells of each row whether something still needs it: a delivery of any state, or an event that has not ended. */
   journal: `SELECT j.seq, j.time_ms, EXISTS (SELECT 1 FROM deliveries d WHERE d.journal = j.seq) OR EXISTS (${IS_LIVE('j.occurrence')}) AS needed
     FROM journal j INDEXED BY journal_time WHERE (j.time_ms, j.seq) > (?, ?) AND j.time_ms < ? ORDER BY j.time_ms, j.seq LIMIT ?`,
   forgetJournal: 'DELETE FROM journal WHERE seq = ?',
   pruned: 'UPDATE journal_pruned SET seq = ?1 WHERE id = 1 AND seq < ?1',
   discarded: `DELETE FROM discarded WHERE seq IN
-    (SELECT seq FROM discarded INDEXED BY discarded_age WHERE at_ms >= ? AND at_ms < ? ORDER BY at_ms LIMIT ?)`,
+    (SELECT seq FROM discarded INDEXED BY discarded_age WHERE at_ms < ? ORDER BY at_ms LIMIT ?)`,
   drills: `DELETE FROM drills WHERE id IN
-    (SELECT id FROM drills INDEXED BY drills_ended WHERE ended_ms >= ? AND ended_ms < ? ORDER BY ended_ms LIMIT ?)`,
+    (SELECT id FROM drills INDEXED BY drills_ended WHERE ended_ms IS NOT NULL AND ended_ms < ? ORDER BY ended_ms LIMIT ?)`,
   acts: `DELETE FROM operator_acts WHERE seq IN
-    (SELECT seq FROM operator_acts INDEXED BY operator_acts_age WHERE at_ms >= ? AND at_ms < ? ORDER BY at_ms LIMIT ?)`,
+    (SELECT seq FROM operator_acts INDEXED BY operator_acts_age WHERE at_ms < ? ORDER BY at_ms LIMIT ?)`,
   usedIds: `DELETE FROM used_ids WHERE seq IN
-    (SELECT u.seq FROM used_ids u INDEXED BY used_ids_age WHERE u.used_ms >= ? AND u.used_ms < ? AND NOT EXISTS (${IS_LIVE('u.occurrence')}) ORDER BY u.used_ms LIMIT ?)`,
+    (SELECT u.seq FROM used_ids u INDEXED BY used_ids_age WHERE u.used_ms < ? AND NOT EXISTS (${IS_LIVE('u.occurrence')}) ORDER BY u.used_ms LIMIT ?)`,
   messages: `DELETE FROM handled_messages WHERE (source, id) IN
-    (SELECT source, id FROM handled_messages INDEXED BY handled_messages_age WHERE handled_ms >= ? AND handled_ms < ? ORDER BY handled_ms LIMIT ?)`,
-  ended: 'SELECT occurrence FROM occurrences INDEXED BY occurrences_ended WHERE ended_ms >= ? AND ended_ms < ? ORDER BY ended_ms LIMIT ?',
+    (SELECT source, id FROM handled_messages INDEXED BY handled_messages_age WHERE handled_ms < ? ORDER BY handled_ms LIMIT ?)`,
+  ended:
+    'SELECT occurrence FROM occurrences INDEXED BY occurrences_ended WHERE ended_ms IS NOT NULL AND ended_ms < ? ORDER BY ended_ms LIMIT ?',
   forgetSinks: 'DELETE FROM sink_occurrences WHERE occurrence = ?',
   forgetApprovals: 'DELETE FROM approvals WHERE occurrence = ?',
   forgetSteps: 'DELETE FROM approval_steps WHERE occurrence = ?',
@@ -38,8 +38,7 @@ export const RETENTION_SQL = {
 export interface PruneOptions {
   /** `store.retain`: of the journal and of delivered rows. */
   readonly retainMs: number;
-  /** The dates of what was written longer ago than this. */
-  readonly datesPast: (ageMs: number) => readonly Span[];
+  readonly nowMs: number;
   /** Rows of each kind looked at in this step; 500 by default. */
   readonly limit?: number;
 }
@@ -65,7 +64,7 @@ export class Retention {
   readonly #ended: Statement<{ occurrence: number }>;
   readonly #forgetOccurrence: readonly Statement[];
   /** How far the walk through the old part of the journal has come: rows that are still needed are passed, not met again at each step. */
-  #walked: Pick<JournalRow, 'time_ms' | 'seq'> = { time_ms: Number.MIN_SAFE_INTEGER, seq: 0 };
+  #walked: Pick<JournalRow, 'time_ms' | 'seq'> = { time_ms: 0, seq: 0 };
 
   constructor(database: Database) {
     this.#database = database;
@@ -89,49 +88,38 @@ export class Retention {
    * One short step, without an fsync; call it again, a little later, until it returns 0. Returns how many rows it deleted, or passed because
    * they are still needed: what is undelivered, dead-lettered or of an event that has not ended.
    */
-  prune({ retainMs, datesPast, limit = 500 }: PruneOptions): number {
-    const retained = datesPast(retainMs);
-    const remembered = datesPast(Math.max(MEMORY_MS, retainMs));
-    const drop = (statement: Statement, spans: readonly Span[]) =>
-      spans.reduce((sum, [fromMs, toMs]) => sum + statement.run(fromMs, toMs, limit), 0);
+  prune({ retainMs, nowMs, limit = 500 }: PruneOptions): number {
+    const retained = nowMs - retainMs;
+    const remembered = nowMs - Math.max(MEMORY_MS, retainMs);
     return this.#database.relaxed(() =>
       this.#database.transaction(
         () =>
-          drop(this.#delivered, retained) +
-          drop(this.#notes, retained) +
-          drop(this.#discarded, retained) +
-          drop(this.#drills, retained) +
-          drop(this.#acts, remembered) +
+          this.#delivered.run(retained, limit) +
+          this.#notes.run(retained, limit) +
+          this.#discarded.run(retained, limit) +
+          this.#drills.run(retained, limit) +
+          this.#acts.run(remembered, limit) +
           this.#pruneJournal(retained, limit) +
-          drop(this.#usedIds, remembered) +
-          drop(this.#messages, remembered) +
-          remembered.reduce((sum, span) => sum + this.#pruneOccurrences(span, limit), 0),
+          this.#usedIds.run(remembered, limit) +
+          this.#messages.run(remembered, limit) +
+          this.#pruneOccurrences(remembered, limit),
       ),
     );
   }
 
-  #pruneJournal(spans: readonly Span[], limit: number): number {
-    let count = 0;
-    for (const [fromMs, toMs] of spans) {
-      const from = this.#walked.time_ms >= fromMs ? this.#walked : { time_ms: fromMs, seq: -1 };
-      const rows = this.#journal.all(from.time_ms, from.seq, toMs, limit);
-      const forgotten = rows.flatMap(({ seq, needed }) => (needed ? [] : [seq]));
-      for (const seq of forgotten) this.#forgetJournal.run(seq);
-      // Whoever reads the journal from before it is told that something is missing.
-      if (forgotten.length > 0) this.#pruned.run(Math.max(...forgotten));
-      const last = rows.length < limit ? undefined : rows.at(-1);
-      if (last !== undefined) {
-        this.#walked = last;
-        return count + rows.length;
-      }
-      count += forgotten.length;
-    }
-    this.#walked = { time_ms: Number.MIN_SAFE_INTEGER, seq: 0 };
-    return count;
+  #pruneJournal(beforeMs: number, limit: number): number {
+    const rows = this.#journal.all(this.#walked.time_ms, this.#walked.seq, beforeMs, limit);
+    const last = rows.length < limit ? undefined : rows.at(-1);
+    this.#walked = last ?? { time_ms: 0, seq: 0 };
+    const forgotten = rows.flatMap(({ seq, needed }) => (needed ? [] : [seq]));
+    for (const seq of forgotten) this.#forgetJournal.run(seq);
+    // Whoever reads the journal from before it is told that something is missing.
+    if (forgotten.length > 0) this.#pruned.run(Math.max(...forgotten));
+    return last === undefined ? forgotten.length : rows.length;
   }
 
-  #pruneOccurrences([fromMs, toMs]: Span, limit: number): number {
-    const ended = this.#ended.all(fromMs, toMs, limit);
+  #pruneOccurrences(beforeMs: number, limit: number): number {
+    const ended = this.#ended.all(beforeMs, limit);
     return ended.reduce(
       (sum, { occurrence }) => this.#forgetOccurrence.reduce((rows, statement) => rows + statement.run(occurrence), sum),
       0,

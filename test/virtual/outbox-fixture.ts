@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ApprovalStep } from '../../src/model/approvals.ts';
 import type { Instant, JournalEntry, KnownEvent, KnownState } from '../../src/model/events.ts';
-import type { Span } from '../../src/outbox/clock/shown-dates.ts';
 import type { OutboxOptions } from '../../src/outbox/open-store.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../support/events.ts';
@@ -109,11 +108,6 @@ export function append(store: TestStore, entries: readonly JournalEntry[], to: r
   store.outbox.transact((transaction) => {
     for (const one of entries) transaction.append(one, to, store.time.wallMs());
   });
-}
-
-/** With a clock that was never set. */
-export function past(nowMs: number): (ageMs: number) => readonly Span[] {
-  return (ageMs) => [[0, nowMs - ageMs]];
 }
 
 /** The ids that are queued for a sink, in queue order. */

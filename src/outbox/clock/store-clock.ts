@@ -1,23 +1,12 @@
 // The machine's clocks, and what the store kept of them → the store's own time, which nobody sets.
 import type { Deps } from '../../time/clock.ts';
 import type { Database, Statement } from '../database.ts';
-import { type ClockSetting, datesPast, type Span } from './shown-dates.ts';
-
-/** Less than this is drift, and no matter beside days. */
-const SET_MS = 60_000;
-/** Of settings that are remembered: one for each night of the 400 days for which anything is. */
-const MOST_SETTINGS = 500;
 
 interface ClockRow {
   readonly at_ms: number;
   /** Null until a process of this version kept it. */
   readonly elapsed_ms: number | null;
   readonly date_ms: number | null;
-}
-
-interface SettingRow {
-  readonly since_ms: number;
-  readonly offset_ms: number;
 }
 
 /**
@@ -30,24 +19,12 @@ interface SettingRow {
 export class StoreClock {
   readonly #deps: Pick<Deps, 'wallMs' | 'elapsedMs'>;
   readonly #keep: Statement;
-  readonly #addSetting: Statement;
-  readonly #dropSettings: Statement;
-  #settings: readonly ClockSetting[];
   /** The store's time less elapsed time. */
   readonly #offsetMs: number;
 
   constructor(database: Database, deps: Pick<Deps, 'wallMs' | 'elapsedMs'>) {
     this.#deps = deps;
     this.#keep = database.prepare('UPDATE store_clock SET at_ms = ?, elapsed_ms = ?, date_ms = ? WHERE id = 1');
-    this.#addSetting = database.prepare(
-      `INSERT INTO clock_settings (since_ms, offset_ms)
-       SELECT ?1, ?2 WHERE (SELECT since_ms FROM clock_settings ORDER BY seq DESC LIMIT 1) IS NOT ?1`,
-    );
-    this.#dropSettings = database.prepare(
-      `DELETE FROM clock_settings WHERE seq <= (SELECT max(seq) FROM clock_settings) - ${MOST_SETTINGS}`,
-    );
-    const settings = database.prepare<SettingRow>('SELECT since_ms, offset_ms FROM clock_settings ORDER BY seq').all();
-    this.#settings = settings.map(({ since_ms, offset_ms }) => ({ sinceMs: since_ms, offsetMs: offset_ms }));
     const kept = database.prepare<ClockRow>('SELECT at_ms, elapsed_ms, date_ms FROM store_clock WHERE id = 1').get();
     const elapsedMs = deps.elapsedMs();
     this.#offsetMs = (kept?.at_ms ?? 0) + passedMs(kept, elapsedMs, deps.wallMs()) - elapsedMs;
@@ -68,23 +45,9 @@ export class StoreClock {
     return atMs === null ? null : this.wallMs() - Math.max(0, this.nowMs() - atMs);
   }
 
-  /** For the process that comes next; and what the clock is set to, where that is news. */
+  /** For the process that comes next. */
   keep(): void {
     this.#keep.run(this.nowMs(), Math.floor(this.#deps.elapsedMs()), this.wallMs());
-    this.#settings = this.#current();
-    const last = this.#settings.at(-1);
-    // Each time, as the last try may have failed.
-    if (last && this.#addSetting.run(last.sinceMs, last.offsetMs) > 0) this.#dropSettings.run();
-  }
-
-  /** What bears one of these dates was written longer ago than `ageMs`. */
-  readonly datesPast = (ageMs: number): readonly Span[] => datesPast(this.#current(), this.nowMs(), ageMs);
-
-  #current(): readonly ClockSetting[] {
-    const sinceMs = this.nowMs();
-    const offsetMs = this.wallMs() - sinceMs;
-    const last = this.#settings.at(-1);
-    return last && Math.abs(offsetMs - last.offsetMs) < SET_MS ? this.#settings : [...this.#settings, { sinceMs, offsetMs }];
   }
 }
 

@@ -32,13 +32,6 @@ INSERT INTO store_clock (id, at_ms) SELECT 1, max(
   coalesce((SELECT max(queued_ms) FROM deliveries WHERE state = 'queued'), 0), coalesce((SELECT last_good_ms FROM known_state), 0),
   coalesce((SELECT max(time_ms) FROM journal), 0)
 );
--- The date was the store's time and offset_ms, from since_ms on. Until now it was the store's time.
-CREATE TABLE clock_settings (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  since_ms INTEGER NOT NULL,
-  offset_ms INTEGER NOT NULL
-);
-INSERT INTO clock_settings (since_ms, offset_ms) VALUES (0, 0);
 ALTER TABLE deliveries ADD COLUMN since_ms INTEGER NOT NULL DEFAULT 0;
 UPDATE deliveries SET since_ms = queued_ms WHERE state = 'queued';
 DROP INDEX deliveries_age;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { append, entry, past, testStore } from '../../virtual/outbox-fixture.ts';
+import { append, entry, testStore } from '../../virtual/outbox-fixture.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -50,7 +50,7 @@ test('a note outlives its delivery for as long as delivered rows are kept, and o
   store.outbox.notes.write('audit', 77, 'of none');
   const startMs = store.time.wallMs();
   const left = (nowMs: number) => {
-    store.outbox.retention.prune({ retainMs: 30 * DAY_MS, datesPast: past(nowMs) });
+    store.outbox.retention.prune({ retainMs: 30 * DAY_MS, nowMs });
     return store.outbox.notes.all('audit').map(({ text }) => text);
   };
   assert.deepEqual([left(startMs + 29 * DAY_MS), left(startMs + 31 * DAY_MS)], [['of a delivery', 'of none'], ['of a delivery']]);

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
 import { storeError } from '../../../src/outbox/errors.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { append, entry, past, queuedIds, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
+import { append, entry, queuedIds, temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 const many = (count: number, name = 'e') =>
@@ -24,7 +24,7 @@ test('a store that may not grow stores nothing half, and goes on with the room t
   assert.throws(() => append(store, many(1000)), { code: 'BRIDGE_STORE_FULL' });
   assert.deepEqual(queuedIds(store.outbox), []);
   assert.equal(store.outbox.journal.isUsed('e0:1'), false);
-  while (store.outbox.retention.prune({ retainMs: 1, datesPast: past(store.time.wallMs()) }) > 0);
+  while (store.outbox.retention.prune({ retainMs: 1, nowMs: store.time.wallMs() }) > 0);
   append(store, many(50));
   assert.equal(queuedIds(store.outbox).length, 50);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { ReceivedMessage } from '../../../src/model/approvals.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { at, past, type TestStore, testStore } from '../../virtual/outbox-fixture.ts';
+import { at, type TestStore, testStore } from '../../virtual/outbox-fixture.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const REFUSAL = { reason: 'unknown', description: 'The metadata service lists no event a.' };
@@ -66,7 +66,7 @@ test('what was dealt with is remembered for 400 days, what waits for as long as 
     transaction.parkMessage(message('a', { receivedAt: at(0) }));
     for (const id of ['b', 'c', 'd']) transaction.handleMessage(message(id), null, 0);
   });
-  const prune = (nowMs: number) => store.outbox.retention.prune({ retainMs: DAY_MS, datesPast: past(nowMs), limit: 2 });
+  const prune = (nowMs: number) => store.outbox.retention.prune({ retainMs: DAY_MS, nowMs, limit: 2 });
   assert.equal(prune(400 * DAY_MS), 0);
   assert.deepEqual([prune(400 * DAY_MS + 1), prune(400 * DAY_MS + 1), prune(400 * DAY_MS + 1)], [2, 1, 0]);
   assert.equal(store.outbox.messages.find('topic', 'b'), null);

@@ -118,25 +118,6 @@ test('a moment has its date by the clock as it is now, and none lies ahead of it
   assert.equal(machine.clock.dateMs(atMs + HOUR), machine.clock.wallMs());
 });
 
-test('what the clock was set to is remembered over restarts and boots, so that nothing of then is past too soon', () => {
-  const machine = new Machine();
-  const isPast = (dateMs: number) => machine.clock.datesPast(30 * DAY).some(([fromMs, toMs]) => fromMs <= dateMs && dateMs < toMs);
-  machine.keep();
-  const first = machine.clock.wallMs();
-  machine.run(HOUR);
-  machine.jump(-60 * 365 * DAY);
-  machine.keep();
-  const second = machine.clock.wallMs();
-  machine.restart(HOUR);
-  machine.jump(120 * 365 * DAY);
-  machine.reboot(HOUR, HOUR);
-  assert.deepEqual([first, second, machine.clock.wallMs()].map(isPast), [false, false, false]);
-  machine.run(29 * DAY);
-  assert.deepEqual([first, second].map(isPast), [false, false]);
-  machine.run(2 * DAY);
-  assert.deepEqual([first, second].map(isPast), [true, true]);
-});
-
 const ms = fc.integer({ min: 0, max: 3 * DAY });
 const step = fc.oneof(
   fc.record({ kind: fc.constant('run' as const), ms }),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { JournalRange } from '../../../../src/model/operators.ts';
 import { openOutbox } from '../../../../src/outbox/outbox.ts';
-import { append, bury, entry, past, type TestStore, testStore } from '../../../virtual/outbox-fixture.ts';
+import { append, bury, entry, type TestStore, testStore } from '../../../virtual/outbox-fixture.ts';
 
 const ALL: JournalRange = { after: 0, sinceMs: 0, untilMs: Number.POSITIVE_INFINITY, eventKey: null, limit: 100 };
 
@@ -73,7 +73,7 @@ test('what was pruned is known by its newest position, also after a restart; a d
   append(store, [entry('d:1', { timeMs: 4 })]);
   bury(store.outbox, 'audit', 4);
   store.outbox.deadLetters.discard({ ids: ['d:1'] });
-  const prune = () => store.outbox.retention.prune({ retainMs: 0, datesPast: past(store.time.wallMs() + 1) });
+  const prune = () => store.outbox.retention.prune({ retainMs: 0, nowMs: store.time.wallMs() + 1 });
   while (prune() > 0);
   assert.deepEqual(page(store).positions, [3], 'a dead letter keeps its CloudEvent');
   assert.equal(store.outbox.journalPages.pruned(), 4);
