@@ -215,10 +215,11 @@ function overview(): string {
 }
 
 function help(name: string, summary: string, verb: Verb): string {
-  const rows = Object.entries(verb.options).map(([option, { value, help: words }]) => {
-    const left = `  --${option}${value ? ` ${value}` : ''}`;
-    return `${left.padEnd(26)}${words}`;
-  });
+  const options = Object.entries(verb.options).map(
+    ([option, { value, help: words }]) => [`  --${option}${value ? ` ${value}` : ''}`, words] as const,
+  );
+  const width = Math.max(26, ...options.map(([left]) => left.length + 2));
+  const rows = options.map(([left, words]) => `${left.padEnd(width)}${words}`);
   const examples = verb.examples.flatMap(([command, purpose]) => [`  # ${purpose}`, `  ${command}`]);
   return [
     `Usage: ${NAME} ${name} ${verb.usage}`.trimEnd(),

@@ -22,7 +22,7 @@ export const PROBLEMS = {
   'no-approvers': { status: 403, title: 'Nobody may approve here' },
   'not-admin': { status: 403, title: 'Only an admin may' },
   'foreign-page': { status: 403, title: 'A page of another site asked' },
-  reader: { status: 403, title: 'A reader may not approve' },
+  reader: { status: 403, title: 'A reader may look and not act' },
   'unknown-drill': { status: 404, title: 'No such drill' },
   'event-listed': { status: 409, title: 'A real event is listed' },
   unnamed: { status: 409, title: 'This VM has no known name' },
