@@ -18,6 +18,8 @@ export const LONGEST: readonly string[] = [
   'test/adapters/service-bus/source-sessions.test.ts',
   'test/adapters/syslog/daemons.test.ts',
   'test/whole/http-flood.test.ts',
+  'test/whole/simulator-page/page.test.ts',
+  'test/whole/simulator-page/page-orders.test.ts',
 ];
 
 /** Of many small files most of the price is a process that loads what they test: so many processes for all files of a folder. */

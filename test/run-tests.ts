@@ -12,7 +12,7 @@ import { globalSetup, globalTeardown } from './far-sides/kafka/global-setup.ts';
 import { runOrder } from './run-order.ts';
 
 /** Of processes, on two processors: most tests wait for something now and then. */
-const AT_ONCE = 3;
+const AT_ONCE = 4;
 const TIMEOUT_MS = 120_000;
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { broker: { type: 'boolean', default: false } } });
