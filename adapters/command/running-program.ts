@@ -8,6 +8,10 @@ import { OutputTail } from './output-tail.ts';
 /** What a daemon that keeps a pipe open may hold up, which is the log of its output alone. */
 const LAST_OUTPUT_MS = 100;
 
+/** After so much of one output the program waits a little, so that one which writes without end leaves the bridge its turns: 128 MB/s at most. */
+const PIECE_BYTES = 256 * 1024;
+const PAUSE_MS = 2;
+
 export interface Start {
   readonly line: CommandLine;
   readonly env: Readonly<Record<string, string>>;
@@ -53,11 +57,9 @@ export async function startProgram({ line, env, directory, account, input }: Sta
   return { pid: child.pid as number, exit, outputs };
 }
 
-/** Reads to the end whatever comes, so that no program waits for a reader. */
+/** Reads to the end whatever comes, so that no program waits for a reader for long. */
 async function readOutputs(child: ChildProcessByStdio<Writable, Readable, Readable>, exit: Promise<Exit>, deps: Pick<Deps, 'after'>) {
-  const [stdout, stderr] = [new OutputTail(), new OutputTail()];
-  child.stdout.on('data', (chunk: Buffer) => stdout.add(chunk)).on('error', () => {});
-  child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk)).on('error', () => {});
+  const [stdout, stderr] = [readTail(child.stdout, deps), readTail(child.stderr, deps)];
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   await exit;
   const late = Promise.withResolvers<void>();
@@ -66,4 +68,19 @@ async function readOutputs(child: ChildProcessByStdio<Writable, Readable, Readab
   cancel();
   for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
   return { stdout, stderr };
+}
+
+function readTail(output: Readable, { after }: Pick<Deps, 'after'>): OutputTail {
+  const tail = new OutputTail();
+  let read = 0;
+  output.on('data', (chunk: Buffer) => {
+    tail.add(chunk);
+    read += chunk.byteLength;
+    if (read < PIECE_BYTES) return;
+    read = 0;
+    output.pause();
+    after(PAUSE_MS, () => output.resume());
+  });
+  output.on('error', () => {});
+  return tail;
 }
