@@ -3,7 +3,6 @@
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
 import type { Delivery } from '../model/deliveries.ts';
-import type { Queue } from '../outbox/queue.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import { disposeInTime } from '../time/dispose.ts';
 import { backoffMs, type Moment } from './backoff.ts';
@@ -11,6 +10,7 @@ import { planBatches } from './batch.ts';
 import type { Hold } from './circuit-breaker.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
+import type { LaneStore } from './lane-store.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
 import { PauseWatch } from './pause-watch.ts';
@@ -19,22 +19,6 @@ import { QueueReader } from './queue-reader.ts';
 import { Unattempted } from './unattempted.ts';
 
 const [MOST_FETCHED, DAY_MS] = [256, 86_400_000];
-
-/** What a lane and its parts ask of the outbox's queue. */
-export type LaneStore = Pick<
-  Queue,
-  | 'nowMs'
-  | 'queued'
-  | 'queuedByUrgency'
-  | 'queuedBefore'
-  | 'overtaken'
-  | 'settle'
-  | 'retirement'
-  | 'retire'
-  | 'record'
-  | 'requests'
-  | 'saveRequests'
->;
 
 export interface LaneOptions {
   /** The sink's name in the configuration. */

@@ -1,0 +1,17 @@
+// What a lane and its parts ask of the outbox's queue.
+import type { Queue } from '../outbox/queue.ts';
+
+export type LaneStore = Pick<
+  Queue,
+  | 'nowMs'
+  | 'queued'
+  | 'queuedByUrgency'
+  | 'queuedBefore'
+  | 'overtaken'
+  | 'settle'
+  | 'retirement'
+  | 'retire'
+  | 'record'
+  | 'requests'
+  | 'saveRequests'
+>;
