@@ -36,6 +36,12 @@ param priority string = 'Regular'
 @description('How long a machine that is to be deleted has, PT5M to PT15M.')
 param terminateNotice string = 'PT10M'
 
+@description('Whether Azure approves a restart that a user orders by itself: it then begins at once, without notice.')
+param approveUserReboots bool = false
+
+@description('Whether Azure approves a redeploy that a user orders by itself: it then begins at once, without notice.')
+param approveUserRedeploys bool = false
+
 var serviceBusName = '${name}-bus-${uniqueString(resourceGroup().id)}'
 var eventHubsName = '${name}-eh-${uniqueString(resourceGroup().id)}'
 var serviceBusDataSender = '69a216fc-b8fb-44d8-bc22-1f3c2cd27a39'
@@ -193,6 +199,10 @@ resource scaleSet 'Microsoft.Compute/virtualMachineScaleSets@2024-11-01' = {
     orchestrationMode: 'Uniform'
     overprovision: false
     upgradePolicy: { mode: 'Manual' }
+    scheduledEventsPolicy: {
+      userInitiatedReboot: { automaticallyApprove: approveUserReboots }
+      userInitiatedRedeploy: { automaticallyApprove: approveUserRedeploys }
+    }
     virtualMachineProfile: {
       priority: priority
       evictionPolicy: priority == 'Spot' ? 'Delete' : null

@@ -122,6 +122,26 @@ test('nothing has a password or a key, nobody comes in, and the topic drops repe
   });
 });
 
+test('a restart or redeploy that a user orders is announced, unless a parameter lets Azure approve it (protocol 10.1)', () => {
+  const [set, ...others] = resources.filter(({ type }) => type === 'Microsoft.Compute/virtualMachineScaleSets');
+  assert.equal(others.length, 0);
+  // Microsoft's types have the property since 2024-03-01.
+  assert.ok((set?.apiVersion ?? '') >= '2024-03-01', set?.apiVersion);
+  assert.deepEqual(set?.properties['scheduledEventsPolicy'], {
+    userInitiatedReboot: { automaticallyApprove: "[parameters('approveUserReboots')]" },
+    userInitiatedRedeploy: { automaticallyApprove: "[parameters('approveUserRedeploys')]" },
+  });
+  for (const name of ['approveUserReboots', 'approveUserRedeploys']) {
+    const { type, defaultValue } = parameters[name] ?? assert.fail(name);
+    assert.deepEqual([type, defaultValue], ['bool', false], name);
+    assert.match(BICEP, new RegExp(`^param ${name} bool = false$`, 'm'));
+  }
+  assert.match(
+    BICEP.replaceAll(/\s+/g, ' '),
+    /scheduledEventsPolicy: \{ userInitiatedReboot: \{ automaticallyApprove: approveUserReboots \} userInitiatedRedeploy: \{ automaticallyApprove: approveUserRedeploys \} \}/,
+  );
+});
+
 test('main.json carries cloud-init.yaml, and puts in each of its marks', () => {
   assert.equal(variables['cloudInit'], CLOUD_INIT);
   const [customData] = expressions.filter(({ path }) => path.endsWith('osProfile.customData'));
