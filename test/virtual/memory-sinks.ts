@@ -64,6 +64,7 @@ export interface CloudEvent {
   readonly type: string;
   readonly time: string;
   readonly outcome?: string;
+  readonly severitytext?: string;
   readonly data: {
     readonly eventId: string;
     readonly eventStatus: string;

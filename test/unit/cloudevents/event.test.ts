@@ -122,7 +122,6 @@ test('severity follows impact, notice and phase', () => {
   assert.equal(of('Freeze'), '9 INFO');
   for (const type of ['Reboot', 'Redeploy', 'SpotRebalanceRecommendation', '']) assert.equal(of(type), '13 WARN');
   for (const type of ['Preempt', 'Terminate']) assert.equal(of(type), '17 ERROR');
-  assert.equal(of('Freeze', { phase: 'started', withoutNotice: true }), '17 ERROR');
   assert.equal(of('Reboot', { phase: 'started' }), '13 WARN');
   assert.equal(of('Terminate', { phase: 'ended', outcome: 'unknown' }), '9 INFO');
   assert.deepEqual(
@@ -133,6 +132,26 @@ test('severity follows impact, notice and phase', () => {
     (['blind', 'restored'] as const).map((phase) => severity(sightChange({ phase }))),
     ['13 WARN', '9 INFO'],
   );
+});
+
+test('a start without notice is an ERROR, unless a user began it or it is a Freeze: those go by their impact', () => {
+  const severity = (eventType: string, eventSource: string, withoutNotice = true) => {
+    const event = scheduledEvent({ eventType, eventSource, eventStatus: 'Started', notBefore: null });
+    const { severitynumber, severitytext } = toCloudEvent(eventChange({ phase: 'started', withoutNotice, event }), context);
+    return `${severitynumber} ${severitytext}`;
+  };
+  for (const source of ['Platform', '', 'Other']) {
+    for (const type of ['Reboot', 'Redeploy', 'Preempt', 'Terminate', 'SpotRebalanceRecommendation', '']) {
+      assert.equal(severity(type, source), '17 ERROR', `${type} by ${source}`);
+    }
+    for (const type of ['Freeze', 'FREEZE']) assert.equal(severity(type, source), '9 INFO', `${type} by ${source}`);
+    assert.equal(severity('Redeploy', source, false), '13 WARN', `Redeploy by ${source}, with notice`);
+  }
+  for (const source of ['User', 'user']) {
+    for (const type of ['Reboot', 'Redeploy', '']) assert.equal(severity(type, source), '13 WARN', `${type} by ${source}`);
+    for (const type of ['Preempt', 'Terminate']) assert.equal(severity(type, source), '17 ERROR', `${type} by ${source}`);
+    assert.equal(severity('Freeze', source), '9 INFO', `Freeze by ${source}`);
+  }
 });
 
 test('the CloudEvent of what became of an approval', () => {
