@@ -6,6 +6,7 @@ import { observeBlind, observeRestored, type SightReport } from './changes/blind
 import { type DiffSettings, diff } from './changes/diff.ts';
 import { distinctByIncarnation } from './changes/distinct.ts';
 import { observeFailure } from './changes/state.ts';
+import { type StepBack, stepBackOf } from './changes/step-back.ts';
 import type { EventContext } from './cloudevents/event.ts';
 import { toJournalEntry } from './cloudevents/journal-entry.ts';
 import { type Routes, route } from './delivery/routing.ts';
@@ -45,6 +46,8 @@ export interface PipelineParts extends Publishing {
   readonly settleMs: () => DiffSettings['settleMs'];
   readonly store: Committer;
   readonly approvals: Pick<Approvals, 'observe' | 'approvalOf' | 'documentHandled'>;
+  /** Called once such a change is stored. */
+  readonly onStepBack: (step: StepBack, change: EventChange) => void;
 }
 
 /** The running flow; it goes on until it is unsubscribed, since each step keeps its own failures. */
@@ -73,7 +76,13 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
     // 3. cloudevents, 4. outbox, 5. delivery: in one transaction, after which the lanes wake.
     tap(({ state, changes, news }) => {
       if (!news) return store.keep(state);
-      store.advance({ state }, (transaction) => commitEvents(changes, transaction, parts, approvals));
+      store.advance({ state }, (transaction) => {
+        const settle = commitEvents(changes, transaction, parts, approvals);
+        return () => {
+          settle();
+          tellStepsBack(changes, settings.isUsed, parts.onStepBack);
+        };
+      });
     }),
   );
 
@@ -141,6 +150,13 @@ export function publish(
 /** What approvals may write inside a transaction that is open. */
 export function forApprovals(transaction: Transaction, publishing: Publishing): ApprovalTransaction {
   return { ...transaction, publish: (changes) => void publish(changes, transaction, publishing) };
+}
+
+function tellStepsBack(changes: readonly EventChange[], isUsed: DiffSettings['isUsed'], onStepBack: PipelineParts['onStepBack']): void {
+  for (const change of changes) {
+    const step = stepBackOf(change, isUsed);
+    if (step !== null) onStepBack(step, change);
+  }
 }
 
 /** Publishes that sight was lost, once there has been no good document for too long. */

@@ -5,11 +5,12 @@ import { Approvals } from '../approvals/approvals.ts';
 import type { ApprovalEventName } from '../approvals/record/audit-trail.ts';
 import type { ApprovalStore } from '../approvals/store.ts';
 import { hasSettled } from '../changes/epoch.ts';
+import type { StepBack } from '../changes/step-back.ts';
 import type { Config } from '../config/config.ts';
 import { compileRoutes, type Routes } from '../delivery/routing.ts';
 import { Drills } from '../drills/drills.ts';
 import type { MessageResult } from '../model/approvals.ts';
-import type { Instant, PollResult, ScheduledEvent } from '../model/events.ts';
+import type { EventChange, Instant, PollResult, ScheduledEvent } from '../model/events.ts';
 import { Committer, type CommitterParts } from '../outbox/committer.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { commitEvents, forApprovals, type Publishing, pipeline } from '../pipeline.ts';
@@ -20,6 +21,13 @@ import type { MetadataSource } from './metadata-source.ts';
 import { actsOn, holdingSinks } from './speaking-sinks.ts';
 
 const RETRY_MS = 1000;
+
+/** What Azure says never happens (protocol 10.3), and what the bridge makes of it. */
+const STEPS_BACK: Readonly<Record<StepBack, string>> = {
+  unstarted: 'an event went back from Started to Scheduled, which Azure says never happens: it counts as Scheduled again',
+  returned: 'an event came back after its end, which Azure says never happens: it counts as a new occurrence',
+};
+const STEP_BACK_ADVICE = 'if this happens again, look at what answers at metadata.endpoint, such as a proxy or two hosts in turn';
 
 export interface RunningFlowParts {
   readonly config: Config;
@@ -107,6 +115,7 @@ export class RunningFlow implements AsyncDisposable {
     const flow$ = pipeline({
       ...this.#publishing,
       ...{ polls$, metadata, firstRequestAt, settleMs: () => this.#config.metadata.settleMs, store: this.store, approvals: this.approvals },
+      onStepBack: (step, { id, event }) => this.#warnOf(step, id, event),
     });
     this.#subscription = flow$
       .pipe(
@@ -164,6 +173,10 @@ export class RunningFlow implements AsyncDisposable {
     const holds = (sink: string, event: ScheduledEvent) =>
       holding.has(sink) && actsOn(config, sink, event, this.#parts.identity.observer.name) === true;
     return { ...compileRoutes(config.sinks, config.publish.resources), holds };
+  }
+
+  #warnOf(step: StepBack, id: string, { eventId }: EventChange['event']): void {
+    this.#parts.logger.warn({ area: 'changes', eventId, id }, `${STEPS_BACK[step]}; ${STEP_BACK_ADVICE}`);
   }
 
   #warn(): void {
