@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { BridgeError, messageOf } from '../errors.ts';
 import { formatFault, nearest } from '../schema/faults.ts';
 import type { Script } from './script/script.ts';
+import { scriptNamed } from './script/script-names.ts';
 
 /** Beside this file in src/simulator/, and beside the bundle in dist/. */
 const FOLDER = new URL('./scenarios/', import.meta.url);
@@ -30,12 +31,12 @@ function rank({ name }: Script): number {
 }
 
 /**
- * A shipped one by its name, or the user's own by its path.
+ * A shipped one by its name (a former one, too), or the user's own by its path.
  * @throws BridgeError BRIDGE_USAGE for a name that is not shipped and no path; else as readScenarioFile
  */
 export async function findScenario(nameOrPath: string): Promise<Script> {
   const scripts = await shippedScenarios();
-  const script = scripts.find(({ name }) => name === nameOrPath);
+  const script = scriptNamed(scripts, nameOrPath);
   if (script) return script;
   if (/[/\\.]/.test(nameOrPath)) return readScenarioFile(nameOrPath);
   const names = scripts.map(({ name }) => name);

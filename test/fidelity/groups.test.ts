@@ -41,6 +41,29 @@ test('what one machine approves all see Started, for all its Resources and once 
   assert.deepEqual(c.document(), before);
 });
 
+test('what Azure can approve one by one is an event each, and one event is approved as a whole (F-104)', () => {
+  const [a, b, c] = trio();
+  // Three machines on three hosts, then the same three on one host.
+  const alone = THREE.map((name) => a.schedule({ EventType: 'Redeploy', Resources: [name] }).EventId);
+  const { EventId: together } = a.schedule({ EventType: 'Redeploy', Resources: THREE });
+  assert.equal(b.approve(alone[1] ?? '').status, 200);
+  const statuses = () => new Map(c.statuses());
+  assert.deepEqual(
+    [...alone, together].map((id) => statuses().get(id)),
+    ['Scheduled', 'Started', 'Scheduled', 'Scheduled'],
+  );
+  assert.equal(c.approve(together).status, 200);
+  assert.deepEqual([statuses().get(together), statuses().get(alone[0] ?? '')], ['Started', 'Scheduled']);
+});
+
+test('a group is one placement group: 100 machines read one document, and another group has its own (F-105)', () => {
+  const names = Array.from({ length: 100 }, (_, index) => `web_${index}`);
+  const { machines, first } = simulatedGroup({ vms: names });
+  const { EventId } = first.schedule({ Resources: ['web_99'] });
+  for (const machine of machines) assert.deepEqual(machine.statuses(), [[EventId, 'Scheduled']]);
+  assert.deepEqual(simulatedGroup({ vms: ['web_100'] }).first.statuses(), []);
+});
+
 test('a sibling that the event does not name can approve it when the named one hangs (F-57)', () => {
   const [a, b] = trio();
   const { EventId } = a.schedule({ EventType: 'Reboot', EventSource: 'User', Resources: ['web_0'] });

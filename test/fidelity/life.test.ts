@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { shippedScenarios } from '../../src/simulator/shipped-scenarios.ts';
 import { simulatedGroup } from '../virtual/simulated-group.ts';
-import type { SimulatedMachine } from '../virtual/simulation.ts';
+import { jsonOf, type SimulatedMachine } from '../virtual/simulation.ts';
 
 const START_MS = Date.UTC(2026, 3, 1);
 const SCENARIOS = await shippedScenarios();
@@ -175,8 +175,21 @@ for (const [scenario, type, source] of [
 }
 
 test('what a policy approves by itself appears as Started, without a notice to read (F-51)', () => {
-  const [event] = playing('user-reboot-at-once').document().Events;
+  const [event] = playing('auto-approved-user-reboot').document().Events;
   assert.deepEqual([event?.EventSource, event?.EventStatus, event?.NotBefore], ['User', 'Started', '']);
+});
+
+test('a group of which every machine is down can start by order before its NotBefore, though nobody approved (F-103)', () => {
+  const first = playing('all-instances-down', ['web_0', 'web_1']);
+  first.advance('1m');
+  const [scheduled] = first.document().Events;
+  assert.deepEqual([scheduled?.EventStatus, scheduled?.Resources], ['Scheduled', ['web_0', 'web_1']]);
+  first.advance('2m');
+  assert.equal(first.get().reset, true);
+  first.advance('4m');
+  assert.deepEqual(first.statuses(), [[scheduled?.EventId, 'Started']]);
+  const { now } = jsonOf<{ now: string }>(first.order('GET', '/clock'));
+  assert.ok(Date.parse(scheduled?.NotBefore ?? '') > Date.parse(now));
 });
 
 test('a guest OS upgrade goes through a scale set one fault domain after the other, each with a notice of its own (F-49, F-52)', () => {

@@ -4,6 +4,7 @@ import { type ControlRefusal, empty, json, pathAndQuery, problem, type SimAnswer
 import type { WireEvent } from '../events/event.ts';
 import { isRefusal } from '../events/event-store.ts';
 import type { Group } from '../group.ts';
+import { scriptNamed } from '../script/script-names.ts';
 import { readClockOrder, readEventFields, readFaultOrders } from './control-orders.ts';
 import { describeGroup } from './describe-group.ts';
 
@@ -124,7 +125,7 @@ function clock(group: Group): SimAnswer {
 }
 
 function startScenario({ group, named, nowMs }: Call): SimAnswer {
-  const script = group.scenarios.find(({ name }) => name === named);
+  const script = scriptNamed(group.scenarios, named);
   if (!script) {
     const known = group.scenarios.map(({ name }) => name).join(', ') || 'none here';
     return problem({ status: 404, detail: `There is no scenario "${named}"; there is ${known}.` });
@@ -132,7 +133,7 @@ function startScenario({ group, named, nowMs }: Call): SimAnswer {
   group.player.start(script, nowMs);
   return json(
     200,
-    scenarios(group).find(({ name }) => name === named),
+    scenarios(group).find(({ name }) => name === script.name),
   );
 }
 

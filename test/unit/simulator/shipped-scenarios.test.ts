@@ -38,7 +38,7 @@ test('every shipped file says in its first lines what it shows, and names rows o
   const rows = readFileSync(join(import.meta.dirname, '../../../docs/simulate/fidelity.md'), 'utf8');
   for (const file of globSync('*.yaml', { cwd: FOLDER })) {
     const comment = /^(?:#.*\n)+/.exec(readFileSync(join(FOLDER, file), 'utf8'))?.[0] ?? '';
-    const named = comment.match(/\bF-\d\d\b/g) ?? [];
+    const named = comment.match(/\bF-\d+\b/g) ?? [];
     assert.ok(named.length > 0, file);
     for (const row of named) assert.ok(rows.includes(`\n| ${row} | `), `${file}: ${row}`);
   }
@@ -122,8 +122,41 @@ test('cancelled-after-approval goes after 8 min from Scheduled, approved or not'
 });
 
 test('what fails without notice is Started from its first moment', () => {
-  for (const name of ['host-failure', 'hardware-failure', 'user-reboot-at-once'])
+  for (const name of ['host-failure', 'hardware-failure', 'hardware-failure-reboot', 'auto-approved-user-reboot'])
     assert.deepEqual(onlyLife(play(name)).statuses, ['Started'], name);
+});
+
+for (const [name, type] of [
+  ['hardware-failure', 'Redeploy'],
+  ['hardware-failure-reboot', 'Reboot'],
+] as const) {
+  test(`${name} is a ${type} by the Platform that machine 0 cannot read`, () => {
+    const played = play(name);
+    const [event] = played.documents('sim_1').flatMap(({ Events }) => Events);
+    assert.deepEqual([event?.EventType, event?.EventSource, event?.Resources], [type, 'Platform', ['sim_0']]);
+    const silent = played.polls.filter(({ answer }) => answer.reset);
+    assert.ok(silent.length > 0 && silent.every(({ vm }) => vm === 'sim_0'));
+  });
+}
+
+test('auto-approved-user-reboot is still found by its former name', async () => {
+  const script = await findScenario('user-reboot-at-once');
+  assert.equal(script.name, 'auto-approved-user-reboot');
+  const [event] = play('auto-approved-user-reboot')
+    .documents('sim_0')
+    .flatMap(({ Events }) => Events);
+  assert.deepEqual([event?.EventType, event?.EventSource, event?.EventStatus], ['Reboot', 'User', 'Started']);
+});
+
+test('all-instances-down starts before its NotBefore while no machine gets an answer, unless it was approved before', () => {
+  const played = play('all-instances-down');
+  const { statuses, notBefores, startedAtMs } = onlyLife(played);
+  assert.deepEqual([statuses, startedAtMs], [['Scheduled', 'Started'], 4 * MINUTE]);
+  assert.equal((Date.parse(notBefores[0] ?? '') - Date.UTC(2026, 0, 1)) / MINUTE, 11);
+  const down = played.polls.filter(({ atMs }) => atMs >= 3 * MINUTE && atMs < 7 * MINUTE);
+  assert.deepEqual(new Set(down.map(({ vm }) => vm)), new Set(['sim_0', 'sim_1']));
+  assert.ok(down.every(({ answer }) => answer.reset));
+  assert.equal(onlyLife(play('all-instances-down', { approves: true })).startedAtMs, MINUTE);
 });
 
 test('host-failure names all machines, and the siblings read it while machine 0 gets no answer', () => {
@@ -263,6 +296,10 @@ test('busy-month begins again after 30 days, with new EventIds', () => {
 
 test('predicted-failure is announced a week ahead', () => {
   assert.equal(onlyLife(play('predicted-failure')).startedAtMs, 7 * 24 * 60 * MINUTE);
+});
+
+test('predicted-failure redeploys at once if it is approved, as is advised', () => {
+  assert.equal(onlyLife(play('predicted-failure', { approves: true })).startedAtMs, 0);
 });
 
 function fileWith(t: TestContext, content: string | Uint8Array, name = 'my-own.yaml'): string {

@@ -195,6 +195,11 @@ for (const body of [
   });
 }
 
+test('a scenario that was renamed starts by its former name, and is shown by its name', () => {
+  const started = jsonOf<{ name: string; running: boolean }>(new Simulation().order('POST', '/scenarios/user-reboot-at-once'));
+  assert.deepEqual([started.name, started.running], ['auto-approved-user-reboot', true]);
+});
+
 test('the scenarios are listed with what they are for, and an unknown one is answered 404', () => {
   const simulation = new Simulation();
   const list = jsonOf<{ name: string; purpose: string; running: boolean }[]>(simulation.send('GET', '/simulator/scenarios'));
