@@ -40,7 +40,7 @@ export function readStructured(value: unknown, options: ReadOptions = {}): Cloud
 export function readBinary({ attributes, contentType, data }: BinaryParts, options: ReadOptions = {}): CloudEvent {
   const known = attributesOf(attributes);
   for (const name of INTEGERS) if (/^-?\d+$/.test(String(known[name]))) known[name] = Number(known[name]);
-  for (const name of BOOLEANS) if (/^(?:true|false)$/.test(String(known[name]))) known[name] = known[name] === 'true';
+  for (const name of BOOLEANS) if (/^(?:true|false)$/.test(String(known[name]))) known[name] = String(known[name]) === 'true';
   const type = contentType === undefined ? {} : { datacontenttype: contentType };
   return checked({ ...known, ...type, data: dataOf(data, contentType) }, options);
 }

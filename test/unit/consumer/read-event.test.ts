@@ -12,6 +12,13 @@ test('a drill is told apart in structured mode, and in binary mode, where its at
   assert.deepEqual([binary.isDrill, binary.drill], [true, true]);
 });
 
+test('an attribute that is a boolean already, as AMQP has them, stays what it is', () => {
+  for (const drill of [true, false]) {
+    const event = readBinary({ attributes: { ...ATTRIBUTES, drill }, contentType: undefined, data: undefined });
+    assert.deepEqual([event.drill, event.isDrill], [drill, drill]);
+  }
+});
+
 test('an event without the attribute, or one that says no, is none', () => {
   assert.equal(readStructured({ ...ATTRIBUTES, data: {} }).isDrill, false);
   assert.equal(readStructured({ ...ATTRIBUTES, drill: false, data: {} }).isDrill, false);
