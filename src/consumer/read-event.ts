@@ -97,9 +97,13 @@ function checked(event: Readonly<Record<string, unknown>>, { typePrefix = DEFAUL
   return read;
 }
 
-/** The same object, which then says whether it is of a drill. */
+/** Returns the same object, which then says whether it is of a drill. Its data tells: in binary mode, attributes are not signed. */
 export function withDrill(event: CloudEvent): CloudEvent {
-  return Object.hasOwn(event, 'isDrill') ? event : Object.defineProperty(event, 'isDrill', { value: event['drill'] === true });
+  return Object.hasOwn(event, 'isDrill') ? event : Object.defineProperty(event, 'isDrill', { value: isOfDrill(event.data) });
+}
+
+function isOfDrill(data: unknown): boolean {
+  return isObject(data) && data['drill'] === true;
 }
 
 function checkAttribute(name: string, value: unknown): void {
@@ -118,6 +122,8 @@ function checkData(event: CloudEvent, typePrefix: string): void {
   if (!isObject(data)) throw notAnEvent(`the data of ${name} must be a JSON object`);
   for (const [member, types] of Object.entries<readonly string[]>(SHAPES[kind]))
     if (!types.includes(jsonTypeOf(data[member]))) throw notAnEvent(`the data of ${name} must have ${member}: ${types.join(' or ')}`);
+  // As a text, too: not every client keeps the types of attributes.
+  if ((String(event.drill) === 'true') !== isOfDrill(data)) throw notAnEvent('its attribute drill and its data contradict each other');
   if (name === 'ended' && typeof data['outcome'] !== 'string') throw notAnEvent('the data of ended must have outcome: string');
   if (name === 'updated' && !Array.isArray(data['changedFields'])) throw notAnEvent('the data of updated must have changedFields: array');
 }

@@ -8,8 +8,9 @@ import { httpHeaders } from '../../../src/cloudevents/http-binary.ts';
 import { encodeStructured } from '../../../src/cloudevents/structured.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import type { Change, ScheduledEvent } from '../../../src/model/events.ts';
+import { eidOf } from '../../../src/model/ids.ts';
 import { readWebhookSecret } from '../../../src/secrets/webhook-secret.ts';
-import { scheduledEvent } from '../../support/events.ts';
+import { EVENT_ID, scheduledEvent } from '../../support/events.ts';
 import { approvalChange, context, eventChange, sightChange } from '../cloudevents/changes.ts';
 
 /** wire-formats 2.2 */
@@ -45,7 +46,7 @@ export function lifeOf(fields: Partial<ScheduledEvent> = {}) {
         phase: 'updated',
         previousStatus: 'Scheduled',
         changedFields: ['description'],
-        id: `x:updated:${number}`,
+        id: `${eidOf(event.eventId.toLowerCase())}:updated:${number}`,
       }),
     started: eventChange({ event: started, phase: 'started', previousStatus: 'Scheduled' }),
     ended: (outcome: 'completed' | 'canceled' | 'unknown' = 'completed') =>
@@ -53,10 +54,17 @@ export function lifeOf(fields: Partial<ScheduledEvent> = {}) {
   };
 }
 
+/** The same of a drill. */
+export function drillLife() {
+  return lifeOf({ eventId: 'drill-3f1d0f7e-6a39-4b1c-9a53-2f6f1de5d5a1' });
+}
+
 /** One of each kind. */
 export function everyChange(): Change[] {
   const life = lifeOf();
-  const approvals = (['recorded', 'submitted', 'failed'] as const).map((phase) => approvalChange({ phase, id: `a:approval-${phase}:1` }));
+  const approvals = (['recorded', 'submitted', 'failed'] as const).map((phase) =>
+    approvalChange({ phase, id: `${EVENT_ID.toLowerCase()}:approval-${phase}:1` }),
+  );
   const sight = (['blind', 'restored'] as const).map((phase) => sightChange({ phase, id: `source-${phase}:1` }));
   return [life.scheduled, life.updated({ description: 'Später „€“ 😀' }), life.started, life.ended(), ...approvals, ...sight];
 }

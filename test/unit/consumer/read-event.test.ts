@@ -1,35 +1,94 @@
 // CloudEvents of a drill and of a real event, in each mode → what `isDrill` says of them.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { ConsumerError } from '../../../src/consumer/consumer-error.ts';
 import type { CloudEvent } from '../../../src/consumer/event.ts';
 import { readBinary, readStructured, withDrill } from '../../../src/consumer/read-event.ts';
+import { parseKafkaMessage } from '../../../src/consumer/receive/kafka-message.ts';
+import { parseServiceBusMessage } from '../../../src/consumer/receive/service-bus-message.ts';
+import { deliveryOf, drillLife, lifeOf } from './deliveries.ts';
 
 const ATTRIBUTES = { specversion: '1.0', id: '1', source: '/s', type: 'com.example.any' };
 
-test('a drill is told apart in structured mode, and in binary mode, where its attribute is a text', () => {
-  assert.equal(readStructured({ ...ATTRIBUTES, drill: true, data: {} }).isDrill, true);
+type Members = Readonly<Record<string, unknown>>;
+
+/** A scheduled event as the bridge makes it: its attributes, and its data. */
+function madeBy(change: ReturnType<typeof lifeOf>['scheduled']): { attributes: Members; data: Members } {
+  const { data, ...attributes } = JSON.parse(new TextDecoder().decode(deliveryOf(change).bytes)) as { data: Members };
+  return { attributes, data };
+}
+
+const real = madeBy(lifeOf().scheduled);
+const drill = madeBy(drillLife().scheduled);
+
+/** How each way brings attributes and data to the library. */
+const WAYS: Readonly<Record<string, (attributes: Members, data: unknown) => CloudEvent>> = {
+  structured: (attributes, data) => readStructured({ ...attributes, data }),
+  binary: (attributes, data) =>
+    readBinary({ attributes: texts(attributes), contentType: 'application/json', data: { bytes: Buffer.from(JSON.stringify(data)) } }),
+  'Kafka binary': (attributes, data) =>
+    parseKafkaMessage({
+      headers: { 'content-type': 'application/json', ...prefixed('ce_', texts(attributes)) },
+      value: JSON.stringify(data),
+    }),
+  'Kafka structured': (attributes, data) =>
+    parseKafkaMessage({ headers: { 'content-type': 'application/cloudevents+json' }, value: JSON.stringify({ ...attributes, data }) }),
+  'Service Bus binary': (attributes, data) =>
+    parseServiceBusMessage({ contentType: 'application/json', applicationProperties: prefixed('cloudEvents:', attributes), body: data }),
+  'Service Bus structured': (attributes, data) =>
+    parseServiceBusMessage({ contentType: 'application/cloudevents+json', body: { ...attributes, data } }),
+};
+
+function texts({ datacontenttype: _, ...attributes }: Members): Members {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, String(value)]));
+}
+
+function prefixed(prefix: string, { datacontenttype: _, ...attributes }: Members): Record<string, string> {
+  return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`${prefix}${name}`, value as string]));
+}
+
+const isRefused = (error: unknown) =>
+  error instanceof ConsumerError && error.code === 'not-a-cloudevent' && /its attribute drill and its data/.test(error.message);
+
+for (const [way, read] of Object.entries(WAYS)) {
+  test(`${way}: a drill is told by its data, and a real event is none`, () => {
+    assert.equal(read(drill.attributes, drill.data).isDrill, true);
+    assert.equal(read(real.attributes, real.data).isDrill, false);
+    assert.equal(read({ ...real.attributes, drill: 'false' }, real.data).isDrill, false);
+  });
+
+  test(`${way}: a real event with the attribute of a drill, and a drill without it, are refused`, () => {
+    for (const value of [true, 'true']) assert.throws(() => read({ ...real.attributes, drill: value }, real.data), isRefused);
+    const { drill: _, ...bare } = drill.attributes;
+    assert.throws(() => read(bare, drill.data), isRefused);
+    assert.throws(() => read({ ...drill.attributes, drill: 'false' }, drill.data), isRefused);
+  });
+
+  test(`${way}: an event of somebody else's type goes by its data, whatever an attribute of that name means there`, () => {
+    const other = { ...ATTRIBUTES, datacontenttype: 'application/json' };
+    assert.equal(read({ ...other, drill: true }, {}).isDrill, false);
+    assert.equal(read(other, { drill: true }).isDrill, true);
+    assert.equal(read(other, 'a text').isDrill, false);
+  });
+}
+
+test('in binary mode the attribute of a drill is a boolean again', () => {
   const binary = readBinary({ attributes: { ...ATTRIBUTES, drill: 'true' }, contentType: undefined, data: undefined });
-  assert.deepEqual([binary.isDrill, binary.drill], [true, true]);
+  assert.deepEqual([binary.isDrill, binary.drill], [false, true]);
 });
 
 test('an attribute that is a boolean already, as AMQP has them, stays what it is', () => {
   for (const drill of [true, false]) {
     const event = readBinary({ attributes: { ...ATTRIBUTES, drill }, contentType: undefined, data: undefined });
-    assert.deepEqual([event.drill, event.isDrill], [drill, drill]);
+    assert.deepEqual([event.drill, event.isDrill], [drill, false]);
   }
 });
 
-test('an event without the attribute, or one that says no, is none', () => {
-  assert.equal(readStructured({ ...ATTRIBUTES, data: {} }).isDrill, false);
-  assert.equal(readStructured({ ...ATTRIBUTES, drill: false, data: {} }).isDrill, false);
-  assert.equal(readBinary({ attributes: { ...ATTRIBUTES, drill: 'false' }, contentType: undefined, data: undefined }).isDrill, false);
-});
-
-test('one made by hand is judged by its attribute, and what somebody has said of it stands', () => {
+test('one made by hand is judged by its data, and what somebody has said of it stands', () => {
   const event = { ...ATTRIBUTES, specversion: '1.0', data: {} } as const;
-  assert.equal(withDrill({ ...event, drill: true } satisfies CloudEvent).isDrill, true);
+  assert.equal(withDrill({ ...event, data: { drill: true } } satisfies CloudEvent).isDrill, true);
+  assert.equal(withDrill({ ...event, drill: true } satisfies CloudEvent).isDrill, false);
   assert.equal(withDrill({ ...event, isDrill: true } satisfies CloudEvent).isDrill, true);
-  assert.equal(withDrill({ ...event } satisfies CloudEvent).isDrill, false);
 });
 
 test('it is no member of the CloudEvent', () => {

@@ -96,7 +96,7 @@ test('Seen goes along with scheduled and updated alone, and as the caller says',
   await approver.approve(EVENT_ID, { seen: 'x' });
   assert.deepEqual(
     asked.map(({ body }) => JSON.parse(body).StartRequests[0].Seen),
-    ['x:updated:1', undefined, undefined, undefined, 'x'],
+    ['c7061bac-afdc-4513-b24b-aa5f13a16123:updated:1', undefined, undefined, undefined, 'x'],
   );
 });
 
