@@ -3,6 +3,7 @@
 export const CONSUMER_ERROR_CODES = [
   'usage',
   'unauthorized',
+  'source',
   'not-a-cloudevent',
   'unsupported-media-type',
   'too-large',

@@ -1,6 +1,6 @@
 // CloudEvents → their handlers: each once by source and id, in order for each scheduled event.
 import { ConsumerError } from '../consumer-error.ts';
-import { type CloudEvent, DEFAULT_TYPE_PREFIX } from '../event.ts';
+import { type CloudEvent, changeOf, DEFAULT_TYPE_PREFIX } from '../event.ts';
 import { withDrill } from '../read-event.ts';
 import type { WebAbortSignal } from '../web-types.ts';
 import type { HandledStore } from './handled-store.ts';
@@ -63,7 +63,7 @@ export function dispatcherOn(handlers: Handlers, store: HandledStore, typePrefix
   };
 
   const handle = (event: CloudEvent, options: HandleOptions = {}): Promise<Handled> => {
-    const keys = keysOf(event, options);
+    const keys = keysOf(event, options, typePrefix);
     const first = keys.map((key) => running.get(key)).find((work) => work !== undefined);
     if (first !== undefined) return first.then(() => 'repeat');
     const work = queue.run(orderKeyOf(event), () => once(withDrill(event), keys));
@@ -119,10 +119,18 @@ async function abandonAll(store: HandledStore, keys: readonly string[]): Promise
   for (const key of keys) await store.abandon(key).catch(() => {});
 }
 
-/** A source is a URI reference and so without spaces; nor is it empty. By source and id, too, it is known to whatever else shares the store. */
-function keysOf({ source, id }: CloudEvent, { isSourceProved = true }: HandleOptions): readonly string[] {
-  const key = `${source} ${id}`;
-  return isSourceProved ? [key] : [` ${id}`, key];
+/** Before the keys of other types; no other key begins so, as a source is not empty. */
+const OTHER_TYPES = '  ';
+
+/**
+ * Returns the keys in the store of handled ids. A source is a URI reference and so without spaces; nor is it empty. By source and id, too, an
+ * event is known to whatever else shares the store. Events of other types have keys apart: the prefix of a type may not be signed, and a copy
+ * under another prefix must not count as the bridge's own event.
+ */
+function keysOf(event: CloudEvent, { isSourceProved = true }: HandleOptions, typePrefix: string): readonly string[] {
+  const { source, id } = event;
+  const keys = isSourceProved ? [`${source} ${id}`] : [` ${id}`, `${source} ${id}`];
+  return changeOf(event, typePrefix) === null ? keys.map((key) => `${OTHER_TYPES}${key}`) : keys;
 }
 
 function orderKeyOf({ source, subject, partitionkey, id }: CloudEvent): string {

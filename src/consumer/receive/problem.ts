@@ -4,6 +4,7 @@ import { ConsumerError, type ConsumerErrorCode } from '../consumer-error.ts';
 /** What each code answers; all else is a handler that failed. */
 const STATUS_OF: Partial<Record<ConsumerErrorCode, readonly [status: number, title: string]>> = {
   unauthorized: [401, 'The signature does not fit'],
+  source: [403, 'Not a source of this receiver'],
   'not-a-cloudevent': [400, 'Not a CloudEvent of a bridge'],
   'unsupported-media-type': [415, 'Not a CloudEvent in JSON'],
   'too-large': [413, 'The body is too large'],

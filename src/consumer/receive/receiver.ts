@@ -23,6 +23,11 @@ interface Checks extends HandshakeOptions {
    * which one a delivery comes in its sender chooses: where the sink's is known, name it.
    */
   readonly modes?: readonly DeliveryMode[];
+  /**
+   * The `source` attributes that are taken, as the bridges write them; any if absent. In binary mode the source is not signed, so this list
+   * alone keeps a copy with another one out.
+   */
+  readonly sources?: readonly string[];
   /** How far a delivery's timestamp may lie from this machine's clock; 5 minutes where absent. */
   readonly toleranceMs?: number;
   /** 1 MiB where absent. */
@@ -53,6 +58,7 @@ const TOLERANCE_MS = 300_000;
 export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
   const { maxBodyBytes = MIB, allowedOrigins, answer = 'handled', onError = warn } = options;
   const modes = modesOf(options);
+  const expectSources = sourceCheckOf(options);
   const verify = verifierFor(options, clock);
   const dispatcher = options.dispatcher ?? dispatcherFor(options, clock);
 
@@ -60,6 +66,7 @@ export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
     const body = await readBody(request, maxBodyBytes);
     const webhookId = verify?.((name) => request.headers.get(name), body);
     const { mode, events } = readHttp(request.headers, body, { ...dispatcher, modes });
+    expectSources(events);
     const isSigned = webhookId !== undefined;
     if (isSigned && mode === 'binary') for (const event of events) expectSigned(event, body, webhookId, dispatcher.typePrefix);
     return { events, isSourceProved: !(isSigned && mode === 'binary') };
@@ -97,6 +104,19 @@ function done(): Response {
 function modesOf({ modes = MODES }: Checks): readonly DeliveryMode[] {
   if (Array.isArray(modes) && modes.length > 0 && modes.every((mode) => MODES.includes(mode))) return modes;
   throw new ConsumerError('usage', `modes must be a list of at least one of ${MODES.join(', ')}`);
+}
+
+/** @throws ConsumerError `usage` for a list that lets nothing in */
+function sourceCheckOf({ sources }: Checks): (events: readonly CloudEvent[]) => void {
+  if (sources === undefined) return () => {};
+  const isUsable = Array.isArray(sources) && sources.length > 0 && sources.every((source) => typeof source === 'string' && source !== '');
+  if (!isUsable)
+    throw new ConsumerError('usage', 'sources must be a list of at least one source, such as /subscriptions/S/resourcegroups/G');
+  const known = new Set<string>(sources);
+  return (events) => {
+    if (!events.every(({ source }) => known.has(source)))
+      throw new ConsumerError('source', 'the source of this event is not among sources: check cloudevents.source of the bridge');
+  };
 }
 
 function verifierFor({ secrets = [], unsigned = false, toleranceMs = TOLERANCE_MS }: Checks, clock: Clock): Verify | undefined {

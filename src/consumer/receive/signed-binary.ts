@@ -5,14 +5,15 @@ import { CHANGE_NAMES, type ChangeName } from '../../model/change-names.ts';
 import { ConsumerError } from '../consumer-error.ts';
 import { type CloudEvent, changeOf } from '../event.ts';
 import { notAnEvent } from '../read-event.ts';
+import { contradictingAttribute } from './signed-attributes.ts';
 
 /** What follows the EventId in an id of a bridge; `source.*` have none before it (docs/receive/cloudevents.md, `id`). */
 const WORDS = CHANGE_NAMES.map((name) => name.replace('.', '-'));
 const ID = new RegExp(`^(?:[0-9a-z_-]{1,64}:)?(${WORDS.join('|')})(?::[0-9a-z]+)*$`);
 
 /**
- * Whoever saw one delivery may send it again with other headers: so the id must be the signed one, the type the change that the id names, and
- * the body no event of another mode.
+ * Whoever saw one delivery may send it again with other headers: so the id must be the signed one, the type the change that the id names, the
+ * body no event of another mode, and no attribute of a bridge's event may contradict its data.
  * @throws ConsumerError `unauthorized` for another id, `not-a-cloudevent` for all else
  */
 export function expectSigned(event: CloudEvent, body: Uint8Array, webhookId: string, typePrefix: string): void {
@@ -21,6 +22,9 @@ export function expectSigned(event: CloudEvent, body: Uint8Array, webhookId: str
   const named = changeNamedBy(webhookId);
   const isOurs = changeOf(event, typePrefix) !== null;
   if (named === null ? isOurs : !endsAs(event.type, named)) throw notAnEvent('its type is not the change that its signed id names');
+  // Of other types nothing is known of their data.
+  const attribute = isOurs && named !== null ? contradictingAttribute(event, named) : null;
+  if (attribute !== null) throw notAnEvent(`its attribute ${attribute} contradicts its data, which is signed`);
   // What a type of ours promises of its data, no event has.
   if (!isOurs && holdsEvents(body, webhookId)) throw notAnEvent('its body is of another mode: a CloudEvent, or a batch of them');
 }

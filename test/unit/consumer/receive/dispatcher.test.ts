@@ -96,7 +96,7 @@ test('an event is handled after one that failed before it', async () => {
 });
 
 test('what another process is handling is refused, and what it has handled is a repeat', async () => {
-  const { store } = scriptedStore({ claim: async (key) => (key === '/s 1' ? 'busy' : 'handled') });
+  const { store } = scriptedStore({ claim: async (key) => (key === '  /s 1' ? 'busy' : 'handled') });
   const { dispatcher, started } = fixture(store);
   await assert.rejects(dispatcher.handle(event('1')), (error) => error instanceof ConsumerError && error.code === 'handled-elsewhere');
   assert.equal(await dispatcher.handle(event('2')), 'repeat');
@@ -113,7 +113,7 @@ test('an event whose id cannot be stored is not taken as handled', async () => {
   await settle();
   end('1');
   await assert.rejects(handled, /^Error: disk full$/);
-  assert.deepEqual(asked, ['claim /s 1', 'complete /s 1', 'abandon /s 1']);
+  assert.deepEqual(asked, ['claim   /s 1', 'complete   /s 1', 'abandon   /s 1']);
 });
 
 test('close tells the running handlers, waits for them, and refuses what comes or waits', async () => {
@@ -225,9 +225,19 @@ test('without handlers, as where the option is misspelt, it is refused at the st
 });
 
 test('where nobody vouches for the source, the id alone is claimed too, and given back with the rest', async () => {
-  const { store, asked } = scriptedStore({ claim: async (key) => (key === '/s 1' ? 'busy' : 'claimed') });
+  const { store, asked } = scriptedStore({ claim: async (key) => (key === '  /s 1' ? 'busy' : 'claimed') });
   await assert.rejects(dispatcherOn({}, store).handle(event('1'), { isSourceProved: false }), { code: 'handled-elsewhere' });
-  assert.deepEqual(asked, ['claim  1', 'claim /s 1', 'abandon  1']);
+  assert.deepEqual(asked, ['claim    1', 'claim   /s 1', 'abandon    1']);
+});
+
+test('an event of the bridge is kept by source and id as they are, and one of another type apart from it', async () => {
+  const { store, asked } = scriptedStore({ claim: async () => 'handled' });
+  const own = { ...event('1'), type: 'io.github.scheduled-events-bridge.scheduled.v1' };
+  for (const isSourceProved of [true, false]) {
+    await dispatcherOn({}, store).handle(own, { isSourceProved });
+    await dispatcherOn({}, store).handle(event('1'), { isSourceProved });
+  }
+  assert.deepEqual(asked, ['claim /s 1', 'claim   /s 1', 'claim  1', 'claim    1']);
 });
 
 test('events that come at once, one of them without a proved source, are one', async () => {

@@ -10,7 +10,8 @@ import type { DeliveryMode } from '../../../../src/consumer/receive/http-event.t
 import { type ReceiverOptions, receiverOn } from '../../../../src/consumer/receive/receiver.ts';
 import type { Change } from '../../../../src/model/events.ts';
 import { VirtualTime } from '../../../virtual/virtual-time.ts';
-import { everyChange, lifeOf, post, requestOf, SECRET } from '../deliveries.ts';
+import { approvalChange, sightChange } from '../../cloudevents/changes.ts';
+import { drillLife, everyChange, lifeOf, post, requestOf, SECRET } from '../deliveries.ts';
 
 const PREFIX = 'io.github.scheduled-events-bridge';
 const life = lifeOf();
@@ -90,6 +91,95 @@ test('a binary delivery with the type of another change is refused, whatever the
   }
 });
 
+test('a captured real maintenance shown as a drill is refused, and so is a drill shown as real; what was sent goes through', async () => {
+  const shown: (boolean | undefined)[] = [];
+  const handlers = { onScheduled: ({ isDrill }: CloudEvent) => void shown.push(isDrill) };
+  const dispatcher = dispatcherOn(handlers, memoryHandledStore({}, new VirtualTime()));
+  const { captured, again, receive } = fixture({ dispatcher } as Partial<ReceiverOptions>);
+  const [real, drill] = [captured('binary'), captured('binary', drillLife().scheduled)];
+  assert.equal(drill.headers.get('ce-drill'), 'true');
+  assert.equal(await again(real, { 'ce-drill': 'true' }), 400);
+  for (const header of ['', 'false']) assert.equal(await again(drill, { 'ce-drill': header }), 400);
+  assert.deepEqual(shown, []);
+  assert.deepEqual([await receive(real), await receive(drill)], [204, 204]);
+  assert.deepEqual(shown, [false, true]);
+});
+
+for (const [header, value, change] of [
+  ['ce-subject', 'scheduledevents/another', life.scheduled],
+  ['ce-partitionkey', 'another', life.scheduled],
+  ['ce-correlationid', 'another', life.scheduled],
+  ['ce-impact', 'reboot', life.scheduled],
+  ['ce-initiator', 'user', life.scheduled],
+  ['ce-expirytime', '2022-04-12T22:26:58Z', life.scheduled],
+  ['ce-expirytime', '2022-04-11T22:26:58Z', life.started],
+  ['ce-outcome', 'canceled', life.ended()],
+  ['ce-outcome', 'completed', life.started],
+  ['ce-partitionkey', 'another', approvalChange()],
+  ['ce-subject', 'scheduledevents/another', sightChange()],
+] as const) {
+  test(`a binary delivery of ${change.phase} with ${header}: ${value} is refused, as its signed data says otherwise`, async () => {
+    const { ran, captured, again, receive } = fixture();
+    const request = captured('binary', change);
+    assert.equal(await again(request, { [header]: value }), 400);
+    assert.deepEqual(ran, []);
+    assert.equal(await receive(request), 204);
+  });
+}
+
+test('what the service says in odd letters is let in as it is', async () => {
+  const { captured, receive } = fixture();
+  for (const [eventId, eventType, eventSource] of [
+    ['Odd Id', 'Größe 😀', 'PLATFORM'],
+    ['X'.repeat(100), '', ''],
+    ['İstanbul', 'İ', 'ẞ'],
+    [' "x" ', ' Reboot ', '"User"'],
+    ['a', 'a\u0007b', 'a\u0085'],
+  ] as const) {
+    const odd = lifeOf({ eventId, eventType, eventSource });
+    for (const change of [odd.scheduled, odd.started, odd.ended()]) assert.equal(await receive(captured('binary', change)), 204, eventType);
+  }
+});
+
+test("somebody else's signed event is let in, whatever its attributes and data mean there", async () => {
+  const { ran, captured, again } = fixture();
+  const foreign = { 'ce-type': 'com.example.scheduled.v1', 'ce-subject': 'orders/1', 'ce-impact': 'none', 'ce-partitionkey': '7' };
+  assert.equal(await again(captured('binary'), foreign), 204);
+  assert.equal(ran.length, 1);
+});
+
+test('a copy under another prefix or version that comes first does not stand in for the delivery itself', async () => {
+  for (const type of ['com.example.scheduled.v1', `${PREFIX}.scheduled.v9`]) {
+    const { ran, captured, again, receive } = fixture();
+    const request = captured('binary');
+    const id = request.headers.get('ce-id');
+    assert.equal(await again(request, { 'ce-type': type }), 204);
+    assert.equal(await again(request, { 'ce-type': 'com.example.other.scheduled.v1', 'ce-source': '/forged' }), 204);
+    assert.equal(await receive(request), 204);
+    assert.deepEqual(ran, [`onOther ${id}`, `onScheduled ${id}`]);
+  }
+});
+
+for (const mode of ['structured', 'binary', 'batch'] as const) {
+  test(`in ${mode} mode a source that is not among sources is refused with 403, and its own is let in`, async () => {
+    const own = '/subscriptions/s/resourcegroups/g';
+    const { ran, captured, receive } = fixture({ sources: ['/another', own] });
+    const strict = fixture({ sources: ['/another'] });
+    assert.equal(await strict.receive(strict.captured(mode)), 403);
+    assert.equal(await receive(captured(mode)), 204);
+    assert.deepEqual([ran.length, strict.ran.length], [1, 0]);
+  });
+}
+
+for (const sources of [[], '/s', ['']] as unknown as readonly string[][]) {
+  test(`sources of ${JSON.stringify(sources)} make no receiver`, () => {
+    assert.throws(
+      () => fixture({ sources }),
+      (error) => error instanceof ConsumerError && error.code === 'usage' && /sources/.test(error.message),
+    );
+  });
+}
+
 test('every change in binary mode is let in under its own type, again and again with a number behind its id', async () => {
   const { captured, receive } = fixture();
   for (const change of everyChange()) {
@@ -110,10 +200,10 @@ test('what a topic brought before is a repeat in binary mode, under any source',
   const { ran, dispatcher, captured, again, receive } = fixture();
   const request = captured('binary');
   const { id, source } = { id: request.headers.get('ce-id') as string, source: request.headers.get('ce-source') as string };
-  await dispatcher.handle({ specversion: '1.0', id, source, type: 'com.example.any', data: {} });
+  await dispatcher.handle({ specversion: '1.0', id, source, type: `${PREFIX}.scheduled.v1`, data: {} });
   assert.equal(await receive(request.clone() as Request), 204);
   assert.equal(await again(request, { 'ce-source': '/forged' }), 204);
-  assert.deepEqual(ran, [`onOther ${id}`]);
+  assert.deepEqual(ran, [`onScheduled ${id}`]);
 });
 
 test('in structured mode events of two sources with one id are two events', async () => {
