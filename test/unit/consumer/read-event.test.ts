@@ -4,6 +4,7 @@ import test from 'node:test';
 import { ConsumerError } from '../../../src/consumer/consumer-error.ts';
 import type { CloudEvent } from '../../../src/consumer/event.ts';
 import { readBinary, readStructured, withDrill } from '../../../src/consumer/read-event.ts';
+import { readHttp } from '../../../src/consumer/receive/http-event.ts';
 import { parseKafkaMessage } from '../../../src/consumer/receive/kafka-message.ts';
 import { parseServiceBusMessage } from '../../../src/consumer/receive/service-bus-message.ts';
 import { deliveryOf, drillLife, lifeOf } from './deliveries.ts';
@@ -26,6 +27,11 @@ const WAYS: Readonly<Record<string, (attributes: Members, data: unknown) => Clou
   structured: (attributes, data) => readStructured({ ...attributes, data }),
   binary: (attributes, data) =>
     readBinary({ attributes: texts(attributes), contentType: 'application/json', data: { bytes: Buffer.from(JSON.stringify(data)) } }),
+  batch: (attributes, data) => {
+    const body = Buffer.from(JSON.stringify([{ ...attributes, data }]));
+    const { events } = readHttp([['content-type', 'application/cloudevents-batch+json']], body, { modes: ['batch'] });
+    return events[0] ?? assert.fail('the batch is empty');
+  },
   'Kafka binary': (attributes, data) =>
     parseKafkaMessage({
       headers: { 'content-type': 'application/json', ...prefixed('ce_', texts(attributes)) },

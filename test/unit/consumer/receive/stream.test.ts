@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type TestContext } from 'node:test';
+import type { CloudEvent } from '../../../../src/consumer/event.ts';
 import { dispatcherOn } from '../../../../src/consumer/receive/dispatcher.ts';
 import { memoryHandledStore } from '../../../../src/consumer/receive/handled-store.ts';
 import { streamOn } from '../../../../src/consumer/receive/stream.ts';
@@ -12,6 +13,7 @@ import type { JournalledEntry } from '../../../../src/model/events.ts';
 import { type HttpFixture, READER, serve } from '../../../virtual/http-fixture.ts';
 import { entry } from '../../../virtual/outbox-fixture.ts';
 import { VirtualTime } from '../../../virtual/virtual-time.ts';
+import { deliveryOf, drillLife } from '../deliveries.ts';
 
 function journalled(position: number): JournalledEntry {
   const id = `e${position}:1`;
@@ -70,6 +72,21 @@ test('an event whose handler fails comes again, and none behind it is taken befo
   const { errors } = follow(t, fixture, { after: 0, handlers: { onOther } } as Partial<StreamOptions>);
   await done.promise;
   assert.deepEqual([tried, errors], [['e1:1', 'e1:1', 'e2:1'], ['not yet']]);
+});
+
+test('a drill is told by its data, and an event whose attribute contradicts its data reaches no handler', async (t) => {
+  const fixture = await serve(t, { requireToken: true });
+  const text = new TextDecoder().decode(deliveryOf(drillLife().scheduled).bytes);
+  const { drill: _, ...bare } = JSON.parse(text) as Record<string, unknown>;
+  const event = (position: number, content: string): JournalledEntry => ({ ...journalled(position), bytes: Buffer.from(content) });
+  fixture.commit(event(1, text), event(2, JSON.stringify({ ...bare, id: 'another' })));
+  const shown: (boolean | undefined)[] = [];
+  const refused = Promise.withResolvers<string>();
+  const onError = (error: unknown) => refused.resolve((error as { code: string }).code);
+  const handlers = { onScheduled: ({ isDrill }: CloudEvent) => void shown.push(isDrill) };
+  follow(t, fixture, { after: 0, handlers, onError } as Partial<StreamOptions>);
+  assert.equal(await refused.promise, 'not-a-cloudevent');
+  assert.deepEqual(shown, [true]);
 });
 
 test('where something was pruned the application is told, and all that is kept comes', async (t) => {
