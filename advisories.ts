@@ -54,7 +54,7 @@ async function run(): Promise<number> {
   const allowed = await readAllowed(allowedFile);
   if (allowed === null) return 1;
   const { components } = v.parse(bomSchema, JSON.parse(await readFile(bomFile, 'utf8')));
-  // Node is there as a platform; bills of the image and of the .zip have libraries of Debian and Go besides.
+  // Node is listed as a platform; bills of the image and of the .zip have libraries of Debian and Go, too.
   const packages = components.filter(({ type, purl }) => type === 'library' && purl.startsWith('pkg:npm/'));
   const [count, are] = packages.length === 1 ? ['1 package', 'was'] : [`${packages.length} packages`, 'were'];
   const found = await advisoriesOf(packages);
@@ -112,7 +112,7 @@ async function advisoriesOf(packages: readonly Package[]): Promise<readonly Advi
     found.push(...answer);
   }
   const isCanary = ({ name, version }: Package) => name === CANARY.name && version === CANARY.version;
-  if (!found.some(isCanary)) return `it does not know ${CANARY.name} ${CANARY.version}`;
+  if (!found.some(isCanary)) return `it does not report ${CANARY.name} ${CANARY.version}`;
   return packages.some(isCanary) ? found : found.filter((advisory) => !isCanary(advisory));
 }
 

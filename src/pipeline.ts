@@ -80,7 +80,7 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
         const settle = commitEvents(changes, transaction, parts, approvals);
         return () => {
           settle();
-          tellStepsBack(changes, settings.isUsed, parts.onStepBack);
+          reportStepsBack(changes, settings.isUsed, parts.onStepBack);
         };
       });
     }),
@@ -152,7 +152,7 @@ export function forApprovals(transaction: Transaction, publishing: Publishing): 
   return { ...transaction, publish: (changes) => void publish(changes, transaction, publishing) };
 }
 
-function tellStepsBack(changes: readonly EventChange[], isUsed: DiffSettings['isUsed'], onStepBack: PipelineParts['onStepBack']): void {
+function reportStepsBack(changes: readonly EventChange[], isUsed: DiffSettings['isUsed'], onStepBack: PipelineParts['onStepBack']): void {
   for (const change of changes) {
     const step = stepBackOf(change, isUsed);
     if (step !== null) onStepBack(step, change);

@@ -97,7 +97,7 @@ function checked(event: Readonly<Record<string, unknown>>, { typePrefix = DEFAUL
   return read;
 }
 
-/** Returns the same object, which then says whether it is of a drill. Its data tells: in binary mode, attributes are not signed. */
+/** Returns the same object, with `isDrill` by its data: attributes are not signed in binary mode. */
 export function withDrill(event: CloudEvent): CloudEvent {
   return Object.hasOwn(event, 'isDrill') ? event : Object.defineProperty(event, 'isDrill', { value: isOfDrill(event.data) });
 }
