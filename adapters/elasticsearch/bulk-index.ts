@@ -11,6 +11,9 @@ import { bulkOutcomes } from './bulk-answer.ts';
 import { encodeBulk } from './document-encoder.ts';
 import { authorizationOf, type ElasticsearchOptions } from './elasticsearch-options.ts';
 
+const REFUSED_IN_OWN_WORDS =
+  'answered 400 to a bulk request without documents, and not as Elasticsearch does; whether it takes any shows with the first';
+
 export class BulkIndex implements HttpSinkKind {
   readonly inFlight = 4;
   /** A document has the attributes, the data and what the schema says of them. */
@@ -37,15 +40,21 @@ export class BulkIndex implements HttpSinkKind {
     return bulkOutcomes(answer, this.#ids.get(batch) ?? [], faults);
   }
 
-  /** A bulk request without a line is a bad one for whoever may send any; services that speak this interface alone may take it. */
-  async check({ post, faults }: SinkDoors): Promise<null> {
+  /** Elasticsearch refuses a bulk request without documents, in JSON. Gateways accept it, or refuse it in words of their own. */
+  async check({ post, faults }: SinkDoors): Promise<string | null> {
     const answer = await post(bulk(''));
     const { error, items } = jsonMembers(answer.body);
     const fault = faults.ofStatus(answer);
     if (answer.status === 400 && isObject(error)) return null;
     if (fault === null && Array.isArray(items)) return null;
+    if (answer.status === 400 && !isPage(answer.body)) return REFUSED_IN_OWN_WORDS;
     throw fault ?? faults.noAnswer(answer.status, 'what an empty bulk request leads to');
   }
+}
+
+/** Web servers explain themselves in HTML, and are not an index. */
+function isPage(body: Buffer | null): boolean {
+  return body === null || body.toString().trimStart().startsWith('<');
 }
 
 /** `url` may be that of the cluster or lead to its bulk requests. */

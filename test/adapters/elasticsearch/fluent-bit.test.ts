@@ -1,0 +1,23 @@
+// The real Fluent Bit as a bulk end → each event there once, as the document that was sent.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toEcs } from '../../../src/log-record/ecs.ts';
+import { logRecord } from '../../../src/log-record/log-record.ts';
+import { FluentBit, withoutFluentBit } from '../../far-sides/fluent-bit/fluent-bit.ts';
+import { sampleDelivery } from '../sample-deliveries.ts';
+import { createElasticsearch } from './start-elasticsearch.ts';
+
+const never = new AbortController().signal;
+
+test('Fluent Bit takes each document once, and a check says that it can be reached', { skip: withoutFluentBit }, async (t) => {
+  const far = await FluentBit.start(t);
+  const { adapter } = createElasticsearch(t, { options: { url: `http://${far.address('elasticsearch')}` } });
+  assert.match((await adapter.check(never)) ?? '', /answered 400 to a bulk request without documents/);
+  const batch = Array.from({ length: 25 }, (_, index) => sampleDelivery({ seq: index + 1, mark: '|=\\" 💥' }));
+  assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
+  const records = await far.readWhenThere('elasticsearch', batch.length);
+  assert.deepEqual(
+    records.map(({ '@meta': _, ...document }) => document),
+    batch.map(({ bytes }) => toEcs(logRecord(bytes))),
+  );
+});
