@@ -64,7 +64,7 @@ const entries = {
     v.pipe(
       sizeBetween(LEAST_SIZE, '16MiB'),
       v.description(
-        'How long a whole message may be; a longer one is cut and ends in "…". From 480B to 16MiB. Default 64KiB, over udp 8KiB.',
+        'How long a whole message may be; a longer one is cut and ends in "…", of JSON its long texts. From 480B to 16MiB. Default 64KiB, over udp 8KiB.',
       ),
     ),
   ),

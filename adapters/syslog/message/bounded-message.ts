@@ -9,9 +9,13 @@ export function boundedMessage(header: Uint8Array, message: Uint8Array, maxBytes
   return room < 0 ? null : Buffer.concat([header, message.subarray(0, characterEnd(message, room)), ELLIPSIS]);
 }
 
-/** The last place up to `most` where a character of UTF-8 begins. */
+const BACKSLASH = 0x5c;
+
+/** The last place up to `most` at which a character of UTF-8 begins, and which is not inside an escape of CEF. */
 function characterEnd(text: Uint8Array, most: number): number {
   let end = most;
   while (end > 0 && ((text[end] ?? 0) & 0xc0) === 0x80) end--;
-  return end;
+  let backslashes = 0;
+  while (text[end - 1 - backslashes] === BACKSLASH) backslashes++;
+  return end - (backslashes % 2);
 }

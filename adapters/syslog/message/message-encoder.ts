@@ -2,6 +2,7 @@
 
 import { unencodable } from '../../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../../src/errors.ts';
+import { boundedJson } from '../../../src/log-record/bounded-json.ts';
 import { logText } from '../../../src/log-record/formats.ts';
 import { type LogRecord, logRecord } from '../../../src/log-record/log-record.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
@@ -12,6 +13,14 @@ import { header, legacyHeader } from './header.ts';
 type EncoderOptions = Pick<SyslogOptions, 'format' | 'facility' | 'legacy' | 'enterprise' | 'maxBytes'>;
 
 const BOM = '\ufeff';
+/** A mark, in text, and the `…` of a message that was cut. */
+const LEAST_MESSAGE_BYTES = Buffer.byteLength(`${BOM}…`);
+
+/** The formats that are JSON, each with the members whose texts may be cut. */
+const CUTTABLE: Readonly<Partial<Record<SyslogOptions['format'], (member: string) => boolean>>> = {
+  json: (member) => member === 'data',
+  record: (member) => member === 'message' || member.startsWith('data.'),
+};
 
 /** @throws BridgeError with disposition `refused` where no message can be made of the delivery */
 export type EncodeMessage = (delivery: Delivery) => Buffer;
@@ -29,10 +38,14 @@ export function messageEncoder(options: EncoderOptions, sink: string): EncodeMes
 
 function encode({ bytes, change }: Delivery, options: EncoderOptions, sink: string): Buffer {
   const record = logRecord(bytes);
-  const message = bodyOf(record, bytes, options);
-  const head = options.legacy ? legacyHeader(record, options) : header(record, change, options);
-  const encoded = boundedMessage(Buffer.from(isMarked(message, options) ? `${head}${BOM}` : head), message, options.maxBytes);
-  if (encoded === null) throw tooLong(sink, Buffer.byteLength(head), options.maxBytes);
+  const { legacy, maxBytes } = options;
+  const head = legacy ? legacyHeader(record, options) : header(record, change, options);
+  const headBytes = Buffer.byteLength(head);
+  if (headBytes > maxBytes - LEAST_MESSAGE_BYTES) throw tooLongHeader(sink, headBytes, maxBytes);
+  const whole = bodyOf(record, bytes, options);
+  const message = headBytes + whole.byteLength > maxBytes ? shorterBody(whole, options, maxBytes - headBytes) : whole;
+  const encoded = message && boundedMessage(Buffer.from(isMarked(message, options) ? `${head}${BOM}` : head), message, maxBytes);
+  if (encoded === null) throw tooLong(sink, maxBytes);
   return encoded;
 }
 
@@ -40,6 +53,14 @@ function bodyOf(record: LogRecord, bytes: Uint8Array, { format }: EncoderOptions
   if (format === 'json') return bytes;
   // A syslog header has the rest of the text format's line.
   return Buffer.from(format === 'text' ? record.message : logText(record, format));
+}
+
+/** Of JSON the long texts are cut, so that it stays JSON; null if that is not enough. Of other formats the end is, once the header is known. */
+function shorterBody(body: Uint8Array, { format }: EncoderOptions, maxBytes: number): Uint8Array | null {
+  const mayCut = CUTTABLE[format];
+  if (mayCut === undefined) return body;
+  const json = boundedJson(JSON.parse(Buffer.from(body).toString()), maxBytes, mayCut);
+  return json === null ? null : Buffer.from(json);
 }
 
 /**
@@ -50,9 +71,16 @@ function isMarked(message: Uint8Array, { format, legacy }: EncoderOptions): bool
   return format === 'text' && !legacy && message.some((byte) => byte > 0x7f);
 }
 
-function tooLong(sink: string, headBytes: number, maxBytes: number): BridgeError {
-  const message =
-    `sink ${sink}: the header of this CloudEvent alone makes ${headBytes} of the ${maxBytes} bytes of maxBytes, which leaves no room for a ` +
-    'message; it goes to the dead letters: raise maxBytes, then dead-letters retry';
+function tooLongHeader(sink: string, headBytes: number, maxBytes: number): BridgeError {
+  const makes = `the header of this CloudEvent alone makes ${headBytes} of the ${maxBytes} bytes of maxBytes`;
+  return refused(`sink ${sink}: ${makes}, which leaves no room for a message`);
+}
+
+function tooLong(sink: string, maxBytes: number): BridgeError {
+  return refused(`sink ${sink}: this CloudEvent does not fit into the ${maxBytes} bytes of maxBytes, not even with its long texts cut`);
+}
+
+function refused(fault: string): BridgeError {
+  const message = `${fault}; it goes to the dead letters: raise maxBytes, then dead-letters retry`;
   return new BridgeError('BRIDGE_SYSLOG_REFUSED', message, { disposition: 'refused', status: 'too long' });
 }

@@ -22,6 +22,11 @@ test('what is one byte too long is cut, and ends in a sign of it', () => {
   assert.equal(bounded('head ', '🙂🙂🙂', 15), 'head 🙂…');
 });
 
+test('a backslash that would escape the sign is left out, and two that are one escape stay', () => {
+  assert.equal(bounded('head ', 'ab\\\\cdef', 11), 'head ab…');
+  assert.equal(bounded('head ', 'ab\\\\cdef', 12), 'head ab\\\\…');
+});
+
 test('a header that leaves no room even for the sign is refused', () => {
   assert.equal(bounded('head ', 'message', 8), 'head …');
   assert.equal(bounded('head ', 'message', 7), null);
@@ -36,7 +41,8 @@ test('any text at any limit is within it, whole characters of the beginning, and
       if (result === `head ${message}`) return;
       assert.ok(result.endsWith('…'));
       assert.ok(`head ${message}`.startsWith(result.slice(0, -1)));
-      assert.ok(Buffer.byteLength(result) > maxBytes - 4);
+      // Four bytes of a character, or an escape, have no room in what is left.
+      assert.ok(Buffer.byteLength(result) > maxBytes - 5);
     }),
   );
 });

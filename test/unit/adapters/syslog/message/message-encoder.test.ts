@@ -98,11 +98,53 @@ test('quotes, backslashes and brackets in an attribute are escaped, and come bac
 
 test('a long message is cut, header included, and its header stays whole', () => {
   const delivery = sampleDelivery({ padding: 70_000 });
-  const bytes = encoded(delivery);
+  const bytes = encoded(delivery, { format: 'text' });
   assert.equal(bytes.length, 65_536);
   assert.ok(bytes.toString().endsWith('xxx…'));
   assert.equal(parsedMessage(bytes).structuredData['cloudevent@32473']?.['id'], delivery.id);
 });
+
+test('a long message of json or record stays JSON: its long texts are cut, and all else is whole', () => {
+  const description = `${'quote " bar \\ 💥'.repeat(5000)}`;
+  const delivery = deliveryOf(eventChange({ event: scheduledEvent({ description }) }));
+  const event = JSON.parse(Buffer.from(delivery.bytes).toString());
+  for (const options of [{}, { maxBytes: '16KiB' }, { server: 'udp://logs:514' }, { legacy: true }]) {
+    const [json, record] = ['json', 'record'].map((format) => JSON.parse(messageIn(encoded(delivery, { format, ...options }))));
+    const { description: cut } = json.data;
+    assert.deepEqual(json, { ...event, data: { ...event.data, description: cut } });
+    assert.ok(cut.endsWith('…') && cut.length > 2000 && description.startsWith(cut.slice(0, -1)));
+    const flat = flatRecord(logRecord(delivery.bytes));
+    assert.deepEqual(record, { ...flat, message: record.message, 'data.description': record['data.description'] });
+    assert.ok(record.message.endsWith('…') && record['data.description'].endsWith('…'));
+  }
+});
+
+test('json that is too long with its long texts cut is refused, and says what to do', () => {
+  const resources = Array.from({ length: 1000 }, (_, index) => `machine-of-a-scale-set_${index}`);
+  const delivery = deliveryOf(eventChange({ event: scheduledEvent({ resources }) }));
+  assert.deepEqual(JSON.parse(messageIn(encoded(delivery))).data.resources, resources);
+  for (const format of ['json', 'record'])
+    assert.throws(() => encoded(delivery, { format, server: 'udp://logs:514' }), {
+      code: 'BRIDGE_SYSLOG_REFUSED',
+      disposition: 'refused',
+      message: /does not fit into the 8192 bytes of maxBytes, .*: raise maxBytes, then dead-letters retry$/,
+    });
+});
+
+test('a line of CEF is never cut inside an escape', () => {
+  const resources = ['\\'.repeat(1900)];
+  const delivery = deliveryOf(eventChange({ event: scheduledEvent({ resources }) }));
+  for (let maxBytes = 4000; maxBytes < 4010; maxBytes++) {
+    const message = messageIn(encoded(delivery, { format: 'cef', maxBytes: `${maxBytes}B` }));
+    assert.match(message, /[^\\](?:\\\\)+…$/);
+  }
+});
+
+/** What stands behind the header of either RFC. */
+function messageIn(bytes: Buffer): string {
+  const text = bytes.toString();
+  return text.startsWith('<30>1 ') ? parsedMessage(bytes).message.toString() : text.slice(text.indexOf('bridge: ') + 8);
+}
 
 test('a header that alone is too long is refused, and says what to do', () => {
   assert.throws(() => encoded(sampleDelivery(), { maxBytes: '480B' }), {

@@ -1,0 +1,47 @@
+// A JSON object of which some members may be cut → its JSON within a number of bytes.
+import { isObject, type JsonObject } from '../formats/json-object.ts';
+
+/** In UTF-16 units. Names of machines, ids, times and types are not longer, and stay whole: cut, they would name something else. */
+const SHORT = 64;
+const ELLIPSIS = '…';
+
+/**
+ * Cuts the longest texts, all to one length, at a character; each then ends in `…`.
+ * @param mayCut the members whose texts, at any depth, may be cut
+ * @returns null if that is not enough
+ */
+export function boundedJson(value: JsonObject, maxBytes: number, mayCut: (member: string) => boolean): string | null {
+  const fits = (json: string) => Buffer.byteLength(json) <= maxBytes;
+  const whole = JSON.stringify(value);
+  if (fits(whole)) return whole;
+  const within = (most: number) => JSON.stringify(mapMembers(value, (inner, member) => (mayCut(member) ? cutTexts(inner, most) : inner)));
+  const shortest = within(SHORT);
+  if (!fits(shortest)) return null;
+  let made = shortest;
+  // No text that fits has more units than there are bytes.
+  let [fitting, tooLong] = [SHORT, maxBytes];
+  while (tooLong - fitting > 1) {
+    const most = Math.floor((fitting + tooLong) / 2);
+    const longer = within(most);
+    if (fits(longer)) [fitting, made] = [most, longer];
+    else tooLong = most;
+  }
+  return made;
+}
+
+function mapMembers(value: JsonObject, map: (inner: unknown, member: string) => unknown): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, map(inner, member)]));
+}
+
+function cutTexts(value: unknown, most: number): unknown {
+  if (typeof value === 'string') return cut(value, most);
+  if (Array.isArray(value)) return value.map((inner) => cutTexts(inner, most));
+  return isObject(value) ? mapMembers(value, (inner) => cutTexts(inner, most)) : value;
+}
+
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = most - ELLIPSIS.length;
+  const isInside = (text.codePointAt(end - 1) ?? 0) > 0xffff;
+  return `${text.slice(0, isInside ? end - 1 : end)}${ELLIPSIS}`;
+}
