@@ -48,7 +48,7 @@ export function timeoutFault(place: SyslogPlace, limitMs: number): BridgeError {
 
 /** It ended the connection. */
 export function closedFault(place: SyslogPlace): BridgeError {
-  const message = `${whoOf(place)} closed the connection: what it may not have read is sent again; if this lasts, look at its log and its limits`;
+  const message = `${whoOf(place)} closed the connection: what it may not have read is sent again; if this lasts, look at its log, its limits and the framing that it expects`;
   return new BridgeError('BRIDGE_SYSLOG_BROKEN', message, { disposition: 'retry', status: 'closed' });
 }
 

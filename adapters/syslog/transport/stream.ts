@@ -20,6 +20,11 @@ export interface StreamParts extends TransportParts {
  * without a word, and what is written then is lost. A new one shows that the server is there.
  */
 const IDLE_MS = 30_000;
+const SENT: Readonly<Record<Framing, string>> = {
+  counted: 'each message is sent behind its length',
+  lines: 'each message is sent with a line feed behind it',
+};
+const LOST_OTHERWISE = 'a server that expects the other framing loses it and says nothing: run a drill, and look for it there';
 /** How long a server may take to say that it does not want our certificate: in TLS 1.3 it says so after the handshake. */
 const OBJECTION_MS = 500;
 
@@ -50,8 +55,8 @@ export class Stream implements Transport {
     return messages.map(() => 'accepted');
   }
 
-  /** By a connection of its own, which has to stand for as long as after a message. */
-  async check(signal: AbortSignal): Promise<null> {
+  /** By a connection of its own, which has to stand for as long as after a message. Whether the framing is right shows with a message alone. */
+  async check(signal: AbortSignal): Promise<string> {
     const connection = this.#connect();
     try {
       await this.#inTime(connection, signal, (limited) => connection.open(limited));
@@ -59,7 +64,7 @@ export class Stream implements Transport {
     } finally {
       connection.destroy();
     }
-    return null;
+    return `${SENT[this.#parts.framing]} (framing: ${this.#parts.framing}); ${LOST_OTHERWISE}`;
   }
 
   close(): void {

@@ -141,6 +141,16 @@ for (const kind of [rsyslog, syslogNg]) {
   });
 }
 
+test('rsyslog reads counted messages and lines on one port', { skip: rsyslog.isMissing }, async (t) => {
+  const daemon = await SyslogDaemon.start(t, rsyslog);
+  for (const [place, framing] of ['lines', 'counted', 'lines'].entries()) {
+    const { deliver } = createSyslog(t, { options: { ...daemon.options('tcp'), framing } });
+    assert.deepEqual(await deliver({ seq: place + 1 }), ['accepted']);
+    const lines = await daemon.readWhenThere(place + 1);
+    assert.equal(lines.at(-1)?.structuredData['cloudevent@32473']?.['id'], sampleDelivery({ seq: place + 1 }).id);
+  }
+});
+
 test("rsyslog's reader of CEF finds the id, the message and each value as it was", { skip: rsyslog.isMissing }, async (t) => {
   const daemon = await SyslogDaemon.start(t, rsyslog);
   const { adapter } = createSyslog(t, { options: { ...daemon.options('tcp'), format: 'cef' } });

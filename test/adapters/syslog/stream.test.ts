@@ -131,6 +131,27 @@ test('one delivery that no message can be made of is refused alone, and the othe
   assert.equal(failed((await adapter.deliver([broken], new AbortController().signal))[0]).disposition, 'refused');
 });
 
+for (const [framing, words] of [
+  ['counted', 'each message is sent behind its length (framing: counted)'],
+  ['lines', 'each message is sent with a line feed behind it (framing: lines)'],
+] as const)
+  test(`a check reminds of the framing ${framing}, which nobody can test from here`, async (t) => {
+    const { adapter, server } = await startSyslog(t, { options: { framing } });
+    const loses = 'a server that expects the other framing loses it and says nothing: run a drill, and look for it there';
+    assert.equal(await adapter.check(new AbortController().signal), `${words}; ${loses}`);
+    assert.deepEqual(server.messages, []);
+  });
+
+test('a server that closes the connection may expect another framing: the message says so', async (t) => {
+  const { server, deliver } = await startSyslog(t, { options: { settle: '5s' } });
+  const delivering = deliver();
+  await poll(() => server.messages.length === 1, 'the message');
+  server.endConnections();
+  const { code, message } = failed((await delivering)[0]);
+  assert.equal(code, 'BRIDGE_SYSLOG_BROKEN');
+  assert.match(message, /its limits and the framing that it expects$/);
+});
+
 test('a check fails where the server takes the connection and ends it at once', async (t) => {
   const { server, adapter } = await startSyslog(t);
   const checking = adapter.check(new AbortController().signal);
