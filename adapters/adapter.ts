@@ -68,6 +68,8 @@ export interface AdapterDefinition<Options> {
   readonly options: Schema<Options>;
   /** What shows in options that fit the schema only once their secrets are open. No I/O. */
   secretFaults?(options: Options): readonly OptionFault[];
+  /** What is valid and probably not meant: `check` warns of it. Of options without a fault, whose secrets are open; the messages hold no value of theirs. No I/O. */
+  warnings?(options: Options): readonly OptionFault[];
   /** Faults that take a heavy module to find, such as those of a template. The options' secrets are open; nothing is connected to. */
   contentFaults?(options: Options): Promise<readonly OptionFault[]>;
   /** The files that its option `path` makes it write, by absolute paths: no other sink may have one of them, and none may lie in the store. Relative ones start from `directory`. */

@@ -5,11 +5,12 @@ import { unencodable } from '../../src/cloudevents/unencodable.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { Schema } from '../../src/schema/pieces.ts';
+import { reveal } from '../../src/secrets/secret.ts';
 import type { Adapter, AdapterDefinition, AdapterDeps, AdapterLimits, OptionFault, Outcome } from '../adapter.ts';
 import { addressFaults } from './address-faults.ts';
 import { AnswerFaults } from './answer-faults.ts';
 import { HttpClient, type HttpClientParts } from './http-client.ts';
-import { type HttpOptions, httpSecretFaults, httpTarget } from './http-options.ts';
+import { type HttpOptions, httpSecretFaults, httpTarget, urlOf } from './http-options.ts';
 import { SINK_CODES } from './sink-codes.ts';
 
 /** What a service says of each member of a batch is far shorter; a longer body is as good as none. */
@@ -64,6 +65,8 @@ export interface HttpSinkDefinition<Options extends HttpSinkOptions> {
   readonly options: Schema<Options>;
   /** Of secrets that the kit does not know. */
   secretFaults?(options: Options): readonly OptionFault[];
+  /** What is probably not meant of a valid url, one text each; none of it stands in them. */
+  urlWarnings?(url: URL): readonly string[];
   make(options: Options, deps: AdapterDeps): HttpSinkKind;
 }
 
@@ -75,6 +78,10 @@ export function httpSink<Options extends HttpSinkOptions>(definition: HttpSinkDe
     type,
     options,
     secretFaults: (given) => [...secretFaults(given), ...addressFaults(given)],
+    warnings: (given) => {
+      const { key, value } = urlOf(given);
+      return (definition.urlWarnings?.(new URL(reveal(value))) ?? []).map((message) => ({ key, message }));
+    },
     create: (given, deps) => {
       const target = httpTarget(given, deps.name, secretFaults(given));
       return new HttpSink(given, { kind: make(given, deps), target, deps });

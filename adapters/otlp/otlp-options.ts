@@ -26,6 +26,15 @@ export const otlpOptions = v.pipe(
 
 export type OtlpOptions = v.InferOutput<typeof otlpOptions>;
 
+const GRPC_PORT = '4317';
+
+/** Of a url that was copied from the settings of a gRPC exporter: those have no path, and a port of their own. */
+export function urlWarnings({ pathname, port }: URL): readonly string[] {
+  const noPath = 'has no path, so records go to /v1/logs: write the whole URL, such as https://otel.example.com:4318/v1/logs';
+  const grpc = 'names port 4317, which receivers have for gRPC: this sink speaks HTTP, for which they have 4318';
+  return [...(pathname === '/' ? [noPath] : []), ...(port === GRPC_PORT ? [grpc] : [])];
+}
+
 /** No receiver takes logs at `/`: a url without a path means the usual one. Any other path is taken as it is. */
 export function logsUrl(url: URL): URL {
   if (url.pathname !== '/') return url;

@@ -13,7 +13,7 @@ import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
 import { SECTIONS, type Sections } from './sections.ts';
 import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
 import { type ReadSource, readSources, sharedStreams, silentApprovers, speakerFaults } from './sources.ts';
-import { exposedFiles, similarNames, type Warning } from './warnings.ts';
+import { exposedFiles, similarNames, sinkWarnings, type Warning } from './warnings.ts';
 
 /** What else a configuration depends on. */
 export interface ConfigSurroundings extends Surroundings {
@@ -124,7 +124,7 @@ function inspect(file: unknown, around: ConfigSurroundings): Inspected {
     sinks: named,
     kinds: around.adapters,
   };
-  const warnings = [...similarNames(approvals, http), ...exposedFiles(outputs, file, around)];
+  const warnings = [...similarNames(approvals, http), ...sinkWarnings(judgeable), ...exposedFiles(outputs, file, around)];
   return { checked: { options, warnings, written: withHashes({ ...file, sinks: sinksOf(file) }, around) }, judgeable };
 }
 

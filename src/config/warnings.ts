@@ -4,6 +4,7 @@ import { type Fault, formatPath, type Path } from '../schema/faults.ts';
 import type { FileReference } from '../secrets/secret.ts';
 import { fileReferences, type Surroundings } from './secrets.ts';
 import type { Sections } from './sections.ts';
+import type { ReadSink } from './sinks.ts';
 
 /** One thing to look at. */
 export interface Warning extends Fault {
@@ -28,6 +29,13 @@ function similar(section: Path, names: readonly string[]): Warning[] {
     const message = `differs from ${formatPath([...section, other])} in case alone, and they are two who each have a vote: is that meant?`;
     return [{ path: formatPath([...section, name]), message, isGrave: true }];
   });
+}
+
+/** Options of sinks that are probably not meant. Of sinks without a fault, secrets open. */
+export function sinkWarnings(sinks: readonly Pick<ReadSink, 'name' | 'definition' | 'options'>[]): Warning[] {
+  return sinks.flatMap(({ name, definition, options }) =>
+    (definition.warnings?.(options) ?? []).map(({ key, message }) => ({ path: formatPath(['sinks', name, key]), message, isGrave: false })),
+  );
 }
 
 /** `file` is the configuration as it was written, `outputs` what the schema made of it. */
