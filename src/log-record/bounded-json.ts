@@ -1,9 +1,9 @@
 // A JSON object of which some members may be cut → its JSON within a number of bytes.
 import { isObject, type JsonObject } from '../formats/json-object.ts';
+import { shortenedText } from '../formats/shortened-text.ts';
 
 /** In UTF-16 units. Names of machines, ids, times and types are not longer, and stay whole: cut, they would name something else. */
 const SHORT = 64;
-const ELLIPSIS = '…';
 
 /**
  * Cuts the longest texts, all to one length, at a character; each then ends in `…`.
@@ -34,14 +34,7 @@ function mapMembers(value: JsonObject, map: (inner: unknown, member: string) => 
 }
 
 function cutTexts(value: unknown, most: number): unknown {
-  if (typeof value === 'string') return cut(value, most);
+  if (typeof value === 'string') return shortenedText(value, most);
   if (Array.isArray(value)) return value.map((inner) => cutTexts(inner, most));
   return isObject(value) ? mapMembers(value, (inner) => cutTexts(inner, most)) : value;
-}
-
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const end = most - ELLIPSIS.length;
-  const isInside = (text.codePointAt(end - 1) ?? 0) > 0xffff;
-  return `${text.slice(0, isInside ? end - 1 : end)}${ELLIPSIS}`;
 }

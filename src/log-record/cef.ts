@@ -1,6 +1,7 @@
 // A log record → one line of ArcSight's Common Event Format, version 0 (behaviour 9.1).
 import type { JsonObject } from '../formats/json-object.ts';
 import { isObject } from '../formats/json-object.ts';
+import { ELLIPSIS } from '../formats/shortened-text.ts';
 import { CONTROLS } from '../formats/visible-text.ts';
 import type { ChangeName } from '../model/change-names.ts';
 import type { LogRecord, LogSeverity } from './log-record.ts';
@@ -112,7 +113,6 @@ function extensionValue(text: string): string {
   return text.replaceAll(/[\\=]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', ' ').replaceAll(CONTROLS, ' ');
 }
 
-const ELLIPSIS = '…';
 /** An escape is one piece, and so is a character that has two UTF-16 units. */
 const PIECES = /\\.|./gsu;
 

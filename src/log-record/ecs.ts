@@ -1,5 +1,6 @@
 // A log record → a document by the Elastic Common Schema (behaviour 9.1).
 import { isObject, type JsonObject } from '../formats/json-object.ts';
+import { shortenedText } from '../formats/shortened-text.ts';
 import type { ChangeName } from '../model/change-names.ts';
 import type { LogRecord } from './log-record.ts';
 import { changeOf } from './message.ts';
@@ -7,6 +8,9 @@ import { type ObservingVm, observingVm, traceOf } from './vm.ts';
 
 /** Whose fields and values these are. */
 const ECS_VERSION = '9.4.0';
+
+/** `ignore_above` of ECS, in UTF-16 units: a longer keyword is stored, and no search finds it. The message holds the whole reason. */
+const LONGEST_KEYWORD = 1024;
 
 /** `event.type`, of those that ECS expects of the category host. */
 const TYPES: Readonly<Partial<Record<ChangeName, string>>> = { updated: 'change', started: 'start', ended: 'end' };
@@ -53,7 +57,7 @@ function eventOf({ attributes, data, severityNumber }: LogRecord): JsonObject {
     type: [(change && TYPES[change]) ?? 'info'],
     action: change ?? type,
     ...(outcome !== undefined && { outcome }),
-    ...(typeof reason === 'string' && reason !== '' && { reason }),
+    ...(typeof reason === 'string' && reason !== '' && { reason: shortenedText(reason, LONGEST_KEYWORD) }),
     module: 'azure',
     dataset: 'azure.scheduledevents',
     provider: 'scheduled-events-bridge',

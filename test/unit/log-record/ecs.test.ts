@@ -69,6 +69,23 @@ test('kind, category, type and outcome are values that ECS allows, and types tho
   ]);
 });
 
+test('a reason longer than a keyword of Elasticsearch is indexed is cut; the message and the data have all of it', () => {
+  for (const description of ['x'.repeat(1024), 'x'.repeat(1025), '💥'.repeat(32 * 1024)]) {
+    const record = recordOf(eventChange({ event: scheduledEvent({ description }) }));
+    const {
+      event,
+      message,
+      scheduled_events: data,
+    } = toEcs(record) as { event: { reason: string }; message: string; scheduled_events: object };
+    assert.ok(event.reason.length <= 1024 && event.reason.isWellFormed());
+    assert.equal(event.reason.endsWith('…'), description.length > 1024);
+    assert.ok(message.endsWith(description));
+    assert.equal((data as { description: string }).description, description);
+  }
+  const lost = toEcs(recordOf(sightChange({ reason: 'y'.repeat(2000) }))) as { event: { reason: string } };
+  assert.equal(lost.event.reason, `${'y'.repeat(1023)}…`);
+});
+
 test('the VM that saw the event is the host and the instance, with what its metadata tell', () => {
   const ecs = toEcs(withVm());
   assert.deepEqual(ecs['cloud'], {
