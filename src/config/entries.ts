@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type Fault, faultOf, formatPath, nearest, type Path, unknownKey } from '../schema/faults.ts';
 import { name as nameSchema, type Schema } from '../schema/pieces.ts';
 import { entriesOf, forbiddenName, isMapping, knownPart, UNUSABLE_NAMES, validate } from '../schema/validate.ts';
+import { kindByOtherName } from './other-names.ts';
 
 /** One type that an entry may have. */
 export interface EntryType<Definition> {
@@ -96,7 +97,7 @@ function unknownType<Definition, Common>(type: unknown, at: Path, { noun, types 
   const path = formatPath([...at, 'type']);
   const allowed = known.join(', ');
   if (type === undefined) return { path, message: 'is missing', allowed };
-  const suggestion = typeof type === 'string' ? nearest(type, known) : undefined;
+  const suggestion = typeof type === 'string' ? (kindByOtherName(type, known) ?? nearest(type, known)) : undefined;
   return { path, message: `is no kind of ${noun}`, allowed, ...(suggestion === undefined ? {} : { suggestion }) };
 }
 

@@ -1,0 +1,52 @@
+// Names that other programs have for what our kinds do → the kind that was meant.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ADAPTERS } from '../../../adapters/index.ts';
+import { OTHER_NAMES } from '../../../src/config/other-names.ts';
+import { faultsOf, surroundings } from '../../support/config.ts';
+
+const AROUND = { ...surroundings(), adapters: ADAPTERS };
+const suggestionFor = (section: object) =>
+  faultsOf(JSON.stringify({ version: 1, ...section }), AROUND).map((fault) => /; did you mean (\S+)\?$/.exec(fault)?.[1]);
+const meantBy = (type: string) => suggestionFor({ sinks: { a: { type } } })[0];
+
+test('a sink of a type that another program has is a fault that names ours', () => {
+  const typed = {
+    opensearch: 'elasticsearch',
+    OpenSearch: 'elasticsearch',
+    'elastic-search': 'elasticsearch',
+    sentinel: 'azure-monitor',
+    azure_monitor_logs: 'azure-monitor',
+    'log-analytics': 'azure-monitor',
+    splunk_hec_logs: 'splunk',
+    loki: 'otlp',
+    opentelemetry: 'otlp',
+    rsyslog: 'syslog',
+    http: 'webhook',
+    'event-grid': 'webhook',
+    event_hubs: 'kafka',
+    azureServiceBus: 'service-bus',
+    exec: 'command',
+    k8s: 'kubernetes',
+    console: 'stdout',
+  };
+  assert.deepEqual(Object.fromEntries(Object.keys(typed).map((type) => [type, meantBy(type)])), typed);
+});
+
+test('a slip of the fingers is still found, and what nobody knows suggests nothing', () => {
+  assert.deepEqual([meantBy('elasticsaerch'), meantBy('webhok'), meantBy('carrier-pigeon')], ['elasticsearch', 'webhook', undefined]);
+});
+
+test('every other name leads to a kind that there is, and is none itself', () => {
+  const kinds = ADAPTERS.map(({ type }) => type);
+  for (const [name, kind] of OTHER_NAMES) {
+    assert.ok(kinds.includes(kind), `${name}: ${kind}`);
+    assert.match(name, /^[a-z0-9]+$/);
+    assert.ok(!kinds.includes(name), name);
+  }
+});
+
+test('a source of approvals is led to kinds of sources alone', () => {
+  const source = (type: string) => suggestionFor({ approvals: { sources: { s: { type, approver: 'a' } } } }).find(Boolean);
+  assert.deepEqual([source('eventhubs'), source('servicebus'), source('http')], ['kafka', 'service-bus', undefined]);
+});
