@@ -24,7 +24,7 @@ const keys = v.strictObject({
     v.description('The stream of the rule that takes the records, Custom-….'),
   ),
   ...azureCredentialEntries,
-  ...batchEntries('', { members: 500, bytes: '1MiB', most: '1MiB' }),
+  ...batchEntries('', { members: 500, bytes: '1MiB', isCompressible: true, most: '1MiB' }),
   ...connectionEntries,
 });
 

@@ -15,13 +15,20 @@ const OF_THE_INDEX: ReadonlySet<string> = new Set(['index_closed_exception', 'in
 /** The other side's words are shown where they cannot be anything but the name of a kind. */
 const KIND = /^[a-z_]{1,64}$/;
 
+/** What was asked for. */
+interface BulkRequest {
+  /** `_id` of each document, in order. */
+  readonly ids: readonly string[];
+  readonly pipeline: string | undefined;
+}
+
 /** @throws BridgeError if the answer does not say what happened to each of these ids, in their order */
-export function bulkOutcomes(answer: HttpAnswer, ids: readonly string[], faults: AnswerFaults): readonly Outcome[] {
+export function bulkOutcomes(answer: HttpAnswer, { ids, pipeline }: BulkRequest, faults: AnswerFaults): readonly Outcome[] {
   const fault = faults.ofStatus(answer);
   if (fault !== null) throw fault;
   const results = readItems(answer.body, ids);
   if (typeof results === 'string') throw faults.noAnswer(answer.status, `one item for each document of the bulk request (${results})`);
-  return results.map((result) => outcomeOf(result, faults));
+  return results.map((result) => outcomeOf(result, pipeline, faults));
 }
 
 interface ItemResult {
@@ -29,6 +36,8 @@ interface ItemResult {
   readonly hasError: boolean;
   /** Empty if there is none to show. */
   readonly kind: string;
+  /** Never shown: it may quote the document. */
+  readonly reason: unknown;
 }
 
 /** One result for each id, or what the answer lacks. */
@@ -57,7 +66,7 @@ function readItem(item: unknown, id: string | undefined): ItemResult | string {
   const { _id: named = null, status, error = null } = result;
   if (named !== null && named !== id) return 'the _id of another document';
   const kind = isObject(error) && typeof error['type'] === 'string' && KIND.test(error['type']) ? error['type'] : '';
-  return { status: Number(status), hasError: error !== null, kind };
+  return { status: Number(status), hasError: error !== null, kind, reason: isObject(error) ? error['reason'] : undefined };
 }
 
 function counted(count: number, noun: string): string {
@@ -65,11 +74,12 @@ function counted(count: number, noun: string): string {
 }
 
 /** Success is 201 in Elasticsearch, and 200 for a document that an ingest pipeline dropped; OpenObserve always answers 200. */
-function outcomeOf({ status, hasError, kind }: ItemResult, faults: AnswerFaults): Outcome {
+function outcomeOf({ status, hasError, kind, reason }: ItemResult, pipeline: string | undefined, faults: AnswerFaults): Outcome {
   const isStored = status >= 200 && status <= 299 && !hasError;
   if (isStored || status === CONFLICT) return 'accepted';
   const says = (advice: string) => ({ said: `answered ${status} for a document${kind === '' ? '' : ` (${kind})`}`, advice, status });
   if (OF_THE_INDEX.has(kind)) return faults.misconfigured(says('check index, and whether it is open there'));
+  if (reason === `pipeline with id [${pipeline}] does not exist`) return faults.misconfigured(says('create pipeline there, or correct it'));
   if (status === 401 || status === 403) return faults.misconfigured(says('check the rights of the credentials on index, and its blocks'));
   if (status === 404) return faults.misconfigured(says('create index there, or correct it'));
   if (PASSING.has(status) || status < 400 || status > 499)

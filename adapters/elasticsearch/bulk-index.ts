@@ -5,8 +5,10 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import type { Authorization } from '../http/authorization.ts';
+import type { StatusMeaning } from '../http/failures.ts';
 import type { HttpSinkKind, SinkDoors, SinkRequest } from '../http/http-sink.ts';
 import { jsonMembers } from '../http/json-body.ts';
+import { takesNoSuchBody } from '../http/status-fault.ts';
 import { bulkOutcomes } from './bulk-answer.ts';
 import { encodeBulk } from './document-encoder.ts';
 import { authorizationOf, type ElasticsearchOptions } from './elasticsearch-options.ts';
@@ -18,7 +20,8 @@ export class BulkIndex implements HttpSinkKind {
   readonly inFlight = 4;
   /** A document has the attributes, the data and what the schema says of them. */
   readonly growth = 2;
-  readonly base = clusterBase;
+  readonly base: (url: URL) => URL;
+  readonly statuses: Readonly<Record<number, StatusMeaning>>;
   readonly credentials = 'apiKey, password or headers';
   readonly authorization: Authorization;
   readonly #options: ElasticsearchOptions;
@@ -28,19 +31,24 @@ export class BulkIndex implements HttpSinkKind {
   constructor(options: ElasticsearchOptions, deps: AdapterDeps) {
     this.authorization = authorizationOf(options, deps);
     this.#options = options;
+    this.base = (url) => bulkBase(url, options.pipeline);
+    this.statuses = options.compression === 'gzip' ? { 415: takesNoSuchBody('compression: none') } : {};
   }
 
   encode(batch: readonly Delivery[]): SinkRequest {
     const { ids, body } = encodeBulk(batch, this.#options);
     this.#ids.set(batch, ids);
-    return bulk(body);
+    return { ...bulk(body), gzip: this.#options.compression === 'gzip' };
   }
 
   judge(answer: HttpAnswer, batch: readonly Delivery[], { faults }: SinkDoors): readonly Outcome[] {
-    return bulkOutcomes(answer, this.#ids.get(batch) ?? [], faults);
+    return bulkOutcomes(answer, { ids: this.#ids.get(batch) ?? [], pipeline: this.#options.pipeline }, faults);
   }
 
-  /** Elasticsearch refuses a bulk request without documents, in JSON. Gateways accept it, or refuse it in words of their own. */
+  /**
+   * Elasticsearch refuses a bulk request without documents, in JSON. Gateways accept it, or refuse it in words of their own. It is never
+   * packed: Fluent Bit ends the connection at a packed nothing.
+   */
   async check({ post, faults }: SinkDoors): Promise<string | null> {
     const answer = await post(bulk(''));
     const { error, items } = jsonMembers(answer.body);
@@ -52,18 +60,19 @@ export class BulkIndex implements HttpSinkKind {
   }
 }
 
+function bulk(body: SinkRequest['body']): SinkRequest {
+  return { path: '/_bulk', headers: { 'content-type': 'application/x-ndjson' }, body };
+}
+
 /** Web servers explain themselves in HTML, and are not an index. */
 function isPage(body: Buffer | null): boolean {
   return body === null || body.toString().trimStart().startsWith('<');
 }
 
-/** `url` may be that of the cluster or lead to its bulk requests. */
-function clusterBase(url: URL): URL {
+/** `url` may be that of the cluster or lead to its bulk requests. What it asks for itself stays, and the pipeline is added. */
+function bulkBase(url: URL, pipeline: string | undefined): URL {
   const base = new URL(url);
   base.pathname = url.pathname.replace(/\/_bulk\/*$/, '');
+  if (pipeline !== undefined) base.search = `${url.search === '' ? '?' : `${url.search}&`}pipeline=${encodeURIComponent(pipeline)}`;
   return base;
-}
-
-function bulk(body: SinkRequest['body']): SinkRequest {
-  return { path: '/_bulk', headers: { 'content-type': 'application/x-ndjson' }, body };
 }

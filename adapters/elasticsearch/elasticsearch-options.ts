@@ -6,7 +6,7 @@ import type { OptionFault } from '../adapter.ts';
 import { type Authorization, noAuthorization, secretAuthorization } from '../http/authorization.ts';
 import { connectionEntries } from '../http/connections.ts';
 import { headerFault } from '../http/header-value.ts';
-import { batchEntries, httpChecks, httpEntries, ownAuthorization } from '../http/http-options.ts';
+import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorization } from '../http/http-options.ts';
 import type { RenewedDeps } from '../http/renewed-secrets.ts';
 
 const FORMATS = ['ecs', 'json'] as const;
@@ -42,7 +42,11 @@ export const elasticsearchOptions = v.pipe(
       ),
     ),
     password: v.exactOptional(v.pipe(secret(), v.description('The password of username: { env: NAME } or { file: PATH }.'))),
-    ...batchEntries('', { members: 500, bytes: '1MiB' }),
+    pipeline: v.exactOptional(
+      v.pipe(v.string(), v.minLength(1), v.description('The ingest pipeline that each document goes through. Default: that of the index.')),
+    ),
+    compression: compressionEntry('none'),
+    ...batchEntries('', { members: 500, bytes: '1MiB', isCompressible: true }),
     ...connectionEntries,
   }),
   httpChecks(),

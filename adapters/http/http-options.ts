@@ -77,9 +77,19 @@ export const httpEntries = { url, ...commonEntries };
 /** `endpoint` in place of `url`: the kind of other side calls it so. */
 export const endpointEntries = (description: string) => ({ endpoint: v.pipe(url, v.description(description)), ...commonEntries });
 
+/** Of the body of every request. */
+export function compressionEntry(usual: 'gzip' | 'none') {
+  return v.pipe(
+    v.optional(v.picklist(['gzip', 'none'], 'must be gzip or none'), usual),
+    v.description(`Of every body: gzip or none. Default ${usual}.`),
+  );
+}
+
 interface BatchDefaults {
   readonly members: number;
   readonly bytes: string;
+  /** A body may be compressed, which does not count. */
+  readonly isCompressible?: boolean;
   /** What `maxBatchBytes` may be. */
   readonly most?: string;
 }
@@ -88,7 +98,9 @@ interface BatchDefaults {
  * Several CloudEvents in one request.
  * @param when what the descriptions begin with: `In batch mode: `
  */
-export function batchEntries(when: string, { members, bytes, most = '64MiB' }: BatchDefaults = { members: 100, bytes: '64KiB' }) {
+export function batchEntries(when: string, given: BatchDefaults = { members: 100, bytes: '64KiB' }) {
+  const { members, bytes, isCompressible = false, most = '64MiB' } = given;
+  const size = `how large a body may be${isCompressible ? ' before it is compressed' : ''}`;
   return {
     maxBatch: v.pipe(
       v.optional(wholeNumber(1, MOST_MEMBERS), members),
@@ -96,7 +108,7 @@ export function batchEntries(when: string, { members, bytes, most = '64MiB' }: B
     ),
     maxBatchBytes: v.pipe(
       v.optional(sizeBetween('4KiB', most), bytes),
-      v.description(`${when}how large a body may be; a CloudEvent that is larger by itself goes alone. Default ${bytes}.`),
+      v.description(`${when}${size}; a CloudEvent that is larger by itself goes alone. Default ${bytes}.`),
     ),
   };
 }

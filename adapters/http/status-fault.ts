@@ -16,6 +16,11 @@ const REFUSED: StatusMeaning = {
   advice: 'it will not take this event, which goes to the dead letters',
   disposition: 'refused',
 };
+/** What 415 means to a kind whose bodies may be another one, or be packed. @param change the keys to change: `compression: none` */
+export function takesNoSuchBody(change: string): StatusMeaning {
+  return { ...REFUSED, advice: `it takes no such body: set ${change}; this event goes to the dead letters` };
+}
+
 const REDIRECT: StatusMeaning = { ...MISCONFIGURED, advice: 'redirects are never followed, so give the final URL' };
 const GONE: StatusMeaning = {
   failure: 'gone',

@@ -6,6 +6,7 @@ import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import type { StatusMeaning } from '../http/failures.ts';
 import type { HttpSinkKind, SinkDoors, SinkRequest } from '../http/http-sink.ts';
+import { takesNoSuchBody } from '../http/status-fault.ts';
 import { readFailure, readSuccess } from './export-answer.ts';
 import { encodeJson } from './json-encoder.ts';
 import { logsUrl, type OtlpOptions } from './otlp-options.ts';
@@ -34,8 +35,7 @@ export class LogExporter implements HttpSinkKind {
     this.#gzip = compression === 'gzip';
     this.#logger = logger;
     this.growth = this.#encoding.growth;
-    const advice = `it takes no such body: set encoding: ${this.#encoding.other}${this.#gzip ? ', or compression: none' : ''}; this event goes to the dead letters`;
-    this.statuses = { 415: { failure: 'refused', disposition: 'refused', advice } };
+    this.statuses = { 415: takesNoSuchBody(`encoding: ${this.#encoding.other}${this.#gzip ? ', or compression: none' : ''}`) };
   }
 
   encode(batch: readonly Delivery[]): SinkRequest {

@@ -1,7 +1,7 @@
 // What the configuration says of an OTLP sink → checked options, and where its requests go.
 import * as v from 'valibot';
 import { connectionEntries } from '../http/connections.ts';
-import { batchEntries, httpChecks, httpEntries } from '../http/http-options.ts';
+import { batchEntries, compressionEntry, httpChecks, httpEntries } from '../http/http-options.ts';
 import { oauthEntries } from '../http/oauth/oauth-options.ts';
 
 /** The OTLP sink's options (behaviour 9.6). */
@@ -13,11 +13,8 @@ export const otlpOptions = v.pipe(
       v.optional(v.picklist(['protobuf', 'json'], 'must be protobuf or json'), 'protobuf'),
       v.description('How log records are written: protobuf or json. Default protobuf.'),
     ),
-    compression: v.pipe(
-      v.optional(v.picklist(['gzip', 'none'], 'must be gzip or none'), 'gzip'),
-      v.description('Of every body: gzip or none. Default gzip.'),
-    ),
-    ...batchEntries('', { members: 500, bytes: '1MiB' }),
+    compression: compressionEntry('gzip'),
+    ...batchEntries('', { members: 500, bytes: '1MiB', isCompressible: true }),
     ...connectionEntries,
     ...oauthEntries,
   }),

@@ -5,7 +5,9 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AdapterDeps, Outcome } from '../adapter.ts';
 import { type Authorization, secretAuthorization } from '../http/authorization.ts';
+import type { StatusMeaning } from '../http/failures.ts';
 import type { HttpSinkKind, SinkDoors, SinkRequest } from '../http/http-sink.ts';
+import { takesNoSuchBody } from '../http/status-fault.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import { collectorFault, NO_DATA, readAnswer } from './collector-answer.ts';
 import { type EncodeEvents, eventEncoder } from './event-encoder.ts';
@@ -21,13 +23,17 @@ export class EventCollector implements HttpSinkKind {
   readonly base = collectorBase;
   readonly credentials = 'token';
   readonly authorization: Authorization;
+  readonly statuses: Readonly<Record<number, StatusMeaning>>;
   readonly #encode: EncodeEvents;
+  readonly #gzip: boolean;
   /** Null where code 0 is all that is waited for. */
   readonly #acknowledgement: Acknowledgement | null;
 
   constructor(options: SplunkOptions, deps: AdapterDeps) {
     this.authorization = secretAuthorization([['token', options.token]], ([token]) => `Splunk ${token}`, deps);
     this.#encode = eventEncoder(options);
+    this.#gzip = options.compression === 'gzip';
+    this.statuses = this.#gzip ? { 415: takesNoSuchBody('compression: none') } : {};
     this.#acknowledgement = options.acknowledge ? new Acknowledgement(deps) : null;
   }
 
@@ -36,7 +42,7 @@ export class EventCollector implements HttpSinkKind {
   }
 
   encode(batch: readonly Delivery[]): SinkRequest {
-    return this.#request(this.#encode(batch));
+    return { ...this.#request(this.#encode(batch)), gzip: this.#gzip };
   }
 
   async judge(answer: HttpAnswer, batch: readonly Delivery[], doors: SinkDoors): Promise<readonly Outcome[]> {
@@ -52,7 +58,10 @@ export class EventCollector implements HttpSinkKind {
     return batch.map((_, index) => (index === place ? outcome : fault));
   }
 
-  /** An empty body is refused for being empty, or taken, once all else is in order: token, channel, and whether events are taken at all. */
+  /**
+   * An empty body is refused for being empty, or taken, once all else is in order: token, channel, and whether events are taken at all. It is
+   * never packed, since packed it is not empty.
+   */
   async check(doors: SinkDoors): Promise<null> {
     const answer = await doors.post(this.#request(''));
     const fault = collectorFault(answer, doors.faults, false);

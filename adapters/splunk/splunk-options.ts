@@ -4,7 +4,7 @@ import { secret } from '../../src/schema/pieces.ts';
 import type { OptionFault } from '../adapter.ts';
 import { connectionEntries } from '../http/connections.ts';
 import { headerFault } from '../http/header-value.ts';
-import { batchEntries, httpChecks, httpEntries, ownAuthorization, timeoutEntry } from '../http/http-options.ts';
+import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorization, timeoutEntry } from '../http/http-options.ts';
 
 /** What leads to the same collector as its base. */
 const EVENT_PATH = /\/services\/collector(\/event(\/1\.0)?)?\/*$/;
@@ -33,7 +33,8 @@ export const splunkOptions = v.pipe(
         'A delivery counts as accepted once the indexer has acknowledged it, within timeout; needs a token with indexer acknowledgment. Default false.',
       ),
     ),
-    ...batchEntries('', { members: 500, bytes: '1MiB' }),
+    compression: compressionEntry('none'),
+    ...batchEntries('', { members: 500, bytes: '1MiB', isCompressible: true }),
     ...connectionEntries,
   }),
   httpChecks(),

@@ -1,4 +1,5 @@
 // A listener on loopback that speaks `_bulk` and has no index → the records it stored, repeats too.
+import { plainBody } from './plain-body.ts';
 import { type ReceivedRequest, WebhookReceiver } from './webhook-receiver.ts';
 
 /** How each of them answers one document that it has stored, by its source code. */
@@ -42,8 +43,8 @@ export class BulkGateway implements AsyncDisposable {
     await this.receiver.stop();
   }
 
-  #store({ body }: ReceivedRequest): string {
-    const lines = body.toString().trimEnd().split('\n');
+  #store(request: ReceivedRequest): string {
+    const lines = plainBody(request).toString().trimEnd().split('\n');
     const items = Array.from({ length: lines.length / 2 }, (_, place) => {
       this.records.push(JSON.parse(lines[place * 2 + 1] ?? ''));
       return this.#item((JSON.parse(lines[place * 2] ?? '') as { create: { _id: string } }).create._id);

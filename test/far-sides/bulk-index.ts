@@ -1,4 +1,5 @@
 // An index on loopback that takes bulk requests, each item by its own status.
+import { plainBody } from './plain-body.ts';
 import { type ReceivedRequest, type ReceiverOptions, WebhookReceiver } from './webhook-receiver.ts';
 
 export interface IndexedDocument {
@@ -26,6 +27,8 @@ export class BulkIndex implements AsyncDisposable {
   fails: (document: IndexedDocument) => ItemError | null = () => null;
   /** Longer bodies are answered 413. */
   mostBytes = Number.POSITIVE_INFINITY;
+  /** The ingest pipelines that were asked for, one for each bulk request that names one. */
+  readonly pipelines: string[] = [];
   /** Bulk requests with documents, refused ones included. */
   bulks = 0;
 
@@ -54,15 +57,20 @@ export class BulkIndex implements AsyncDisposable {
     await this.receiver.stop();
   }
 
-  #reply({ method, path, headers, body }: ReceivedRequest): { readonly status: number; readonly body: object } {
+  #reply(request: ReceivedRequest): { readonly status: number; readonly body: object } {
+    const { method, path, headers } = request;
+    const { pathname, searchParams } = new URL(path, 'http://index');
     if (this.authorization !== null && headers.authorization !== this.authorization) return refused(401, 'security_exception');
-    if (method !== 'POST' || !path.endsWith('/_bulk')) return refused(405, 'method_not_allowed');
+    if (method !== 'POST' || !pathname.endsWith('/_bulk')) return refused(405, 'method_not_allowed');
     if (headers['content-type'] !== 'application/x-ndjson') return refused(406, 'media_type_header_exception');
+    const body = plainBody(request);
     if (body.length === 0) return refused(400, 'parse_exception');
     this.bulks += 1;
     if (body.length > this.mostBytes) return refused(413, 'too_large');
     const lines = body.toString().split('\n');
     if (lines.pop() !== '' || lines.length % 2 !== 0) return refused(400, 'illegal_argument_exception');
+    const pipeline = searchParams.get('pipeline');
+    if (pipeline !== null) this.pipelines.push(pipeline);
     const items = Array.from({ length: lines.length / 2 }, (_, place) => this.#index(lines[place * 2] ?? '', lines[place * 2 + 1] ?? ''));
     return { status: 200, body: { took: 1, errors: items.some(({ create }) => 'error' in create), items } };
   }

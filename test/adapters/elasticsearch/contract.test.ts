@@ -23,6 +23,13 @@ testAdapter({
   onTheWire: stamped,
   awayIs: 'retry',
 });
+testAdapter({
+  definition: elasticsearch,
+  variant: 'gzip',
+  start: (t) => startIndex(t, 'ecs', { compression: 'gzip', pipeline: 'enrich' }),
+  onTheWire: ecsOf,
+  awayIs: 'retry',
+});
 
 function ecsOf({ bytes }: Delivery): Uint8Array {
   return Buffer.from(JSON.stringify(toEcs(logRecord(bytes))));
@@ -39,7 +46,7 @@ function eventIn(source: Readonly<Record<string, unknown>>): CloudEvent<unknown>
   return new CloudEvent(event, true);
 }
 
-async function startIndex(t: TestContext, format: 'ecs' | 'json'): Promise<FarSide> {
+async function startIndex(t: TestContext, format: 'ecs' | 'json', more: object = {}): Promise<FarSide> {
   const far = await BulkIndex.start();
   t.after(() => far[Symbol.asyncDispose]());
   const { receiver } = far;
@@ -52,6 +59,7 @@ async function startIndex(t: TestContext, format: 'ecs' | 'json'): Promise<FarSi
       format,
       allowInsecure: true,
       allowPrivate: ['127.0.0.0/8'],
+      ...more,
     },
     secrets: { ES_URL: `${far.url}/path-nobody-may-see/`, ES_KEY: 'key-nobody-may-see', path: 'path-nobody-may-see' },
     ...receiverSwitches(receiver),

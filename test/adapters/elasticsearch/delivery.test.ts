@@ -233,3 +233,55 @@ test('a server whose certificate nobody knows is told so, and one of tls.ca is w
   const known = await startElasticsearch(t, { server, options: { tls: { ca: authority.file } } });
   assert.deepEqual(await known.deliver(), ['accepted']);
 });
+
+test('bodies are packed with compression: gzip alone, the same at every attempt; a check never is', async (t) => {
+  const plain = await startElasticsearch(t);
+  const packed = await startElasticsearch(t, { options: { compression: 'gzip' } });
+  for (const { far, deliver, adapter } of [plain, packed]) {
+    await adapter.check(never);
+    assert.deepEqual([await deliver({}), await deliver({})], [['accepted'], ['accepted']]);
+    assert.equal(far.documents.length, 1);
+  }
+  const [first, second, third] = packed.far.receiver.requests;
+  assert.deepEqual(
+    [first, second, third].map((request) => request?.headers['content-encoding']),
+    [undefined, 'gzip', 'gzip'],
+  );
+  assert.deepEqual(second?.body, third?.body);
+  assert.ok((second?.body.length ?? 0) < (plain.far.receiver.requests[1]?.body.length ?? 0));
+  assert.equal(plain.far.receiver.requests[1]?.headers['content-encoding'], undefined);
+});
+
+test('a receiver that takes no packed body is told by its 415 what to change', async (t) => {
+  const { far, deliver } = await startElasticsearch(t, { options: { compression: 'gzip' } });
+  far.receiver.default = { status: 415, body: '{}' };
+  assert.match(failed((await deliver())[0]).message, /answered 415: .*set compression: none/);
+});
+
+test('pipeline is named in each bulk request, behind what the url asks for itself', async (t) => {
+  const { far, deliver } = await startElasticsearch(t, { options: { pipeline: 'geo ip&x' } });
+  assert.deepEqual(await deliver(), ['accepted']);
+  const asking = createElasticsearch(t, { options: { url: `${far.url}/es/_bulk?routing=a%2Fb`, pipeline: 'enrich' } });
+  assert.deepEqual(await asking.deliver({}), ['accepted']);
+  assert.deepEqual(far.pipelines, ['geo ip&x', 'enrich']);
+  assert.deepEqual(
+    far.receiver.requests.map(({ path }) => path),
+    ['/_bulk?pipeline=geo%20ip%26x', '/es/_bulk?routing=a%2Fb&pipeline=enrich'],
+  );
+});
+
+test('a document that the pipeline drops is accepted', async (t) => {
+  const { far, deliver } = await startElasticsearch(t, { options: { pipeline: 'drops' } });
+  const item = { _index: 'logs', _id: null, _version: -3, result: 'noop', _shards: { total: 1, successful: 1, failed: 0 }, status: 200 };
+  far.receiver.default = { status: 200, body: JSON.stringify({ errors: false, items: [{ create: item }] }) };
+  assert.deepEqual(await deliver(), ['accepted']);
+});
+
+test('a pipeline that is not there is misconfigured, and no event is to blame', async (t) => {
+  const { far, deliver } = await startElasticsearch(t, { options: { pipeline: 'missing' } });
+  const error = { type: 'illegal_argument_exception', reason: 'pipeline with id [missing] does not exist' };
+  far.receiver.default = { status: 200, body: JSON.stringify({ items: [{ create: { status: 400, error } }] }) };
+  const { disposition, message } = failed((await deliver())[0]);
+  assert.equal(disposition, 'misconfigured');
+  assert.match(message, /create pipeline there, or correct it/);
+});

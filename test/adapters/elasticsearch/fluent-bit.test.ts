@@ -9,15 +9,18 @@ import { createElasticsearch } from './start-elasticsearch.ts';
 
 const never = new AbortController().signal;
 
-test('Fluent Bit takes each document once, and a check says that it can be reached', { skip: withoutFluentBit }, async (t) => {
-  const far = await FluentBit.start(t);
-  const { adapter } = createElasticsearch(t, { options: { url: `http://${far.address('elasticsearch')}` } });
-  assert.match((await adapter.check(never)) ?? '', /answered 400 to a bulk request without documents/);
-  const batch = Array.from({ length: 25 }, (_, index) => sampleDelivery({ seq: index + 1, mark: '|=\\" 💥' }));
-  assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
-  const records = await far.readWhenThere('elasticsearch', batch.length);
-  assert.deepEqual(
-    records.map(({ '@meta': _, ...document }) => document),
-    batch.map(({ bytes }) => toEcs(logRecord(bytes))),
-  );
-});
+for (const compression of ['none', 'gzip'] as const)
+  test(`Fluent Bit takes each document once with compression: ${compression}, and a check says that it can be reached`, {
+    skip: withoutFluentBit,
+  }, async (t) => {
+    const far = await FluentBit.start(t);
+    const { adapter } = createElasticsearch(t, { options: { url: `http://${far.address('elasticsearch')}`, compression } });
+    assert.match((await adapter.check(never)) ?? '', /answered 400 to a bulk request without documents/);
+    const batch = Array.from({ length: 25 }, (_, index) => sampleDelivery({ seq: index + 1, mark: `|=\\" 💥 ${index}` }));
+    assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
+    const records = await far.readWhenThere('elasticsearch', batch.length);
+    assert.deepEqual(
+      records.map(({ '@meta': _, ...document }) => document),
+      batch.map(({ bytes }) => toEcs(logRecord(bytes))),
+    );
+  });

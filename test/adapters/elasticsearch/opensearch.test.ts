@@ -63,6 +63,39 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
     for (const event of events) assert.deepEqual(found.get(event.id), { '@timestamp': event.time, ...event });
   });
 
+  test('with compression and a pipeline each document is stored as the pipeline makes it; one that it drops is accepted, one that it fails at is retried', async (t) => {
+    const processors = [
+      { set: { field: 'data.team', value: 'platform' } },
+      { drop: { if: "ctx.data.description.contains('drop me')" } },
+      { fail: { if: "ctx.data.description.contains('fail me')", message: 'a reason that nobody may show' } },
+    ];
+    await node.ask('PUT', '/_ingest/pipeline/enrich', { processors });
+    const options = { url: node.url, index: 'piped', format: 'json', compression: 'gzip', pipeline: 'enrich' };
+    const { adapter } = createElasticsearch(t, { options });
+    assert.equal(await adapter.check(never), null);
+    const batch = ['plain', 'drop me', 'fail me'].map((mark, index) => sampleDelivery({ seq: index + 1, mark }));
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const [plain, dropped, failing] = await adapter.deliver(batch, never);
+      assert.deepEqual([plain, dropped, failed(failing).disposition], ['accepted', 'accepted', 'retry']);
+      assert.match(failed(failing).message, /answered 500 for a document \(fail_processor_exception\)/);
+      assert.doesNotMatch(failed(failing).message, /nobody may show/);
+    }
+    const found = await node.search('piped', { match_all: {} });
+    assert.deepEqual(
+      found.map(({ _source }) => (_source['data'] as { team: string }).team),
+      ['platform'],
+    );
+  });
+
+  test('a pipeline that is not there is misconfigured; once it is created, the event is stored', async (t) => {
+    const { deliver } = createElasticsearch(t, { options: { url: node.url, index: 'awaiting', format: 'json', pipeline: 'late' } });
+    const failure = failed((await deliver())[0]);
+    assert.deepEqual([failure.disposition, failure.status], ['misconfigured', 400]);
+    assert.match(failure.message, /create pipeline there, or correct it$/);
+    await node.ask('PUT', '/_ingest/pipeline/late', { processors: [] });
+    assert.deepEqual(await deliver(), ['accepted']);
+  });
+
   test('a document that the mapping refuses is refused alone, and a missing index is misconfigured', async (t) => {
     await node.ask('PUT', '/strict', { mappings: { properties: { data: { properties: { description: { type: 'long' } } } } } });
     const strict = createElasticsearch(t, { options: { url: node.url, index: 'strict', format: 'json' } });

@@ -10,8 +10,9 @@ const TOKEN = 'token-nobody-may-see';
 
 testAdapter({ definition: splunk, start: (t) => startCollector(t, false), awayIs: 'retry' });
 testAdapter({ definition: splunk, variant: 'acknowledge', start: (t) => startCollector(t, true), awayIs: 'retry' });
+testAdapter({ definition: splunk, variant: 'gzip', start: (t) => startCollector(t, false, { compression: 'gzip' }), awayIs: 'retry' });
 
-async function startCollector(t: TestContext, acknowledge: boolean): Promise<FarSide> {
+async function startCollector(t: TestContext, acknowledge: boolean, more: object = {}): Promise<FarSide> {
   const collector = await EventCollector.start({ [TOKEN]: { acknowledges: acknowledge } });
   t.after(() => collector[Symbol.asyncDispose]());
   const { receiver } = collector;
@@ -23,6 +24,7 @@ async function startCollector(t: TestContext, acknowledge: boolean): Promise<Far
       acknowledge,
       allowInsecure: true,
       allowPrivate: ['127.0.0.0/8'],
+      ...more,
     },
     secrets: {
       HEC_URL: `${collector.url}/services/collector/event?key=query-nobody-may-see`,

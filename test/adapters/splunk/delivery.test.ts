@@ -261,3 +261,24 @@ test('a collector whose certificate nobody knows is told so, and one of tls.ca i
   const known = await startSplunk(t, { server, options: { tls: { ca: authority.file } } });
   assert.deepEqual(await known.deliver(), ['accepted']);
 });
+
+test('bodies are packed with compression: gzip alone; a check, and questions for acknowledgment, never are', async (t) => {
+  const options = { compression: 'gzip', acknowledge: true };
+  const { collector, deliver, adapter } = await startSplunk(t, { options, token: { acknowledges: true } });
+  await adapter.check(never);
+  assert.deepEqual(await deliver(), ['accepted']);
+  const encodings = collector.receiver.requests.map(({ path, headers }) => [path.replace(/\?.*/, ''), headers['content-encoding']]);
+  assert.deepEqual(encodings, [
+    ['/services/collector/event', undefined],
+    ['/services/collector/ack', undefined],
+    ['/services/collector/event', 'gzip'],
+    ['/services/collector/ack', undefined],
+  ]);
+  assert.equal(collector.events.length, 1);
+});
+
+test('a collector that takes no packed body is told by its 415 what to change', async (t) => {
+  const { collector, deliver } = await startSplunk(t, { options: { compression: 'gzip' } });
+  collector.receiver.default = { status: 415, body: '{}' };
+  assert.match(failed((await deliver())[0]).message, /answered 415: .*set compression: none/);
+});

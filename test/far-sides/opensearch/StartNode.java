@@ -5,6 +5,7 @@ public class StartNode {
   public static void main(String[] words) throws Exception {
     OpenSearchRunner runner = new OpenSearchRunner();
     runner.onBuild((number, settings) -> {
+      settings.putList("node.roles", "cluster_manager", "data", "ingest");
       settings.put("http.host", "127.0.0.1");
       settings.put("http.port", words[1]);
       settings.put("transport.host", "127.0.0.1");

@@ -1,6 +1,6 @@
 // Exports over HTTP on loopback → log records as they were read; answers as OTLP says.
-import { gunzipSync } from 'node:zlib';
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
+import { plainBody } from '../plain-body.ts';
 import { type Answer, type ReceivedRequest, type ReceiverOptions, WebhookReceiver } from '../webhook-receiver.ts';
 import { readJson, readProtobuf } from './read-request.ts';
 
@@ -64,7 +64,7 @@ export class LogReceiver implements AsyncDisposable {
 }
 
 export function readRequest({ headers, body }: Pick<ReceivedRequest, 'headers' | 'body'>): JsonObject {
-  const plain = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+  const plain = plainBody({ headers, body });
   return headers['content-type'] === 'application/json' ? readJson(plain.toString()) : readProtobuf(plain);
 }
 

@@ -1,4 +1,5 @@
 // Tokens and indexes → an HTTP Event Collector on loopback, by Splunk's documented codes.
+import { plainBody } from '../plain-body.ts';
 import { type ReceivedRequest, type ReceiverOptions, WebhookReceiver } from '../webhook-receiver.ts';
 import { type ReadEvent, readEvents } from './event-reader.ts';
 
@@ -89,12 +90,13 @@ export class EventCollector implements AsyncDisposable {
     await this.receiver.stop();
   }
 
-  #reply({ method, path, headers, body }: ReceivedRequest): Reply {
+  #reply(request: ReceivedRequest): Reply {
+    const { method, path, headers } = request;
     const { pathname, searchParams } = new URL(path, 'http://collector');
     const authorized = this.#authorize(headers.authorization);
     if (typeof authorized === 'number') return reply(authorized);
     const channel = headers['x-splunk-request-channel'] ?? searchParams.get('channel');
-    const sent = { token: authorized, channel: channel === null ? null : String(channel), body: body.toString() };
+    const sent = { token: authorized, channel: channel === null ? null : String(channel), body: plainBody(request).toString() };
     if (method === 'POST' && pathname === '/services/collector/ack') return this.#acknowledge(sent);
     if (method !== 'POST' || pathname !== '/services/collector/event') return { status: 404, body: '<html>Not Found</html>' };
     return this.#take(sent);

@@ -1,0 +1,8 @@
+// A request as it came → its body, unpacked.
+import { gunzipSync } from 'node:zlib';
+import type { ReceivedRequest } from './webhook-receiver.ts';
+
+/** @throws if it is not packed as its header says */
+export function plainBody({ headers, body }: Pick<ReceivedRequest, 'headers' | 'body'>): Buffer {
+  return headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+}
