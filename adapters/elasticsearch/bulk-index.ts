@@ -47,7 +47,7 @@ export class BulkIndex implements HttpSinkKind {
 
   /**
    * Elasticsearch refuses a bulk request without documents, in JSON. Gateways accept it, or refuse it in words of their own. It is never
-   * packed: Fluent Bit ends the connection at a packed nothing.
+   * compressed: Fluent Bit closes the connection at an empty body that is.
    */
   async check({ post, faults }: SinkDoors): Promise<string | null> {
     const answer = await post(bulk(''));

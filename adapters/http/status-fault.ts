@@ -16,7 +16,7 @@ const REFUSED: StatusMeaning = {
   advice: 'it will not take this event, which goes to the dead letters',
   disposition: 'refused',
 };
-/** What 415 means to a kind whose bodies may be another one, or be packed. @param change the keys to change: `compression: none` */
+/** The meaning of 415 for a kind that can send another body. @param change the keys to set, such as `compression: none` */
 export function takesNoSuchBody(change: string): StatusMeaning {
   return { ...REFUSED, advice: `it takes no such body: set ${change}; this event goes to the dead letters` };
 }

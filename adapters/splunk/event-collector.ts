@@ -60,7 +60,7 @@ export class EventCollector implements HttpSinkKind {
 
   /**
    * An empty body is refused for being empty, or taken, once all else is in order: token, channel, and whether events are taken at all. It is
-   * never packed, since packed it is not empty.
+   * never compressed, since then it is not empty.
    */
   async check(doors: SinkDoors): Promise<null> {
     const answer = await doors.post(this.#request(''));

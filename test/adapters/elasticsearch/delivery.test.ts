@@ -234,15 +234,15 @@ test('a server whose certificate nobody knows is told so, and one of tls.ca is w
   assert.deepEqual(await known.deliver(), ['accepted']);
 });
 
-test('bodies are packed with compression: gzip alone, the same at every attempt; a check never is', async (t) => {
+test('bodies are compressed with compression: gzip alone, the same at every attempt; a check never is', async (t) => {
   const plain = await startElasticsearch(t);
-  const packed = await startElasticsearch(t, { options: { compression: 'gzip' } });
-  for (const { far, deliver, adapter } of [plain, packed]) {
+  const compressed = await startElasticsearch(t, { options: { compression: 'gzip' } });
+  for (const { far, deliver, adapter } of [plain, compressed]) {
     await adapter.check(never);
     assert.deepEqual([await deliver({}), await deliver({})], [['accepted'], ['accepted']]);
     assert.equal(far.documents.length, 1);
   }
-  const [first, second, third] = packed.far.receiver.requests;
+  const [first, second, third] = compressed.far.receiver.requests;
   assert.deepEqual(
     [first, second, third].map((request) => request?.headers['content-encoding']),
     [undefined, 'gzip', 'gzip'],
@@ -252,7 +252,7 @@ test('bodies are packed with compression: gzip alone, the same at every attempt;
   assert.equal(plain.far.receiver.requests[1]?.headers['content-encoding'], undefined);
 });
 
-test('a receiver that takes no packed body is told by its 415 what to change', async (t) => {
+test('the message of a 415 says to set compression: none', async (t) => {
   const { far, deliver } = await startElasticsearch(t, { options: { compression: 'gzip' } });
   far.receiver.default = { status: 415, body: '{}' };
   assert.match(failed((await deliver())[0]).message, /answered 415: .*set compression: none/);

@@ -262,7 +262,7 @@ test('a collector whose certificate nobody knows is told so, and one of tls.ca i
   assert.deepEqual(await known.deliver(), ['accepted']);
 });
 
-test('bodies are packed with compression: gzip alone; a check, and questions for acknowledgment, never are', async (t) => {
+test('events are compressed with compression: gzip; a check and questions for acknowledgment never are', async (t) => {
   const options = { compression: 'gzip', acknowledge: true };
   const { collector, deliver, adapter } = await startSplunk(t, { options, token: { acknowledges: true } });
   await adapter.check(never);
@@ -277,7 +277,7 @@ test('bodies are packed with compression: gzip alone; a check, and questions for
   assert.equal(collector.events.length, 1);
 });
 
-test('a collector that takes no packed body is told by its 415 what to change', async (t) => {
+test('the message of a 415 says to set compression: none', async (t) => {
   const { collector, deliver } = await startSplunk(t, { options: { compression: 'gzip' } });
   collector.receiver.default = { status: 415, body: '{}' };
   assert.match(failed((await deliver())[0]).message, /answered 415: .*set compression: none/);

@@ -1,4 +1,4 @@
-// The real Fluent Bit as an HTTP Event Collector → each event there once, packed or not.
+// The real Fluent Bit as an HTTP Event Collector → each event there once, compressed or not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FluentBit, withoutFluentBit } from '../../far-sides/fluent-bit/fluent-bit.ts';

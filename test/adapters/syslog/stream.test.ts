@@ -135,7 +135,7 @@ for (const [framing, words] of [
   ['counted', 'each message is sent behind its length (framing: counted)'],
   ['lines', 'each message is sent with a line feed behind it (framing: lines)'],
 ] as const)
-  test(`a check reminds of the framing ${framing}, which nobody can test from here`, async (t) => {
+  test(`a check reminds of the framing ${framing}, which no check can test`, async (t) => {
     const { adapter, server } = await startSyslog(t, { options: { framing } });
     const loses = 'a server that expects the other framing loses it and says nothing: run a drill, and look for it there';
     assert.equal(await adapter.check(new AbortController().signal), `${words}; ${loses}`);

@@ -33,11 +33,11 @@ test('a sink of a type that another program has is a fault that names ours', () 
   assert.deepEqual(Object.fromEntries(Object.keys(typed).map((type) => [type, meantBy(type)])), typed);
 });
 
-test('a slip of the fingers is still found, and what nobody knows suggests nothing', () => {
+test('a misspelt type still has its suggestion, and an unknown one has none', () => {
   assert.deepEqual([meantBy('elasticsaerch'), meantBy('webhok'), meantBy('carrier-pigeon')], ['elasticsearch', 'webhook', undefined]);
 });
 
-test('every other name leads to a kind that there is, and is none itself', () => {
+test('every other name leads to an existing kind, and is not one itself', () => {
   const kinds = ADAPTERS.map(({ type }) => type);
   for (const [name, kind] of OTHER_NAMES) {
     assert.ok(kinds.includes(kind), `${name}: ${kind}`);
