@@ -38,14 +38,18 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
   const logger = parts.logger.child({ area: 'http' });
   const callers = new Callers(config, deps, logger);
   let hasConsole = config.http.console;
-  const open = new AsyncDisposableStack();
+  const servers: AsyncDisposable[] = [];
+  // Side by side: each waits for answers under way.
+  const closeServers = () => Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
   const dropLog = new DropLog(deps, logger);
   const start = async (server: Pick<HttpServerParts, 'setting' | 'listen' | 'tls' | 'routes'>) => {
     const onDropped = (network: string, reason: DropReason) => {
       parts.onConnectionDropped(reason);
       dropLog.dropped(server.setting, network, reason);
     };
-    return open.use(createHttpServer({ ...server, onDropped, deps, logger })).start();
+    const created = createHttpServer({ ...server, onDropped, deps, logger });
+    servers.push(created);
+    return created.start();
   };
   try {
     const ports: HealthPorts = { readiness: parts.readiness, drain: parts.drain, metrics: onceASecond(() => metricsBytes(parts), deps) };
@@ -56,16 +60,19 @@ export async function openHttpInterface(parts: HttpInterfaceParts): Promise<Http
     logger.info({ url }, 'listening');
     if (tls === null && !isLoopback(listen.host))
       logger.warn('http.listen lies beyond loopback without TLS, as http.allowInsecure says: tokens pass in clear text');
-    // Before the servers, which wait for answers under way.
-    open.defer(() => parts.streams.close());
     const reload = (next: Pick<Config, 'http' | 'approvals'>, paths: readonly string[]) => {
       callers.reload(next, paths);
       hasConsole = next.http.console;
       parts.streams.judgeAll();
     };
-    return { url, reload, [Symbol.asyncDispose]: () => open.disposeAsync() };
+    const close = async () => {
+      // Else the servers would wait for its readers.
+      parts.streams.close();
+      await closeServers();
+    };
+    return { url, reload, [Symbol.asyncDispose]: close };
   } catch (error) {
-    await open.disposeAsync();
+    await closeServers();
     throw error;
   }
 }
