@@ -44,8 +44,9 @@ export class SourceLoop {
   /** To be called once `stop` has aborted. Never rejects, and waits for 2 s at most. */
   async close(): Promise<void> {
     const { source, deps, logger } = this.#parts;
-    await this.#running;
-    await disposeInTime(source, deps, (reason) => logger.warn({ reason }, 'a source of approvals was not closed cleanly'));
+    const ended = this.#running.then(() => source[Symbol.asyncDispose]());
+    const failed = (reason: string) => logger.warn({ reason }, 'a source of approvals was not closed cleanly');
+    await disposeInTime({ [Symbol.asyncDispose]: () => ended }, deps, failed);
   }
 
   async #run(): Promise<void> {

@@ -165,6 +165,16 @@ test('a pause between two tries ends with the bridge, and a source that does not
   assert.equal(time.pending, 0);
 });
 
+test('a source that goes on receiving after the abort is left behind, too, and named in the log', async () => {
+  const { time, loop, stop, log } = setUp(() => new Promise(() => {}));
+  await time.advance(30_000);
+  stop.abort();
+  const closed = loop.close();
+  await time.advance(2000);
+  await closed;
+  assert.match(log.at(-1) ?? '', /^40 a source of approvals was not closed cleanly/);
+});
+
 test('one that others can take from is not received from before this bridge is ready, and ends all the same', async () => {
   const time = new VirtualTime();
   const stop = new AbortController();
