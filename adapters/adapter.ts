@@ -202,7 +202,7 @@ export interface AdapterLimits {
   readonly perMinute?: number | null;
   /** How long one call of `deliver` may take, in milliseconds; absent: 5 min. */
   readonly callMs?: number;
-  /** How long `close` may take to end what aborted calls left behind, in milliseconds; absent: 2 s. At most 8 s, so that a stop takes 16 s. */
+  /** How long `close` may take to end what aborted calls left behind, in milliseconds; absent: 2 s. At most 8 s, so that a stop takes 16 s; more counts as 8 s. */
   readonly closeMs?: number;
 }
 

@@ -20,11 +20,10 @@ import type { Instant, JournalledEntry, PollResult } from './model/events.ts';
 import { type Outbox, openOutbox } from './outbox/outbox.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { now } from './time/clock.ts';
+import { closeParts, DELIVERIES_MS } from './time/stop.ts';
 
 /** What was left over goes out once the VM is identified, or after this time: late is worse than the rare rows of a copied disk. */
 const LANES_WAIT_MS = 5000;
-/** For running deliveries at the end; with what is closed behind them it makes less than 10 s, and 16 s where an adapter has longer to close. */
-const GRACE_MS = 8000;
 
 /** @throws BridgeError BRIDGE_CONFIG_INVALID, BRIDGE_STORE_* or BRIDGE_HTTP_*; then nothing is left open. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
@@ -239,7 +238,12 @@ class RunningBridge implements Bridge {
     this.#stopping.abort();
     this.#storeWork.stop();
     for (const cancel of this.#cancels) cancel();
-    await Promise.allSettled([this.#http?.[Symbol.asyncDispose](), this.#flow?.[Symbol.asyncDispose](), this.#sinks.close(GRACE_MS)]);
+    const parts = {
+      http: () => this.#http?.[Symbol.asyncDispose](),
+      approvals: () => this.#flow?.[Symbol.asyncDispose](),
+      sinks: () => this.#sinks.close(DELIVERIES_MS),
+    };
+    await closeParts(parts, this.#options.deps, this.#options.logger);
     this.#metadata.close();
     this.#outbox.close();
   }

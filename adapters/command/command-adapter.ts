@@ -18,11 +18,12 @@ import { type Limits, type RunEnd, supervise } from './supervise.ts';
 
 /** Above the limit of a run: ending what is left of an earlier one, and then of this one. */
 const CALL_SLACK_MS = 30_000;
-/** TERM, 5 s, KILL. */
-const CLOSE_MS = 6_000;
+/** TERM, 5 s, KILL, and room for a busy machine. */
+const CLOSE_MS = 7_000;
 const BATCH_BYTES = 1024 ** 2;
 /** What asks to prepare: a success of theirs alone is a yes, and they alone have a time before which to be ready. */
 const PREPARES: ReadonlySet<string> = new Set(['scheduled', 'updated']);
+const LEFT = 'the program could not be ended and goes on after the bridge: end its process group, whose number is its pid';
 const SUPERSEDED: Outcome = { result: 'accepted', status: 'superseded' };
 
 export class CommandAdapter implements Adapter {
@@ -137,6 +138,7 @@ export class CommandAdapter implements Adapter {
 
   #concluded(delivery: Delivery, program: RunningProgram, end: RunEnd): Outcome {
     if (end.isGone) this.#over(delivery.seq);
+    else if (end.cause === 'stop') this.#deps.logger.error({ id: delivery.id, pid: program.pid }, LEFT);
     const outcome = this.#judge(delivery, end);
     const isAccepted = !(outcome instanceof Error);
     // What still runs keeps its note, accepted or not: the next run of its key waits for its end.

@@ -35,7 +35,7 @@ export interface PollWatch {
   follows(limits: Pick<Config['metadata'], 'pollIntervalMs' | 'timeoutMs' | 'firstTimeoutMs'>): void;
 }
 
-/** A running bridge. Its disposal stops polling, lets running deliveries end, and closes everything: 10 s at most, 16 s with adapters that have longer to close. */
+/** A running bridge. Its disposal stops polling, lets running deliveries end, and closes everything: 10 s at most, 16 s with adapters that need longer to close. */
 export interface Bridge extends AsyncDisposable {
   /** `http://HOST:PORT`, `https://` with `http.tls`. */
   readonly url: string;

@@ -2,10 +2,13 @@
 import { messageOf } from '../errors.ts';
 import { type Deps, sleep } from './clock.ts';
 
-/** Where it has no limit of its own. */
+/** Applies if the part has no limit of its own. */
 const LIMIT_MS = 2_000;
 
-/** Never rejects; `failed` is called with the reason where it does not close cleanly. */
+/** The most that a limit of a part's own may be: a stop of the bridge waits for so long, and no longer. */
+export const LONGEST_CLOSE_MS = 8_000;
+
+/** Never rejects; calls `failed` with the reason if `open` does not close cleanly. `limitMs` above `LONGEST_CLOSE_MS` counts as that. */
 export async function disposeInTime(
   open: AsyncDisposable,
   deps: Pick<Deps, 'after'>,
@@ -13,7 +16,8 @@ export async function disposeInTime(
   limitMs = LIMIT_MS,
 ): Promise<void> {
   const limit = new AbortController();
-  const late = sleep(deps, limitMs, limit.signal).then(() => failed(`not closed after ${limitMs} ms`));
+  const ms = Math.min(limitMs, LONGEST_CLOSE_MS);
+  const late = sleep(deps, ms, limit.signal).then(() => failed(`not closed after ${ms} ms`));
   try {
     await Promise.race([open[Symbol.asyncDispose](), late]);
   } catch (error) {

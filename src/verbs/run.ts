@@ -12,17 +12,18 @@ import { createLogger } from '../telemetry/logger.ts';
 import { LOG_LEVELS, type LogLevel } from '../telemetry/options.ts';
 
 import { sleep } from '../time/clock.ts';
+import { STOP_LIMIT_MS } from '../time/stop.ts';
 import { loadValidConfig, readAgain } from './config.ts';
 import { CONTROL_OPTION, EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
 
-/** Whatever does not close by then is left to the operating system; what it had to store is stored. */
-const CLOSE_LIMIT_MS = 9500;
+/** How long a stop waits until systemd has read that the bridge is stopping. */
+const NOTIFY_MS = 5000;
 
 export const run: Verb = {
   usage: '[--config FILE] [--log-level LEVEL] [--control-stdin]',
   description: `Without --config, and without SCHEDULED_EVENTS_BRIDGE_CONFIG in the environment: from the metadata service of this VM to standard output, one CloudEvent a line.
 At SIGHUP it reads the file again and checks all of it; what differs holds from then on (docs/operate/reload.md).
-Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most), and it exits with 0. What was not delivered goes out after the next start.`,
+Ends at SIGTERM or SIGINT: polling stops, running deliveries end, and it exits with 0, after 10 s at most; after 16 s at most with command sinks, whose programs are ended. What was not delivered goes out after the next start.`,
   options: {
     config: { type: 'string', value: 'FILE', help: 'the configuration (docs/operate/configuration.md)' },
     'log-level': { type: 'string', value: 'LEVEL', help: `${LOG_LEVELS.join(', ')} (default log.level of the configuration)` },
@@ -31,7 +32,7 @@ Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most),
       help: 'for service managers without signals: `stop` or `reload` on a line of standard input; its end stops too',
     },
   },
-  closeLimitMs: 10_000,
+  closeLimitMs: STOP_LIMIT_MS,
   examples: [
     ['scheduled-events-bridge run', "this VM's events, on standard output"],
     ['scheduled-events-bridge run --config /etc/scheduled-events-bridge/bridge.yaml', 'as a service'],
@@ -47,8 +48,7 @@ Ends at SIGTERM or SIGINT: polling stops, running deliveries end (10 s at most),
     context.onHangup(() => void (manager ? manager.reloading(reload) : reload().catch(() => {})));
     await Promise.race([bridge.ended, interrupted(context)]);
     logger.info('ending');
-    const closed = Promise.all([manager?.stopping(), bridge[Symbol.asyncDispose]()]);
-    await Promise.race([closed, sleep(context.deps, CLOSE_LIMIT_MS)]);
+    await Promise.all([Promise.race([manager?.stopping(), sleep(context.deps, NOTIFY_MS)]), bridge[Symbol.asyncDispose]()]);
     return EXIT.fine;
   },
 };

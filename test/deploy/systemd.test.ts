@@ -118,6 +118,31 @@ test('a program that runs when the service is stopped ends in its own time, and 
   await ready(machine);
 });
 
+test('a stop gives programs their time to tidy up, kills one that ignores TERM, and leaves systemd nothing to kill', options, async () => {
+  const good = machine.read(CONFIG);
+  const folder = '/var/lib/scheduled-events-bridge';
+  const tidy = `trap 'sleep 3; echo undone > ${folder}/undone; exit 1' TERM; echo tidy > ${folder}/tidy; while :; do sleep 0.2; done`;
+  const stubborn = `trap '' TERM; echo stubborn > ${folder}/stubborn; while :; do sleep 0.2; done`;
+  machine.write('/usr/local/bin/tidy', `#!/bin/sh\n${tidy}\n`);
+  machine.write('/usr/local/bin/stubborn', `#!/bin/sh\n${stubborn}\n`);
+  machine.run('chmod', '755', '/usr/local/bin/tidy', '/usr/local/bin/stubborn');
+  const sink = (name: string) => `  ${name}: { type: command, run: [/usr/local/bin/${name}], filter: { changes: [scheduled] } }\n`;
+  configure(machine, sink('tidy') + sink('stubborn'));
+  await ready(machine);
+  schedule(machine);
+  const has = (name: string) => existsSync(join(machine.root, '/var/lib/private/scheduled-events-bridge', name));
+  await poll(
+    () => has('tidy') && has('stubborn'),
+    () => journal(machine),
+  );
+  machine.run('systemctl', 'stop', 'scheduled-events-bridge');
+  assert.deepEqual([machine.property('Result'), has('undone')], ['success', true], journal(machine));
+  assert.doesNotMatch(journal(machine), /Killing process|timed out/);
+  machine.write(CONFIG, good);
+  machine.run('systemctl', 'start', 'scheduled-events-bridge');
+  await ready(machine);
+});
+
 test('killed, it is back after a second, and delivers what it owes', options, async () => {
   machine.run('systemctl', 'stop', 'receiver');
   const eventId = schedule(machine);

@@ -88,9 +88,6 @@ test('the service program knows the bridge: its options, its exit code, its fold
   assert.deepEqual(options, ['config', 'control-stdin']);
   for (const name of options) assert.ok(name in run.options, name);
   assert.match(source, new RegExp(`exitConfig +(?:uint32 )?= ${EXIT.config}\\n`));
-  const closeMs = run.closeLimitMs ?? 0;
-  const limit = Number(/stopLimit += (\d+) \* time\.Second/.exec(source)?.[1]) * 1000;
-  assert.ok(limit > closeMs, `${limit} ms for the service, ${closeMs} ms for the bridge`);
 });
 
 test('the launcher and the service program start Node with the flags of the Linux launcher', () => {

@@ -107,6 +107,29 @@ test('a stop rejects at once, and close waits until the group is gone, by KILL w
   assert.ok((bare.limits.closeMs ?? 0) > 5_500);
 });
 
+test('a stop that cannot end a program says so, with its number, and the bridge closes all the same', async (t) => {
+  const scripts = new Scripts(t);
+  const { adapter, logged } = startCommand(
+    t,
+    scripts,
+    { run: [scripts.write('run', 'echo $$ > pid; exec sleep 1000')] },
+    { time: hurriedTime() },
+  );
+  const stop = new AbortController();
+  const stopped = assert.rejects(adapter.deliver([sampleDelivery()], stop.signal));
+  const pid = Number(await scripts.line('pid'));
+  const { kill } = process;
+  t.after(() => isAlive(pid) && kill.call(process, pid, 'SIGKILL'));
+  t.mock.method(process, 'kill', (to: number, signal?: string | number) => signal !== 0 || kill.call(process, to, signal));
+  stop.abort();
+  await stopped;
+  await adapter[Symbol.asyncDispose]();
+  assert.deepEqual(
+    logged().flatMap(({ msg, pid }) => (String(msg).includes('could not be ended') ? [pid] : [])),
+    [pid],
+  );
+});
+
 test('what a program leaves behind that ends by itself is its own, and is not ended', async (t) => {
   const scripts = new Scripts(t);
   const run = [scripts.write('run', 'sleep 1000 > /dev/null 2>&1 & echo $! > pids')];
