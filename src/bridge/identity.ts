@@ -38,6 +38,8 @@ export class Identity {
   /** Whether it is settled that the store is this VM's. */
   #isOurs = false;
   #isAbsent = false;
+  /** The pause that the last answer asked for (`Retry-After`). */
+  #askedPauseMs = 0;
   #isNameless = false;
 
   constructor(parts: IdentityParts) {
@@ -75,7 +77,7 @@ export class Identity {
     const cancel = this.#parts.deps.after(waitMs, () => this.#giveUpWaiting(waitMs));
     try {
       for (let pauseMs = 1000; !(await this.#ask(signal)); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-        await sleep(this.#parts.deps, this.#isAbsent ? ABSENT_PAUSE_MS : pauseMs, signal);
+        await sleep(this.#parts.deps, this.#isAbsent ? ABSENT_PAUSE_MS : Math.max(pauseMs, this.#askedPauseMs), signal);
       }
       while (this.#parts.told.length > 0) {
         await sleep(this.#parts.deps, TAGS_PAUSE_MS, signal);
@@ -92,6 +94,7 @@ export class Identity {
   async #ask(signal: AbortSignal): Promise<boolean> {
     const { outbox, logger } = this.#parts;
     const answer = await this.#parts.instance(signal);
+    this.#askedPauseMs = answer.kind === 'failed' ? Math.min(answer.error.retryAfterMs ?? 0, LONGEST_PAUSE_MS) : 0;
     if (answer.kind === 'known') {
       try {
         await this.#know(answer);

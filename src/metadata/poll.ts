@@ -17,7 +17,7 @@ export interface Poller {
    * A result is handled by its subscribers before the wait for the next poll begins.
    */
   readonly results$: Observable<PollResult>;
-  /** The next poll starts now or, while one runs, right after it. */
+  /** The next poll starts now or, while one runs, right after it; after a failure it keeps to the pause that `rhythm` names. */
   refresh(): void;
   /** Where the next poll is waited for, it starts so long after the last one began at the latest. */
   startWithin(intervalMs: number): void;
@@ -48,6 +48,8 @@ class Polling {
   /** Ends the wait for the next poll; null while one runs. */
   #cancel: CancelTimer | null = null;
   #isWanted = false;
+  /** The last poll failed: no wish for a fresh document cuts the pause short, as the service may have asked for it. */
+  #isBackingOff = false;
 
   constructor(options: PollerOptions, subscriber: Subscriber<PollResult>) {
     this.#options = options;
@@ -63,10 +65,11 @@ class Polling {
   };
 
   refresh(): void {
-    this.#isWanted = true;
-    if (this.#cancel === null) return;
-    this.#cancel();
-    this.start();
+    if (this.#cancel === null) this.#isWanted = true;
+    else if (!this.#isBackingOff) {
+      this.#cancel();
+      this.start();
+    }
   }
 
   startWithin(intervalMs: number): void {
@@ -86,8 +89,10 @@ class Polling {
     const { rhythm, deps } = this.#options;
     this.#subscriber.next(result);
     if (this.#subscriber.closed) return;
-    const waitMs = rhythm.next(result.kind === 'failure' ? result.error : null, deps.elapsedMs() - this.#startedMs);
-    if (this.#isWanted) this.start();
+    const error = result.kind === 'failure' ? result.error : null;
+    const waitMs = rhythm.next(error, deps.elapsedMs() - this.#startedMs);
+    this.#isBackingOff = error !== null;
+    if (this.#isWanted && error === null) this.start();
     else this.#wait(waitMs);
   };
 

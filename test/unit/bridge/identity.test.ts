@@ -72,6 +72,31 @@ test('a stored state waits 60 s for the vmId', async (t) => {
   assert.equal(identity.isIdentified, true);
 });
 
+test('an instance route that asks for a pause gets it, 10 s at most', async (t) => {
+  for (const [retryAfterMs, atMs] of [
+    [8000, [0, 8000, 16_000]],
+    [3_600_000, [0, 10_000, 20_000]],
+    [0, [0, 1000, 3000]],
+  ] as const) {
+    const store = testStore(t);
+    const asked: number[] = [];
+    const error = new BridgeError('BRIDGE_METADATA_STATUS', 'the metadata service answered 429', { status: 429, retryAfterMs });
+    const controller = new AbortController();
+    t.after(() => controller.abort());
+    const identity = new Identity({
+      ...{ outbox: store.outbox, configuredSource: '/my/source', told: [], deps: store.time, logger: pino({ level: 'silent' }) },
+      instance: async () => {
+        asked.push(store.time.elapsedMs());
+        return { kind: 'failed', error };
+      },
+      foreign: async () => {},
+    });
+    void identity.run(controller.signal);
+    await store.time.advance(20_000);
+    assert.deepEqual(asked.slice(0, 3), atMs);
+  }
+});
+
 test('a store that cannot keep who the VM is, is tried again until it can', async (t) => {
   const store = testStore(t);
   const save = store.outbox.identity.save.bind(store.outbox.identity);

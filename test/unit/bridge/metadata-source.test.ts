@@ -97,6 +97,31 @@ test('all who ask while a GET is under way are served by one more, which has its
   assert.equal(gets.length, 3);
 });
 
+test('a fresh document that is asked for while a GET is under way waits as long as the answer of that GET asks for', async () => {
+  const time = new VirtualTime();
+  const gets: number[] = [];
+  const source = new MetadataSource({
+    config: { metadata: METADATA },
+    deps: time,
+    logger: pino({ level: 'silent' }),
+    transport: async (_request, signal) => {
+      gets.push(time.elapsedMs());
+      const isSecond = gets.length === 2;
+      await sleep(time, 400, signal);
+      return isSecond
+        ? { status: 429, headers: { 'retry-after': '8' }, body: new Uint8Array() }
+        : { status: 200, headers: {}, body: DOCUMENT };
+    },
+    storedGoodAt: null,
+  });
+  source.polls$.subscribe((poll) => source.handled(poll));
+  await time.advance(1100);
+  const read = source.read(NEVER);
+  await time.advance(8400 + 400);
+  await read;
+  assert.deepEqual(gets, [0, 1000, 9400]);
+});
+
 test('wherever approvals fall that are read for first, no request is one too many, and each is posted', async () => {
   const gaps = fc.array(fc.oneof(fc.nat(5), fc.nat(60), fc.nat(400)), { minLength: 2, maxLength: EVENTS.length });
   await fc.assert(

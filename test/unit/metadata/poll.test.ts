@@ -104,13 +104,25 @@ test('refresh during a poll makes one more follow right after it, however often 
   subscription.unsubscribe();
 });
 
-test('refresh cuts a back-off short', async () => {
-  const { time, poller, starts, subscribe } = start({ fails: () => true });
+test('refresh during a back-off waits for its end, and the poll that comes then is the fresh one', async () => {
+  let fails = true;
+  const { time, poller, starts, subscribe } = start({ fails: () => fails });
   const subscription = subscribe();
   await time.advance(500);
   poller.refresh();
-  await time.advance(1);
-  assert.deepEqual(starts, [0, 500]);
+  fails = false;
+  await time.advance(2500);
+  assert.deepEqual(starts, [0, 1100, 2100]);
+  subscription.unsubscribe();
+});
+
+test('refresh during a poll that fails does not pass over the back-off', async () => {
+  const { time, poller, starts, subscribe } = start({ fails: () => true });
+  const subscription = subscribe();
+  await time.advance(50);
+  poller.refresh();
+  await time.advance(3500);
+  assert.deepEqual(starts, [0, 1100, 3200]);
   subscription.unsubscribe();
 });
 
