@@ -4,7 +4,7 @@ import { type Observable, retry, type Subscription, tap, timer } from 'rxjs';
 import { Approvals } from '../approvals/approvals.ts';
 import type { ApprovalEventName } from '../approvals/record/audit-trail.ts';
 import type { ApprovalStore } from '../approvals/store.ts';
-import { hasSettled } from '../changes/epoch.ts';
+import { hasOutlasted, hasSettled } from '../changes/epoch.ts';
 import type { StepBack } from '../changes/step-back.ts';
 import type { Config } from '../config/config.ts';
 import { compileRoutes, type Routes } from '../delivery/routing.ts';
@@ -152,12 +152,13 @@ export class RunningFlow implements AsyncDisposable {
     return this.#parts.identity.observer.name;
   }
 
-  /** Whether the last document, which this process read, tells of every event there is. */
+  /** Whether every event there is has been listed to this bridge by now, and this process has read the last document. */
   get isInView(): boolean {
     const { state, blindness } = this.store;
     const { epoch, emptyRow, lastGoodAt } = state;
     if (epoch === null || emptyRow !== null || blindness !== null || readHere(lastGoodAt) === null) return false;
-    return hasSettled(epoch, now(this.#parts.deps), this.#config.metadata.settleMs);
+    const [at, { settleMs }] = [now(this.#parts.deps), this.#config.metadata];
+    return hasSettled(epoch, at, settleMs) || hasOutlasted(epoch.rowStartedAt, epoch, at, settleMs);
   }
 
   /** Takes no more messages and handles no more polls; a StartRequest under way may end. */

@@ -17,7 +17,7 @@ import type {
 import { eventChangeId, unusedId } from '../model/ids.ts';
 import { changedFields, contentNow, isIdentical } from './compare.ts';
 import { emptyRowAfter, isConvincing } from './empty-streak.ts';
-import { epochOf, hasSettled } from './epoch.ts';
+import { epochOf, hasOutlasted, hasSettled, pinned } from './epoch.ts';
 import { isJustBefore, missingSince, outcomeOf } from './outcome.ts';
 
 export interface DiffSettings {
@@ -63,7 +63,7 @@ class Comparison {
     this.#document = document;
     this.#at = at;
     this.#settings = settings;
-    this.#epoch = epochOf(state, document, at);
+    this.#epoch = epochOf(state, document, at, settings.settleMs);
     this.#emptyRow = emptyRowAfter(state.emptyRow, document, at);
     this.#events = new Map(state.events);
     this.#nextOccurrence = state.nextOccurrence;
@@ -141,8 +141,10 @@ class Comparison {
   }
 
   #miss(unlisted: KnownEvent): void {
-    const known = unlisted.missing ? unlisted : { ...unlisted, missing: missingSince(unlisted, this.#epoch, this.#at) };
-    if (this.#hasEnded(known)) this.#end(known);
+    const missing = unlisted.missing ?? missingSince(unlisted, this.#epoch, this.#at);
+    const missingAt = pinned(missing.at, this.#at);
+    const known = unlisted.missing?.at === missingAt ? unlisted : { ...unlisted, missing: { ...missing, at: missingAt } };
+    if (this.#hasEnded(known, missingAt)) this.#end(known);
     else this.#keep(known);
   }
 
@@ -158,8 +160,10 @@ class Comparison {
     this.#tell('ended', known, known.event.eventStatus, { outcome });
   }
 
-  #hasEnded(known: KnownEvent): boolean {
-    if (known.epoch !== this.#epoch.number && !hasSettled(this.#epoch, this.#at, this.#settings.settleMs)) return false;
+  #hasEnded(known: KnownEvent, missingAt: Instant): boolean {
+    const { settleMs } = this.#settings;
+    const isProven = hasSettled(this.#epoch, this.#at, settleMs) || hasOutlasted(missingAt, this.#epoch, this.#at, settleMs);
+    if (known.epoch !== this.#epoch.number && !isProven) return false;
     return this.#emptyRow === null || isConvincing(this.#emptyRow, this.#at);
   }
 

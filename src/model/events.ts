@@ -79,6 +79,8 @@ export interface KnownEvent {
 export interface Epoch {
   readonly number: number;
   readonly startedAt: Instant;
+  /** When the first epoch of its row began: each of the row began within `metadata.settle` after the one before it. */
+  readonly rowStartedAt: Instant;
 }
 
 /** All that the bridge knows of the service: the last good document, compared. */

@@ -3,7 +3,8 @@ import type { Blindness, Instant, KnownEvent, KnownState, ScheduledEvent } from 
 import type { Database, Statement } from './database.ts';
 
 export const KNOWN_STATE_SQL = {
-  state: 'SELECT incarnation, api_version, last_good_ms, epoch_number, epoch_started_ms, next_occurrence FROM known_state WHERE id = 1',
+  state:
+    'SELECT incarnation, api_version, last_good_ms, epoch_number, epoch_started_ms, next_occurrence, epoch_row_started_ms FROM known_state WHERE id = 1',
   events:
     'SELECT occurrence, key, event, api_version, epoch, listed, last_listed_ms, missing_ms, missing_scheduled FROM known_events ORDER BY occurrence',
   touch: 'UPDATE known_state SET last_good_ms = ? WHERE id = 1',
@@ -23,6 +24,8 @@ interface StateRow {
   readonly epoch_number: number | null;
   readonly epoch_started_ms: number | null;
   readonly next_occurrence: number;
+  /** Null in what a release before schema 8 wrote. */
+  readonly epoch_row_started_ms: number | null;
 }
 
 interface EventRow {
@@ -59,7 +62,7 @@ export class KnownStateTables {
   constructor(database: Database) {
     this.#state = database.prepare(KNOWN_STATE_SQL.state);
     this.#events = database.prepare(KNOWN_STATE_SQL.events);
-    this.#saveState = database.prepare('INSERT OR REPLACE INTO known_state VALUES (1, ?, ?, ?, ?, ?, ?)');
+    this.#saveState = database.prepare('INSERT OR REPLACE INTO known_state VALUES (1, ?, ?, ?, ?, ?, ?, ?)');
     this.#saveEvent = database.prepare('INSERT OR REPLACE INTO known_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
     this.#forgetEvent = database.prepare(KNOWN_STATE_SQL.forgetEvent);
     this.#openOccurrence = database.prepare('INSERT INTO occurrences (occurrence, key, first_seen_ms) VALUES (?, ?, ?)');
@@ -98,6 +101,7 @@ export class KnownStateTables {
       next.epoch?.number ?? null,
       next.epoch?.startedAt.wallMs ?? null,
       next.nextOccurrence,
+      next.epoch?.rowStartedAt.wallMs ?? null,
     );
     for (const before of stored.values()) {
       if (next.events.get(before.key)?.occurrence === before.occurrence) continue;
@@ -161,7 +165,8 @@ function toInstant(wallMs: number | null): Instant | null {
 
 function toEpoch(row: StateRow | undefined): KnownState['epoch'] {
   const startedAt = toInstant(row?.epoch_started_ms ?? null);
-  return row === undefined || row.epoch_number === null || startedAt === null ? null : { number: row.epoch_number, startedAt };
+  if (row === undefined || row.epoch_number === null || startedAt === null) return null;
+  return { number: row.epoch_number, startedAt, rowStartedAt: toInstant(row.epoch_row_started_ms) ?? startedAt };
 }
 
 function toKnownEvent(row: EventRow): KnownEvent {

@@ -71,7 +71,7 @@ export function knownState(events: readonly KnownEvent[], overrides: Partial<Kno
     incarnation: 1,
     apiVersion: '2020-07-01',
     lastGoodAt: at(1_000_000),
-    epoch: { number: 1, startedAt: at(900_000) },
+    epoch: { number: 1, startedAt: at(900_000), rowStartedAt: at(700_000) },
     emptyRow: null,
     events: new Map(events.map((event) => [event.key, event])),
     nextOccurrence: Math.max(0, ...events.map(({ occurrence }) => occurrence)) + 1,

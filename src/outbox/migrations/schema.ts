@@ -8,9 +8,10 @@ import { VERSION_4 } from './version-4.ts';
 import { VERSION_5 } from './version-5.ts';
 import { VERSION_6 } from './version-6.ts';
 import { VERSION_7 } from './version-7.ts';
+import { VERSION_8 } from './version-8.ts';
 
 /** The n-th one leads from version n-1 to version n. One that was released never changes. */
-export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
+export const MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8];
 
 /**
  * Brings the database to the newest version, each step in a transaction of its own; the version is kept in `user_version`.

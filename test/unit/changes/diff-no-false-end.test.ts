@@ -33,7 +33,7 @@ const acts = fc.oneof(
   fc.array(fc.oneof(...common, { weight: 1, arbitrary: jump }), { maxLength: 60, size: 'max' }),
 );
 
-/** The service, seen by one bridge. In a new epoch it lists what it has only bit by bit, until the settle time has passed. */
+/** The service, seen by one bridge. In a new epoch it lists what it has only bit by bit, until the settle time has passed; in a row of epochs, until three have. */
 class Service {
   readonly watcher = new Watcher();
   readonly ended: string[] = [];
@@ -45,6 +45,9 @@ class Service {
   #incarnation = 2 ** 50;
   #apiVersion = '2020-07-01';
   #warmUntilMs = 0;
+  #epochStartedMs = 0;
+  /** When the first epoch of a row began whose epochs follow each other before they are warm. */
+  #rowStartedMs = 0;
   #emptyAnswers = 0;
 
   pass(ms: number): void {
@@ -90,8 +93,10 @@ class Service {
     if (kind === 'epoch') this.#incarnation = Math.floor(this.#incarnation / 2);
     if (kind === 'silence') this.#elapsedMs += 25 * 3_600_000;
     if (kind === 'version') this.#apiVersion = this.#apiVersion === '2020-07-01' ? '2019-08-01' : '2020-07-01';
-    for (const id of this.#events.keys()) this.#hidden.add(id);
-    this.#warmUntilMs = this.#elapsedMs + SETTLE_MS;
+    if (this.#elapsedMs >= this.#epochStartedMs + SETTLE_MS) this.#rowStartedMs = this.#elapsedMs;
+    this.#epochStartedMs = this.#elapsedMs;
+    this.#warmUntilMs = Math.min(this.#elapsedMs + SETTLE_MS, this.#rowStartedMs + 3 * SETTLE_MS);
+    if (this.#elapsedMs < this.#warmUntilMs) for (const id of this.#events.keys()) this.#hidden.add(id);
     this.#answer(draw);
   }
 

@@ -62,6 +62,69 @@ test('an incarnation that flaps begins a new epoch, and a new settle time, at ea
   assert.deepEqual(told(watcher.see(documentOf(4), 10 * MINUTE + 5 * MINUTE)), ['ended unknown']);
 });
 
+/** Two hosts answer in turn each second: one lists nothing, and the other, with a larger incarnation, what `listed` says. */
+function answerInTurn(watcher: Watcher, fromMs: number, toMs: number, listed: (atMs: number) => readonly object[] = () => []): void {
+  for (let atMs = fromMs; atMs < toMs; atMs += 2000) {
+    watcher.see(documentOf(3), atMs);
+    watcher.see(documentOf(5, listed(atMs)), atMs + 1000);
+  }
+}
+
+test('two hosts that answer in turn: an event that neither lists ends three settle times after the first epoch began', () => {
+  const watcher = watching();
+  answerInTurn(watcher, 1000, 15 * MINUTE);
+  assert.deepEqual(told(watcher.changes), ['scheduled']);
+  answerInTurn(watcher, 15 * MINUTE + 1000, 15 * MINUTE + 3000);
+  assert.deepEqual(told(watcher.changes), ['scheduled', 'ended unknown']);
+});
+
+test('two hosts that answer in turn: an event that one of them lists does not end', () => {
+  const watcher = watching();
+  answerInTurn(watcher, 1000, 2 * HOUR, () => [{}]);
+  assert.deepEqual(told(watcher.changes), ['scheduled']);
+});
+
+test('two hosts that answer in turn: an event that goes later ends three settle times after it was listed last', () => {
+  const watcher = watching();
+  const goneMs = 40 * MINUTE;
+  answerInTurn(watcher, 1000, 2 * HOUR, (atMs) => (atMs < goneMs ? [{}] : []));
+  assert.deepEqual(told(watcher.changes), ['scheduled', 'ended unknown']);
+  const afterMs = (watcher.changes[1]?.at.wallMs ?? 0) - START_MS - goneMs;
+  assert.ok(afterMs >= 15 * MINUTE - 3000 && afterMs <= 15 * MINUTE + 3000, `${afterMs} ms`);
+});
+
+test('a restart in between neither shortens nor prolongs the three settle times, nor does a wall clock that is set back then', () => {
+  for (const [jumpMs, downMs] of [
+    [0, 4 * MINUTE],
+    [-HOUR, 0],
+  ] as const) {
+    const watcher = watching();
+    answerInTurn(watcher, 1000, 6 * MINUTE);
+    watcher.restart();
+    const beganMs = 6 * MINUTE + downMs;
+    const turn = (elapsedMs: number, setMs: number) => {
+      watcher.see(documentOf(3), inNewProcess(beganMs + elapsedMs + setMs, elapsedMs));
+      watcher.see(documentOf(5), inNewProcess(beganMs + elapsedMs + 1000 + setMs, elapsedMs + 1000));
+    };
+    turn(0, 0);
+    const leftMs = 15 * MINUTE - beganMs;
+    for (let elapsedMs = 2000; elapsedMs < leftMs - 2000; elapsedMs += 2000) turn(elapsedMs, jumpMs);
+    assert.deepEqual(told(watcher.changes), ['scheduled']);
+    turn(leftMs, jumpMs);
+    turn(leftMs + 2000, jumpMs);
+    assert.deepEqual(told(watcher.changes), ['scheduled', 'ended unknown']);
+  }
+});
+
+test('an epoch that begins after another one has settled has all of its own settle time', () => {
+  const watcher = watching();
+  answerInTurn(watcher, 1000, 14 * MINUTE, () => [{}]);
+  watcher.see(documentOf(5, [{}]), 30 * MINUTE);
+  watcher.see(documentOf(3), 30 * MINUTE + 1000);
+  assert.deepEqual(told(watcher.see(documentOf(4), 35 * MINUTE)), []);
+  assert.deepEqual(told(watcher.see(documentOf(4), 35 * MINUTE + 1000)), ['ended unknown']);
+});
+
 test('a good document begins a new epoch where the last good one is over 24 h old, not at 24 h', () => {
   for (const [ageMs, told_] of [
     [24 * HOUR, ['ended unknown']],

@@ -42,7 +42,11 @@ export class Watcher {
       ...state,
       emptyRow: null,
       lastGoodAt: stored(state.lastGoodAt),
-      epoch: state.epoch && { ...state.epoch, startedAt: stored(state.epoch.startedAt) },
+      epoch: state.epoch && {
+        ...state.epoch,
+        startedAt: stored(state.epoch.startedAt),
+        rowStartedAt: stored(state.epoch.rowStartedAt),
+      },
       events: new Map(events),
     };
   }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { FaultyMetadataService } from '../../virtual/faulty-metadata-service.ts';
+import { hostsInTurn } from '../../virtual/hosts-in-turn.ts';
 import { HOUR, MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
 /** A bridge that knows one event scheduled far ahead; its service can restart. */
@@ -75,6 +76,29 @@ for (const jumpMs of [HOUR, -HOUR]) {
     await bridge.advance(3 * MINUTE - SECOND);
     assert.deepEqual(audit.changes, KNOWN);
     await bridge.advance(3 * SECOND);
+    assert.deepEqual(audit.changes, [...KNOWN, 'ended']);
+  });
+}
+
+for (const end of ['stop', 'kill', null] as const) {
+  test(`two hosts that answer in turn: what is gone ends after three settle times, ${end ?? 'without an end'} in between, and nothing else does`, async (t) => {
+    const { bridge, cancel, audit } = await watching(t);
+    bridge.service = hostsInTurn(bridge.service);
+    await bridge.advance(HOUR);
+    assert.deepEqual(audit.changes, KNOWN);
+    cancel();
+    const cancelledMs = bridge.time.elapsedMs();
+    await bridge.advance(6 * MINUTE);
+    if (end !== null) {
+      await bridge[end]();
+      await bridge.start();
+    }
+    await bridge.advance(cancelledMs + 15 * MINUTE - 5 * SECOND - bridge.time.elapsedMs());
+    assert.deepEqual(audit.changes, KNOWN);
+    await bridge.advance(10 * SECOND);
+    assert.deepEqual(audit.changes, [...KNOWN, 'ended']);
+    assert.equal(audit.events.at(-1)?.outcome, 'unknown');
+    await bridge.advance(HOUR);
     assert.deepEqual(audit.changes, [...KNOWN, 'ended']);
   });
 }

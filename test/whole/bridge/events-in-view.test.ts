@@ -1,6 +1,7 @@
 // Documents, silence, restarts, a lost store → what an adapter is told of events (behaviour 10.32).
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
+import { hostsInTurn } from '../../virtual/hosts-in-turn.ts';
 import { MINUTE, SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';
 
 const SETTINGS = { sinks: { node: { type: 'memory' } } };
@@ -32,6 +33,15 @@ test('a restart needs a document of its own before anything is in view again', a
   assert.equal(view().isInView(), false);
   bridge.service = service;
   await bridge.advance(MINUTE);
+  assert.equal(view().isInView(), true);
+});
+
+test('where two hosts answer in turn, both have told what they list after three settle times', async (t) => {
+  const { bridge, view } = startBridge(t);
+  bridge.service = hostsInTurn(bridge.service);
+  await bridge.startFor(14 * MINUTE);
+  assert.equal(view().isInView(), false);
+  await bridge.advance(90 * SECOND);
   assert.equal(view().isInView(), true);
 });
 

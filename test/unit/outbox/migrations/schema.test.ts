@@ -100,6 +100,16 @@ test('a store of version 6 knows which of its CloudEvents were pruned, and goes 
   assert.deepEqual(newer.queue.record('audit'), { pause: null, lastAcceptedAtMs: null, lastError: null });
 });
 
+test('in a store of version 7 the row of epochs begins with the epoch', (t) => {
+  using newer = reopened(t, 7, (database) =>
+    database.exec(
+      `INSERT INTO known_state (id, last_good_ms, epoch_number, epoch_started_ms, next_occurrence) VALUES (1, 9000, 4, 5000, 1)`,
+    ),
+  );
+  const startedAt = { wallMs: 5000, elapsedMs: null };
+  assert.deepEqual(newer.known.load().epoch, { number: 4, startedAt, rowStartedAt: startedAt });
+});
+
 test('a store of version 3 keeps its approvals, which say then that nobody holds them and how they were given', (t) => {
   const { folder, time, outbox } = testStore(t);
   outbox.close();
