@@ -8,12 +8,12 @@ import { MetadataSource } from './bridge/metadata-source.ts';
 import { openStreams } from './bridge/open-streams.ts';
 import { Operations } from './bridge/operations.ts';
 import { Reloads } from './bridge/reloads.ts';
-import { RunningFlow } from './bridge/running-flow.ts';
-import { setStoreAside } from './bridge/set-store-aside.ts';
+import { RunningFlow, type RunningFlowParts } from './bridge/running-flow.ts';
 import { Sinks } from './bridge/sinks.ts';
 import { namesIn, Status } from './bridge/status.ts';
 import { startUpkeep, type Upkeep } from './bridge/store-upkeep.ts';
 import { StoreWork } from './bridge/store-work.ts';
+import { VmFlow, type VmFlowParts } from './bridge/vm-flow.ts';
 import type { Config } from './config/config.ts';
 import { BridgeError } from './errors.ts';
 import type { Instant, JournalledEntry, PollResult } from './model/events.ts';
@@ -22,7 +22,7 @@ import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { now } from './time/clock.ts';
 import { closeParts, DELIVERIES_MS } from './time/stop.ts';
 
-/** What was left over goes out once the VM is identified, or after this time: late is worse than the rare rows of a copied disk. */
+/** What was left over goes out once documents are handled, or after this time: late is worse than the rare rows of a copied disk. */
 const LANES_WAIT_MS = 5000;
 
 /** @throws BridgeError BRIDGE_CONFIG_INVALID, BRIDGE_STORE_* or BRIDGE_HTTP_*; then nothing is left open. */
@@ -61,7 +61,8 @@ class RunningBridge implements Bridge {
   readonly #cancels: (() => void)[] = [];
   #upkeep: Upkeep | null = null;
   #http: HttpInterface | null = null;
-  #flow: RunningFlow | null = null;
+  readonly #flow: VmFlow;
+  #firstRequestAt: Instant;
   /** What is in force. */
   #config: Config;
   #closed: Promise<void> | null = null;
@@ -69,10 +70,11 @@ class RunningBridge implements Bridge {
   constructor(options: BridgeOptions, outbox: Outbox) {
     const { config, deps, logger, version } = options;
     this.#options = options;
+    this.#firstRequestAt = now(deps);
     this.#config = config;
     this.#storeWork = new StoreWork(deps, logger);
     this.#outbox = outbox;
-    this.#sinks = new Sinks({ ...options, outbox, flow: () => this.#flow });
+    this.#sinks = new Sinks({ ...options, outbox, flow: () => this.#flow.current });
     this.#operations = new Operations({ ...options, outbox, sinks: this.#sinks });
     this.#streams = openStreams(outbox, options);
     const onPoll = () => {
@@ -90,6 +92,9 @@ class RunningBridge implements Bridge {
       logger: logger.child({ area: 'identity' }),
       foreign: (vmId) => this.#setAside(vmId),
     });
+    const create: VmFlowParts['create'] = (more) => this.#createFlow(more);
+    const onFlow: VmFlowParts['onFlow'] = (flow) => this.status.began(flow);
+    this.#flow = new VmFlow({ identity: this.#identity, outbox, sinks: this.#sinks, create, onFlow, stop: this.#stopping.signal, logger });
     this.#reloads = new Reloads({
       ...options,
       ready: this.#started.promise,
@@ -110,7 +115,7 @@ class RunningBridge implements Bridge {
     return this.#ending.promise;
   }
 
-  /** Serves and polls at once; the lanes and the flow follow when it is known which VM this is. */
+  /** Serves and polls at once; the lanes and the flow follow when the store may be compared. */
   async start(): Promise<void> {
     const { config, deps, logger } = this.#options;
     this.#http = await openHttpInterface({
@@ -122,19 +127,20 @@ class RunningBridge implements Bridge {
       approvals: () => this.status.approvals,
       reload: (by) => this.#reloadFor(by),
       operations: this.#operations,
-      drills: () => this.#flow?.drills ?? null,
+      drills: () => this.#flow.drills,
       streams: this.#streams,
       onUnauthorized: () => this.#metrics.unauthorized(),
       onConnectionDropped: (reason) => this.#metrics.connectionDropped(reason),
     });
-    const firstRequestAt = now(deps);
+    this.#firstRequestAt = now(deps);
     const polls = this.#metadata.polls$.subscribe((poll) => this.#polled(poll));
     const changedOutside = () => this.#sinks.wake();
     this.#upkeep = startUpkeep({ outbox: this.#outbox, retainMs: config.store.retainMs, deps, logger, changedOutside });
     this.#cancels.push(() => polls.unsubscribe(), this.#upkeep.stop);
     this.#storeWork.doIn(LANES_WAIT_MS, () => this.#openLanes());
     void this.#identity.run(this.#stopping.signal).catch((error: unknown) => logger.fatal({ err: error }, 'the VM cannot be identified'));
-    void this.#identity.identified.then(() => this.#storeWork.do(() => this.#begin(firstRequestAt)));
+    for (const known of [this.#identity.presumed, this.#identity.identified])
+      void known.then(() => this.#storeWork.do(() => this.#begin()));
     this.#started.resolve();
   }
 
@@ -152,13 +158,13 @@ class RunningBridge implements Bridge {
   #apply(config: Config, paths: readonly string[]): { readonly settled: Promise<unknown> } {
     if (this.#closed !== null) throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping; its next start reads the file.');
     this.#sinks.prepare(config);
-    this.#flow?.reload(config);
+    this.#flow.current?.reload(config);
     this.#config = config;
     this.#metadata.reload(config.metadata);
     this.#options.watch?.follows(config.metadata);
     this.#http?.reload(config, paths);
     this.#metrics.configured(namesIn(config));
-    return { settled: Promise.all([this.#sinks.reload(config, paths), this.#flow?.sources.reload(config, paths)]) };
+    return { settled: Promise.all([this.#sinks.reload(config, paths), this.#flow.current?.sources.reload(config, paths)]) };
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -172,32 +178,22 @@ class RunningBridge implements Bridge {
     this.#options.watch?.ended(poll.kind === 'document');
   }
 
-  #begin(firstRequestAt: Instant): void {
+  #begin(): void {
+    if (!this.#identity.isPresumed) return;
     this.#openLanes();
-    const flow = new RunningFlow({
-      ...this.#options,
-      config: this.#config,
-      outbox: this.#outbox,
-      identity: this.#identity,
-      metadata: this.#metadata,
-      polls$: this.#polls$,
-      firstRequestAt,
+    this.#flow.begin();
+    // What was waiting for it is stored now.
+    this.#sinks.wake();
+  }
+
+  #createFlow(more: Pick<RunningFlowParts, 'wasApproved'>): RunningFlow {
+    return new RunningFlow({
+      ...{ ...this.#options, ...more, config: this.#config, outbox: this.#outbox, identity: this.#identity },
+      ...{ metadata: this.#metadata, polls$: this.#polls$, firstRequestAt: this.#firstRequestAt },
       onCommitted: (entries) => this.#committed(entries),
       onApproval: (name) => this.#metrics.approval(name),
       onMessage: (source, result) => this.#metrics.message(source, result),
     });
-    try {
-      flow.start();
-    } catch (error) {
-      // Nobody has seen it, and the next try makes another: one that knows nothing of what is stored would give wrong answers.
-      void flow[Symbol.asyncDispose]();
-      throw error;
-    }
-    this.#flow = flow;
-    this.status.began(flow);
-    // What was waiting for it is stored now.
-    this.#sinks.wake();
-    this.#options.logger.info({ source: this.#identity.source, name: this.#identity.observer.name }, 'watching');
   }
 
   #openLanes(): void {
@@ -215,7 +211,7 @@ class RunningBridge implements Bridge {
     const wereOpen = this.#sinks.isOpen;
     // Positions begin anew.
     this.#streams.endAll();
-    await setStoreAside(vmId, this.#sinks, this.#outbox, this.#options.logger);
+    await this.#flow.setAside(vmId);
     if (wereOpen) this.#storeWork.do(() => this.#openLanes());
   }
 
@@ -224,6 +220,7 @@ class RunningBridge implements Bridge {
       this.#metrics.changed(change);
       this.#options.logger.info({ area: 'changes', id, change }, 'change stored');
     }
+    this.#flow.committed(entries);
     this.#sinks.wake();
     this.#streams.committed(entries);
   }
@@ -240,7 +237,7 @@ class RunningBridge implements Bridge {
     for (const cancel of this.#cancels) cancel();
     const parts = {
       http: () => this.#http?.[Symbol.asyncDispose](),
-      approvals: () => this.#flow?.[Symbol.asyncDispose](),
+      approvals: () => this.#flow[Symbol.asyncDispose](),
       sinks: () => this.#sinks.close(DELIVERIES_MS),
     };
     await closeParts(parts, this.#options.deps, this.#options.logger);

@@ -44,6 +44,9 @@ export interface PipelineParts extends Publishing {
     handled(poll: PollResult): void;
   };
   readonly settleMs: () => DiffSettings['settleMs'];
+  readonly isOurs: () => DiffSettings['isOurs'];
+  /** Whether an approval of this event, by its key, was in a store that was set aside since. */
+  readonly wasApproved: (key: string) => boolean;
   readonly store: Committer;
   readonly approvals: Pick<Approvals, 'observe' | 'approvalOf' | 'documentHandled'>;
   /** Called once such a change is stored. */
@@ -53,10 +56,13 @@ export interface PipelineParts extends Publishing {
 /** The running flow; it goes on until it is unsubscribed, since each step keeps its own failures. */
 export function pipeline(parts: PipelineParts): Observable<unknown> {
   const { metadata, store, approvals, clock } = parts;
-  const settings: Omit<DiffSettings, 'settleMs'> = {
-    isUsed: (id) => parts.outbox.journal.isUsed(id),
-    isApproved: (key, occurrence) => approvals.approvalOf(key, occurrence) !== null,
-  };
+  const isUsed = (id: string) => parts.outbox.journal.isUsed(id);
+  const settings = (): DiffSettings => ({
+    settleMs: parts.settleMs(),
+    isOurs: parts.isOurs(),
+    isUsed,
+    isApproved: (key, occurrence) => approvals.approvalOf(key, occurrence) !== null || parts.wasApproved(key),
+  });
 
   // 1. metadata: each poll brings a whole valid document, or a failure.
   const polls$ = parts.polls$.pipe(share());
@@ -72,7 +78,7 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
       () => store.state,
       (state) => store.keep(state),
     ),
-    map(({ document, at }) => diff(store.state, document, at, { ...settings, settleMs: parts.settleMs() })),
+    map(({ document, at }) => diff(store.state, document, at, settings())),
     // 3. cloudevents, 4. outbox, 5. delivery: in one transaction, after which the lanes wake.
     tap(({ state, changes, news }) => {
       if (!news) return store.keep(state);
@@ -80,7 +86,7 @@ export function pipeline(parts: PipelineParts): Observable<unknown> {
         const settle = commitEvents(changes, transaction, parts, approvals);
         return () => {
           settle();
-          reportStepsBack(changes, settings.isUsed, parts.onStepBack);
+          reportStepsBack(changes, isUsed, parts.onStepBack);
         };
       });
     }),

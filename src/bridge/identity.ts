@@ -9,6 +9,8 @@ import { type Deps, sleep } from '../time/clock.ts';
 
 /** A stored state is compared without the vmId once the instance route has been silent for so long (behaviour 4.12). */
 const SILENT_AFTER_MS = 60_000;
+/** What is new is published without the vmId after so long, since an event may give 30 s of notice; nothing ends by such a comparison. */
+const PRESUMED_AFTER_MS = 5_000;
 /** A new store has nothing to confuse, but its first CloudEvents shall name the VM: so long they wait for it where their source is configured. */
 const NAMELESS_AFTER_MS = 3000;
 const LONGEST_PAUSE_MS = 10_000;
@@ -26,15 +28,19 @@ export interface IdentityParts {
   readonly instance: (signal: AbortSignal) => Promise<InstanceAnswer>;
   readonly deps: Deps;
   readonly logger: Logger;
-  /** The store turned out to belong to another VM: called before anything of it was compared; sets it aside. */
+  /** Sets the store aside, which turned out to belong to another VM: before anything of it ended, though perhaps after `presumed`. */
   readonly foreign: (vmId: string) => Promise<void>;
 }
 
-/** Asks until it knows. `identified` resolves when documents may be compared and CloudEvents made. */
+/** Asks until it knows. `presumed` and `identified` resolve when documents may be compared and CloudEvents made. */
 export class Identity {
   readonly #parts: IdentityParts;
+  readonly #presumed = Promise.withResolvers<void>();
   readonly #ready = Promise.withResolvers<void>();
+  #isPresumed = false;
   #isIdentified = false;
+  /** The store is another VM's, and is not set aside yet. */
+  #isForeign = false;
   /** Whether it is settled that the store is this VM's. */
   #isOurs = false;
   #isAbsent = false;
@@ -46,9 +52,19 @@ export class Identity {
     this.#parts = parts;
   }
 
+  /** Resolves once the source is known, and the store is taken for this VM's own, though perhaps only presumably: nothing ends before `identified`. */
+  get presumed(): Promise<void> {
+    return this.#presumed.promise;
+  }
+
   /** Resolves once the source is known and the store is this VM's as far as anybody can tell. */
   get identified(): Promise<void> {
     return this.#ready.promise;
+  }
+
+  /** False again if the store, presumed to be this VM's, turned out to be another's. */
+  get isPresumed(): boolean {
+    return this.#isPresumed || this.#isIdentified;
   }
 
   get isIdentified(): boolean {
@@ -74,7 +90,8 @@ export class Identity {
   async run(signal: AbortSignal): Promise<void> {
     const isNew = this.#parts.outbox.known.load().lastGoodAt === null;
     const waitMs = isNew ? NAMELESS_AFTER_MS : SILENT_AFTER_MS;
-    const cancel = this.#parts.deps.after(waitMs, () => this.#giveUpWaiting(waitMs));
+    const timers = [this.#parts.deps.after(waitMs, () => this.#giveUpWaiting(waitMs))];
+    if (!isNew) timers.push(this.#parts.deps.after(PRESUMED_AFTER_MS, () => this.#presume()));
     try {
       for (let pauseMs = 1000; !(await this.#ask(signal)); pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
         await sleep(this.#parts.deps, this.#isAbsent ? ABSENT_PAUSE_MS : Math.max(pauseMs, this.#askedPauseMs), signal);
@@ -86,7 +103,7 @@ export class Identity {
     } catch (error) {
       if (!isAbort(error) && !signal.aborted) throw error;
     } finally {
-      cancel();
+      for (const cancel of timers) cancel();
     }
   }
 
@@ -99,6 +116,7 @@ export class Identity {
       try {
         await this.#know(answer);
       } catch (error) {
+        if (isAbort(error)) throw error;
         logger.error({ err: error }, 'which VM this is could not be stored: asked and stored again in some seconds');
         return false;
       }
@@ -131,7 +149,7 @@ export class Identity {
     if (stored.vmId !== null && vmId !== null && stored.vmId !== vmId) {
       if (this.#isIdentified)
         logger.error({ stored: stored.vmId, vmId }, 'the store belonged to another VM, which was learned too late to set its state aside');
-      else await this.#parts.foreign(vmId);
+      else await this.#setAside(vmId);
     }
     outbox.identity.save({
       ...(vmId === null ? {} : { vmId }),
@@ -140,6 +158,13 @@ export class Identity {
       vm: toObservedVm(vm, this.#parts.told),
     });
     this.#isOurs = true;
+  }
+
+  async #setAside(vmId: string): Promise<void> {
+    this.#isPresumed = false;
+    this.#isForeign = true;
+    await this.#parts.foreign(vmId);
+    this.#isForeign = false;
   }
 
   /** Takes what is told of the VM anew; its name and the source stay until the next start, so that all changes of an event go by the same. */
@@ -158,8 +183,17 @@ export class Identity {
     }
   }
 
+  #presume(): void {
+    if (this.#isOurs || this.#isForeign || this.source === null) return;
+    this.#parts.logger.warn(
+      `instance metadata did not answer for ${PRESUMED_AFTER_MS / 1000} s: what is new is published as if the store were this VM's own; what has ended waits until that is known, or for ${SILENT_AFTER_MS / 1000} s in all`,
+    );
+    this.#isPresumed = true;
+    this.#presumed.resolve();
+  }
+
   #giveUpWaiting(waitedMs: number): void {
-    if (this.#isOurs) return;
+    if (this.#isOurs || this.#isForeign) return;
     this.#parts.logger.warn(
       `instance metadata did not answer for ${waitedMs / 1000} s: what is stored is taken for this VM's own, and its name is unknown unless stored`,
     );
@@ -170,6 +204,7 @@ export class Identity {
   #settle(): void {
     if (this.#isIdentified || !this.#isOurs || this.source === null) return;
     this.#isIdentified = true;
+    this.#presumed.resolve();
     this.#ready.resolve();
   }
 }

@@ -37,6 +37,8 @@ export interface RunningFlowParts {
   /** The polls so far and to come; the last one is given again. */
   readonly polls$: Observable<PollResult>;
   readonly firstRequestAt: Instant;
+  /** Whether an approval of this event, by its key, was in a store that was set aside since. */
+  readonly wasApproved: (key: string) => boolean;
   readonly deps: Deps;
   readonly logger: Logger;
   readonly onCommitted: CommitterParts['onCommitted'];
@@ -44,7 +46,7 @@ export interface RunningFlowParts {
   readonly onMessage: (source: string, result: MessageResult) => void;
 }
 
-/** One for each bridge, made once it is known which VM this is. Does nothing before `start`. */
+/** One for each store, made once it may be compared. Does nothing before `start`. */
 export class RunningFlow implements AsyncDisposable {
   readonly store: Committer;
   readonly approvals: Approvals;
@@ -108,13 +110,14 @@ export class RunningFlow implements AsyncDisposable {
 
   /** Takes up what was open, then handles the last poll and every one to come. @throws BridgeError BRIDGE_STORE_* */
   start(): void {
-    const { metadata, polls$, firstRequestAt, deps, identity, logger } = this.#parts;
+    const { metadata, polls$, firstRequestAt, wasApproved, deps, identity, logger } = this.#parts;
     this.#warn();
     this.approvals.start();
-    this.drills.start();
     const flow$ = pipeline({
       ...this.#publishing,
-      ...{ polls$, metadata, firstRequestAt, settleMs: () => this.#config.metadata.settleMs, store: this.store, approvals: this.approvals },
+      ...{ polls$, metadata, firstRequestAt, wasApproved, store: this.store, approvals: this.approvals },
+      settleMs: () => this.#config.metadata.settleMs,
+      isOurs: () => identity.isIdentified,
       onStepBack: (step, { id, event }) => this.#warnOf(step, id, event),
     });
     this.#subscription = flow$
@@ -126,7 +129,15 @@ export class RunningFlow implements AsyncDisposable {
         retry({ delay: () => timer(RETRY_MS, deps.scheduler) }),
       )
       .subscribe();
-    this.sources.start(identity.observer.id);
+  }
+
+  /**
+   * The store is this VM's own: takes up its drills, and receives approvals from brokers, where the VM's name may be that of a consumer group:
+   * under the name of another VM, that one would miss what is read here. @throws BridgeError BRIDGE_STORE_*
+   */
+  confirm(): void {
+    this.drills.start();
+    this.sources.start(this.#parts.identity.observer.id);
   }
 
   /**
@@ -157,6 +168,7 @@ export class RunningFlow implements AsyncDisposable {
     const { state, blindness } = this.store;
     const { epoch, emptyRow, lastGoodAt } = state;
     if (epoch === null || emptyRow !== null || blindness !== null || readHere(lastGoodAt) === null) return false;
+    if (!this.#parts.identity.isIdentified) return false;
     const [at, { settleMs }] = [now(this.#parts.deps), this.#config.metadata];
     return hasSettled(epoch, at, settleMs) || hasOutlasted(epoch.rowStartedAt, epoch, at, settleMs);
   }

@@ -20,7 +20,7 @@ import { sinkApprover, speakingStore } from './speaking-sinks.ts';
 const REMOVAL_GRACE_MS = 8000;
 
 export interface SinksParts {
-  /** Null until it is known which VM this is. */
+  /** Null until documents are handled (behaviour 4.12). */
   readonly flow: () => Pick<RunningFlow, 'approvals' | 'ownName' | 'isInView'> | null;
   readonly config: Pick<Config, 'sinks' | 'kinds'>;
   readonly outbox: Outbox;

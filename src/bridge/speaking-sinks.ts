@@ -31,7 +31,7 @@ export function actsOn({ sinks }: Pick<Config, 'sinks'>, sink: string, event: Sc
 
 export interface SpeakingParts {
   readonly queue: Queue;
-  /** Null until it is known which VM this is. */
+  /** Null until documents are handled (behaviour 4.12). */
   readonly approvals: () => Pick<Approvals, 'settle'> | null;
 }
 
@@ -61,6 +61,6 @@ export function speakingStore(approver: string, { queue, approvals }: SpeakingPa
 }
 
 function tooEarly(sink: string, approver: string): BridgeError {
-  const message = `what sink ${sink} did is a yes of ${approver}, which can be recorded once it is known which VM this is; it waits until then`;
+  const message = `what sink ${sink} did is a yes of ${approver}, which can be recorded once the bridge handles documents; it waits until then`;
   return new BridgeError('BRIDGE_APPROVALS_EARLY', message);
 }

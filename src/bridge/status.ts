@@ -38,19 +38,19 @@ export function namesIn({ sinks, approvals }: Pick<Config, 'sinks' | 'approvals'
 /** Changes nothing, and asks for everything at each call. */
 export class Status {
   readonly #parts: StatusParts;
-  /** Null until the VM is identified. */
+  /** Null until documents are handled. */
   #flow: ShownFlow | null = null;
 
   constructor(parts: StatusParts) {
     this.#parts = parts;
   }
 
-  /** From now on there is something to show. */
-  began(flow: ShownFlow): void {
+  /** From now on there is something to show; null: nothing any more. */
+  began(flow: ShownFlow | null): void {
     this.#flow = flow;
   }
 
-  /** Null until the VM is identified. */
+  /** Null until documents are handled. */
   get approvals(): ShownFlow['approvals'] | null {
     return this.#flow?.approvals ?? null;
   }
@@ -61,8 +61,12 @@ export class Status {
     const store = this.#flow?.store ?? null;
     const lastGoodAt = store?.state.lastGoodAt ?? null;
     const reasons: string[] = [];
-    if (!identity.isIdentified)
+    if (!identity.isPresumed)
       reasons.push('it is not known yet which VM this is, or what to name as source: see instance metadata and cloudevents.source');
+    else if (!identity.isIdentified)
+      reasons.push(
+        'it is not known yet which VM this is, as instance metadata do not answer: events are published, and none ends until then',
+      );
     else if (lastGoodAt === null) reasons.push('no good document of the metadata service yet');
     else if (ageMs(lastGoodAt, now(deps)) >= STALE_AFTER_MS) reasons.push('the last good document is 60 s old or older');
     if (store !== null && store.fault !== null) reasons.push(isWhole ? `nothing can be stored: ${store.fault}` : 'nothing can be stored');
@@ -97,7 +101,8 @@ export class Status {
     if (fault !== null) return `nothing can be stored: ${fault}`;
     if (blindness !== null) return `blind: no good document of the metadata service since ${blindness.since}`;
     if (state.lastGoodAt === null) return 'waiting for the first document of the metadata service';
-    return `watching: ${listed} ${listed === 1 ? 'event' : 'events'} listed`;
+    const limits = this.#parts.identity.isIdentified ? '' : '; none ends until it is known which VM this is';
+    return `watching: ${listed} ${listed === 1 ? 'event' : 'events'} listed${limits}`;
   }
 
   /** The answer of `GET /drainz`: what is blind, or does not know its VM, takes no machine out by its own fault. */

@@ -21,6 +21,8 @@ import { epochOf, hasOutlasted, hasSettled, pinned } from './epoch.ts';
 import { isJustBefore, missingSince, outcomeOf } from './outcome.ts';
 
 export interface DiffSettings {
+  /** Whether the state is known to be this VM's; else what is missing is remembered, and nothing ends by it. */
+  readonly isOurs: boolean;
   /** `metadata.settle`: how long an absence proves nothing in a new epoch. */
   readonly settleMs: number;
   /** Whether this bridge has used a CloudEvent id before, for whatever change. */
@@ -144,7 +146,7 @@ class Comparison {
     const missing = unlisted.missing ?? missingSince(unlisted, this.#epoch, this.#at);
     const missingAt = pinned(missing.at, this.#at);
     const known = unlisted.missing?.at === missingAt ? unlisted : { ...unlisted, missing: { ...missing, at: missingAt } };
-    if (this.#hasEnded(known, missingAt)) this.#end(known);
+    if (this.#settings.isOurs && this.#hasEnded(known, missingAt)) this.#end(known);
     else this.#keep(known);
   }
 

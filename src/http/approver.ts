@@ -14,7 +14,7 @@ export type ServedApprovals = Pick<Approvals, 'request' | 'hold' | 'release' | '
 export interface ApproverPorts {
   /** False: nobody may approve through this endpoint. */
   readonly configured: boolean;
-  /** Null until it is known which VM this is. */
+  /** Null until documents are handled (behaviour 4.12). */
   readonly approvals: () => ServedApprovals | null;
 }
 

@@ -20,18 +20,20 @@ function startIdentity(
   answers: readonly (InstanceAnswer | null)[],
   store: TestStore = testStore(t),
   told: readonly string[] = [],
+  configuredSource: string | null = '/my/source',
+  foreign: (vmId: string) => Promise<void> = async () => {},
 ) {
   const left = [...answers];
   const controller = new AbortController();
   t.after(() => controller.abort());
   const identity = new Identity({
     outbox: store.outbox,
-    configuredSource: '/my/source',
+    configuredSource,
     told,
     instance: async () => (left.length > 1 ? left.shift() : left[0]) ?? new Promise(() => {}),
     deps: store.time,
     logger: pino({ level: 'silent' }),
-    foreign: async () => {},
+    foreign,
   });
   void identity.run(controller.signal);
   return { identity, time: store.time };
@@ -60,6 +62,53 @@ test('an instance route that does not exist is not waited for', async (t) => {
   const { identity } = startIdentity(t, [{ kind: 'absent', status: 404 }]);
   await settle();
   assert.equal(identity.isIdentified, true);
+});
+
+/** A store that has a state, of the VM `vm`. */
+function usedStore(t: TestContext): TestStore {
+  const store = testStore(t);
+  store.outbox.transact((transaction) => transaction.saveState(knownState([])));
+  store.outbox.identity.save({ vmId: 'vm', name: 'WestNO_0', source: '/stored' });
+  return store;
+}
+
+test('a stored state is presumed to be this VM’s after 5 s without an answer, a new one never is', async (t) => {
+  const used = startIdentity(t, [FAILED], usedStore(t));
+  await used.time.advance(4999);
+  assert.equal(used.identity.isPresumed, false);
+  await used.time.advance(1);
+  await used.identity.presumed;
+  assert.deepEqual([used.identity.isPresumed, used.identity.isIdentified], [true, false]);
+  const unnamed = startIdentity(t, [FAILED], testStore(t), [], null);
+  await unnamed.time.advance(3_600_000);
+  assert.equal(unnamed.identity.isPresumed, false);
+});
+
+test('without a source nothing is presumed', async (t) => {
+  const store = usedStore(t);
+  store.outbox.identity.save({ source: null });
+  const { identity, time } = startIdentity(t, [FAILED], store, [], null);
+  await time.advance(60_000);
+  assert.equal(identity.isPresumed, false);
+});
+
+test('what is presumed is no longer once the vmId is another one; while the store cannot be set aside, no time makes it ours', async (t) => {
+  const store = usedStore(t);
+  let failures = 3;
+  const foreign: string[] = [];
+  const setAside = async (vmId: string) => {
+    foreign.push(vmId);
+    if (failures-- > 0) throw new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
+    store.outbox.setAside('another VM');
+  };
+  const away = Array.from({ length: 7 }, () => FAILED);
+  const { identity, time } = startIdentity(t, [...away, { ...KNOWN, vmId: 'copy' }], store, [], '/my/source', setAside);
+  await time.advance(20_000);
+  assert.deepEqual([identity.isPresumed, foreign], [true, []]);
+  await time.advance(42_000);
+  assert.deepEqual([identity.isPresumed, identity.isIdentified], [false, false], `${foreign}`);
+  await time.advance(60_000);
+  assert.deepEqual([identity.isIdentified, foreign, store.outbox.identity.current.vmId], [true, ['copy', 'copy', 'copy', 'copy'], 'copy']);
 });
 
 test('a stored state waits 60 s for the vmId', async (t) => {

@@ -125,6 +125,22 @@ test('an epoch that begins after another one has settled has all of its own sett
   assert.deepEqual(told(watcher.see(documentOf(4), 35 * MINUTE + 1000)), ['ended unknown']);
 });
 
+test('while it is not known whether the state is this VM’s, nothing ends; then with the outcome that was seen', () => {
+  const watcher = watching();
+  watcher.isOurs = false;
+  assert.deepEqual(watcher.see(documentOf(8), 1000), []);
+  watcher.see(documentOf(1), 2000);
+  assert.deepEqual(watcher.see(documentOf(1), HOUR), []);
+  watcher.isOurs = true;
+  assert.deepEqual(told(watcher.see(documentOf(1), HOUR + 1000)), ['ended unknown']);
+  const other = watching();
+  other.isOurs = false;
+  assert.deepEqual(told(other.see(documentOf(8, [{ eventId: 'another' }]), 1000)), ['scheduled']);
+  assert.deepEqual(told(other.see(documentOf(9, [{ eventId: 'another', eventStatus: 'Started' }]), 2000)), ['started']);
+  other.isOurs = true;
+  assert.deepEqual(told(other.see(documentOf(9, [{ eventId: 'another', eventStatus: 'Started' }]), 60_000)), ['ended canceled']);
+});
+
 test('a good document begins a new epoch where the last good one is over 24 h old, not at 24 h', () => {
   for (const [ageMs, told_] of [
     [24 * HOUR, ['ended unknown']],

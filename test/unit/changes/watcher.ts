@@ -9,6 +9,7 @@ const SETTLE_MS = 5 * 60_000;
 export class Watcher {
   state: KnownState = initialState();
   news = false;
+  isOurs = true;
   readonly changes: EventChange[] = [];
   readonly usedIds = new Set<string>();
   readonly approved = new Set<string>();
@@ -17,6 +18,7 @@ export class Watcher {
   see(document: ScheduledEventsDocument, at: number | Instant): readonly EventChange[] {
     const difference = diff(this.state, document, typeof at === 'number' ? momentAt(at) : at, {
       settleMs: SETTLE_MS,
+      isOurs: this.isOurs,
       isUsed: (id) => this.usedIds.has(id),
       isApproved: (key, occurrence) => this.approved.has(`${key} ${occurrence}`),
     });

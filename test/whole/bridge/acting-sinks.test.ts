@@ -262,22 +262,35 @@ test('in a dry run all is held and told, and nothing is posted', async (t) => {
   ]);
 });
 
-test('a yes that comes before it is known which VM this is waits, with its sink alone', async (t) => {
-  const bridge = startBridge(t, 20 * SECOND, settings({ filter: { changes: ['scheduled'] } }));
-  bridge.simulation.schedule();
-  await bridge.startFor(10 * SECOND);
-  await bridge.kill();
+/** The same service, whose instance route is busy. */
+function busyInstance(service: VirtualBridge['service']): VirtualBridge['service'] {
+  const busy = { status: 503, headers: {}, body: new Uint8Array() };
+  return async (request, signal) => (request.url.includes('/instance') ? busy : await service(request, signal));
+}
+
+test('a yes that comes before documents are handled, as the source is unknown, waits with its sink alone', async (t) => {
+  const given = settings({ filter: { changes: ['scheduled'] } });
+  const bridge = startBridge(t, 20 * SECOND, given);
   const { service } = bridge;
-  bridge.service = async (request, signal) => {
-    if (request.url.includes('/instance'))
-      return await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    return await service(request, signal);
-  };
-  await bridge.startFor(40 * SECOND);
+  bridge.service = busyInstance(service);
+  bridge.simulation.schedule();
+  await bridge.startFor(10 * SECOND, { ...given, cloudevents: { source: '/by/hand' } });
+  await bridge.kill();
+  await bridge.startFor(40 * SECOND, given);
   const held = [posts(bridge).length, bridge.sink('drain').arrivals.length];
   bridge.service = service;
   await bridge.advance(3 * MINUTE);
   assert.deepEqual([held, posts(bridge), bridge.sink('drain').arrivals.length], [[0, 1], [200], 1]);
+});
+
+test('a yes that comes before it is known which VM this is counts at once if documents are handled', async (t) => {
+  const bridge = startBridge(t, 20 * SECOND, settings({ filter: { changes: ['scheduled'] } }));
+  bridge.simulation.schedule();
+  await bridge.startFor(10 * SECOND);
+  await bridge.kill();
+  bridge.service = busyInstance(bridge.service);
+  await bridge.startFor(27 * SECOND);
+  assert.deepEqual([posts(bridge), bridge.sink('drain').arrivals.length], [[200], 1]);
 });
 
 test('a stop lets an adapter end what it began for as long as its limits name, 16 s in all', async (t) => {
