@@ -61,6 +61,18 @@ export interface OptionFault {
   readonly message: string;
 }
 
+/** A file of a sink, beside its secrets, whose content decides what is done: who else may change it is told. */
+export interface DecisiveFile {
+  /** The option that leads to it. */
+  readonly key: string;
+  /** Absolute; of a folder, those who may make files in it count. */
+  readonly path: string;
+  /** For people: `program`, `interpreter`. */
+  readonly kind: string;
+  /** Whether who may read it is told, too. */
+  readonly isSecret?: boolean;
+}
+
 /** A kind of sink: folder name = `type` = configuration key = metric label. */
 export interface AdapterDefinition<Options> {
   readonly type: string;
@@ -72,6 +84,8 @@ export interface AdapterDefinition<Options> {
   warnings?(options: Options): readonly OptionFault[];
   /** Faults that take a heavy module to find, such as those of a template. The options' secrets are open; nothing is connected to. */
   contentFaults?(options: Options): Promise<readonly OptionFault[]>;
+  /** The options' secrets are open. Looks at files, connects to nothing, and never rejects. */
+  decisiveFiles?(options: Options, around: Pick<AdapterDeps, 'directory' | 'env'>): Promise<readonly DecisiveFile[]>;
   /** The files that its option `path` makes it write, by absolute paths: no other sink may have one of them, and none may lie in the store. Relative ones start from `directory`. */
   filesOf?(options: Options, directory: string): readonly string[];
   /** Whose yes an acceptance that `approves` is, and whether the event is held until that yes; null: nobody's. The name is one of `approvals.approvers`. */

@@ -5,6 +5,7 @@ import { approverOf, type CommandOptions, commandOptions, secretFaults } from '.
 import { FormerRuns } from './former-runs.ts';
 import { groupSystem, WINDOWS_FOLDER } from './process-group.ts';
 import { Processes } from './processes.ts';
+import { programFiles } from './program-files.ts';
 import { RunNotes } from './run-notes.ts';
 
 /** A delivery is accepted when its program has ended with 0. */
@@ -12,6 +13,7 @@ export const command: AdapterDefinition<CommandOptions> = {
   type: 'command',
   options: commandOptions(process.platform),
   secretFaults,
+  decisiveFiles: (options, around) => programFiles(options, around, process.platform),
   isLocal: true,
   approverOf,
   cancels: ({ cancel }) => cancel,

@@ -8,7 +8,7 @@ import { type CommandPlace, startFault, unendable, unstartable } from './command
 import { type CommandLine, commandLine } from './command-line.ts';
 import type { CommandOptions } from './command-options.ts';
 import { mayEnd, ownRights } from './own-rights.ts';
-import { ownVariables, searchPath } from './run-environment.ts';
+import { ownVariables, programExtensions, searchPath } from './run-environment.ts';
 import { type Conditions, findProgram, formatFault, startFaultOf } from './start-faults.ts';
 
 /** All that a start takes but for what its delivery says. */
@@ -67,8 +67,8 @@ export class ProgramSetting {
 
   async #find(): Promise<string> {
     const { run } = this.#options;
-    const extensions = this.#platform === 'win32' ? (this.#deps.env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';') : [];
-    this.#program ??= await findProgram(run[0] as string, searchPath(this.#deps.env, this.#platform), extensions);
+    const { env } = this.#deps;
+    this.#program ??= await findProgram(run[0] as string, searchPath(env, this.#platform), programExtensions(env, this.#platform));
     if (this.#program === null)
       throw unstartable(this.#place, 'no folder of PATH has a program of this name: install it, or give its path in run');
     return this.#program;

@@ -86,6 +86,11 @@ export function searchPath(own: Variables, platform: NodeJS.Platform): readonly 
   return folders.filter((folder) => folder !== '');
 }
 
+/** What a name may be followed by there; none but on Windows. */
+export function programExtensions(own: Variables, platform: NodeJS.Platform): readonly string[] {
+  return platform === 'win32' ? (own['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';') : [];
+}
+
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

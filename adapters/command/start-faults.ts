@@ -1,9 +1,10 @@
 // A program, a folder and a user → what would keep the program from starting, found without it.
 import { constants } from 'node:fs';
-import { access, open, realpath, stat } from 'node:fs/promises';
+import { access, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { codeOf } from '../../src/errors.ts';
 import type { Account } from './accounts.ts';
+import { beginningOf, interpreterOf } from './interpreter.ts';
 import { maySwitchTo, ownRights } from './own-rights.ts';
 
 /** What a program is started with. */
@@ -14,8 +15,6 @@ export interface Conditions {
   readonly account: Account | null;
   readonly platform: NodeJS.Platform;
 }
-
-const SCRIPT_BYTES = 256;
 
 /** Where the name leads; null where no folder has such a program. @param extensions of Windows, `.EXE` among them */
 export async function findProgram(program: string, search: readonly string[], extensions: readonly string[] = []): Promise<string | null> {
@@ -59,28 +58,17 @@ export async function formatFault(program: string, platform: NodeJS.Platform): P
   return 'it is neither a program of this machine nor a script whose first line is #! with its interpreter: correct it';
 }
 
-/** Of a script. Its first line is read as the kernel does; `/usr/bin/env NAME` leads to NAME. */
+/** Of a script; `/usr/bin/env NAME` leads to NAME. */
 async function interpreterFault(program: string, search: readonly string[]): Promise<string | null> {
-  const [, interpreter = '', argument] = /^#![ \t]*([^ \t\n]+)[ \t]*([^ \t\n]*)/.exec((await beginningOf(program)) ?? '') ?? [];
-  if (interpreter === '') return null;
+  const named = await interpreterOf(program);
+  if (named === null) return null;
+  const { path: interpreter, name } = named;
   if (interpreter.endsWith('\r'))
     return 'its first line ends as lines of Windows do, so its interpreter is not found: convert its line ends';
   if ((await statOf(interpreter)) === null) return `its interpreter ${interpreter} is not there: install it, or correct the first line`;
   if (!(await mayRun(interpreter, null))) return `its interpreter ${interpreter} may not be executed: correct the first line`;
-  if (!interpreter.endsWith('/env') || !argument || argument.startsWith('-') || argument.includes('=')) return null;
-  const isThere = (await findProgram(argument, search)) !== null;
-  return isThere ? null : `its interpreter ${argument} is not in PATH: install it, or correct the first line`;
-}
-
-/** Null where it cannot be read, which a program need not be. */
-async function beginningOf(path: string): Promise<string | null> {
-  try {
-    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(SCRIPT_BYTES), 0, SCRIPT_BYTES, 0);
-    return buffer.toString('latin1', 0, bytesRead);
-  } catch {
-    return null;
-  }
+  const isThere = name === null || (await findProgram(name, search)) !== null;
+  return isThere ? null : `its interpreter ${name} is not in PATH: install it, or correct the first line`;
 }
 
 /** By the rights that the modes give to the user and its group; what else a system has, as ACLs, only a start can tell. */

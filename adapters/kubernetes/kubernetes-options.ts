@@ -1,10 +1,11 @@
 // Configuration of a Kubernetes sink → checked options; faults that show once secrets are open.
+import { join } from 'node:path';
 import * as v from 'valibot';
 import { affects } from '../../src/model/content.ts';
 import { isDrill } from '../../src/model/drills.ts';
 import { durationBetween, name, type OptionsOf, secret } from '../../src/schema/pieces.ts';
 import { reveal, Secret } from '../../src/secrets/secret.ts';
-import type { OptionFault, SinkApprover } from '../adapter.ts';
+import type { DecisiveFile, OptionFault, SinkApprover } from '../adapter.ts';
 import { serverFault } from './access/in-cluster.ts';
 import { namesNode } from './node/node-name.ts';
 
@@ -98,6 +99,15 @@ export function kubernetesSecretFaults({ node, cluster }: KubernetesOptions): re
     ...(node !== undefined && !NODE_NAME.test(reveal(node)) ? [{ key: 'node', message: NODE_FAULT }] : []),
     ...(address === null ? [] : [{ key: 'kubeconfig', message: address }]),
   ];
+}
+
+/** The files that say who answers for the API server and by what right it is asked, but for the kubeconfig, which is a secret. */
+export async function accessFiles({ kubeconfig, serviceAccount }: KubernetesOptions): Promise<readonly DecisiveFile[]> {
+  if (kubeconfig?.file) {
+    const { filesNamedIn } = await import('./access/kubeconfig.ts');
+    return filesNamedIn(kubeconfig.file, kubeconfig.reveal()).map((file) => ({ key: 'kubeconfig', kind: 'file', ...file }));
+  }
+  return ['ca.crt', 'token'].map((name) => ({ key: 'serviceAccount', kind: 'file', path: join(serviceAccount, name) }));
 }
 
 /** Of options whose secrets are open; reads YAML. */

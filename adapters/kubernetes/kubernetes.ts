@@ -1,7 +1,14 @@
 // The kind `kubernetes`: options → an adapter that prepares and recovers the node that this VM is.
 import type { AdapterDefinition } from '../adapter.ts';
 import { KubernetesAdapter } from './kubernetes-adapter.ts';
-import { approverOf, type KubernetesOptions, kubeconfigFaults, kubernetesOptions, kubernetesSecretFaults } from './kubernetes-options.ts';
+import {
+  accessFiles,
+  approverOf,
+  type KubernetesOptions,
+  kubeconfigFaults,
+  kubernetesOptions,
+  kubernetesSecretFaults,
+} from './kubernetes-options.ts';
 
 /** Event, condition, taint, cordon and drain before a maintenance, and back after it. */
 export const kubernetes: AdapterDefinition<KubernetesOptions> = {
@@ -9,6 +16,7 @@ export const kubernetes: AdapterDefinition<KubernetesOptions> = {
   options: kubernetesOptions,
   secretFaults: kubernetesSecretFaults,
   contentFaults: kubeconfigFaults,
+  decisiveFiles: accessFiles,
   approverOf,
   cancels: ({ cancel }) => cancel,
   create: (options, deps) => new KubernetesAdapter(options, deps),

@@ -13,7 +13,7 @@ import { areOpen, openSecrets, type Surroundings } from './secrets.ts';
 import { SECTIONS, type Sections } from './sections.ts';
 import { type ReadSink, readSinks, sharedFiles, sinksOf } from './sinks.ts';
 import { type ReadSource, readSources, sharedStreams, silentApprovers, speakerFaults } from './sources.ts';
-import { exposedFiles, similarNames, sinkWarnings, type Warning } from './warnings.ts';
+import { exposedDecisions, exposedFiles, similarNames, sinkWarnings, type Warning } from './warnings.ts';
 
 /** What else a configuration depends on. */
 export interface ConfigSurroundings extends Surroundings {
@@ -37,14 +37,20 @@ export function checkConfig(file: unknown, around: ConfigSurroundings): CheckedC
   return inspect(file, around).checked;
 }
 
-/** `checkConfig`, and whatever the sinks must load something for to judge, such as a template; every fault in one run. */
+/** `checkConfig`, and whatever the sinks must load something for to judge, such as a template; every fault in one run. Warns of programs that others may change. */
 export async function checkConfigFully(file: unknown, around: ConfigSurroundings): Promise<CheckedConfig> {
   const { checked, judgeable } = inspect(file, around);
   const found = await Promise.all(
     judgeable.map(async ({ name, definition, options }) => inEntry(['sinks', name], (await definition.contentFaults?.(options)) ?? [])),
   );
   const faults = [...('faults' in checked ? checked.faults : []), ...found.flat()];
-  return faults.length === 0 ? checked : { faults: distinct(faults) };
+  if (faults.length > 0 || 'faults' in checked) return { faults: distinct(faults) };
+  const exposed = await Promise.all(
+    judgeable.map(async ({ name, definition, options }) =>
+      exposedDecisions((await definition.decisiveFiles?.(options, around)) ?? [], ['sinks', name], around),
+    ),
+  );
+  return { ...checked, warnings: [...checked.warnings, ...exposed.flat()] };
 }
 
 /** BRIDGE_CONFIG_INVALID, with a line for each fault. */

@@ -1,6 +1,8 @@
 // A valid configuration → warnings: names that differ in case alone, exposed files.
 import { resolve } from 'node:path';
+import type { DecisiveFile } from '../../adapters/adapter.ts';
 import { type Fault, formatPath, type Path } from '../schema/faults.ts';
+import type { Exposure } from '../secrets/file-exposure.ts';
 import type { FileReference } from '../secrets/secret.ts';
 import { fileReferences, type Surroundings } from './secrets.ts';
 import type { Sections } from './sections.ts';
@@ -43,12 +45,29 @@ export function exposedFiles(outputs: readonly unknown[], file: unknown, around:
   return fileReferences(outputs, file).flatMap(({ reference, path }) => ofFile(reference, path, around));
 }
 
-function ofFile({ file }: FileReference, path: Path, { directory, exposureOf }: Surroundings): Warning[] {
+/** Files of the sink at `section` whose content decides what it does. */
+export function exposedDecisions(files: readonly DecisiveFile[], section: Path, { exposureOf }: Surroundings): Warning[] {
+  return files.flatMap(({ key, path, kind, isSecret = false }) => {
+    const found = `the ${kind} ${path}`;
+    const who = `who could decide what is done here: let its owner alone write to it, and to the folders above it`;
+    return ofExposure(found, exposureOf?.(path) ?? null, { at: [...section, key], who, isPublic: !isSecret });
+  });
+}
+
+function ofFile({ file }: FileReference, at: Path, { directory, exposureOf }: Surroundings): Warning[] {
   const name = resolve(directory, file);
-  const { writers = null, readers = null } = exposureOf?.(name) ?? {};
-  const of = (message: string, isGrave: boolean) => [{ path: formatPath(path), message, isGrave }];
-  if (writers !== null)
-    return of(`the file ${name} may be changed by ${writers}, who could put what they like into it: let its owner alone write to it`, true);
-  if (readers === null || PUBLIC.has(path.at(-1))) return [];
-  return of(`the file ${name} may be read by ${readers}: let its owner alone read it`, false);
+  const who = 'who could put what they like into it: let its owner alone write to it, and to the folders above it';
+  return ofExposure(`the file ${name}`, exposureOf?.(name) ?? null, { at, who, isPublic: PUBLIC.has(at.at(-1)) });
+}
+
+function ofExposure(
+  file: string,
+  exposure: Exposure | null,
+  { at, who, isPublic }: { readonly at: Path; readonly who: string; readonly isPublic: boolean },
+): Warning[] {
+  const { writers = null, readers = null } = exposure ?? {};
+  const path = formatPath(at);
+  if (writers !== null) return [{ path, message: `${file} may be changed by ${writers}, ${who}`, isGrave: true }];
+  if (readers === null || isPublic) return [];
+  return [{ path, message: `${file} may be read by ${readers}: let its owner alone read it`, isGrave: false }];
 }

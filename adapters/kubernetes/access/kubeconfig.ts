@@ -36,6 +36,18 @@ export function kubeconfigFault(text: string): string | null {
   }
 }
 
+/** The files that it names, with whether each is a secret; none of one that cannot be read. @param file its absolute path */
+export function filesNamedIn(file: string, text: string): readonly { readonly path: string; readonly isSecret: boolean }[] {
+  try {
+    const { parts } = readKubeconfig(text, dirname(file));
+    return Object.entries(parts).flatMap(([part, { path }]) =>
+      path === undefined ? [] : [{ path, isSecret: part === 'key' || part === 'token' }],
+    );
+  } catch {
+    return [];
+  }
+}
+
 /** @param file its absolute path @param text as it was when the configuration was read, which says what other files there are */
 export function kubeconfigSource(file: string, text: string): AccessSource {
   const named = (of: string) =>

@@ -41,6 +41,30 @@ test('a file is open to those whom its mode, and the modes of the folders above 
   assert.equal(exposureOf(join(folder, 'none')), null);
 });
 
+test('who may write to any folder on the way, also of a link to the file, may put another file in its place', { skip: noModes }, (t) => {
+  const everybody = 'everybody on this machine';
+  const folder = openFolder(t);
+  const way = join(folder, 'open', 'closed', 'deep');
+  mkdirSync(way, { recursive: true });
+  const file = put(join(way, 'file'), 0o600);
+  assert.deepEqual(exposureOf(file), { writers: null, readers: null });
+  chmodSync(join(folder, 'open', 'closed'), 0o700);
+  chmodSync(join(folder, 'open'), 0o777);
+  assert.deepEqual(exposureOf(file), { writers: everybody, readers: null }, 'what lies above a closed folder counts');
+  chmodSync(join(folder, 'open'), 0o1777);
+  assert.deepEqual(exposureOf(file), { writers: null, readers: null });
+  mkdirSync(join(folder, 'links'));
+  symlinkSync(file, join(folder, 'links', 'first'));
+  symlinkSync('first', join(folder, 'links', 'second'));
+  assert.deepEqual(exposureOf(join(folder, 'links', 'second')), { writers: null, readers: null });
+  chmodSync(join(folder, 'links'), 0o777);
+  assert.deepEqual(exposureOf(join(folder, 'links', 'second')), { writers: everybody, readers: null });
+  symlinkSync(join(folder, 'links'), join(folder, 'other'));
+  assert.deepEqual(exposureOf(join(folder, 'other', 'first')), { writers: everybody, readers: null });
+  symlinkSync('loop', join(folder, 'loop'));
+  assert.equal(exposureOf(join(folder, 'loop')), null);
+});
+
 test('the group of a file counts where it is neither root’s nor this process’s own', { skip: noForeignGroup }, (t) => {
   const folder = openFolder(t);
   const file = put(join(folder, 'file'), 0o660);

@@ -1,0 +1,58 @@
+// What is configured of a program → the files that decide what a run does.
+import { stat } from 'node:fs/promises';
+import { dirname, isAbsolute } from 'node:path';
+import type { AdapterDeps, DecisiveFile } from '../adapter.ts';
+import type { CommandOptions } from './command-options.ts';
+import { type Interpreter, interpreterOf } from './interpreter.ts';
+import { programExtensions, searchPath } from './run-environment.ts';
+import { findProgram } from './start-faults.ts';
+
+const KEY = 'run';
+/** A script may be the interpreter of another one; so deep Linux goes. */
+const MOST_INTERPRETERS = 5;
+
+/**
+ * The program, the interpreters that start it, files among its arguments, and the folders of PATH in which another program of its name would be
+ * found first. Runs nothing and never rejects; what is not there is left out.
+ */
+export async function programFiles(
+  { run, env }: CommandOptions,
+  { env: own }: Pick<AdapterDeps, 'env'>,
+  platform: NodeJS.Platform,
+): Promise<readonly DecisiveFile[]> {
+  const [name = '', ...args] = run;
+  const folders = searchPath(own, platform);
+  const program = await findProgram(name, folders, programExtensions(own, platform));
+  const handedOn = searchPath({ ...own, ...(typeof env['PATH'] === 'string' ? { PATH: env['PATH'] } : {}) }, platform);
+  return [
+    ...(program === null ? [] : [{ key: KEY, kind: 'program', path: program }]),
+    ...(program === null || isAbsolute(name) ? [] : earlier(folders, program)),
+    ...(program === null ? [] : await interpreters(program, handedOn)),
+    ...(await filesAmong(args)),
+  ];
+}
+
+function earlier(folders: readonly string[], program: string): readonly DecisiveFile[] {
+  return folders.slice(0, folders.indexOf(dirname(program))).map((path) => ({ key: KEY, kind: 'folder of PATH', path }));
+}
+
+async function interpreters(program: string, search: readonly string[]): Promise<readonly DecisiveFile[]> {
+  const found: DecisiveFile[] = [];
+  for (let script: string | null = program; script !== null && found.length < MOST_INTERPRETERS; ) {
+    const interpreter: Interpreter | null = await interpreterOf(script);
+    if (interpreter === null) break;
+    script = interpreter.name === null ? interpreter.path : await findProgram(interpreter.name, search);
+    if (script !== null) found.push({ key: KEY, kind: 'interpreter', path: script });
+  }
+  return found;
+}
+
+/** As the script of `[/bin/sh, /opt/prepare.sh]`. */
+async function filesAmong(args: readonly string[]): Promise<readonly DecisiveFile[]> {
+  const files: DecisiveFile[] = [];
+  for (const path of args.filter(isAbsolute)) {
+    const entry = await stat(path).catch(() => null);
+    if (entry?.isFile()) files.push({ key: KEY, kind: 'file', path });
+  }
+  return files;
+}
