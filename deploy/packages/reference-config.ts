@@ -19,7 +19,9 @@ const WIDTH = 120;
 export interface FreshInstallation {
   /** Where the file lies. */
   readonly path: string;
-  /** How the service takes it up. */
+  /** How the service takes up most of it. */
+  readonly reload: string;
+  /** How it takes up the rest. */
   readonly restart: string;
   /** Where `{ env }` and `{ file }` come from. */
   readonly secrets: string;
@@ -31,6 +33,7 @@ export interface FreshInstallation {
 /** The journal has the CloudEvents. */
 export const LINUX: FreshInstallation = {
   path: '/etc/scheduled-events-bridge/bridge.yaml',
+  reload: 'systemctl reload scheduled-events-bridge',
   restart: 'systemctl restart scheduled-events-bridge',
   secrets: `{ env: NAME } takes one from the file environment beside this one,
 # { file: PATH } from a file, such as a systemd credential.`,
@@ -40,6 +43,7 @@ export const LINUX: FreshInstallation = {
 /** Windows has no journal: a file that is flushed for each CloudEvent, and renamed before it grows large. */
 export const WINDOWS: FreshInstallation = {
   path: 'C:\\ProgramData\\scheduled-events-bridge\\bridge.yaml',
+  reload: 'scheduled-events-bridge-service.exe reload',
   restart: 'Restart-Service scheduled-events-bridge',
   secrets: `{ file: PATH } takes one from a file, such as secrets\\NAME
 # beside this one, { env: NAME } from the environment of the service. Paths stand in no quotes or in single ones: in double quotes, a
@@ -54,13 +58,21 @@ export const WINDOWS: FreshInstallation = {
   ],
 };
 
-function head({ path, restart, secrets }: FreshInstallation): string {
+function head({ path, reload, restart, secrets }: FreshInstallation): string {
   return `# The configuration of scheduled-events-bridge: what is set, and every key that can be set.
-# A "#" with a blank begins words about the key below them. A "#" without one is a setting with its default, or with an example where it has
-# none: take the # away, and that of the keys that it stands under. Afterwards: scheduled-events-bridge check --config ${path}
-# and ${restart}. Secrets never stand here: ${secrets}
+# CloudEvents go to what stands under "sinks:", line ${SINKS}.
+${SECTIONS}
+# A "#" with a blank begins words about the key below them. A "#" without one is a setting with its default, or with an example if it has
+# none: take the # away, and that of the keys that it stands under. Afterwards:
+#   scheduled-events-bridge check --config ${path}
+#   ${reload}
+# A reload is enough for all but a few keys; the log names those, and they take: ${restart}
+# Secrets never stand here: ${secrets}
 # Pages with examples: https://github.com/scheduled-events-bridge/scheduled-events-bridge/tree/main/docs/operate`;
 }
+
+/** In which lines they stand is put in at the end. */
+const [SINKS, SECTIONS] = ['<sinks>', '<sections>'];
 
 /** What is set, by path; the store's folder is put in at the end. */
 const STORE = '<store>';
@@ -70,7 +82,14 @@ export function referenceConfig(schema: Schema, fresh: FreshInstallation = LINUX
   const keys = Object.entries(schema.properties ?? {}).flatMap(([name, value]) => ['', ...setting([name], value)]);
   const lines = keys.map((line) => line.replace(STORE, () => fresh.store));
   const sinks = lines.lastIndexOf('sinks:') + 1;
-  return `${[head(fresh), ...lines.slice(0, sinks), ...fresh.sink, ...lines.slice(sinks)].join('\n')}\n`;
+  const whole = [...head(fresh).split('\n'), ...lines.slice(0, sinks), ...fresh.sink, ...lines.slice(sinks)];
+  const lineOf = (name: string) => whole.findIndex((line) => line.replace('#', '').startsWith(`${name}:`)) + 1;
+  const names = Object.keys(schema.properties ?? {}).filter((name) => name !== 'version');
+  const index = `# Sections, by line: ${names.map((name) => `${name} ${lineOf(name)}`).join(', ')}.`;
+  return `${whole
+    .join('\n')
+    .replace(SINKS, String(lineOf('sinks')))
+    .replace(SECTIONS, index)}\n`;
 }
 
 /** A key with its words, and all that lies beneath it. */

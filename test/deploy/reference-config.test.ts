@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ADAPTERS } from '../../adapters/index.ts';
-import { referenceConfig } from '../../deploy/packages/reference-config.ts';
+import { referenceConfig, WINDOWS } from '../../deploy/packages/reference-config.ts';
 import { jsonSchema } from '../../src/config/json-schema.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { parseYaml } from '../../src/schema/yaml.ts';
@@ -30,6 +30,30 @@ test('as it is, it is valid: one sink that works everywhere, and the store of th
     Object.entries(checked.options.sinks).map(([name, { type }]) => [name, type]),
     [['journal', 'stdout']],
   );
+});
+
+test('its head says in which line each section begins, and that a reload is enough', () => {
+  const lines = text.split('\n');
+  const index = lines.find((line) => line.startsWith('# Sections'));
+  const places = [...(index ?? '').matchAll(/(\w+) (\d+)/g)].map(([, name = '', line]) => [name, lines[Number(line) - 1]] as const);
+  const sections = Object.keys(schema.properties ?? {}).filter((name) => name !== 'version');
+  assert.deepEqual(
+    places.map(([name]) => name),
+    sections,
+  );
+  for (const [name, line] of places) assert.match(line ?? '', new RegExp(`^#?${name}:`));
+  assert.match(lines[1] ?? '', new RegExp(`under "sinks:", line ${lines.indexOf('sinks:') + 1}`));
+  const commands = ['systemctl reload scheduled-events-bridge', 'systemctl restart scheduled-events-bridge'];
+  for (const command of commands)
+    assert.ok(
+      lines.slice(0, 12).some((line) => line.endsWith(command)),
+      command,
+    );
+  assert.match(
+    referenceConfig(schema, WINDOWS),
+    /\n# +scheduled-events-bridge-service\.exe reload\n.*Restart-Service scheduled-events-bridge\n/,
+  );
+  assert.ok(lines.slice(0, 12).every((line) => line.length <= 140));
 });
 
 test('every key of the configuration stands in it, of every kind of sink and source', () => {

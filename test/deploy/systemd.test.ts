@@ -298,7 +298,9 @@ test('removed, configuration and state stay; purged, both are gone', options, ()
   const kept = [CONFIG, DATABASE].map((path) => existsSync(join(machine.root, path)));
   assert.deepEqual(kept, [true, true]);
   assert.equal(machine.try('systemctl', 'is-active', 'scheduled-events-bridge').stdout.trim(), 'inactive');
-  machine.run('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
+  const purged = machine.try('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
+  assert.equal(purged.status, 0, purged.stderr);
+  assert.match(`${purged.stdout}${purged.stderr}`, /scheduled-events-bridge\.service\.d stays: systemctl revert scheduled-events-bridge/);
   const left = machine
     .try('find', '/etc', '/var', '/var/lib/private', '/usr', '-xdev', '-name', '*scheduled-events-bridge*')
     .stdout.split('\n');
@@ -307,3 +309,16 @@ test('removed, configuration and state stay; purged, both are gone', options, ()
     [],
   );
 });
+
+test(
+  'what `systemctl edit` left keeps the next installation from starting, as the page says, and `systemctl revert` mends it',
+  options,
+  async () => {
+    const failed = install(machine, packages);
+    assert.match(`${failed}${machine.try('systemctl', 'status', 'scheduled-events-bridge').stdout}`, /243\/CREDENTIALS/);
+    machine.run('systemctl', 'revert', 'scheduled-events-bridge');
+    machine.run('systemctl', 'restart', 'scheduled-events-bridge');
+    await active();
+    machine.run('apt-get', 'purge', '--quiet', '--yes', 'scheduled-events-bridge');
+  },
+);
