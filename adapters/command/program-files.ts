@@ -22,7 +22,7 @@ export async function programFiles(
 ): Promise<readonly DecisiveFile[]> {
   const [name = '', ...args] = run;
   const folders = searchPath(own, platform);
-  const program = await findProgram(name, folders, programExtensions(own, platform));
+  const program = await found(name, folders, programExtensions(own, platform));
   const handedOn = searchPath({ ...own, ...(typeof env['PATH'] === 'string' ? { PATH: env['PATH'] } : {}) }, platform);
   return [
     ...(program === null ? [] : [{ key: KEY, kind: 'program', path: program }]),
@@ -37,14 +37,19 @@ function earlier(folders: readonly string[], program: string): readonly Decisive
 }
 
 async function interpreters(program: string, search: readonly string[]): Promise<readonly DecisiveFile[]> {
-  const found: DecisiveFile[] = [];
-  for (let script: string | null = program; script !== null && found.length < MOST_INTERPRETERS; ) {
+  const files: DecisiveFile[] = [];
+  for (let script: string | null = program; script !== null && files.length < MOST_INTERPRETERS; ) {
     const interpreter: Interpreter | null = await interpreterOf(script);
     if (interpreter === null) break;
-    script = interpreter.name === null ? interpreter.path : await findProgram(interpreter.name, search);
-    if (script !== null) found.push({ key: KEY, kind: 'interpreter', path: script });
+    script = interpreter.name === null ? interpreter.path : await found(interpreter.name, search, []);
+    if (script !== null) files.push({ key: KEY, kind: 'interpreter', path: script });
   }
-  return found;
+  return files;
+}
+
+/** One that goes while it is looked for is not there. */
+async function found(name: string, search: readonly string[], extensions: readonly string[]): Promise<string | null> {
+  return await findProgram(name, search, extensions).catch(() => null);
 }
 
 /** As the script of `[/bin/sh, /opt/prepare.sh]`. */
