@@ -1,5 +1,4 @@
 // GET /v1/stream of a bridge → handlers, in order; it resumes by position over every break.
-import type { ClientRequest, IncomingMessage } from 'node:http';
 import { messageOf } from '../../errors.ts';
 import { sleep } from '../../time/clock.ts';
 import { baseOf, bearerOf } from '../approve/approval-http.ts';
@@ -10,6 +9,7 @@ import { parseJson, readStructured } from '../read-event.ts';
 import type { Dispatcher, DispatcherOptions } from './dispatcher.ts';
 import type { Handlers } from './handlers.ts';
 import { SseParser } from './sse-parser.ts';
+import { StreamConnection } from './stream-connection.ts';
 
 interface StreamSettings {
   /** Of the bridge's `http.listen`; a path before `/v1/` may be part of it. */
@@ -45,110 +45,125 @@ export interface StreamConsumer {
   close(): Promise<void>;
 }
 
-/** A bridge sends a comment every 15 s. */
-const SILENT_MS = 45_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Connects at once. @throws ConsumerError `usage` for a URL that is none, or one that would show the token */
+/** Connects at once. @throws ConsumerError `usage` for a URL that is not valid, or one that would expose the token */
 export function streamOn(options: StreamOptions, dispatcher: Dispatcher, clock: Clock): StreamConsumer {
-  const base = baseOf(options);
-  const { onError = warn, onPosition = () => {} } = options;
-  const closing = new AbortController();
-  let position = options.after ?? null;
-  const reached = (next: number) => {
-    position = next;
-    onPosition(next);
-  };
-
-  /** One event at a time: what is behind one that failed waits, as its position is not passed. */
-  const handle = async (response: IncomingMessage, heard: () => void): Promise<void> => {
-    const parser = new SseParser();
-    for await (const bytes of response) {
-      heard();
-      for (const { id, data } of parser.take(bytes as Uint8Array)) {
-        if (data !== null) await take(data);
-        if (id !== null) reached(Number(id));
-        closing.signal.throwIfAborted();
-      }
-      heard();
-    }
-  };
-
-  const take = async (data: string): Promise<void> => {
-    const event = readStructured(parseJson(Buffer.from(data), 'its data'), dispatcher);
-    try {
-      await dispatcher.handle(event);
-    } catch (error) {
-      onError(error, event);
-      throw TOLD;
-    }
-  };
-
-  const connect = async (): Promise<void> => {
-    const { token } = options;
-    const bearer = token === undefined ? {} : { authorization: bearerOf(typeof token === 'string' ? token : await token()) };
-    const resume = position === null ? {} : { 'last-event-id': String(position) };
-    const request = ask(new URL(`v1/stream${queryOf(options)}`, base), { ...bearer, ...resume }, options.ca);
-    let cancel = () => {};
-    let silence: Error | null = null;
-    const heard = () => {
-      cancel();
-      cancel = clock.after(SILENT_MS, () => {
-        silence = new Error(`no byte came for ${SILENT_MS / 1000} s`);
-        request.destroy(silence);
-      });
-    };
-    const abort = () => request.destroy();
-    closing.signal.addEventListener('abort', abort, { once: true });
-    heard();
-    try {
-      const response = await answerOf(request);
-      if (response.statusCode !== 200 || !isStream(response)) throw await refusalOf(response);
-      position ??= beginningOf(response);
-      await handle(response, heard);
-    } catch (error) {
-      // Of a connection that breaks in the middle Node says "aborted" alone.
-      throw error === TOLD || error instanceof ConsumerError ? error : broken(silence ?? error);
-    } finally {
-      cancel();
-      closing.signal.removeEventListener('abort', abort);
-      request.destroy();
-    }
-  };
-
-  const run = async (): Promise<void> => {
-    for (let pauseMs = FIRST_PAUSE_MS; !closing.signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      const before = position;
-      try {
-        await connect();
-      } catch (error) {
-        if (closing.signal.aborted) return;
-        if (error !== TOLD) onError(error, null);
-        if (isGap(error)) position = 0;
-      }
-      if (position !== before) pauseMs = FIRST_PAUSE_MS;
-      await sleep(clock, pauseMs * (0.5 + clock.random() / 2), closing.signal).catch(() => {});
-    }
-  };
-  const ended = run();
-
+  const reader = new StreamReader(options, dispatcher, clock);
+  const ended = reader.readUntilClosed();
   return {
     get position() {
-      return position;
+      return reader.position;
     },
     close: async () => {
-      closing.abort();
+      reader.close();
       await Promise.all([ended, options.dispatcher === undefined ? dispatcher.close() : null]);
     },
   };
 }
 
-/** A handler failed, which was told with its event. */
-const TOLD = Symbol('told');
+/** A handler failed, which `onError` was called with, together with its event. */
+const HANDLER_FAILED = Symbol('handler failed');
 
-function isGap(error: unknown): boolean {
-  return error instanceof ConsumerError && error.code === 'pruned';
+/** The stream over all its connections. */
+class StreamReader {
+  readonly #options: StreamSettings;
+  readonly #url: URL;
+  readonly #dispatcher: Dispatcher;
+  readonly #clock: Clock;
+  readonly #onError: NonNullable<StreamSettings['onError']>;
+  readonly #closing = new AbortController();
+  #position: number | null;
+
+  constructor(options: StreamSettings, dispatcher: Dispatcher, clock: Clock) {
+    this.#options = options;
+    this.#url = new URL(`v1/stream${queryOf(options)}`, baseOf(options));
+    this.#dispatcher = dispatcher;
+    this.#clock = clock;
+    this.#onError = options.onError ?? warn;
+    this.#position = options.after ?? null;
+  }
+
+  get position(): number | null {
+    return this.#position;
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /** Connects again after each break, with back-off. Never rejects, unless `onError` throws. */
+  async readUntilClosed(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      const before = this.#position;
+      try {
+        await this.#readOneConnection();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#report(error);
+      }
+      if (this.#position !== before) pauseMs = FIRST_PAUSE_MS;
+      await sleep(this.#clock, pauseMs * (0.5 + this.#clock.random() / 2), signal).catch(() => {});
+    }
+  }
+
+  #report(error: unknown): void {
+    if (error !== HANDLER_FAILED) this.#onError(error, null);
+    // All that is kept is read then.
+    if (error instanceof ConsumerError && error.code === 'pruned') this.#position = 0;
+  }
+
+  async #readOneConnection(): Promise<void> {
+    const { ca } = this.#options;
+    const connection = new StreamConnection(this.#url, await this.#headers(), ca, this.#clock);
+    const close = () => connection.close();
+    this.#closing.signal.addEventListener('abort', close, { once: true });
+    try {
+      const { position, pieces } = await connection.answer();
+      this.#position ??= position;
+      await this.#handleAll(pieces);
+    } catch (error) {
+      throw error === HANDLER_FAILED ? error : connection.faultOf(error);
+    } finally {
+      this.#closing.signal.removeEventListener('abort', close);
+      connection.close();
+    }
+  }
+
+  async #headers(): Promise<Readonly<Record<string, string>>> {
+    const { token } = this.#options;
+    const bearer = token === undefined ? {} : { authorization: bearerOf(typeof token === 'string' ? token : await token()) };
+    return { ...bearer, ...(this.#position !== null && { 'last-event-id': String(this.#position) }) };
+  }
+
+  /** One event at a time: those behind one that failed wait, as its position is not passed. */
+  async #handleAll(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const parser = new SseParser();
+    for await (const bytes of pieces) {
+      for (const { id, data } of parser.take(bytes)) {
+        if (data !== null) await this.#handle(data);
+        if (id !== null) this.#reach(Number(id));
+        this.#closing.signal.throwIfAborted();
+      }
+    }
+  }
+
+  async #handle(data: string): Promise<void> {
+    const event = readStructured(parseJson(Buffer.from(data), 'its data'), this.#dispatcher);
+    try {
+      await this.#dispatcher.handle(event);
+    } catch (error) {
+      this.#onError(error, event);
+      throw HANDLER_FAILED;
+    }
+  }
+
+  #reach(position: number): void {
+    this.#position = position;
+    this.#options.onPosition?.(position);
+  }
 }
 
 function queryOf({ changes, impacts, resources }: StreamSettings): string {
@@ -156,55 +171,6 @@ function queryOf({ changes, impacts, resources }: StreamSettings): string {
     values ? [[name, values.join(',')] as const] : [],
   );
   return given.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(given))}`;
-}
-
-function ask(url: URL, headers: Readonly<Record<string, string>>, ca: string | undefined): ClientRequest {
-  if (url.protocol === 'http:') return process.getBuiltinModule('node:http').get(url, { headers, agent: false });
-  return process.getBuiltinModule('node:https').get(url, { headers, agent: false, ...(ca !== undefined && { ca }) });
-}
-
-function answerOf(request: ClientRequest): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    request.on('response', resolve);
-    request.on('error', (cause) => reject(broken(cause)));
-  });
-}
-
-function broken(cause: unknown): ConsumerError {
-  return new ConsumerError('unreachable', `the stream of the bridge broke: ${messageOf(cause)}`, { cause });
-}
-
-/** Not a page that a proxy gives with 200 in the bridge's place, which would be taken for a stream that brings nothing. */
-function isStream({ headers }: IncomingMessage): boolean {
-  return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
-}
-
-/** Null where a proxy took the header away: the first `id:` tells it then. */
-function beginningOf({ headers }: IncomingMessage): number | null {
-  const told = String(headers['journal-position']);
-  return /^\d+$/.test(told) ? Number(told) : null;
-}
-
-/** What is no answer of a bridge, such as a page of a proxy, has no type. */
-async function refusalOf(response: IncomingMessage): Promise<ConsumerError> {
-  const status = response.statusCode ?? 0;
-  let text = '';
-  for await (const piece of response.setEncoding('utf8')) text = `${text}${String(piece)}`.slice(0, 65_536);
-  const { type, detail } = problemIn(text);
-  const more = { status, ...(type !== undefined && { type }) };
-  if (type === 'pruned' || type === 'position')
-    return new ConsumerError('pruned', `something is missing: ${detail ?? status}; all that is kept comes now`, more);
-  const answer = status === 200 ? 'what answered is no stream of a bridge, is a proxy in the way?' : `it answered ${status}`;
-  return new ConsumerError('refused', `the bridge refused the stream: ${detail ?? answer}; asked again`, more);
-}
-
-function problemIn(text: string): { readonly type?: string; readonly detail?: string } {
-  try {
-    const { type, detail } = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    return { ...(typeof type === 'string' && { type }), ...(typeof detail === 'string' && { detail }) };
-  } catch {
-    return {};
-  }
 }
 
 function warn(error: unknown, event: CloudEvent | null): void {
