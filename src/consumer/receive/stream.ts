@@ -116,8 +116,10 @@ class StreamReader {
   }
 
   async #readOneConnection(): Promise<void> {
-    const { ca } = this.#options;
-    const connection = new StreamConnection(this.#url, await this.#headers(), ca, this.#clock);
+    const headers = await this.#headers();
+    // It may have been closed while it waited for its token.
+    this.#closing.signal.throwIfAborted();
+    const connection = new StreamConnection(this.#url, headers, this.#options.ca, this.#clock);
     const close = () => connection.close();
     this.#closing.signal.addEventListener('abort', close, { once: true });
     try {

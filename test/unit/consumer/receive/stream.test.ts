@@ -170,3 +170,26 @@ test('where no byte comes for 45 s it connects again, behind what was handled', 
   assert.deepEqual(asked, [undefined, '1']);
   assert.match(errors.join(), /no byte came for 45 s/);
 });
+
+test('a stream that is closed while it waits for its token does not connect', async (t) => {
+  let connections = 0;
+  const server = createServer((_, response) => {
+    connections += 1;
+    response.writeHead(200, STREAM).write(':\n\n');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const token = Promise.withResolvers<string>();
+  const consumer = stream({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    token: () => token.promise,
+    handlers: {},
+  });
+  const closed = consumer.close();
+  token.resolve(READER);
+  await closed;
+  assert.equal(connections, 0);
+});
