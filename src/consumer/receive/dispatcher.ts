@@ -43,59 +43,92 @@ export interface Dispatcher {
 
 export function dispatcherOn(handlers: Handlers, store: HandledStore, typePrefix = DEFAULT_TYPE_PREFIX): Dispatcher {
   checkHandlers(handlers);
-  const queue = new KeyedQueue();
-  const running = new Map<string, Promise<Handled>>();
-  const closing = new AbortController();
+  const calls = new HandlerCalls(handlers, store, typePrefix);
+  return {
+    typePrefix,
+    handle: (event, options) => calls.handle(event, options),
+    handleAll: (events, failed, options) => calls.handleAll(events, failed, options),
+    close: () => calls.close(),
+  };
+}
 
-  const once = async (event: CloudEvent, keys: readonly string[]): Promise<Handled> => {
-    if (closing.signal.aborted) throw new ConsumerError('closed', 'the dispatcher is closed: let the event come again, after a restart');
-    const claim = await claimAll(store, keys);
+/** Calls the handlers, and knows which events are being handled. */
+class HandlerCalls {
+  readonly #handlers: Handlers;
+  readonly #store: HandledStore;
+  readonly #typePrefix: string;
+  readonly #queue = new KeyedQueue();
+  /** By the keys of the store. */
+  readonly #inProgress = new Map<string, Promise<Handled>>();
+  readonly #closing = new AbortController();
+
+  constructor(handlers: Handlers, store: HandledStore, typePrefix: string) {
+    this.#handlers = handlers;
+    this.#store = store;
+    this.#typePrefix = typePrefix;
+  }
+
+  handle(event: CloudEvent, options: HandleOptions = {}): Promise<Handled> {
+    const keys = keysOf(event, options, this.#typePrefix);
+    const first = keys.map((key) => this.#inProgress.get(key)).find((call) => call !== undefined);
+    if (first !== undefined) return first.then(() => 'repeat');
+    const call = this.#queue.run(orderKeyOf(event), () => this.#handleOnce(withDrill(event), keys));
+    this.#track(call, keys);
+    return call;
+  }
+
+  async handleAll(
+    events: readonly CloudEvent[],
+    failed: (error: unknown, event: CloudEvent) => void = () => {},
+    options: HandleOptions = {},
+  ): Promise<void> {
+    const handle = async (event: CloudEvent) => {
+      try {
+        await this.handle(event, options);
+      } catch (error) {
+        failed(error, event);
+        throw error;
+      }
+    };
+    const groups = Map.groupBy(events, orderKeyOf);
+    const results = await Promise.allSettled([...groups.values()].map((group) => inTurn(group, handle)));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
+
+  close(): Promise<void> {
+    this.#closing.abort();
+    return this.#queue.idle();
+  }
+
+  async #handleOnce(event: CloudEvent, keys: readonly string[]): Promise<Handled> {
+    if (this.#closing.signal.aborted)
+      throw new ConsumerError('closed', 'the dispatcher is closed: let the event come again, after a restart');
+    const claim = await claimAll(this.#store, keys);
     if (claim === 'handled') return 'repeat';
     if (claim === 'busy') throw new ConsumerError('handled-elsewhere', 'another process is handling this event: let it come again');
     try {
-      await handlerOf(handlers, event, typePrefix)?.(event, { signal: closing.signal as WebAbortSignal });
-      for (const key of keys) await store.complete(key);
+      await this.#callHandler(event);
+      for (const key of keys) await this.#store.complete(key);
       return 'handled';
     } catch (error) {
-      await abandonAll(store, keys);
+      await abandonAll(this.#store, keys);
       throw error;
     }
-  };
+  }
 
-  const handle = (event: CloudEvent, options: HandleOptions = {}): Promise<Handled> => {
-    const keys = keysOf(event, options, typePrefix);
-    const first = keys.map((key) => running.get(key)).find((work) => work !== undefined);
-    if (first !== undefined) return first.then(() => 'repeat');
-    const work = queue.run(orderKeyOf(event), () => once(withDrill(event), keys));
-    for (const key of keys) running.set(key, work);
-    const forget = () => {
-      for (const key of keys) running.delete(key);
+  async #callHandler(event: CloudEvent): Promise<void> {
+    const handler = handlerOf(this.#handlers, event, this.#typePrefix);
+    await handler?.(event, { signal: this.#closing.signal as WebAbortSignal });
+  }
+
+  /** Until the call has settled, so that a repeat that comes meanwhile shares its result. */
+  #track(call: Promise<Handled>, keys: readonly string[]): void {
+    for (const key of keys) this.#inProgress.set(key, call);
+    const untrack = () => {
+      for (const key of keys) this.#inProgress.delete(key);
     };
-    work.then(forget, forget);
-    return work;
-  };
-
-  return {
-    typePrefix,
-    handle,
-    handleAll: async (events, failed = () => {}, options = {}) => {
-      const attempt = async (event: CloudEvent) => {
-        try {
-          await handle(event, options);
-        } catch (error) {
-          failed(error, event);
-          throw error;
-        }
-      };
-      const groups = Map.groupBy(events, orderKeyOf);
-      const results = await Promise.allSettled([...groups.values()].map((group) => inTurn(group, attempt)));
-      for (const result of results) if (result.status === 'rejected') throw result.reason;
-    },
-    close: () => {
-      closing.abort();
-      return queue.idle();
-    },
-  };
+    call.then(untrack, untrack);
+  }
 }
 
 async function inTurn(events: readonly CloudEvent[], handle: (event: CloudEvent) => Promise<unknown>): Promise<void> {
