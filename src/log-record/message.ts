@@ -5,7 +5,7 @@ import { asBlanks } from '../formats/visible-text.ts';
 import { CHANGE_NAMES, type ChangeName } from '../model/change-names.ts';
 
 /** What an operator calls what Azure does: as a verb, and as the thing that is done. */
-const IMPACTS: ReadonlyMap<string, readonly [verb: string, noun: string]> = new Map([
+const WORDS_OF_IMPACT: ReadonlyMap<string, readonly [verb: string, noun: string]> = new Map([
   ['freeze', ['freeze', 'freeze']],
   ['reboot', ['reboot', 'reboot']],
   ['redeploy', ['redeploy', 'redeployment']],
@@ -59,14 +59,14 @@ function machinesOf(data: JsonObject): string {
 /** What comes behind "will". */
 function deedOf(data: JsonObject): string {
   const type = textOf(data['eventType']);
-  const verb = IMPACTS.get(type.toLowerCase())?.[0] ?? `carry out ${maintenanceOf(type)} on`;
+  const verb = WORDS_OF_IMPACT.get(type.toLowerCase())?.[0] ?? `carry out ${maintenanceOf(type)} on`;
   return `${verb} ${machinesOf(data)}`;
 }
 
 /** What comes behind "the". */
 function thingOf(data: JsonObject): string {
   const type = textOf(data['eventType']);
-  const noun = IMPACTS.get(type.toLowerCase())?.[1];
+  const noun = WORDS_OF_IMPACT.get(type.toLowerCase())?.[1];
   return `${noun === undefined ? `${maintenanceOf(type)} on` : `${noun} of`} ${machinesOf(data)}`;
 }
 
@@ -77,7 +77,7 @@ function maintenanceOf(type: string): string {
 /** Data of approvals names the event by its id alone; its type stands in an attribute where the service lists the event. */
 function approvedThing(data: JsonObject, { impact }: Attributes): string {
   const type = textOf(impact);
-  return `${IMPACTS.get(type)?.[1] ?? maintenanceOf(type)} (event ${textOf(data['eventId'])})`;
+  return `${WORDS_OF_IMPACT.get(type)?.[1] ?? maintenanceOf(type)} (event ${textOf(data['eventId'])})`;
 }
 
 /** No approver is named where several said yes, or a rule did; the rule stands there for both. */

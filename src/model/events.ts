@@ -179,7 +179,7 @@ export interface Observer {
   readonly vm?: VmMetadata;
 }
 
-/** The EventTypes that are documented, in the order of what they do; others are data too. */
+/** The documented EventTypes, from the mildest impact to the hardest. Azure may send others. */
 export const IMPACTS = ['Freeze', 'Reboot', 'Redeploy', 'Preempt', 'Terminate'] as const;
 
 /** A CloudEvent as the journal keeps it. */

@@ -1,8 +1,7 @@
 // An event as approved and as it is now → has it got worse? (behaviour 6.8). Pure.
-import type { ScheduledEvent } from './events.ts';
+import { IMPACTS, type ScheduledEvent } from './events.ts';
 
-/** EventTypes in lower case, from the mildest to the hardest; every other one ranks above them. */
-export const IMPACTS: readonly string[] = ['freeze', 'reboot', 'redeploy', 'preempt', 'terminate'];
+const RANKED = IMPACTS.map((impact) => impact.toLowerCase());
 
 type Seen = Pick<ScheduledEvent, 'eventType' | 'durationInSeconds' | 'resources' | 'notBefore'>;
 
@@ -18,13 +17,13 @@ function hasWorseImpact(before: Seen, now: Seen): boolean {
   const rankBefore = impactRank(before);
   const rankNow = impactRank(now);
   if (rankNow !== rankBefore) return rankNow > rankBefore;
-  return rankNow === IMPACTS.length && before.eventType.toLowerCase() !== now.eventType.toLowerCase();
+  return rankNow === RANKED.length && before.eventType.toLowerCase() !== now.eventType.toLowerCase();
 }
 
-/** From 0, the mildest; of EventTypes without a rank the highest. */
+/** Returns the place in IMPACTS, without case; EventTypes that are not listed there rank above all of them. */
 export function impactRank({ eventType }: Pick<ScheduledEvent, 'eventType'>): number {
-  const rank = IMPACTS.indexOf(eventType.toLowerCase());
-  return rank === -1 ? IMPACTS.length : rank;
+  const rank = RANKED.indexOf(eventType.toLowerCase());
+  return rank === -1 ? RANKED.length : rank;
 }
 
 function isLonger(before: Seen, now: Seen): boolean {

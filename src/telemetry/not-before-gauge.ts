@@ -1,6 +1,6 @@
 // Announced events at a scrape → the earliest NotBefore of each impact.
 import Gauge from 'prom-client/lib/gauge.js';
-import { IMPACTS } from '../model/worsened.ts';
+import { IMPACTS } from '../model/events.ts';
 import { boundedLabel } from './label-values.ts';
 import type { NamedMetric } from './named-metric.ts';
 
@@ -18,7 +18,10 @@ export function createNotBeforeGauge(named: NamedMetric): (announced: readonly A
       'impact',
     ]),
   );
-  const impactOf = boundedLabel(IMPACTS.length, IMPACTS);
+  const impactOf = boundedLabel(
+    IMPACTS.length,
+    IMPACTS.map((impact) => impact.toLowerCase()),
+  );
   return (announced) => {
     const earliest = new Map<string, number>();
     for (const { eventType, notBefore } of announced) {
