@@ -3,7 +3,7 @@ import { sha256Hex } from '../formats/canonical-json.ts';
 import type { Change, EventChange } from '../model/events.ts';
 
 /** By OpenTelemetry's numbers, as the CloudEvents severity extension has them. */
-export interface Severity {
+interface Severity {
   readonly severitynumber: number;
   readonly severitytext: string;
 }

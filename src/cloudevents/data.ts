@@ -8,7 +8,7 @@ import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, Sch
 import type { VmMetadata } from '../model/vm-metadata.ts';
 
 /** What let an event start: on `started` alone, where this bridge knows of it. */
-export interface ApprovalData {
+interface ApprovalData {
   /** In the order in which they said yes; empty where a policy decided. */
   readonly approvedBy: readonly string[];
   readonly policy: string | null;
@@ -17,7 +17,7 @@ export interface ApprovalData {
 }
 
 /** Who saw an event. */
-export interface EventObserverData {
+interface EventObserverData {
   /** The VM's own name; null while unknown. */
   readonly name: string | null;
   /** What `cloudevents.observer` asks for, as far as it is known. */
@@ -55,7 +55,7 @@ export interface EventData {
 }
 
 /** approval.v1.json */
-export interface ApprovalChangeData {
+interface ApprovalChangeData {
   /** In the service's letter case, or as the approver wrote it where the service does not list the event. */
   readonly eventId: string;
   /** Null where several approved or a policy decided. */
@@ -71,7 +71,7 @@ export interface ApprovalChangeData {
 }
 
 /** source.v1.json */
-export interface SightChangeData {
+interface SightChangeData {
   readonly since: string;
   readonly lastDocumentAt: string | null;
   readonly reason: string | null;
@@ -81,7 +81,7 @@ export interface SightChangeData {
 export type ChangeData = EventData | ApprovalChangeData | SightChangeData;
 
 /** What `data` tells of an event beyond its content. */
-export interface EventView {
+interface EventView {
   readonly previousStatus: EventStatus | null;
   readonly incarnation: number | null;
   readonly observer: Observer;

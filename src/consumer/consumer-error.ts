@@ -19,7 +19,7 @@ export const CONSUMER_ERROR_CODES = [
 
 export type ConsumerErrorCode = (typeof CONSUMER_ERROR_CODES)[number];
 
-export interface ConsumerErrorDetails {
+interface ConsumerErrorDetails {
   readonly cause?: unknown;
   readonly type?: string;
   readonly status?: number;

@@ -10,7 +10,7 @@ export interface ReadOptions {
 }
 
 /** An event in binary mode: attributes by their names without prefix, as texts, and the data as bytes, or as a value where somebody has parsed it. */
-export interface BinaryParts {
+interface BinaryParts {
   readonly attributes: Readonly<Record<string, unknown>>;
   /** The media type of the data, where it was given. */
   readonly contentType: string | undefined;

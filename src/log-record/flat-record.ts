@@ -3,7 +3,7 @@ import { isObject } from '../formats/json-object.ts';
 import type { LogRecord } from './log-record.ts';
 
 /** `severity` and `message`, each attribute under its own name, and data's members with dots; no value is an object. */
-export type FlatRecord = Readonly<Record<string, unknown>>;
+type FlatRecord = Readonly<Record<string, unknown>>;
 
 export function flatRecord({ time, severity, message, attributes, data }: LogRecord): FlatRecord {
   return {

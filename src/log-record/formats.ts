@@ -7,7 +7,7 @@ import { toText } from './text.ts';
 /** What sinks that write lines may be asked for. */
 export const LOG_FORMATS = ['json', 'record', 'cef', 'text'] as const;
 
-export type LogFormat = (typeof LOG_FORMATS)[number];
+type LogFormat = (typeof LOG_FORMATS)[number];
 
 /** `json` is the structured CloudEvent, byte for byte as stored. Without line end. @throws where the bytes are no CloudEvent */
 export function encodeLog(bytes: Uint8Array, format: LogFormat): Uint8Array {

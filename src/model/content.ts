@@ -3,7 +3,7 @@ import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import type { EventStatus, ScheduledEvent } from './events.ts';
 
 /** The nine fields of an event and nothing else; two events are the same to every VM when these are. The recipe is frozen. */
-export interface EventContent {
+interface EventContent {
   readonly Description: string;
   readonly DurationInSeconds: number;
   /** In lower case. */

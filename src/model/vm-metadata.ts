@@ -23,7 +23,7 @@ export const VM_FIELDS = [
   'azEnvironment',
 ] as const;
 
-export type VmField = (typeof VM_FIELDS)[number];
+type VmField = (typeof VM_FIELDS)[number];
 
 /** What the service does not give, or leaves empty, is absent. */
 export type VmMetadata = Readonly<Partial<Record<VmField, string>>> & {

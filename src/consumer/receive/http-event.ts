@@ -8,14 +8,14 @@ export const MODES = ['structured', 'binary', 'batch'] as const;
 /** `mode` of a webhook sink. */
 export type DeliveryMode = (typeof MODES)[number];
 
-export interface HttpEvents {
+interface HttpEvents {
   readonly mode: DeliveryMode;
   readonly events: readonly CloudEvent[];
 }
 
 const PREFIX = 'ce-';
 
-export interface HttpReadOptions extends ReadOptions {
+interface HttpReadOptions extends ReadOptions {
   readonly modes: readonly DeliveryMode[];
 }
 

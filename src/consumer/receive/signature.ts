@@ -4,7 +4,7 @@ import { readWebhookSecret } from '../../secrets/webhook-secret.ts';
 import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
 
-export interface SignatureOptions {
+interface SignatureOptions {
   /** `whsec_…`, and `whpk_…` for Ed25519; any one that fits is enough, so that a secret can be replaced. */
   readonly secrets: readonly string[];
   /** How far `webhook-timestamp` may lie from now, either way. */

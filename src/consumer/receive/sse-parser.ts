@@ -1,6 +1,6 @@
 // Pieces of a text of Server-Sent Events → its events, each with the position that stood in `id:`.
 
-export interface ServerSentEvent {
+interface ServerSentEvent {
   /** Null where none was told yet. */
   readonly id: string | null;
   /** Null where a position alone was told. */
