@@ -1,7 +1,7 @@
 // An event as known and as listed → its content now, and the fields that changed.
 import { lacksField } from '../model/api-versions.ts';
 import { sortedResources } from '../model/content.ts';
-import type { EventField, KnownEvent, ListedEvent, ScheduledEvent } from '../model/events.ts';
+import type { DocumentEvent, EventField, KnownEvent, ScheduledEvent } from '../model/events.ts';
 
 /** Sorted, as `changedFields` are. */
 const FIELDS = [
@@ -16,7 +16,7 @@ const FIELDS = [
 ] as const satisfies readonly EventField[];
 
 /** The content that a document gives an event: a field that could not be read keeps the known event's last value. */
-export function contentNow(listed: ListedEvent, known: KnownEvent | undefined): ScheduledEvent {
+export function contentNow(listed: DocumentEvent, known: KnownEvent | undefined): ScheduledEvent {
   const { unreadable, ...event } = listed;
   if (known === undefined || unreadable.length === 0) return event;
   return { ...event, ...Object.fromEntries(unreadable.map((field) => [field, known.event[field]])) };

@@ -2,6 +2,7 @@
 
 import { isDrill } from '../model/drills.ts';
 import type {
+  DocumentEvent,
   EndOutcome,
   Epoch,
   EventChange,
@@ -9,7 +10,6 @@ import type {
   Instant,
   KnownEvent,
   KnownState,
-  ListedEvent,
   Phase,
   ScheduledEvent,
   ScheduledEventsDocument,
@@ -121,7 +121,7 @@ class Comparison {
     });
   }
 
-  #meetAgain(known: KnownEvent, listed: ListedEvent): void {
+  #meetAgain(known: KnownEvent, listed: DocumentEvent): void {
     const event = contentNow(listed, known);
     const fields = changedFields(known, event, this.#document.apiVersion);
     const isSameSight = known.listed && known.epoch === this.#epoch.number && known.apiVersion === this.#document.apiVersion;

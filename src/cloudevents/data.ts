@@ -8,7 +8,7 @@ import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, Sch
 import type { VmMetadata } from '../model/vm-metadata.ts';
 
 /** What let an event start: on `started` alone, where this bridge knows of it. */
-interface ApprovalData {
+interface EventApprovalData {
   /** In the order in which they said yes; empty where a policy decided. */
   readonly approvedBy: readonly string[];
   readonly policy: string | null;
@@ -25,7 +25,7 @@ interface EventObserverData {
   readonly documentIncarnation: number | null;
   /** Whether `resources` name this VM, compared without case; null while its name is unknown. */
   readonly affected: boolean | null;
-  readonly approval?: ApprovalData;
+  readonly approval?: EventApprovalData;
 }
 
 /** change.v1.json */
@@ -78,7 +78,7 @@ interface SightChangeData {
   readonly observer: Pick<EventObserverData, 'name' | 'vm'>;
 }
 
-export type ChangeData = EventData | ApprovalChangeData | SightChangeData;
+export type CloudEventData = EventData | ApprovalChangeData | SightChangeData;
 
 /** What `data` tells of an event beyond its content. */
 interface EventView {
@@ -89,7 +89,7 @@ interface EventView {
   readonly changedFields?: readonly EventField[];
   /** Given for an event that has ended: its status is `Ended` then. */
   readonly outcome?: EndOutcome;
-  readonly approval?: ApprovalData | null;
+  readonly approval?: EventApprovalData | null;
 }
 
 /** The `data` of a change of an event; also what `GET /v1/events` tells of a known one. Members stand in the order of behaviour 3.11. */
@@ -118,7 +118,7 @@ export function eventData(event: ScheduledEvent, view: EventView): EventData {
 }
 
 /** What let an event start, or null: a yes that was not enough, was held or failed, did not. */
-export function approvalData(approval: EventApproval | null): ApprovalData | null {
+export function eventApprovalData(approval: EventApproval | null): EventApprovalData | null {
   if (approval === null || ['waiting', 'held', 'failed'].includes(approval.state)) return null;
   return { approvedBy: approval.votes.map((vote) => vote.approver), policy: approval.policy, at: toRfc3339(approval.at.wallMs) };
 }

@@ -7,7 +7,7 @@ import { isDrill } from '../model/drills.ts';
 import type { ApprovalChange, Change, EventChange, Observer } from '../model/events.ts';
 import { eidOf } from '../model/ids.ts';
 import { expiryOf, severityOf, traceparentOf, wordOf } from './attributes.ts';
-import { approvalChangeData, approvalData, type ChangeData, type EventData, eventData, sightChangeData } from './data.ts';
+import { approvalChangeData, type CloudEventData, type EventData, eventApprovalData, eventData, sightChangeData } from './data.ts';
 
 const SCHEMAS = 'https://scheduled-events-bridge.github.io/schemas';
 
@@ -26,7 +26,7 @@ export interface EventContext {
 const SCHEMA_NAMES = { event: 'change', approval: 'approval', sight: 'source' } as const satisfies Record<Change['kind'], string>;
 
 /** The CloudEvent of a change, unset attributes left out; valid CloudEvents 1.0. */
-export function toCloudEvent(change: Change, context: EventContext): CloudEventV1<ChangeData> {
+export function toCloudEvent(change: Change, context: EventContext): CloudEventV1<CloudEventData> {
   return {
     specversion: '1.0',
     id: change.id,
@@ -63,7 +63,7 @@ function eventAttributes(change: EventChange | ApprovalChange) {
   });
 }
 
-function dataOf(change: Change, context: EventContext): ChangeData {
+function dataOf(change: Change, context: EventContext): CloudEventData {
   if (change.kind === 'event') return eventChangeData(change, context);
   return change.kind === 'approval' ? approvalChangeData(change, context.observer) : sightChangeData(change, context.observer);
 }
@@ -76,7 +76,7 @@ function eventChangeData(change: EventChange, { observer, approval }: EventConte
     observer,
     ...(phase === 'updated' && { changedFields }),
     ...(outcome !== null && { outcome }),
-    ...(phase === 'started' && { approval: approvalData(approval(change.key, change.occurrence)) }),
+    ...(phase === 'started' && { approval: eventApprovalData(approval(change.key, change.occurrence)) }),
   });
 }
 

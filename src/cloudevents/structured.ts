@@ -1,6 +1,6 @@
 // A CloudEvent → its structured-mode JSON bytes (CloudEvents JSON format 1.0).
 import type { CloudEventV1 } from 'cloudevents';
-import type { ChangeData } from './data.ts';
+import type { CloudEventData } from './data.ts';
 
 /** The media type of `encodeStructured`'s bytes. */
 export const STRUCTURED_CONTENT_TYPE = 'application/cloudevents+json';
@@ -8,6 +8,6 @@ export const STRUCTURED_CONTENT_TYPE = 'application/cloudevents+json';
 const encoder = new TextEncoder();
 
 /** Attributes and extensions at the top level, JSON data embedded, unset members left out; UTF-8 in one line without a line end. */
-export function encodeStructured(event: CloudEventV1<ChangeData>): Uint8Array {
+export function encodeStructured(event: CloudEventV1<CloudEventData>): Uint8Array {
   return encoder.encode(JSON.stringify(event));
 }

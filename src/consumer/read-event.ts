@@ -1,4 +1,5 @@
 // JSON, or attributes and a body → a checked CloudEvent, or a ConsumerError.
+import { parseJson } from '../formats/cloud-event-json.ts';
 import { isObject } from '../formats/json-object.ts';
 import { ConsumerError } from './consumer-error.ts';
 import { type CloudEvent, changeOf, DEFAULT_TYPE_PREFIX } from './event.ts';
@@ -22,7 +23,6 @@ const NAME = /^[a-z0-9]+$/;
 /** The integers among the bridge's attributes, which binary modes carry as texts. */
 const INTEGERS = ['severitynumber'];
 const BOOLEANS = ['drill'];
-const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** A member of a batch, or the one event of structured mode. @throws ConsumerError `not-a-cloudevent` */
 export function readStructured(value: unknown, options: ReadOptions = {}): CloudEvent {
@@ -33,7 +33,7 @@ export function readStructured(value: unknown, options: ReadOptions = {}): Cloud
   const bytes = Buffer.from(base64, 'base64');
   const { datacontenttype } = value;
   const isJson = typeof datacontenttype === 'string' && isJsonType(datacontenttype);
-  return checked({ ...attributesOf(attributes), data: isJson ? parseJson(bytes, 'its data') : bytes }, options);
+  return checked({ ...attributesOf(attributes), data: isJson ? readJson(bytes, 'its data') : bytes }, options);
 }
 
 /** @throws ConsumerError `not-a-cloudevent` */
@@ -46,13 +46,10 @@ export function readBinary({ attributes, contentType, data }: BinaryParts, optio
 }
 
 /** @throws ConsumerError `not-a-cloudevent` */
-export function parseJson(bytes: Uint8Array, what = 'its body'): unknown {
-  try {
-    return JSON.parse(decoder.decode(bytes)) as unknown;
-  } catch {
-    // Not the parser's message, which quotes what was sent.
-    throw notAnEvent(`${what} is not valid JSON in UTF-8`);
-  }
+export function readJson(bytes: Uint8Array, what = 'its body'): unknown {
+  const read = parseJson(bytes, what);
+  if ('fault' in read) throw notAnEvent(read.fault);
+  return read.value;
 }
 
 /** `structured`, `batch` or, of all else, `binary`: without case and parameters. */
@@ -80,7 +77,7 @@ function attributesOf(members: Readonly<Record<string, unknown>>): Record<string
 function dataOf(data: BinaryParts['data'], contentType: string | undefined): unknown {
   if (data === undefined) return undefined;
   if ('value' in data) return data.value;
-  if (contentType !== undefined && isJsonType(contentType)) return parseJson(data.bytes, 'its data');
+  if (contentType !== undefined && isJsonType(contentType)) return readJson(data.bytes, 'its data');
   return data.bytes;
 }
 

@@ -5,7 +5,7 @@ import { ELLIPSIS } from '../formats/shortened-text.ts';
 import { CONTROLS } from '../formats/visible-text.ts';
 import type { ChangeName } from '../model/change-names.ts';
 import type { LogRecord, LogSeverity } from './log-record.ts';
-import { changeOf } from './message.ts';
+import { changeInType } from './message.ts';
 
 /** The third place is the version of this mapping: the program's own could differ between two attempts. */
 const DEVICE = 'scheduled-events-bridge|scheduled-events-bridge|2';
@@ -39,7 +39,7 @@ type Field = readonly [key: string, value: unknown];
 /** Fields without a value are left out, with their labels; one that is too long is cut and ends in `…`. The same text for the same record. */
 export function toCef(record: LogRecord): string {
   const type = String(record.attributes['type']);
-  const change = changeOf(type);
+  const change = changeInType(type);
   const signature = within('signature', headerValue(change ?? type));
   const name = within('name', headerValue(change === null ? type : NAMES[change]));
   const extension = fieldsOf(record).filter(([, value]) => isTold(value));

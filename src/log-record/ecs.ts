@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../formats/json-object.ts';
 import { shortenedText } from '../formats/shortened-text.ts';
 import type { ChangeName } from '../model/change-names.ts';
 import type { LogRecord } from './log-record.ts';
-import { changeOf } from './message.ts';
+import { changeInType } from './message.ts';
 import { type ObservingVm, observingVm, traceOf } from './vm.ts';
 
 /** Whose fields and values these are. */
@@ -47,7 +47,7 @@ export function toEcs(record: LogRecord): JsonObject {
 
 function eventOf({ attributes, data, severityNumber }: LogRecord): JsonObject {
   const type = String(attributes['type']);
-  const change = changeOf(type);
+  const change = changeInType(type);
   const outcome = OUTCOMES[String(attributes['outcome'] ?? change)];
   const reason = data['reason'] ?? data['description'];
   return {

@@ -1,7 +1,7 @@
 // The stored bytes of a CloudEvent → its log record, which all formats are made of (behaviour 9.1).
 import type { JsonObject } from '../formats/json-object.ts';
 import { isObject } from '../formats/json-object.ts';
-import { messageOf } from './message.ts';
+import { logMessage } from './message.ts';
 
 export type LogSeverity = 'INFO' | 'WARN' | 'ERROR';
 
@@ -36,7 +36,7 @@ export function logRecord(bytes: Uint8Array): LogRecord {
     time: String(attributes['time']),
     severity: severityOf(severityNumber),
     severityNumber,
-    message: messageOf(attributes, data),
+    message: logMessage(attributes, data),
     attributes,
     data,
     host: typeof name === 'string' ? name : null,

@@ -33,13 +33,13 @@ const SENTENCES: Readonly<Record<ChangeName, Sentence>> = {
 };
 
 /** The name of the change in a CloudEvent's type, whatever its prefix: what stands before `.v1`; null for a type that is none of the bridge's. */
-export function changeOf(type: string): ChangeName | null {
+export function changeInType(type: string): ChangeName | null {
   return CHANGE_NAMES.find((name) => type.endsWith(`.${name}.v1`)) ?? null;
 }
 
-export function messageOf(attributes: Attributes, data: JsonObject): string {
+export function logMessage(attributes: Attributes, data: JsonObject): string {
   const type = String(attributes['type']);
-  const change = changeOf(type);
+  const change = changeInType(type);
   const sentence = change === null ? `A CloudEvent of the type ${type}${tail(data['description'])}` : SENTENCES[change](data, attributes);
   return asBlanks(isDrill(data) ? `Drill, nothing happens to a machine: ${sentence}` : sentence);
 }

@@ -4,7 +4,7 @@ import { BridgeError } from '../errors.ts';
 import { isObject } from '../formats/json-object.ts';
 import { contentJson } from '../model/content.ts';
 import { isDrill } from '../model/drills.ts';
-import type { ListedEvent, ScheduledEventsDocument } from '../model/events.ts';
+import type { DocumentEvent, ScheduledEventsDocument } from '../model/events.ts';
 import { readEntry } from './listed-event.ts';
 
 /**
@@ -59,7 +59,7 @@ function readIncarnation(value: unknown): number | null {
 
 function readEvents(entries: readonly unknown[], apiVersion: string): Pick<ScheduledEventsDocument, 'events' | 'statusless' | 'complete'> {
   // A Map keeps the place of the first entry when a later one replaces it.
-  const events = new Map<string, ListedEvent>();
+  const events = new Map<string, DocumentEvent>();
   const statusless = new Set<string>();
   let complete = true;
   for (const entry of entries.map((raw) => readEntry(raw, apiVersion))) {
@@ -80,12 +80,12 @@ function readEvents(entries: readonly unknown[], apiVersion: string): Pick<Sched
 }
 
 /** Of two entries with the same EventId: `Started` wins, then the larger canonical JSON of the content. The rest is for a choice that no order of the list moves. */
-function weightier(a: ListedEvent, b: ListedEvent): ListedEvent {
+function weightier(a: DocumentEvent, b: DocumentEvent): DocumentEvent {
   const [first, second] = [weight(a), weight(b)];
   const differing = first.findIndex((part, place) => part !== second[place]);
   return (first[differing] ?? '') >= (second[differing] ?? '') ? a : b;
 }
 
-function weight(event: ListedEvent): readonly string[] {
+function weight(event: DocumentEvent): readonly string[] {
   return [event.eventStatus === 'Started' ? '1' : '0', contentJson(event), JSON.stringify(event)];
 }

@@ -3,10 +3,10 @@
 import { parseNotBefore } from '../formats/dates.ts';
 import { isObject } from '../formats/json-object.ts';
 import { UNDERSCORE_VERSION } from '../model/api-versions.ts';
-import type { EventField, EventStatus, ListedEvent } from '../model/events.ts';
+import type { DocumentEvent, EventField, EventStatus } from '../model/events.ts';
 
 export type DocumentEntry =
-  | { readonly kind: 'event'; readonly event: ListedEvent }
+  | { readonly kind: 'event'; readonly event: DocumentEvent }
   /** Its EventId can be read, its status cannot; `key` is the EventId in lower case. */
   | { readonly kind: 'statusless'; readonly key: string }
   | { readonly kind: 'unusable' };
@@ -31,7 +31,7 @@ export function readEntry(entry: unknown, apiVersion: string): DocumentEntry {
   return { kind: 'event', event: readEvent(entry, eventId, status, apiVersion) };
 }
 
-function readEvent(entry: Json, eventId: string, eventStatus: EventStatus, apiVersion: string): ListedEvent {
+function readEvent(entry: Json, eventId: string, eventStatus: EventStatus, apiVersion: string): DocumentEvent {
   const unreadable: EventField[] = [];
   const take = <T>(field: EventField, value: Read<T>, absent: T): T => {
     if (value !== UNREADABLE) return value;

@@ -33,7 +33,7 @@ export interface ScheduledEvent {
 export type EventField = Exclude<keyof ScheduledEvent, 'eventId'>;
 
 /** An entry of a document: the event, and which of its fields could not be read (those hold the value of an absent field). */
-export interface ListedEvent extends ScheduledEvent {
+export interface DocumentEvent extends ScheduledEvent {
   readonly unreadable: readonly EventField[];
 }
 
@@ -43,7 +43,7 @@ export interface ScheduledEventsDocument {
   /** `null` for the empty 200 answer, which carries none. */
   readonly incarnation: number | null;
   /** Usable entries, in their place in the document. */
-  readonly events: readonly ListedEvent[];
+  readonly events: readonly DocumentEvent[];
   /** Lower-cased EventIds of entries whose status is unusable: a known one of them keeps its last state. */
   readonly statusless: readonly string[];
   /** False where an entry without a usable EventId was listed: nothing ends by such a document. */

@@ -1,5 +1,5 @@
 // A few fields → events, documents and moments as the metadata stage hands them on.
-import type { Instant, KnownState, ListedEvent, ScheduledEvent, ScheduledEventsDocument } from '../../src/model/events.ts';
+import type { DocumentEvent, Instant, KnownState, ScheduledEvent, ScheduledEventsDocument } from '../../src/model/events.ts';
 
 export const EVENT_ID = 'C7061BAC-AFDC-4513-B24B-AA5F13A16123';
 /** When the tests of the first document begin; 26 minutes before the sample event's NotBefore. */
@@ -21,17 +21,17 @@ export function scheduledEvent(fields: Partial<ScheduledEvent> = {}): ScheduledE
   };
 }
 
-export function listedEvent(fields: Partial<ListedEvent> = {}): ListedEvent {
+export function documentEvent(fields: Partial<DocumentEvent> = {}): DocumentEvent {
   return { ...scheduledEvent(fields), unreadable: fields.unreadable ?? [] };
 }
 
 /** A complete document of 2020-07-01. */
 export function documentOf(
   incarnation: number | null,
-  events: readonly Partial<ListedEvent>[] = [],
+  events: readonly Partial<DocumentEvent>[] = [],
   more: Partial<ScheduledEventsDocument> = {},
 ): ScheduledEventsDocument {
-  return { apiVersion: '2020-07-01', incarnation, events: events.map(listedEvent), statusless: [], complete: true, ...more };
+  return { apiVersion: '2020-07-01', incarnation, events: events.map(documentEvent), statusless: [], complete: true, ...more };
 }
 
 /** So many milliseconds after START_MS, in a process that began then. */

@@ -1,7 +1,7 @@
 // A webhook's headers and body → its CloudEvents, in any mode (CloudEvents HTTP binding 1.0.2).
 import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
-import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from '../read-event.ts';
+import { expectJsonFormat, modeOf, notAnEvent, type ReadOptions, readBinary, readJson, readStructured } from '../read-event.ts';
 
 export const MODES = ['structured', 'binary', 'batch'] as const;
 
@@ -27,7 +27,7 @@ export function readHttp(headers: Iterable<readonly [string, string]>, body: Uin
   if (!options.modes.includes(mode)) throw new ConsumerError('unsupported-media-type', `this receiver does not take ${mode} mode`);
   if (mode === 'binary') return { mode, events: [readBinary({ ...binaryParts(all, body), contentType }, options)] };
   expectJsonFormat(contentType);
-  const content = parseJson(body);
+  const content = readJson(body);
   if (mode === 'structured') return { mode, events: [readStructured(content, options)] };
   if (!Array.isArray(content)) throw notAnEvent('a batch must be a JSON array');
   return { mode, events: content.map((member: unknown) => readStructured(member, options)) };

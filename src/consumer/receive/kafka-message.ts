@@ -1,6 +1,6 @@
 // A kafkajs message → its CloudEvent (CloudEvents Kafka protocol binding 1.0.2).
 import type { CloudEvent } from '../event.ts';
-import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from '../read-event.ts';
+import { expectJsonFormat, modeOf, notAnEvent, type ReadOptions, readBinary, readJson, readStructured } from '../read-event.ts';
 
 type Text = string | Uint8Array;
 
@@ -30,7 +30,7 @@ export function parseKafkaMessage({ value, headers = {} }: KafkaMessage, options
   if (mode === 'batch') throw notAnEvent('a Kafka message holds no batch');
   expectJsonFormat(contentType);
   if (value === null) throw notAnEvent('it has no value');
-  return readStructured(parseJson(bytesOf(value), 'its value'), options);
+  return readStructured(readJson(bytesOf(value), 'its value'), options);
 }
 
 function bytesOf(text: Text): Uint8Array {

@@ -17,11 +17,17 @@ const STATUS_OF: Partial<Record<ConsumerErrorCode, readonly [status: number, tit
 export function problemFor(error: unknown): Response {
   const code = error instanceof ConsumerError ? error.code : undefined;
   const found = code && STATUS_OF[code];
-  if (found === undefined) return problem(500, 'handler-failed', 'A handler failed', 'let it come again');
-  return problem(found[0], code as string, found[1], (error as ConsumerError).message);
+  if (found === undefined) return problemResponse(500, 'handler-failed', 'A handler failed', 'let it come again');
+  return problemResponse(found[0], code as string, found[1], (error as ConsumerError).message);
 }
 
-export function problem(status: number, type: string, title: string, detail: string, headers: Record<string, string> = {}): Response {
+export function problemResponse(
+  status: number,
+  type: string,
+  title: string,
+  detail: string,
+  headers: Record<string, string> = {},
+): Response {
   const body = JSON.stringify({ type, title, status, detail });
   return new Response(body, { status, headers: { ...headers, 'content-type': 'application/problem+json' } });
 }

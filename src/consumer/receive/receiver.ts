@@ -8,8 +8,8 @@ import { memoryHandledStore } from './handled-store.ts';
 import type { Handlers } from './handlers.ts';
 import { consentFor, type HandshakeOptions } from './handshake.ts';
 import { type DeliveryMode, MODES, readHttp } from './http-event.ts';
-import { problem, problemFor } from './problem.ts';
-import { readBody } from './request-body.ts';
+import { problemFor, problemResponse } from './problem.ts';
+import { readRequestBody } from './request-body.ts';
 import { signatureVerifier, type Verify } from './signature.ts';
 import { expectSigned } from './signed-binary.ts';
 
@@ -63,7 +63,7 @@ export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
   const dispatcher = options.dispatcher ?? dispatcherFor(options, clock);
 
   const read = async (request: Request): Promise<Read> => {
-    const body = await readBody(request, maxBodyBytes);
+    const body = await readRequestBody(request, maxBodyBytes);
     const webhookId = verify?.((name) => request.headers.get(name), body);
     const { mode, events } = readHttp(request.headers, body, { ...dispatcher, modes });
     expectSources(events);
@@ -80,7 +80,8 @@ export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
   return async (given) => {
     const request = given as Request;
     if (request.method === 'OPTIONS' && allowedOrigins !== undefined) return answerHandshake(request, options);
-    if (request.method !== 'POST') return problem(405, 'method-not-allowed', 'Deliveries are POST', 'send a POST', { Allow: 'POST' });
+    if (request.method !== 'POST')
+      return problemResponse(405, 'method-not-allowed', 'Deliveries are POST', 'send a POST', { Allow: 'POST' });
     try {
       return await answerFor(await read(request));
     } catch (error) {
@@ -134,7 +135,7 @@ function dispatcherFor({ handlers, store, typePrefix }: DispatcherOptions & { re
 function answerHandshake(request: Request, options: HandshakeOptions): Response {
   const headers = consentFor(request.headers.get('webhook-request-origin'), options);
   if (headers !== null) return new Response(null, { status: 204, headers });
-  return problem(403, 'origin', 'This origin may not deliver', 'name it in allowedOrigins of the receiver', { Allow: 'POST' });
+  return problemResponse(403, 'origin', 'This origin may not deliver', 'name it in allowedOrigins of the receiver', { Allow: 'POST' });
 }
 
 function warn(error: unknown, event: CloudEvent | null): void {

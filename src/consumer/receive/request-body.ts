@@ -2,7 +2,7 @@
 import { ConsumerError } from '../consumer-error.ts';
 
 /** @throws ConsumerError `too-large`, `body-read` where somebody has read it before */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readRequestBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (request.bodyUsed)
     throw new ConsumerError('body-read', 'the body was read before: mount the receiver where no parser stands before it');

@@ -1,6 +1,6 @@
 // A message of Microsoft's SDK → its CloudEvent (CloudEvents AMQP binding 1.0.2).
 import type { CloudEvent } from '../event.ts';
-import { expectJsonFormat, modeOf, notAnEvent, parseJson, type ReadOptions, readBinary, readStructured } from '../read-event.ts';
+import { expectJsonFormat, modeOf, notAnEvent, type ReadOptions, readBinary, readJson, readStructured } from '../read-event.ts';
 
 /** As far as it is read: `ServiceBusReceivedMessage` of `@azure/service-bus`. */
 export interface ServiceBusMessage {
@@ -38,6 +38,6 @@ function dataOf(body: unknown): { readonly bytes: Uint8Array } | { readonly valu
 }
 
 function eventOf(body: unknown): unknown {
-  if (body instanceof Uint8Array) return parseJson(body);
-  return typeof body === 'string' ? parseJson(Buffer.from(body)) : body;
+  if (body instanceof Uint8Array) return readJson(body);
+  return typeof body === 'string' ? readJson(Buffer.from(body)) : body;
 }

@@ -5,7 +5,7 @@ import { baseOf, bearerOf } from '../approve/approval-http.ts';
 import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
-import { parseJson, readStructured } from '../read-event.ts';
+import { readJson, readStructured } from '../read-event.ts';
 import type { Dispatcher, DispatcherOptions } from './dispatcher.ts';
 import type { Handlers } from './handlers.ts';
 import { SseParser } from './sse-parser.ts';
@@ -153,7 +153,7 @@ class StreamReader {
   }
 
   async #handle(data: string): Promise<void> {
-    const event = readStructured(parseJson(Buffer.from(data), 'its data'), this.#dispatcher);
+    const event = readStructured(readJson(Buffer.from(data), 'its data'), this.#dispatcher);
     try {
       await this.#dispatcher.handle(event);
     } catch (error) {

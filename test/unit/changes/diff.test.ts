@@ -1,7 +1,7 @@
 // Documents in a row → the changes between them: seen, update, start, end (behaviour 3 and 4).
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { EventField, ListedEvent } from '../../../src/model/events.ts';
+import type { DocumentEvent, EventField } from '../../../src/model/events.ts';
 import { eidOf } from '../../../src/model/ids.ts';
 import { documentOf, EVENT_ID, momentAt } from '../../support/events.ts';
 import { told, Watcher } from './watcher.ts';
@@ -77,7 +77,7 @@ test('another incarnation with the same content tells nothing, but is stored', (
 });
 
 test('every field but the EventId is compared, and letter case counts', () => {
-  const others: Partial<ListedEvent> = {
+  const others: Partial<DocumentEvent> = {
     description: 'virtual machine',
     durationInSeconds: -1,
     eventSource: 'User',

@@ -4,8 +4,8 @@ import test from 'node:test';
 import { from } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { distinctByIncarnation } from '../../../src/changes/distinct.ts';
-import type { KnownState, ListedEvent } from '../../../src/model/events.ts';
-import { documentOf, listedEvent, momentAt } from '../../support/events.ts';
+import type { DocumentEvent, KnownState } from '../../../src/model/events.ts';
+import { documentEvent, documentOf, momentAt } from '../../support/events.ts';
 import { Watcher } from './watcher.ts';
 
 const one = { document: documentOf(1, [{}]), at: momentAt(0) };
@@ -34,9 +34,9 @@ test('a repeated document is not even looked into', () => {
   let isOpen = true;
   const document = {
     ...documentOf(2),
-    get events(): readonly ListedEvent[] {
+    get events(): readonly DocumentEvent[] {
       assert.ok(isOpen, 'the events of an unchanged document were read');
-      return [listedEvent()];
+      return [documentEvent()];
     },
   };
   watcher.see(document, 0);

@@ -1,14 +1,14 @@
 // Arbitrary documents, answers and times for the property tests of changes/.
 import fc from 'fast-check';
-import type { EventStatus, ListedEvent, ScheduledEventsDocument } from '../../../src/model/events.ts';
-import { documentOf, EVENT_ID, listedEvent } from '../../support/events.ts';
+import type { DocumentEvent, EventStatus, ScheduledEventsDocument } from '../../../src/model/events.ts';
+import { documentEvent, documentOf, EVENT_ID } from '../../support/events.ts';
 
 /** Some GUIDs, some odd; few enough to meet again. */
 const EVENT_IDS = [EVENT_ID, '8D2C3BB2-0F8B-4C5C-9C5E-6B5E4A1D7F10', 'Event A', 'ÄÖ', '__proto__', 'x'.repeat(70)];
 const RESOURCES = ['WestNO_0', 'WestNO_1', 'westno_0', 'b', ''];
 
 /** Few values for each field, so that contents repeat. NotBefore is far from the times of `steps`. */
-export const anyEvent: fc.Arbitrary<ListedEvent> = fc
+export const anyEvent: fc.Arbitrary<DocumentEvent> = fc
   .record({
     eventId: fc.constantFrom(...EVENT_IDS),
     eventStatus: fc.constantFrom<EventStatus>('Scheduled', 'Started'),
@@ -17,7 +17,7 @@ export const anyEvent: fc.Arbitrary<ListedEvent> = fc
     notBefore: fc.constantFrom(null, '2000-01-01T00:00:00Z', '2090-01-01T00:00:00Z'),
     durationInSeconds: fc.constantFrom(-1, 9),
   })
-  .map(listedEvent);
+  .map(documentEvent);
 
 export const anyEvents = fc.uniqueArray(anyEvent, { selector: (event) => event.eventId, maxLength: 4 });
 
@@ -69,7 +69,7 @@ function documentWith(apiVersion: fc.Arbitrary<string>): fc.Arbitrary<ScheduledE
     });
 }
 
-function withUnreadable(event: ListedEvent, unreadable: readonly ('notBefore' | 'resources')[]): ListedEvent {
+function withUnreadable(event: DocumentEvent, unreadable: readonly ('notBefore' | 'resources')[]): DocumentEvent {
   const absent = { notBefore: null, resources: [] };
   return { ...event, ...Object.fromEntries(unreadable.map((field) => [field, absent[field]])), unreadable };
 }

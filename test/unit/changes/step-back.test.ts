@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { stepBackOf } from '../../../src/changes/step-back.ts';
-import type { ListedEvent } from '../../../src/model/events.ts';
+import type { DocumentEvent } from '../../../src/model/events.ts';
 import { documentOf } from '../../support/events.ts';
 import { Watcher } from './watcher.ts';
 
-type Step = readonly Partial<ListedEvent>[];
+type Step = readonly Partial<DocumentEvent>[];
 
 const scheduled: Step = [{}];
 const started: Step = [{ eventStatus: 'Started', notBefore: null }];

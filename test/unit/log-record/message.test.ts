@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { changeOf } from '../../../src/log-record/message.ts';
+import { changeInType } from '../../../src/log-record/message.ts';
 import { CHANGE_NAMES } from '../../../src/model/change-names.ts';
 import type { ScheduledEvent } from '../../../src/model/events.ts';
 import { scheduledEvent } from '../../support/events.ts';
@@ -116,9 +116,9 @@ test('whatever the texts are, the message is one line without a control characte
 test('the change is found in the type, whatever the prefix', () => {
   for (const name of CHANGE_NAMES)
     for (const prefix of [context.typePrefix, 'a', 'com.approval', 'com.scheduled.v1'])
-      assert.equal(changeOf(`${prefix}.${name}.v1`), name);
-  assert.equal(changeOf('com.example.scheduled.v2'), null);
-  assert.equal(changeOf('com.example.rescheduled.v1'), null);
+      assert.equal(changeInType(`${prefix}.${name}.v1`), name);
+  assert.equal(changeInType('com.example.scheduled.v2'), null);
+  assert.equal(changeInType('com.example.rescheduled.v1'), null);
 });
 
 test('the message of a drill says that it is one', () => {

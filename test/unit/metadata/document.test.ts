@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { BridgeError } from '../../../src/errors.ts';
 import { parseDocument } from '../../../src/metadata/document.ts';
 import { API_VERSIONS } from '../../../src/model/api-versions.ts';
-import type { EventField, ListedEvent, ScheduledEventsDocument } from '../../../src/model/events.ts';
+import type { DocumentEvent, EventField, ScheduledEventsDocument } from '../../../src/model/events.ts';
 import { EXAMPLE_EVENT, fakeDocument } from '../../far-sides/metadata-service.ts';
 
 const V = '2020-07-01';
@@ -15,7 +15,7 @@ function parse(body: string | Uint8Array, apiVersion = V): ScheduledEventsDocume
 }
 
 /** The only event of a document whose example event is changed by `fields`. */
-function parseEvent(fields: Record<string, unknown>, apiVersion = V): ListedEvent {
+function parseEvent(fields: Record<string, unknown>, apiVersion = V): DocumentEvent {
   const { events } = parse(fakeDocument(1, fields), apiVersion);
   assert.equal(events.length, 1);
   return events[0] ?? assert.fail();
