@@ -33,7 +33,6 @@ export {
 } from './consumer/event.ts';
 export type { ReadOptions } from './consumer/read-event.ts';
 export type { Dispatcher, DispatcherOptions, Handled, HandleOptions } from './consumer/receive/dispatcher.ts';
-export { type FileState, fileState } from './consumer/receive/file-state.ts';
 export type { HandledStore, MemoryStoreOptions } from './consumer/receive/handled-store.ts';
 export type { Handler, HandlerContext, Handlers } from './consumer/receive/handlers.ts';
 export type { DeliveryMode } from './consumer/receive/http-event.ts';
@@ -46,7 +45,7 @@ export {
   type PrepareContext,
   preparation,
 } from './consumer/receive/preparation.ts';
-export { memoryState, type Prepared, type PreparedState } from './consumer/receive/prepared-state.ts';
+export { type FileState, fileState, memoryState, type Prepared, type PreparedState } from './consumer/receive/prepared-state.ts';
 export type { Receiver, ReceiverOptions } from './consumer/receive/receiver.ts';
 export { parseServiceBusMessage, type ServiceBusMessage } from './consumer/receive/service-bus-message.ts';
 export type { StreamConsumer, StreamOptions } from './consumer/receive/stream.ts';

@@ -9,7 +9,7 @@ import { onceASecond } from '../http/once-a-second.ts';
 import { DropLog } from '../http/server/drop-log.ts';
 import { createHttpServer, type HttpServerParts } from '../http/server/server.ts';
 import type { Streams } from '../http/stream/streams.ts';
-import type { DropReason } from '../model/drop-reasons.ts';
+import type { DropReason } from '../model/problems.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
 import { Callers } from './callers.ts';

@@ -1,4 +1,4 @@
-// Text that others chose → the same, safe for a terminal, a log line or JSON.
+// Text that others chose → the same, safe for a terminal, a log line or JSON, and not too long.
 
 /** C0, DEL and C1, what turns the direction of writing, and the line ends of Unicode; without tab and line feed. */
 export const CONTROLS = /[[\p{Cc}\p{Bidi_Control}\u2028\u2029]--[\n\t]]/gv;
@@ -16,6 +16,16 @@ export function visibleLine(text: string): string {
 /** One line in which each of those characters, tab and line feed too, is a blank: for a sentence that people read and machines search. */
 export function asBlanks(text: string): string {
   return text.replace(CONTROLS, ' ').replace(/[\n\t]/g, ' ');
+}
+
+export const ELLIPSIS = '…';
+
+/** At most so many UTF-16 units, the `…` at its end among them. No character is cut in two. @param most at least 1 */
+export function shortenedText(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = most - ELLIPSIS.length;
+  const isInside = (text.codePointAt(end - 1) ?? 0) > 0xffff;
+  return `${text.slice(0, isInside ? end - 1 : end)}${ELLIPSIS}`;
 }
 
 /** As JSON does. */

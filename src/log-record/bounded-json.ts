@@ -1,6 +1,6 @@
 // A JSON object of which some members may be cut → its JSON within a number of bytes.
 import { isObject, type JsonObject } from '../formats/json-object.ts';
-import { shortenedText } from '../formats/shortened-text.ts';
+import { shortenedText } from '../formats/visible-text.ts';
 
 /** In UTF-16 units. Names of machines, ids, times and types are not longer, and stay whole: cut, they would name something else. */
 const SHORT = 64;

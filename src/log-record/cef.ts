@@ -1,8 +1,7 @@
 // A log record → one line of ArcSight's Common Event Format, version 0 (behaviour 9.1).
 import type { JsonObject } from '../formats/json-object.ts';
 import { isObject } from '../formats/json-object.ts';
-import { ELLIPSIS } from '../formats/shortened-text.ts';
-import { CONTROLS } from '../formats/visible-text.ts';
+import { CONTROLS, ELLIPSIS } from '../formats/visible-text.ts';
 import type { ChangeName } from '../model/change-names.ts';
 import type { LogRecord, LogSeverity } from './log-record.ts';
 import { changeInType } from './message.ts';

@@ -1,6 +1,6 @@
 // A log record → a document by the Elastic Common Schema (behaviour 9.1).
 import { isObject, type JsonObject } from '../formats/json-object.ts';
-import { shortenedText } from '../formats/shortened-text.ts';
+import { shortenedText } from '../formats/visible-text.ts';
 import type { ChangeName } from '../model/change-names.ts';
 import type { LogRecord } from './log-record.ts';
 import { changeInType } from './message.ts';

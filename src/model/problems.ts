@@ -1,4 +1,4 @@
-// A problem's type → its HTTP status and title (RFC 9457); docs/approve/approvals.md lists them.
+// Why the HTTP interface refuses a request (RFC 9457) or drops a connection: two closed lists.
 
 /** What an approval, a hold or a release is refused for, by HTTP and as a message. */
 export const REFUSALS = {
@@ -48,3 +48,8 @@ export const PROBLEMS = {
 export type RefusalType = keyof typeof REFUSALS;
 
 export type ProblemType = keyof typeof PROBLEMS;
+
+/** `crowded`: it waited longest when others came; `full`: requests were under way on all others; `unread`: it left an answer unread. */
+export const DROP_REASONS = ['crowded', 'full', 'unread'] as const;
+
+export type DropReason = (typeof DROP_REASONS)[number];

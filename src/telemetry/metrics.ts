@@ -7,7 +7,7 @@ import Registry from 'prom-client/lib/registry.js';
 import type { MessageResult } from '../model/approvals.ts';
 import { CHANGE_NAMES } from '../model/change-names.ts';
 import { ATTEMPT_OUTCOMES, LANE_STATES, type LaneState } from '../model/deliveries.ts';
-import { DROP_REASONS, type DropReason } from '../model/drop-reasons.ts';
+import { DROP_REASONS, type DropReason } from '../model/problems.ts';
 import { type ApprovalSnapshot, createApprovalMetrics } from './approval-metrics.ts';
 import { boundedLabel } from './label-values.ts';
 import { namedIn } from './named-metric.ts';

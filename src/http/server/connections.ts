@@ -1,6 +1,6 @@
 // Connections → those that may stay: the longest waiting ones make room for new ones.
 import type { Socket } from 'node:net';
-import type { DropReason } from '../../model/drop-reasons.ts';
+import type { DropReason } from '../../model/problems.ts';
 import type { Deps } from '../../time/clock.ts';
 import { networkOf } from '../network-of.ts';
 

@@ -1,6 +1,6 @@
 // Dropped connections → log lines, one a minute for each of a few networks.
 import type { Logger } from 'pino';
-import type { DropReason } from '../../model/drop-reasons.ts';
+import type { DropReason } from '../../model/problems.ts';
 import type { Deps } from '../../time/clock.ts';
 
 const MINUTE_MS = 60_000;

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
-import type { DropReason } from '../../model/drop-reasons.ts';
+import type { DropReason } from '../../model/problems.ts';
 import type { Deps } from '../../time/clock.ts';
 import type { ListenAddress } from '../options.ts';
 import { Connections } from './connections.ts';

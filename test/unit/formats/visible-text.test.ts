@@ -1,8 +1,8 @@
-// Text that a terminal, log line or JSON takes as a command → escaped; other text stays.
+// Text that a terminal, log line or JSON takes as a command → escaped; too long text → cut.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { visible, visibleLine } from '../../../src/formats/visible-text.ts';
+import { shortenedText, visible, visibleLine } from '../../../src/formats/visible-text.ts';
 
 const character = (code: number) => String.fromCharCode(code);
 const hex = (code: number) => `\\u${code.toString(16).padStart(4, '0')}`;
@@ -32,6 +32,23 @@ test('JSON stays the same JSON, indented too', () => {
         assert.deepEqual(JSON.parse(json), JSON.parse(JSON.stringify(whole)));
         assert.doesNotMatch(json.replaceAll('\n', ''), /[\p{Cc}\p{Bidi_Control}]/u);
       }
+    }),
+  );
+});
+
+test('a text that fits is whole, and one that is one unit longer ends in …', () => {
+  assert.equal(shortenedText('abc', 3), 'abc');
+  assert.equal(shortenedText('abcd', 3), 'ab…');
+  assert.equal(shortenedText('a💥bc', 3), 'a…');
+  assert.equal(shortenedText('a💥bc', 4), 'a💥…');
+});
+
+test('any text is within any length, and no character is cut in two', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.integer({ min: 1, max: 50 }), (text, most) => {
+      const made = shortenedText(text, most);
+      assert.ok(made.length <= most && made.isWellFormed() === text.isWellFormed());
+      if (made !== text) assert.ok(made.endsWith('…') && text.startsWith(made.slice(0, -1)) && made.length > most - 2);
     }),
   );
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { pino } from 'pino';
 import { DropLog } from '../../../../src/http/server/drop-log.ts';
-import type { DropReason } from '../../../../src/model/drop-reasons.ts';
+import type { DropReason } from '../../../../src/model/problems.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../../far-sides/certificate.ts';
 import { poll } from '../../../support/poll.ts';

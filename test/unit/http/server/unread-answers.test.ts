@@ -1,7 +1,7 @@
 // Callers who do not read → one request of a connection at a time, within memory and time.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { DropReason } from '../../../../src/model/drop-reasons.ts';
+import type { DropReason } from '../../../../src/model/problems.ts';
 import { rawConnection, rawConnections } from '../../../support/raw-connection.ts';
 import { APPROVER, HttpFixture } from '../../../virtual/http-fixture.ts';
 import { VirtualTime } from '../../../virtual/virtual-time.ts';
