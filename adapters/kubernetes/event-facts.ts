@@ -1,7 +1,7 @@
 // A delivery's bytes → what a node has to know of the event, or null where it tells of no event.
-import { carriedData, parseJson } from '../../src/formats/cloud-event-json.ts';
+import { carriedData } from '../../src/formats/cloud-event-json.ts';
 import { parseInstant } from '../../src/formats/dates.ts';
-import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
+import { isObject, type JsonObject, parseJson } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import { isDrill } from '../../src/model/drills.ts';
 import { namesNode } from './node/node-name.ts';

@@ -1,6 +1,5 @@
 // JSON, or attributes and a body → a checked CloudEvent, or a ConsumerError.
-import { parseJson } from '../formats/cloud-event-json.ts';
-import { isObject } from '../formats/json-object.ts';
+import { isObject, parseJson } from '../formats/json-object.ts';
 import { ConsumerError } from './consumer-error.ts';
 import { type CloudEvent, changeOf, DEFAULT_TYPE_PREFIX } from './event.ts';
 import { SHAPES } from './schema-types.ts';

@@ -1,20 +1,7 @@
-// A body's bytes → its JSON value, or the data of a structured CloudEvent. Pure.
+// A structured CloudEvent's JSON object → its data. Pure.
+import { type BodyValue, parseJson } from './json-object.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
-/** A `fault` says what is wrong, of an `it`, and repeats nothing of what was sent. */
-export type BodyValue = { readonly value: unknown } | { readonly fault: string };
-
-/** `what` names the bytes in the fault. */
-export function parseJson(bytes: Uint8Array, what: string): BodyValue {
-  try {
-    return { value: JSON.parse(decoder.decode(bytes)) as unknown };
-  } catch {
-    // Not the parser's message, which quotes what was sent.
-    return { fault: `${what} is not valid JSON in UTF-8` };
-  }
-}
 
 /** `data`, or the JSON in `data_base64`, of a CloudEvent's JSON object (CloudEvents JSON format 1.0.2, section 3.1). */
 export function carriedData({ specversion, data, data_base64: base64 }: Readonly<Record<string, unknown>>): BodyValue {

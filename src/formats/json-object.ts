@@ -1,7 +1,22 @@
-// A JSON value → whether it is an object, so that its members can be read.
+// Bytes → their JSON value; a JSON value → whether it is an object with members to read.
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A `fault` says what is wrong, of an `it`, and repeats nothing of what was sent. */
+export type BodyValue = { readonly value: unknown } | { readonly fault: string };
+
+/** `what` names the bytes in the fault. */
+export function parseJson(bytes: Uint8Array, what: string): BodyValue {
+  try {
+    return { value: JSON.parse(decoder.decode(bytes)) as unknown };
+  } catch {
+    // Not the parser's message, which quotes what was sent.
+    return { fault: `${what} is not valid JSON in UTF-8` };
+  }
 }

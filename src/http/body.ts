@@ -1,6 +1,7 @@
 // An HTTP request → its body's bytes, JSON or CloudEvent data within a limit, or the problem.
 import type { IncomingMessage } from 'node:http';
-import { type BodyValue, carriedData, parseJson } from '../formats/cloud-event-json.ts';
+import { carriedData } from '../formats/cloud-event-json.ts';
+import { type BodyValue, parseJson } from '../formats/json-object.ts';
 import { LARGEST_APPROVAL_BYTES } from '../model/approvals.ts';
 import { problem } from './problem.ts';
 import type { Reply, RouteRequest } from './route.ts';

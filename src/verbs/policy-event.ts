@@ -1,9 +1,9 @@
 // `policy test --event`: a file → its events: one event, a document or a CloudEvent.
 
 import { BridgeError } from '../errors.ts';
-import { carriedData, parseJson } from '../formats/cloud-event-json.ts';
+import { carriedData } from '../formats/cloud-event-json.ts';
 import { parseInstant } from '../formats/dates.ts';
-import { isObject } from '../formats/json-object.ts';
+import { isObject, parseJson } from '../formats/json-object.ts';
 import { readEntry } from '../metadata/listed-event.ts';
 import type { ScheduledEvent } from '../model/events.ts';
 

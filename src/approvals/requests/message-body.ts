@@ -1,6 +1,6 @@
 // A message's bytes → the JSON of an approval's body, or what is wrong (behaviour 8.11). Pure.
-import { type BodyValue, carriedData, parseJson } from '../../formats/cloud-event-json.ts';
-import { isObject } from '../../formats/json-object.ts';
+import { carriedData } from '../../formats/cloud-event-json.ts';
+import { type BodyValue, isObject, parseJson } from '../../formats/json-object.ts';
 import { LARGEST_APPROVAL_BYTES } from '../../model/approvals.ts';
 import { MESSAGE_LISTS } from './message-requests.ts';
 

@@ -1,7 +1,7 @@
 // An approval, hold or release → HTTP requests to a bridge, repeated while they may succeed.
 
 import { codeOf, messageOf } from '../../errors.ts';
-import { toRfc3339 } from '../../formats/dates.ts';
+import { parseRetryAfter, toRfc3339 } from '../../formats/dates.ts';
 import { isObject } from '../../formats/json-object.ts';
 import { deadline, sleep } from '../../time/clock.ts';
 import type { Clock } from '../clock.ts';
@@ -45,7 +45,7 @@ export function httpOn(options: HttpOptions, clock: Clock): ApprovalChannel {
         redirect: 'manual',
         signal: limit.signal,
       });
-      return { status: response.status, retryAfterMs: retryAfterMs(response, clock), body: parse(await response.text()) };
+      return { status: response.status, retryAfterMs: retryAfterMs(response, clock.wallMs()), body: parse(await response.text()) };
     } catch (error) {
       parent?.throwIfAborted();
       return { status: null, retryAfterMs: 0, error };
@@ -140,12 +140,9 @@ function reasonOf(error: unknown): string {
   return codeOf(cause) ?? messageOf(cause ?? error);
 }
 
-/** Seconds or a date (RFC 9110, section 10.2.3); 0 where there is none that can be read. */
-function retryAfterMs(response: Response, clock: Clock): number {
-  const text = response.headers.get('retry-after') ?? '';
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) ? 0 : Math.max(atMs - clock.wallMs(), 0);
+/** Returns 0 if the header is missing or not valid. */
+function retryAfterMs({ headers }: Response, wallMs: number): number {
+  return parseRetryAfter(headers.get('retry-after') ?? undefined, wallMs) ?? 0;
 }
 
 function parse(text: string): unknown {

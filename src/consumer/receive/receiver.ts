@@ -1,4 +1,5 @@
 // A web-standard Request of a webhook → handlers called, and the Response.
+import { messageOf } from '../../errors.ts';
 import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
@@ -139,6 +140,6 @@ function answerHandshake(request: Request, options: HandshakeOptions): Response 
 }
 
 function warn(error: unknown, event: CloudEvent | null): void {
-  const message = error instanceof Error ? error.message : String(error);
-  process.emitWarning(`${event === null ? 'a delivery' : `the event ${event.id}`} was not taken: ${message}`, 'ScheduledEventsConsumer');
+  const what = event === null ? 'a delivery' : `the event ${event.id}`;
+  process.emitWarning(`${what} was not taken: ${messageOf(error)}`, 'ScheduledEventsConsumer');
 }
