@@ -3,19 +3,19 @@
 /* biome-ignore-all format: generated */
 
 /**
- * The data of the CloudEvents scheduled, updated, started and ended. New members may be added; none is removed or changes its meaning within v1.
+ * The data of the CloudEvents scheduled, updated, started and ended. Within v1, members may be added, and none is removed or changes its meaning.
  */
 export interface ChangeData {
   /**
-   * EventId in the metadata service's own letter case. Compare it without case.
+   * EventId in the metadata service's letter case. Compare it without case.
    */
   readonly eventId: string;
   /**
-   * Freeze, Reboot, Redeploy, Preempt, Terminate or a newer type; empty where the service gives none.
+   * Freeze, Reboot, Redeploy, Preempt, Terminate or a newer type; empty if the service gives none.
    */
   readonly eventType: string;
   /**
-   * Ended: the service no longer lists the event. All other members then tell what it listed last.
+   * Ended: the service no longer lists the event. All other members then hold what it listed last.
    */
   readonly eventStatus: 'Scheduled' | 'Started' | 'Ended';
   /**
@@ -27,19 +27,19 @@ export interface ChangeData {
    */
   readonly resourceType: string;
   /**
-   * The machines concerned, in the service's order. Compare names without case.
+   * The machines that the event affects, in the service's order. Compare names without case.
    */
   readonly resources: readonly string[];
   /**
-   * The event does not start before this time unless it is approved: RFC 3339 UTC in whole seconds. Null once it has started, or where the service gives none.
+   * The event does not start before this time unless it is approved: RFC 3339 UTC in whole seconds. Null once it has started, or if the service gives none.
    */
   readonly notBefore: string | null;
   /**
-   * For people; its wording varies. Empty where the service gives none.
+   * A text for people; its wording varies. Empty if the service gives none.
    */
   readonly description: string;
   /**
-   * Platform or User; empty where the service gives none.
+   * Platform or User; empty if the service gives none.
    */
   readonly eventSource: string;
   /**
@@ -55,15 +55,15 @@ export interface ChangeData {
     'description' | 'durationInSeconds' | 'eventSource' | 'eventStatus' | 'eventType' | 'notBefore' | 'resourceType' | 'resources'
   )[];
   /**
-   * Only on ended. completed: it was last seen Started. canceled: it vanished while Scheduled, before its time and unapproved, so undo the preparation. unknown: all else.
+   * Only on ended. completed: it was last seen Started. canceled: it disappeared while Scheduled, before its time and without an approval, so undo the preparation. unknown: all other cases.
    */
   readonly outcome?: 'completed' | 'canceled' | 'unknown';
   /**
-   * Of a drill alone: the event was made up on this bridge, to try what hangs on it. The metadata service knows nothing of it.
+   * Only on the CloudEvents of a drill: the event was made up on this bridge for a test, and the metadata service does not list it.
    */
   readonly drill?: true;
   /**
-   * Who saw the change. Together with the attribute time this is all that differs between the CloudEvents of several machines for one change.
+   * The VM whose bridge saw the change. Only this and the attribute time differ between the CloudEvents of several machines for one change.
    */
   readonly observer: {
     /**
@@ -71,7 +71,7 @@ export interface ChangeData {
      */
     readonly name: string | null;
     /**
-     * What cloudevents.observer of the bridge's configuration asks for of the VM's instance metadata, as far as it is known; absent without.
+     * The fields of the VM's instance metadata that cloudevents.observer of the bridge's configuration lists, if they are known; absent without any.
      */
     readonly vm?: {
       readonly location?: string;
@@ -94,30 +94,30 @@ export interface ChangeData {
       readonly osType?: string;
       readonly azEnvironment?: string;
       /**
-       * By the names in the configuration.
+       * Tags, by their names in the configuration.
        */
       readonly tags?: {
         [k: string]: string;
       };
     };
     /**
-     * DocumentIncarnation of the document that told the change.
+     * DocumentIncarnation of the document that showed the change.
      */
     readonly documentIncarnation: number | null;
     /**
-     * Whether resources name the observing VM; null while its name is unknown.
+     * True if resources name the observing VM; null while its name is unknown.
      */
     readonly affected: boolean | null;
     /**
-     * Only on started, where the observer knows of the approval that let the event start.
+     * The approval that let the event start. Only on started, and only if the observing bridge has it.
      */
     readonly approval?: {
       /**
-       * The approvers, in the order in which they said yes; empty where a policy decided.
+       * The approvers, in the order in which they said yes; empty if a policy decided.
        */
       readonly approvedBy: readonly string[];
       /**
-       * The rule of the policy that decided, or under which approvers did: documentation, or policy[N] counted from 0; null where none matched.
+       * The rule of the policy that decided, or under which approvers did: documentation, or policy[N] counted from 0. Null if no rule matched.
        */
       readonly policy: string | null;
       /**
@@ -129,23 +129,23 @@ export interface ChangeData {
 }
 
 /**
- * The data of the CloudEvents approval.recorded, approval.submitted and approval.failed. New members may be added; none is removed or changes its meaning within v1.
+ * The data of the CloudEvents approval.recorded, approval.submitted and approval.failed. Within v1, members may be added, and none is removed or changes its meaning.
  */
 export interface ApprovalData {
   /**
-   * EventId in the metadata service's own letter case or, where it lists no such event, as the approver wrote it. Compare it without case.
+   * EventId in the metadata service's letter case or, if the service does not list such an event, as the approver wrote it. Compare it without case.
    */
   readonly eventId: string;
   /**
-   * Who said yes; null where several did or a policy decided.
+   * The approver who said yes; null if several did or a policy decided.
    */
   readonly approver: string | null;
   /**
-   * The rule of the policy that decided, or under which approvers did: documentation, or policy[N] counted from 0; null where none matched, and on recorded.
+   * The rule of the policy that decided, or under which approvers did: documentation, or policy[N] counted from 0. Null if no rule matched, and on recorded.
    */
   readonly policy: string | null;
   /**
-   * Why the approval failed: changed (it became void), refused (by the metadata service), or the type of the refusal of a message that came through a source, such as unknown, ended or scope; null on recorded and submitted.
+   * Why the approval failed: changed (it became void), dry-run (a dry run spent it), refused (by the metadata service), or why the bridge refused a message of a source, such as unknown, ended or scope. Null on recorded and submitted.
    */
   readonly reason: string | null;
   /**
@@ -153,7 +153,7 @@ export interface ApprovalData {
    */
   readonly at: string;
   /**
-   * Of a drill alone: the event was made up on this bridge, to try what hangs on it. The metadata service knows nothing of it.
+   * Only on the CloudEvents of a drill: the event was made up on this bridge for a test, and the metadata service does not list it.
    */
   readonly drill?: true;
   /**
@@ -165,7 +165,7 @@ export interface ApprovalData {
      */
     readonly name: string | null;
     /**
-     * What cloudevents.observer of the bridge's configuration asks for of the VM's instance metadata, as far as it is known; absent without.
+     * The fields of the VM's instance metadata that cloudevents.observer of the bridge's configuration lists, if they are known; absent without any.
      */
     readonly vm?: {
       readonly location?: string;
@@ -188,21 +188,21 @@ export interface ApprovalData {
       readonly osType?: string;
       readonly azEnvironment?: string;
       /**
-       * By the names in the configuration.
+       * Tags, by their names in the configuration.
        */
       readonly tags?: {
         [k: string]: string;
       };
     };
     /**
-     * Whether the event's resources name that VM; null while its name is unknown, and for an event that the metadata service does not list.
+     * True if the event's resources name that VM; null while its name is unknown, and if the metadata service does not list the event.
      */
     readonly affected: boolean | null;
   };
 }
 
 /**
- * The data of the CloudEvents source.blind and source.restored. New members may be added; none is removed or changes its meaning within v1.
+ * The data of the CloudEvents source.blind and source.restored. Within v1, members may be added, and none is removed or changes its meaning.
  */
 export interface SourceData {
   /**
@@ -210,7 +210,7 @@ export interface SourceData {
    */
   readonly since: string;
   /**
-   * The time of the last good document before sight was lost, as since; null where there was none.
+   * The time of the last good document before sight was lost, as since; null if there was none.
    */
   readonly lastDocumentAt: string | null;
   /**
@@ -226,7 +226,7 @@ export interface SourceData {
      */
     readonly name: string | null;
     /**
-     * What cloudevents.observer of the bridge's configuration asks for of the VM's instance metadata, as far as it is known; absent without.
+     * The fields of the VM's instance metadata that cloudevents.observer of the bridge's configuration lists, if they are known; absent without any.
      */
     readonly vm?: {
       readonly location?: string;
@@ -249,7 +249,7 @@ export interface SourceData {
       readonly osType?: string;
       readonly azEnvironment?: string;
       /**
-       * By the names in the configuration.
+       * Tags, by their names in the configuration.
        */
       readonly tags?: {
         [k: string]: string;
