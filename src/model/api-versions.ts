@@ -13,16 +13,17 @@ export const API_VERSIONS = [
   '2017-03-01',
 ] as const;
 
-/** The one whose resource names carry a leading underscore. */
+/** The api-version in which resource names begin with an underscore. */
 export const UNDERSCORE_VERSION = '2017-03-01';
 
+/** The api-version that added a field; the others were always there. */
 const ADDED: Partial<Record<EventField, string>> = {
   description: '2019-04-01',
   eventSource: '2019-08-01',
   durationInSeconds: '2020-07-01',
 };
 
-/** Whether documents of this api-version never hold the field, so that its absence says nothing. An unknown version lacks nothing that older ones have. */
+/** Returns true if documents of this api-version never have the field. An unknown version is taken to have every field. */
 export function lacksField(apiVersion: string, field: EventField): boolean {
   const added = ADDED[field];
   return added !== undefined && /^\d{4}-\d{2}-\d{2}/.test(apiVersion) && apiVersion.slice(0, 10) < added;

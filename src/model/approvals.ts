@@ -1,33 +1,35 @@
 // Types of approvals: votes, holds, decisions, steps of the record, messages of sources.
 import type { Instant, ScheduledEvent } from './events.ts';
 
-/** Who spoke, as authenticated: never what a body claims. */
+/** Who sent an approval, hold or release, as authenticated; never what the body claims. */
 export interface ApprovalOrigin {
   /** A name in `approvals.approvers`. */
   readonly approver: string;
-  /** How: `token`, `certificate` or `jwt` at the HTTP interface, `source:NAME` through a broker, `sink:NAME` by what a sink has done. */
+  /** How it came: `token`, `certificate` or `jwt` by HTTP, `source:NAME` through a broker, `sink:NAME` from a sink. */
   readonly via: string;
-  /** Every bridge of the group receives it, so its leader posts; false: this bridge alone, so it posts at once (behaviour 8.9). */
+  /**
+   * True if every bridge of the group receives it, so that the leader posts. False: only this bridge, which posts at once (behaviour 8.9).
+   */
   readonly isShared: boolean;
 }
 
 /** A yes to one event. */
 export interface ApprovalVote extends ApprovalOrigin {
   readonly at: Instant;
-  /** What the event looked like when the yes was recorded: it is void once the event got worse than that. */
+  /** The event when the yes was recorded. The yes is void once the event got worse than that. */
   readonly event: ScheduledEvent;
-  /** It named the CloudEvent that it answers (`Seen`). */
+  /** True if the request named the CloudEvent that it answers (`Seen`). */
   readonly hasSeen: boolean;
 }
 
-/** While one stands, nothing is posted for its event. */
+/** While an event has one, the bridge posts nothing for it. */
 export interface ApprovalHold extends ApprovalOrigin {
   readonly reason: string | null;
   /** When this reason was given. */
   readonly at: Instant;
-  /** When the message that set it was sent, in milliseconds since 1970; null where it was asked for at `at`. */
+  /** When the message that set it was sent, in milliseconds since 1970; null for a request, whose time is `at`. */
   readonly sentMs: number | null;
-  /** The reasons that this one came in the place of; null where it is the first. */
+  /** The earlier reasons that this one replaced; null for the first. */
   readonly replaced: { readonly times: number; readonly sinceMs: number } | null;
 }
 
@@ -45,24 +47,32 @@ export interface ApprovalDecision {
 }
 
 /**
- * `waiting` for more approvers; `held`: recorded, and somebody's hold stands; `submitting`: decided, to be posted; `submitted`: accepted by the
- * metadata service; `confirmed`: seen `Started` after that; `moot`: started or gone without it; `unknown`: started or gone, and nobody can know
- * whether by it, as an answer of the metadata service was lost; `failed`: refused by the metadata service; `dry-run`: decided while
- * `approvals.dryRun` was set, so never posted.
+ * - `waiting`: for more approvers.
+ * - `held`: recorded, and an approver or a sink holds the event.
+ * - `submitting`: decided, and about to be posted.
+ * - `submitted`: accepted by the metadata service.
+ * - `confirmed`: the event was seen `Started` after that.
+ * - `moot`: the event started or went away without the approval.
+ * - `unknown`: the event started or went away, perhaps by the approval: an answer of the metadata service was lost.
+ * - `failed`: refused by the metadata service.
+ * - `dry-run`: decided while `approvals.dryRun` was set, so it is never posted.
  */
 export const APPROVAL_STATES = ['waiting', 'held', 'submitting', 'submitted', 'confirmed', 'moot', 'unknown', 'failed', 'dry-run'] as const;
 
 export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
 /**
- * Where one approval stands, as its approver is answered: `started` for one that came before the start, `moot` where the event started or
- * went away without it, `unknown` where perhaps by it.
+ * The state of one approval in the answer to its approver. `started`: it came before the event's start. `moot`: the event started or went
+ * away without it. `unknown`: perhaps by it.
  */
 export const APPROVAL_RESULT_STATES = ['submitted', 'started', 'dry-run', 'moot', 'unknown', 'waiting', 'held', 'submitting'] as const;
 
 export type ApprovalResultState = (typeof APPROVAL_RESULT_STATES)[number];
 
-/** What became of a message of a source, as a metric counts it. A `parked` one counts again when it is settled; a `repeated` one had been received before. */
+/**
+ * The result of a message of a source, as a metric counts it. A `parked` message counts again when it is settled; a `repeated` one was
+ * received before.
+ */
 export const MESSAGE_RESULTS = ['settled', 'refused', 'parked', 'given_back', 'invalid', 'repeated'] as const;
 
 export type MessageResult = (typeof MESSAGE_RESULTS)[number];
@@ -77,18 +87,18 @@ export interface EventApproval {
   readonly state: ApprovalState;
   /** In the order in which they were recorded. */
   readonly votes: readonly ApprovalVote[];
-  /** In the order in which they were set, one for each approver and for each sink that speaks for it. */
+  /** In the order in which they were set: one for each approver, and one for each sink that approves in its name. */
   readonly holds: readonly ApprovalHold[];
   readonly decision: ApprovalDecision | null;
   /** The rule that governs the event: `documentation`, `policy[N]`; null where none matches. */
   readonly policy: string | null;
-  /** Its votes and its decision are of a dry run. */
+  /** True if its votes and its decision are of a dry run. */
   readonly isDryRun: boolean;
-  /** When `state` was reached: with `submitting`, a group's ranks count from here. */
+  /** When `state` was reached. With `submitting`, the turns of a group's ranks count from this time. */
   readonly at: Instant;
 }
 
-/** `reason` of a line `answered`: no answer came, or the process ended before it could be stored. It is how a doubt outlives its process. */
+/** `reason` of a step `answered` if no answer came, or the process ended before it was stored. So a restart knows of the doubt. */
 export const LOST_ANSWER = 'lost';
 
 export const APPROVAL_STEPS = [
@@ -109,7 +119,7 @@ export const APPROVAL_STEPS = [
 
 export type ApprovalStepName = (typeof APPROVAL_STEPS)[number];
 
-/** One line of the record of an occurrence; lines are added, never changed. */
+/** One step in the record of an occurrence. Steps are added, never changed. */
 export interface ApprovalStep {
   readonly step: ApprovalStepName;
   readonly atMs: number;
@@ -117,23 +127,23 @@ export interface ApprovalStep {
   readonly approver: string | null;
   /** As `ApprovalOrigin.via`; null for a step without an approver. */
   readonly via: string | null;
-  /** The rule that governed. */
+  /** The rule that governed the event. */
   readonly policy: string | null;
-  /** What the metadata service answered: an HTTP status or an error code; null where it was not asked. */
+  /** The answer of the metadata service: an HTTP status or an error code; null if it was not asked. */
   readonly status: number | string | null;
-  /** An approver's reason for a hold, what decided, why it failed. */
+  /** An approver's reason for a hold, what decided, or why it failed. */
   readonly reason: string | null;
-  /** How many of its kind this one line stands for; absent: itself alone. */
+  /** The number of equal steps that this one stands for; absent for 1. */
   readonly times?: number;
 }
 
-/** Which part of a record: at most `limit` lines behind the one that `after` names, 0 for the beginning. */
+/** A part of a record: at most `limit` steps after the step `after`; 0 is the beginning. */
 export interface RecordRange {
   readonly after: number;
   readonly limit: number;
 }
 
-/** What happened and has no line in the record any more: who does much of it fills no disk. */
+/** Steps that are counted and not written, so that nobody can fill the disk with them. */
 export interface UnwrittenSteps {
   /** Null for a step without an approver. */
   readonly approver: string | null;
@@ -148,41 +158,41 @@ export interface RecordPart {
   readonly steps: readonly ApprovalStep[];
   /** The `after` of the next part; null at the end. */
   readonly next: number | null;
-  /** When it was accepted last; null where it was not. */
+  /** When the metadata service last accepted it; null if it did not. */
   readonly submittedMs: number | null;
   readonly unwritten: readonly UnwrittenSteps[];
 }
 
-/** An approval as a source brought it (behaviour 8.11). */
+/** A message of a source (behaviour 8.11). */
 export interface ReceivedMessage {
   /** The source's name in the configuration. */
   readonly source: string;
-  /** The same each time this message is received. */
+  /** The same at each delivery of this message. */
   readonly id: string;
-  /** Who speaks through the source. */
+  /** The approver that the source is configured for. */
   readonly approver: string;
-  /** Where it stands at the broker, for logs. */
+  /** Its place at the broker, for logs. */
   readonly place: Readonly<Record<string, string | number>>;
   readonly body: Uint8Array;
-  /** When it was sent, in milliseconds since 1970, as the broker says. */
+  /** When it was sent, in milliseconds since 1970, by the broker's clock. */
   readonly sentMs: number;
   readonly receivedAt: Instant;
 }
 
-/** Why a message was refused, in the words that a dead-letter queue takes. */
+/** Why a message was refused, as a dead-letter queue stores it. */
 export interface MessageRefusal {
   /** The `type` of the refusal. */
   readonly reason: string;
   readonly description: string;
 }
 
-/** What the store knows of a message: it waits for its event, or it is settled for good, and refused where `refusal` is not null. */
+/** The state of a message in the store: it waits for its event, or it is settled for good. `refusal` is null if it was not refused. */
 export type MessageState = { readonly kind: 'parked' } | { readonly kind: 'handled'; readonly refusal: MessageRefusal | null };
 
-/** What the metadata service said to a StartRequest. */
+/** The metadata service's answer to a StartRequest. */
 export type PostResult =
   | { readonly kind: 'accepted' }
-  /** Not now: post again in the rhythm of polling. `mayHaveArrived`: it gave no answer, and may have accepted it. */
+  /** Not now: post again after `delayMs`. `mayHaveArrived`: no answer came, and the service may have accepted it. */
   | { readonly kind: 'again'; readonly error: Error; readonly delayMs: number; readonly mayHaveArrived: boolean }
-  /** Refused: read the document again and decide. */
+  /** Refused: fetch the document again and decide. */
   | { readonly kind: 'refused'; readonly status: number; readonly error: Error };

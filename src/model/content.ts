@@ -2,7 +2,7 @@
 import { canonicalJson, sha256Hex } from '../formats/canonical-json.ts';
 import type { EventStatus, ScheduledEvent } from './events.ts';
 
-/** The nine fields of an event and nothing else; two events are the same to every VM when these are. The recipe is frozen. */
+/** Nine fields of an event and nothing else. Two events are equal for every VM if these fields are. The recipe is frozen. */
 interface EventContent {
   readonly Description: string;
   readonly DurationInSeconds: number;
@@ -32,23 +32,23 @@ export function contentOf(event: ScheduledEvent): EventContent {
   };
 }
 
-/** The names of an event, distinct and sorted by UTF-16 code units. */
+/** Returns the names of an event, distinct and sorted by UTF-16 code units. */
 export function sortedResources(event: Pick<ScheduledEvent, 'resources'>): readonly string[] {
-  // Without a comparison function, sort goes by UTF-16 code units.
+  // Without a comparison function, sort compares UTF-16 code units.
   return [...new Set(event.resources)].sort();
 }
 
-/** RFC 8785 canonical JSON of the content. */
+/** Returns the content as canonical JSON (RFC 8785). */
 export function contentJson(event: ScheduledEvent): string {
   return canonicalJson(contentOf(event));
 }
 
-/** The `h16` of an event, the first 16 hex digits of the SHA-256 of its content (behaviour 3.5). */
+/** Returns the `h16` of an event: the first 16 hex digits of the SHA-256 of its content (behaviour 3.5). */
 export function contentHash16(event: ScheduledEvent): string {
   return sha256Hex(contentJson(event), 16);
 }
 
-/** Whether an event's Resources name a VM, without case. */
+/** Returns true if the event's Resources name the VM; letter case does not count. */
 export function affects(event: Pick<ScheduledEvent, 'resources'>, vmName: string): boolean {
   const wanted = vmName.toLowerCase();
   return event.resources.some((name) => name.toLowerCase() === wanted);

@@ -1,8 +1,8 @@
-// Types of what is queued for a sink: its deliveries, what became of them, and its lane's states.
+// Types of a sink's queue: its deliveries, their results, and the states of its lane.
 
 /** A CloudEvent queued for one sink. */
 export interface Delivery {
-  /** Place in the queue; later rows have larger ones. */
+  /** Position in the queue; later rows have larger ones. */
   readonly seq: number;
   readonly sink: string;
   readonly id: string;
@@ -10,55 +10,58 @@ export interface Delivery {
   readonly partitionKey: string;
   readonly timeMs: number;
   readonly bytes: Uint8Array;
-  /** When it was queued, in the store's own time. */
+  /** When it was queued, by the store's clock. */
   readonly queuedAtMs: number;
   /** Failed attempts so far. */
   readonly attempts: number;
-  /** When the event that it tells of ended; null while it has not. */
+  /** When its event ended; null while it has not. */
   readonly endedAtMs: number | null;
 }
 
-/** How a sink's lane is, as `/readyz` and metrics show it. */
+/** The states of a sink's lane, as `/readyz` and metrics show them. */
 export const LANE_STATES = ['delivering', 'backing off', 'probing', 'held', 'misconfigured', 'retired', 'paused'] as const;
 export type LaneState = (typeof LANE_STATES)[number];
 
-/** What became of an attempt, as metrics count it. */
+/** The results of an attempt, as metrics count them. */
 export const ATTEMPT_OUTCOMES = ['accepted', 'retry', 'misconfigured', 'retired', 'refused', 'expired'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** Why a delivery was given up. */
 export type DeadLetterReason = 'refused' | 'expired' | 'sink removed';
 
-/** The `status` of an accepted delivery whose event has changed, started or ended since, so that it was not done, or not to its end. */
+/** The `status` of an accepted delivery that was not carried out, or not fully, because its event has changed, started or ended since. */
 export const SUPERSEDED = 'superseded';
 
-/** What became of one attempt; `accepted` and `dead` end the row. `approves`: the id of its CloudEvent, to which it is a yes of the sink's approver. */
+/**
+ * The result of one attempt; `accepted` and `dead` end the row. `approves`: the id of the CloudEvent that the sink's approver approves by
+ * it.
+ */
 export type Settlement =
   | { readonly seq: number; readonly result: 'accepted'; readonly status?: string; readonly approves?: string }
   | { readonly seq: number; readonly result: 'failed'; readonly status: number | string | null }
   | { readonly seq: number; readonly result: 'dead'; readonly reason: DeadLetterReason; readonly status: number | string | null };
 
-/** A sink that takes nothing until its configuration changes or the verb `resume` lifts it. */
+/** Why and since when a sink is retired: it gets nothing until its configuration changes or an operator runs `resume`. */
 export interface Retirement {
   readonly reason: string;
   readonly atMs: number;
 }
 
-/** An operator lets nothing go out to a sink until it is resumed; its queue goes on growing. */
+/** An operator has paused a sink: it gets nothing until it is resumed, and its queue keeps growing. */
 export interface Pause {
   /** The operator's name. */
   readonly by: string;
   readonly atMs: number;
 }
 
-/** Why a delivery failed last. */
+/** Why a delivery to the sink last failed. */
 export interface SinkError {
   readonly code: string;
   readonly message: string;
   readonly atMs: number;
 }
 
-/** What the store keeps of how deliveries to a sink went; nulls where nothing of it has happened yet. */
+/** What the store keeps about a sink. A member is null if that has not happened yet. */
 export interface SinkRecord {
   readonly pause: Pause | null;
   readonly lastAcceptedAtMs: number | null;
@@ -72,10 +75,10 @@ export interface DeadLetter {
   /** In the service's letter case; null for `source.*`. */
   readonly eventId: string | null;
   readonly sink: string;
-  /** CloudEvent type, whole. */
+  /** The whole CloudEvent type. */
   readonly type: string;
   readonly reason: DeadLetterReason;
-  /** What the other side said last: an HTTP status or an error code; null where it said nothing. */
+  /** The last answer of the other side: an HTTP status or an error code; null if there was none. */
   readonly status: number | string | null;
   readonly attempts: number;
   /** RFC 3339, when it was given up. */

@@ -1,15 +1,18 @@
-// Drills: made-up events of this bridge, which live like real ones; their ids and types.
+// Drills: made-up events of this bridge that take the same steps as real ones; their ids and types.
 import type { EndOutcome, ScheduledEvent } from './events.ts';
 
 const PREFIX = 'drill-';
 const KEY = /^drill-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The EventId, which is its key too, of the drill with this id, a GUID in lower case. */
+/**
+ * Returns the EventId, which is also the key, of a drill.
+ * @param id a GUID in lower case
+ */
 export function drillEventId(id: string): string {
   return `${PREFIX}${id}`;
 }
 
-/** Whether an EventId, in any letter case, is a drill's: the metadata service has GUIDs, and is never told of one of these. */
+/** Returns true for the EventId of a drill, in any letter case. The metadata service uses GUIDs, and never gets one of these. */
 export function isDrill(eventId: string): boolean {
   return KEY.test(eventId.toLowerCase());
 }
@@ -23,15 +26,15 @@ export interface Drill {
   readonly occurrence: number;
   /** The event as it was announced. */
   readonly event: ScheduledEvent;
-  /** Who asked for it. */
+  /** The operator who requested it. */
   readonly operator: string;
-  /** Wall time, as all others here. */
+  /** Wall time, like all times here. */
   readonly madeMs: number;
   readonly startedMs: number | null;
   readonly endedMs: number | null;
   /** Null before its end. */
   readonly outcome: Extract<EndOutcome, 'completed' | 'canceled'> | null;
-  /** Whose yes lacked when it started or was cancelled; empty before. */
+  /** The approvers whose yes was missing when it started or was cancelled; empty before. */
   readonly missing: readonly string[];
 }
 

@@ -1,7 +1,7 @@
-// Types of the bridge: polls, changes, known state, deliveries.
+// Types of events: polls, documents, known state, changes, entries of the journal.
 import type { VmMetadata } from './vm-metadata.ts';
 
-/** A moment. Ages inside one process are taken from `elapsedMs`, which no clock change moves; a moment read from the store has `null` there. */
+/** A moment. Ages within one process use `elapsedMs`, which clock changes do not affect; a moment read from the store has null there. */
 export interface Instant {
   /** Milliseconds since 1970-01-01T00:00:00Z, by the machine's clock. */
   readonly wallMs: number;
@@ -11,28 +11,28 @@ export interface Instant {
 
 export type EventStatus = 'Scheduled' | 'Started';
 
-/** One event as the metadata service lists it, after the door: every field present, absent ones as in the content (behaviour 3.3). */
+/** One event of a checked document. Every field is present; a field that the service omits has the value of behaviour 3.3. */
 export interface ScheduledEvent {
-  /** In the service's own letter case. */
+  /** In the service's letter case. */
   readonly eventId: string;
   readonly eventStatus: EventStatus;
-  /** `Freeze`, `Reboot`, `Redeploy`, `Preempt`, `Terminate` or whatever the service invents; `""` where absent. */
+  /** `Freeze`, `Reboot`, `Redeploy`, `Preempt`, `Terminate` or a newer type; `""` if absent. */
   readonly eventType: string;
   readonly resourceType: string;
   /** Distinct names in the service's order, without the leading underscore of api-version 2017-03-01. */
   readonly resources: readonly string[];
-  /** RFC 3339 UTC in whole seconds, or null where absent or empty. */
+  /** RFC 3339 UTC in whole seconds, or null if absent or empty. */
   readonly notBefore: string | null;
   readonly description: string;
   readonly eventSource: string;
-  /** Expected interruption in seconds; -1 is unknown. */
+  /** Expected interruption in seconds; -1 if unknown. */
   readonly durationInSeconds: number;
 }
 
 /** The fields of an event that can change, by their names in a CloudEvent's `data`. */
 export type EventField = Exclude<keyof ScheduledEvent, 'eventId'>;
 
-/** An entry of a document: the event, and which of its fields could not be read (those hold the value of an absent field). */
+/** An event in a document, and the fields that could not be read. Those have the value of an absent field. */
 export interface DocumentEvent extends ScheduledEvent {
   readonly unreadable: readonly EventField[];
 }
@@ -40,28 +40,28 @@ export interface DocumentEvent extends ScheduledEvent {
 /** A good document of the metadata service (behaviour 4.2), entries with the same EventId merged. */
 export interface ScheduledEventsDocument {
   readonly apiVersion: string;
-  /** `null` for the empty 200 answer, which carries none. */
+  /** Null for the empty 200 answer, which has none. */
   readonly incarnation: number | null;
-  /** Usable entries, in their place in the document. */
+  /** The usable entries, in the order of the document. */
   readonly events: readonly DocumentEvent[];
-  /** Lower-cased EventIds of entries whose status is unusable: a known one of them keeps its last state. */
+  /** EventIds, in lower case, of entries with an unusable status. If the event is known, it keeps its last state. */
   readonly statusless: readonly string[];
-  /** False where an entry without a usable EventId was listed: nothing ends by such a document. */
+  /** False if an entry has no usable EventId. Such a document ends no event. */
   readonly complete: boolean;
 }
 
-/** What one poll brought. */
+/** The result of one poll. */
 export type PollResult =
   | { readonly kind: 'document'; readonly at: Instant; readonly durationMs: number; readonly document: ScheduledEventsDocument }
   | { readonly kind: 'failure'; readonly at: Instant; readonly durationMs: number; readonly error: Error; readonly result: string };
 
-/** An event between its first sight and its end. */
+/** An event from when it is first seen until it ends. */
 export interface KnownEvent {
   /** EventId in lower case. */
   readonly key: string;
-  /** Grows by one with each first sight, so it tells apart the lives of an event that comes back. */
+  /** Grows by one each time an event is first seen, so an event that comes back has another one. */
   readonly occurrence: number;
-  /** Its last seen content. */
+  /** The content that was seen last. */
   readonly event: ScheduledEvent;
   /** The api-version of the document in which it was last seen. */
   readonly apiVersion: string;
@@ -69,13 +69,13 @@ export interface KnownEvent {
   readonly epoch: number;
   /** True while the last good document listed it with a usable status. */
   readonly listed: boolean;
-  /** The last good document that listed it with a usable status; null while `listed`, where that is the last good one of all. */
+  /** The last good document that listed it with a usable status; null while `listed`, because that is then the newest one. */
   readonly lastListedAt: Instant | null;
-  /** The first good document without it, and whether one at most 10 s older listed it as Scheduled in the same epoch. */
+  /** The first good document without it, and true if one at most 10 s older listed it as Scheduled in the same epoch. */
   readonly missing: { readonly at: Instant; readonly scheduledJustBefore: boolean } | null;
 }
 
-/** A run of incarnations that only grows; after its start a missing event proves nothing for `metadata.settle` (behaviour 4.4). */
+/** A run of incarnations that only grow. For `metadata.settle` after its start, a missing event does not count as ended (behaviour 4.4). */
 export interface Epoch {
   readonly number: number;
   readonly startedAt: Instant;
@@ -83,25 +83,28 @@ export interface Epoch {
   readonly rowStartedAt: Instant;
 }
 
-/** All that the bridge knows of the service: the last good document, compared. */
+/** All that the bridge knows from the metadata service's documents. */
 export interface KnownState {
   /** The last good incarnation; null before the first. */
   readonly incarnation: number | null;
   readonly apiVersion: string | null;
   readonly lastGoodAt: Instant | null;
   readonly epoch: Epoch | null;
-  /** Empty 200 answers in a row, not stored. */
+  /** Empty 200 answers in a row; not stored. */
   readonly emptyRow: { readonly count: number; readonly firstAt: Instant } | null;
   /** By key, in the order in which they were first seen. */
   readonly events: ReadonlyMap<string, KnownEvent>;
   readonly nextOccurrence: number;
-  /** The document that `events` tell wholly, so that the same object again is nothing new; absent after a start and while an absence is open. Not stored. */
+  /**
+   * The document that `events` reflect completely, so that the same object again brings nothing new. Absent after a start, and while an
+   * event is missing. Not stored.
+   */
   readonly document?: ScheduledEventsDocument;
 }
 
-/** Out of sight of the metadata service, from `source.blind` to `source.restored`; stored. */
+/** The bridge has no sight of the metadata service, from `source.blind` to `source.restored`. Stored. */
 export interface Blindness {
-  /** Of the last good document or, without one, of the first request: whole seconds UTC, RFC 3339. */
+  /** The time of the last good document or, without one, of the first request: whole seconds UTC, RFC 3339. */
   readonly since: string;
   /** As `since`; null without a good document. */
   readonly lastDocumentAt: string | null;
@@ -110,7 +113,7 @@ export interface Blindness {
 export type Phase = 'scheduled' | 'updated' | 'started' | 'ended';
 export type EndOutcome = 'completed' | 'canceled' | 'unknown';
 
-/** A change of one event, with the id that its CloudEvent will bear. */
+/** A change of one event, with the id of its CloudEvent. */
 export interface EventChange {
   readonly kind: 'event';
   readonly phase: Phase;
@@ -118,7 +121,7 @@ export interface EventChange {
   readonly id: string;
   readonly key: string;
   readonly occurrence: number;
-  /** The content after the change; for `ended` the last seen one. */
+  /** The content after the change; for `ended` the content that was seen last. */
   readonly event: ScheduledEvent;
   /** Null when first seen. */
   readonly previousStatus: EventStatus | null;
@@ -126,7 +129,7 @@ export interface EventChange {
   readonly changedFields: readonly EventField[];
   /** Null except on `ended`. */
   readonly outcome: EndOutcome | null;
-  /** First seen `Started`, though a good document at most 10 s older did not list it. */
+  /** True if it was first seen `Started`, and a good document at most 10 s older did not list it. */
   readonly withoutNotice: boolean;
   readonly incarnation: number | null;
   readonly at: Instant;
@@ -134,19 +137,19 @@ export interface EventChange {
 
 export type ApprovalPhase = 'recorded' | 'submitted' | 'failed';
 
-/** What became of an approval. */
+/** A change of an approval. */
 export interface ApprovalChange {
   readonly kind: 'approval';
   readonly phase: ApprovalPhase;
   /** CloudEvent id, `:rN` included. */
   readonly id: string;
   readonly key: string;
-  /** In the service's letter case; of an event that it does not list, as the approver wrote it. */
+  /** In the service's letter case; for an event that it does not list, as the approver wrote it. */
   readonly eventId: string;
-  /** The event's occurrence; null, as `event` is, where the metadata service does not list the event. */
+  /** The event's occurrence. Null, like `event`, if the metadata service does not list the event. */
   readonly occurrence: number | null;
   readonly event: ScheduledEvent | null;
-  /** Null where several approved or a policy decided. */
+  /** Null if several approved or a policy decided. */
   readonly approver: string | null;
   readonly policy: string | null;
   /** Why it failed; null otherwise. */
@@ -154,7 +157,7 @@ export interface ApprovalChange {
   readonly at: Instant;
 }
 
-/** The bridge lost sight of the metadata service, or has it again. */
+/** The bridge lost sight of the metadata service, or regained it. */
 export interface SightChange {
   readonly kind: 'sight';
   readonly phase: 'blind' | 'restored';
@@ -169,13 +172,13 @@ export interface SightChange {
 
 export type Change = EventChange | ApprovalChange | SightChange;
 
-/** Who observes. */
+/** The VM whose bridge sees the changes. */
 export interface Observer {
-  /** The VM's own name as the metadata service gives it; null while unknown. */
+  /** The VM's name as the metadata service gives it; null while unknown. */
   readonly name: string | null;
-  /** The name in lower case or, unknown, an id made once and kept in the store. */
+  /** The name in lower case; while it is unknown, an id that is made once and stored. */
   readonly id: string;
-  /** What `cloudevents.observer` asks to tell of the VM besides; absent where it asks for nothing or nothing of it is known. */
+  /** The known fields that `cloudevents.observer` lists; absent if there are none. */
   readonly vm?: VmMetadata;
 }
 
@@ -194,12 +197,12 @@ export interface JournalEntry {
   readonly partitionKey: string;
   /** The CloudEvent's `time`, in milliseconds. */
   readonly timeMs: number;
-  /** The structured-mode JSON, as it goes out at every attempt. */
+  /** The structured-mode JSON, which every attempt sends. */
   readonly bytes: Uint8Array;
 }
 
-/** One that is in the journal. */
+/** An entry that is in the journal. */
 export interface JournalledEntry extends JournalEntry {
-  /** Its place: later ones have larger numbers, none has been another's. */
+  /** Later entries have larger numbers, and no number is used twice. */
   readonly position: number;
 }

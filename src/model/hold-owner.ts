@@ -1,22 +1,22 @@
-// Who spoke for an approval → whether a sink did, and whether two holds are one and the same.
+// Who sent an approval or hold → the sink, if a sink did; whether two holds have the same owner.
 import type { ApprovalOrigin } from './approvals.ts';
 
-/** In front of its name in `ApprovalOrigin.via`. */
+/** Before the sink's name in `ApprovalOrigin.via`. */
 const SINK = 'sink:';
 
 type Origin = Pick<ApprovalOrigin, 'approver' | 'via'>;
 
-/** `ApprovalOrigin.via` of what a sink says in the name of its approver. */
+/** Returns `ApprovalOrigin.via` for a sink that acts in the name of its approver. */
 export function viaSink(sink: string): string {
   return `${SINK}${sink}`;
 }
 
-/** The sink that spoke; null where the approver itself did. */
+/** Returns the name of the sink, or null if the approver itself acted. */
 export function sinkOf({ via }: Pick<Origin, 'via'>): string | null {
   return via.startsWith(SINK) ? via.slice(SINK.length) : null;
 }
 
-/** An approver has one hold of its own, and one for each sink that speaks for it. */
+/** Returns true if both are the approver itself, or the same sink of the same approver. Each of these has its own hold. */
 export function isSameOwner(one: Origin, other: Origin): boolean {
   return one.approver === other.approver && sinkOf(one) === sinkOf(other);
 }

@@ -5,38 +5,53 @@ import type { ApprovalPhase, Phase, ScheduledEvent, SightChange } from './events
 
 const PLAIN_EVENT_ID = /^[0-9a-z_-]{1,64}$/;
 
-/** The `eid` of an EventId in lower case: itself where it is short and plain, else `h` and 32 hex digits of its hash (behaviour 3.5). */
+/**
+ * Returns the `eid` of an EventId in lower case: the EventId if it is short and plain, else `h` and 32 hex digits of its hash (behaviour
+ * 3.5).
+ */
 export function eidOf(key: string): string {
   return PLAIN_EVENT_ID.test(key) ? key : `h${sha256Hex(key, 32)}`;
 }
 
-/** The id of a change of an event, before `unusedId`. Holds no clock, VM name, incarnation or array order, so every VM makes the same. */
+/**
+ * Returns the id of a change of an event, before `unusedId`. It has no clock, VM name, incarnation or array order in it, so every VM makes
+ * the same.
+ */
 export function eventChangeId(phase: Phase, event: ScheduledEvent): string {
   const eid = eidOf(event.eventId.toLowerCase());
   return phase === 'updated' ? `${eid}:updated:${contentHash16(event)}` : `${eid}:${phase}`;
 }
 
-/** Whether a bridge may give this id to an update of this event, at whatever occurrence. */
+/** Returns true if a bridge may give this id to an update of this event, at any occurrence. */
 export function isUpdateId(id: string, key: string): boolean {
   const base = `${eidOf(key)}:updated:`;
   return id.startsWith(base) && /^[0-9a-f]{16}(?::r[1-9]\d*)?$/.test(id.slice(base.length));
 }
 
-/** The id of an approval's CloudEvent at this bridge, before `unusedId`. `approver` is null where several or a policy decided. */
+/**
+ * Returns the id of an approval's CloudEvent at this bridge, before `unusedId`.
+ * @param approver null if several approved or a policy decided
+ */
 export function approvalChangeId(phase: ApprovalPhase, key: string, approver: string | null, observerId: string): string {
   const hash = sha256Hex(canonicalJson({ approver: approver ?? '', observer: observerId }), 16);
   return `${eidOf(key)}:approval-${phase}:${hash}`;
 }
 
-/** The id of a blindness of this bridge or of its end, before `unusedId`. `since` as in the CloudEvent's data. */
+/**
+ * Returns the id of `source.blind` or `source.restored` of this bridge, before `unusedId`.
+ * @param since as in the CloudEvent's data
+ */
 export function sightChangeId(phase: SightChange['phase'], observerId: string, since: string): string {
   return `source-${phase}:${sha256Hex(canonicalJson({ observer: observerId, since }), 16)}`;
 }
 
-/** So many are looked up one by one; behind them the step doubles, so that an id used very often takes few look-ups. */
+/** So many numbers are tried one by one. After that the step doubles, so that an id that was used very often needs few look-ups. */
 const ONE_BY_ONE = 16;
 
-/** `base`, or with the first of `:r2`, `:r3` … that is unused. `isUsed` answers for the ids given earlier in the same batch too. */
+/**
+ * Returns `base`, or `base` with the first unused suffix of `:r2`, `:r3` ….
+ * @param isUsed also knows the ids given earlier in the same batch
+ */
 export function unusedId(base: string, isUsed: (id: string) => boolean): string {
   const idOf = (repeat: number) => (repeat === 1 ? base : `${base}:r${repeat}`);
   let unused = 1;

@@ -1,57 +1,57 @@
-// Types of what operators see and do: the journal's pages, sinks, dead letters, their acts.
+// Types of what operators see and do: pages of the journal, sinks, dead letters, their acts.
 import type { DeadLetter, LaneState } from './deliveries.ts';
 
-/** What an operator did by the HTTP interface. */
+/** What an operator did over the HTTP interface. */
 export interface OperatorAct {
   readonly atMs: number;
   /** The approver's name. */
   readonly operator: string;
   readonly act: 'pause' | 'resume' | 'retry' | 'discard' | 'reload' | 'drill' | 'cancel-drill';
-  /** The sink or the drill, where it is about one. */
+  /** The sink or the drill, if the act concerns one. */
   readonly subject: string | null;
   readonly detail: object;
 }
 
-/** How a delivery stands, as the journal's page shows it. */
+/** The state of a delivery, as a page of the journal shows it. */
 export type DeliveryState = 'queued' | 'delivered' | 'dead' | 'discarded';
 
-/** One row of the journal and what became of its deliveries. */
+/** One row of the journal and its deliveries. */
 export interface JournalItem {
   readonly position: number;
   /** The CloudEvent's `time`, in milliseconds. */
   readonly atMs: number;
   /** The structured-mode JSON. */
   readonly bytes: Uint8Array;
-  /** In queue order; a sink that got it again by a retry or a replay is there once for each. */
+  /** In the order of the queue; a retry and a replay each add one for the same sink. */
   readonly deliveries: readonly JournalDelivery[];
 }
 
 export interface JournalDelivery {
   readonly sink: string;
   readonly state: DeliveryState;
-  /** Those that failed and, where it was delivered, the one that went well. */
+  /** The failed attempts, and the successful one if it was delivered. */
   readonly attempts: number;
-  /** When it came to this state: queued, accepted, given up, discarded. */
+  /** When it reached this state: queued, accepted, given up, discarded. */
   readonly atMs: number;
-  /** What the other side said last where it failed: an HTTP status or an error code; else null. */
+  /** The last answer of the other side if it failed: an HTTP status or an error code; else null. */
   readonly status: number | string | null;
 }
 
 export interface JournalRange {
   /** Rows behind this position. */
   readonly after: number;
-  /** Included; 0 for the first. */
+  /** The earliest time, included; 0 for no limit. */
   readonly sinceMs: number;
-  /** Left out; Infinity for the last. */
+  /** The latest time, excluded; Infinity for no limit. */
   readonly untilMs: number;
-  /** EventId in lower case; null: of all. */
+  /** EventId in lower case; null for all events. */
   readonly eventKey: string | null;
   readonly limit: number;
 }
 
 export interface JournalPage {
   readonly items: readonly JournalItem[];
-  /** Where to go on; null behind the newest. */
+  /** The `after` of the next page; null after the newest row. */
   readonly next: number | null;
 }
 
@@ -75,7 +75,7 @@ export interface SinkView {
   readonly type: string;
   readonly state: LaneState;
   readonly queued: number;
-  /** RFC 3339, of the oldest that waits. */
+  /** RFC 3339: when the oldest queued delivery was queued. */
   readonly oldestAt: string | null;
   readonly lastAcceptedAt: string | null;
   readonly lastError: { readonly code: string; readonly message: string; readonly at: string } | null;

@@ -1,6 +1,6 @@
 // Why the HTTP interface refuses a request (RFC 9457) or drops a connection: two closed lists.
 
-/** What an approval, a hold or a release is refused for, by HTTP and as a message. */
+/** Why an approval, a hold or a release is refused, by HTTP and as a message. */
 export const REFUSALS = {
   'bad-request': { status: 400, title: 'The request cannot be understood' },
   unknown: { status: 404, title: 'No such event' },
@@ -18,19 +18,19 @@ export const REFUSALS = {
 
 export const PROBLEMS = {
   ...REFUSALS,
-  unauthorized: { status: 401, title: 'A token is needed' },
-  'no-approvers': { status: 403, title: 'Nobody may approve here' },
-  'not-admin': { status: 403, title: 'Only an admin may' },
+  unauthorized: { status: 401, title: 'Authentication is required' },
+  'no-approvers': { status: 403, title: 'No approvers are configured' },
+  'not-admin': { status: 403, title: 'Only an admin may do this' },
   'foreign-page': { status: 403, title: 'A page of another site asked' },
-  reader: { status: 403, title: 'A reader may look and not act' },
+  reader: { status: 403, title: 'A reader may not change anything' },
   'unknown-drill': { status: 404, title: 'No such drill' },
   'event-listed': { status: 409, title: 'A real event is listed' },
-  unnamed: { status: 409, title: 'This VM has no known name' },
+  unnamed: { status: 409, title: 'The name of this VM is unknown' },
   'unknown-sink': { status: 404, title: 'No such sink' },
   'no-dead-letter': { status: 404, title: 'No such dead letter' },
   'not-found': { status: 404, title: 'No such route' },
   'method-not-allowed': { status: 405, title: 'The route has other methods' },
-  pruned: { status: 410, title: 'What follows was pruned' },
+  pruned: { status: 410, title: 'The store no longer keeps what follows' },
   position: { status: 400, title: 'No such position' },
   'needs-restart': { status: 409, title: 'A restart is needed' },
   'no-file': { status: 409, title: 'There is no configuration file' },
@@ -38,10 +38,10 @@ export const PROBLEMS = {
   'not-json': { status: 415, title: 'The body must be JSON' },
   host: { status: 421, title: 'The Host header is not one of this server' },
   'faulty-configuration': { status: 422, title: 'The configuration has faults' },
-  'too-many-requests': { status: 429, title: 'Too many wrong tokens' },
+  'too-many-requests': { status: 429, title: 'Too many failed attempts' },
   'too-many-readers': { status: 503, title: 'Too many readers' },
   internal: { status: 500, title: 'The bridge failed' },
-  unavailable: { status: 503, title: 'Nothing can be recorded now' },
+  unavailable: { status: 503, title: 'Temporarily unavailable' },
 } as const;
 
 /** The `type` of a refusal (behaviour 6.6). */
@@ -49,7 +49,10 @@ export type RefusalType = keyof typeof REFUSALS;
 
 export type ProblemType = keyof typeof PROBLEMS;
 
-/** `crowded`: it waited longest when others came; `full`: requests were under way on all others; `unread`: it left an answer unread. */
+/**
+ * Why a caller's connection was dropped. `crowded`: it had waited longest for its client when a new one came. `full`: requests were running
+ * on all other connections. `unread`: the caller did not read its answer.
+ */
 export const DROP_REASONS = ['crowded', 'full', 'unread'] as const;
 
 export type DropReason = (typeof DROP_REASONS)[number];

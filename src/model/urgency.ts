@@ -1,14 +1,14 @@
-// Known events and the clock → their partition keys, those to be told first at the front.
+// Known events and the clock → their partition keys, the most urgent first.
 
 import type { KnownEvent } from './events.ts';
 import { eidOf } from './ids.ts';
 
-/** What happens already counts as if it began in a minute: who has less notice than that can still be told in time. */
+/** An event that has started counts as if it began in a minute: those with less notice can still be delivered in time. */
 const STARTED_AS_MS = 60_000;
 
 /**
- * By the time left until NotBefore; none is left where it has passed or is not given, as the event may start at any moment.
- * Whatever waits of an event, approvals too, is as urgent as the event.
+ * Sorts by the time left until NotBefore. If NotBefore has passed or is not given, no time is left, because the event may start at any
+ * moment. All deliveries of an event, also of its approvals, are as urgent as the event.
  */
 export function keysByUrgency(events: Iterable<KnownEvent>, wallMs: number): string[] {
   return [...events]

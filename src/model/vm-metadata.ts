@@ -1,6 +1,6 @@
-// What of a VM's instance metadata may be told: what places, sizes or names it, and its tags.
+// The fields of a VM's instance metadata that may be published: its place, size, names and tags.
 
-/** Members of `compute` that are texts, by their own names. */
+/** Members of `compute` that are texts, by their names there. */
 export const VM_FIELDS = [
   'location',
   'zone',
@@ -25,7 +25,7 @@ export const VM_FIELDS = [
 
 type VmField = (typeof VM_FIELDS)[number];
 
-/** What the service does not give, or leaves empty, is absent. */
+/** A field that the service does not give, or gives empty, is absent. */
 export type VmMetadata = Readonly<Partial<Record<VmField, string>>> & {
   /** Values by the tags' names. */
   readonly tags?: Readonly<Record<string, string>>;

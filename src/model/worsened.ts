@@ -1,4 +1,4 @@
-// An event as approved and as it is now → has it got worse? (behaviour 6.8). Pure.
+// An event as approved and as it is now → whether it got worse (behaviour 6.8). Pure.
 import { IMPACTS, type ScheduledEvent } from './events.ts';
 
 const RANKED = IMPACTS.map((impact) => impact.toLowerCase());
@@ -6,8 +6,8 @@ const RANKED = IMPACTS.map((impact) => impact.toLowerCase());
 type Seen = Pick<ScheduledEvent, 'eventType' | 'durationInSeconds' | 'resources' | 'notBefore'>;
 
 /**
- * True for a higher impact, or another one of those without a rank; a longer or newly unknown duration; a name in Resources that was not
- * there; an earlier NotBefore, or none where there was one. Impacts and names are compared without case.
+ * Returns true for a harder impact, or another impact that is not in IMPACTS; a longer or newly unknown duration; a new name in Resources;
+ * or a NotBefore that is earlier or was removed. Impacts and names are compared without case.
  */
 export function hasWorsened(before: Seen, now: Seen): boolean {
   return hasWorseImpact(before, now) || isLonger(before, now) || hasNewName(before, now) || isEarlier(before, now);
@@ -27,7 +27,7 @@ export function impactRank({ eventType }: Pick<ScheduledEvent, 'eventType'>): nu
 }
 
 function isLonger(before: Seen, now: Seen): boolean {
-  // Below zero is unknown, and nothing is worse than that.
+  // Below zero is unknown, which no duration is worse than.
   if (before.durationInSeconds < 0) return false;
   return now.durationInSeconds < 0 || now.durationInSeconds > before.durationInSeconds;
 }

@@ -9,7 +9,7 @@ test('lists the api-versions newest first', () => {
   assert.equal(API_VERSIONS[0], '2024-07-09');
 });
 
-test('each field appears with the version that added it', () => {
+test('each field is present from the version that added it on', () => {
   const first = (field: EventField) => API_VERSIONS.findLast((version) => !lacksField(version, field));
   assert.equal(first('description'), '2019-04-01');
   assert.equal(first('eventSource'), '2019-08-01');
@@ -18,7 +18,7 @@ test('each field appears with the version that added it', () => {
     assert.equal(first(field), '2017-03-01');
 });
 
-test('a version that nobody knows is judged by its date, and one without a date lacks nothing', () => {
+test('an unknown version has the fields of its date, and one without a date has all fields', () => {
   assert.equal(lacksField('2019-06-01', 'eventSource'), true);
   assert.equal(lacksField('2031-01-01', 'eventSource'), false);
   assert.equal(lacksField('latest', 'eventSource'), false);

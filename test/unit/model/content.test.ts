@@ -4,7 +4,7 @@ import test from 'node:test';
 import { contentHash16, contentJson, contentOf } from '../../../src/model/content.ts';
 import { scheduledEvent } from '../../support/events.ts';
 
-test('the worked example’s content has its hash (behaviour 3.12)', () => {
+test('the content of the worked example has the documented hash (behaviour 3.12)', () => {
   assert.equal(contentHash16(scheduledEvent()), '6870c4a0950f67c0');
 });
 
@@ -24,7 +24,7 @@ test('names are sorted by UTF-16 code units', () => {
   assert.deepEqual(Resources, ['B', 'a_10', 'a_2', 'b', 'é', '\u{1f600}', 'ｚ']);
 });
 
-test('absent fields stand in the canonical JSON as documented (behaviour 3.3)', () => {
+test('absent fields have their documented values in the canonical JSON (behaviour 3.3)', () => {
   const event = scheduledEvent({
     description: '',
     durationInSeconds: -1,

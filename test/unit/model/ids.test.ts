@@ -11,12 +11,12 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-test('a short plain EventId is its own eid, any other one is hashed', () => {
+test('a short plain EventId is its own eid, and any other one is hashed', () => {
   for (const key of [EID, 'a', 'under_score-1', 'x'.repeat(64)]) assert.equal(eidOf(key), key);
   for (const key of ['x'.repeat(65), 'a b', 'a:b', 'a.b', 'ü']) assert.equal(eidOf(key), `h${sha256(key).slice(0, 32)}`);
 });
 
-test('the id of a change is eid and phase, that of an update names its content', () => {
+test('the id of a change is eid and phase, and that of an update has the hash of its content', () => {
   const event = scheduledEvent();
   assert.deepEqual(
     (['scheduled', 'started', 'ended', 'updated'] as const).map((phase) => eventChangeId(phase, event)),
@@ -24,7 +24,7 @@ test('the id of a change is eid and phase, that of an update names its content',
   );
 });
 
-test('the id of an update is known as such, at any occurrence, and as that of its own event alone', () => {
+test('the id of an update is recognized at any occurrence, and only for its own event', () => {
   const id = eventChangeId('updated', scheduledEvent());
   for (const update of [id, `${id}:r2`, `${id}:r10`]) assert.equal(isUpdateId(update, EID), true, update);
   for (const other of [`${EID}:scheduled`, `${id}0`, `${id}:r`, `${id}:r0`, `x${id}`, id.toUpperCase()])
@@ -33,7 +33,7 @@ test('the id of an update is known as such, at any occurrence, and as that of it
   assert.equal(isUpdateId(`${eidOf('a b')}:updated:0123456789abcdef`, 'a b'), true);
 });
 
-test('what became of an approval names approver and observer, whoever they are', () => {
+test('the id of an approval’s CloudEvent has the hash of its approver and observer', () => {
   const hash = sha256('{"approver":"orders","observer":"westno_0"}').slice(0, 16);
   assert.equal(approvalChangeId('recorded', EID, 'orders', 'westno_0'), `${EID}:approval-recorded:${hash}`);
   const nobody = sha256('{"approver":"","observer":"westno_0"}').slice(0, 16);
@@ -41,7 +41,7 @@ test('what became of an approval names approver and observer, whoever they are',
   assert.match(approvalChangeId('failed', 'a b', null, 'westno_0'), /^h[0-9a-f]{32}:approval-failed:[0-9a-f]{16}$/);
 });
 
-test('a blindness names observer and since', () => {
+test('the id of a blindness has the hash of its observer and since', () => {
   const hash = sha256('{"observer":"westno_0","since":"2022-04-11T22:26:58Z"}').slice(0, 16);
   assert.equal(sightChangeId('blind', 'westno_0', '2022-04-11T22:26:58Z'), `source-blind:${hash}`);
   assert.equal(sightChangeId('restored', 'westno_0', '2022-04-11T22:26:58Z'), `source-restored:${hash}`);
@@ -59,7 +59,7 @@ test('a used id gets the first repeat number that is unused', () => {
   );
 });
 
-test('however often an id was used, the next one is found after few questions, and it is the first that is free', () => {
+test('for an id that was used any number of times, few look-ups find the next one, and it is the first that is free', () => {
   for (const count of [1, 2, 15, 16, 17, 18, 31, 32, 33, 100, 1000, 123_456]) {
     let asked = 0;
     const isUsed = (id: string) => {

@@ -1,4 +1,4 @@
-// The problem types → titles that tell them apart.
+// The problem types → titles that are all different.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { PROBLEMS } from '../../../src/model/problems.ts';

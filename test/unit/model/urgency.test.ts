@@ -1,4 +1,4 @@
-// Known events and queued rows → which a sink with a rate is told first; what the store keeps.
+// Known events and queued rows → which a sink with a rate gets first; what the store keeps.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -25,16 +25,16 @@ const EVENTS = [
   known('unknown', 6, { notBefore: null }),
 ];
 
-test('the less time is left the sooner; none is left without NotBefore; what has started counts like a minute', () => {
+test('less time left sorts first; without NotBefore no time is left; a started event counts as one minute', () => {
   assert.deepEqual(keysByUrgency(EVENTS, NOW), ['overdue', 'unknown', 'soon', 'started', 'later', 'tomorrow']);
   assert.deepEqual(keysByUrgency(EVENTS, NOW + 870_000), ['soon', 'overdue', 'unknown', 'later', 'started', 'tomorrow']);
 });
 
-test('an EventId that makes no plain partition key is found by the one that its rows have', () => {
+test('an EventId that is not a plain partition key is found by the hashed key of its rows', () => {
   assert.match(keysByUrgency([known('not a plain id!', 1, {})], NOW)[0] ?? '', /^h[0-9a-f]{32}$/);
 });
 
-test('rows of known events come first, then what the bridge says of itself, then the rest, each key in its order', (t) => {
+test('rows of known events come first, then those of the bridge itself, then the rest, each key in its order', (t) => {
   const store = testStore(t);
   store.outbox.transact((transaction) => transaction.saveState(knownState(EVENTS)));
   const observer = store.outbox.identity.current.observerId;
@@ -57,11 +57,11 @@ test('rows of known events come first, then what the bridge says of itself, then
   );
 });
 
-test('with nothing known and nothing queued there is nothing', (t) => {
+test('without known events and queued rows the list is empty', (t) => {
   assert.deepEqual(testStore(t).outbox.queue.queuedByUrgency('audit', [], 10), []);
 });
 
-test('consent is kept over restarts and forgotten with the configuration that it was given to; requests are kept over both', (t) => {
+test('consent is kept over restarts and dropped with the configuration that it was given for; requests are kept over both', (t) => {
   const store = testStore(t);
   assert.equal(store.outbox.sinks.consent('hooks'), null);
   assert.equal(store.outbox.queue.requests('hooks'), null);
@@ -82,7 +82,7 @@ test('consent is kept over restarts and forgotten with the configuration that it
   assert.equal(again.queue.requests('hooks'), null, 'a removed sink is forgotten');
 });
 
-test('consent that is taken back is gone', (t) => {
+test('consent that is withdrawn is deleted', (t) => {
   const { outbox } = testStore(t);
   outbox.sinks.saveConsent('hooks', 'yes');
   outbox.sinks.saveConsent('hooks', null);

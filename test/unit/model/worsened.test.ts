@@ -25,8 +25,8 @@ const CASES: readonly [title: string, before: Partial<ScheduledEvent>, now: Part
   ['fewer names are not worse', { resources: ['a', 'b'] }, { resources: ['b'] }, false],
   ['an earlier NotBefore is worse', { notBefore: '2022-04-11T22:26:58Z' }, { notBefore: '2022-04-11T22:26:57Z' }, true],
   ['a later NotBefore is not worse', { notBefore: '2022-04-11T22:26:58Z' }, { notBefore: '2022-04-11T22:26:59Z' }, false],
-  ['no NotBefore where there was one is worse', {}, { notBefore: null }, true],
-  ['a NotBefore where there was none is not worse', { notBefore: null }, {}, false],
+  ['a NotBefore that is removed is worse', {}, { notBefore: null }, true],
+  ['a NotBefore that is added is not worse', { notBefore: null }, {}, false],
   ['another description is not worse', { description: 'a' }, { description: 'b' }, false],
 ];
 
@@ -34,7 +34,7 @@ for (const [title, before, now, isWorse] of CASES) {
   test(title, () => assert.equal(hasWorsened(scheduledEvent(before), scheduledEvent(now)), isWorse));
 }
 
-test('what is not worse twice is not worse from the first to the last', () => {
+test('two changes that are not worse are not worse together', () => {
   const event = fc.record({
     eventType: fc.constantFrom('Freeze', 'Reboot', 'Terminate', 'Shake', 'Bake', ''),
     durationInSeconds: fc.constantFrom(-1, 0, 5, 9),
