@@ -9,19 +9,25 @@ const RFC_1123 = /^(?:[^\d\s,]+,?\s*)?(\d{1,2})\s+([a-z]{3})\s+(\d{4})\s+(\d{1,2
 const RFC_850 = /^[a-z]+,\s+(\d{2})-([a-z]{3})-(\d{2})\s+(\d{2}):(\d{2}):(\d{2})\s+gmt$/i;
 const ASCTIME = /^[a-z]{3}\s+([a-z]{3})\s+(\d{1,2})\s+(\d{2}):(\d{2}):(\d{2})\s+(\d{4})$/i;
 
-/** RFC 3339 UTC in whole seconds, fractions cut: `2022-04-11T22:26:58Z`. @throws RangeError outside the years 0 to 9999 */
+/**
+ * Returns RFC 3339 UTC in whole seconds, with fractions cut: `2022-04-11T22:26:58Z`.
+ * @throws RangeError outside the years 0 to 9999
+ */
 export function toRfc3339Seconds(wallMs: number): string {
   const text = new Date(Math.floor(wallMs / 1000) * 1000).toISOString();
-  if (text.length !== 24) throw new RangeError(`no RFC 3339 year: ${text}`);
+  if (text.length !== 24) throw new RangeError(`RFC 3339 has no such year: ${text}`);
   return `${text.slice(0, 19)}Z`;
 }
 
-/** RFC 3339 UTC with milliseconds: `2022-04-11T22:26:58.117Z`. */
+/** Returns RFC 3339 UTC with milliseconds: `2022-04-11T22:26:58.117Z`. */
 export function toRfc3339(wallMs: number): string {
   return new Date(wallMs).toISOString();
 }
 
-/** RFC 3339, zone and seconds included → milliseconds since 1970, finer fractions cut; null for anything else and for days that do not exist. */
+/**
+ * Parses RFC 3339 with a zone and seconds.
+ * @returns milliseconds since 1970, with finer fractions cut; null for other texts and for days that do not exist
+ */
 export function parseInstant(text: string): number | null {
   const match = RFC_3339.exec(text);
   if (!match) return null;
@@ -30,19 +36,23 @@ export function parseInstant(text: string): number | null {
 }
 
 /**
- * A NotBefore as the metadata service or its imitations write it → RFC 3339 UTC in whole seconds, or null where it is no date.
- * RFC 1123 (the weekday is ignored) and ISO 8601; without a zone it is UTC; fractions are cut (behaviour 3.3).
+ * Parses a NotBefore as the metadata service or an imitation of it writes it: RFC 1123 (the weekday is ignored) or ISO 8601. A date without
+ * a zone is UTC, and fractions are cut (behaviour 3.3).
+ * @returns RFC 3339 UTC in whole seconds, or null if the text is not a date
  */
 export function parseNotBefore(text: string): string | null {
   const trimmed = text.trim();
   const ms = parseIso(trimmed) ?? parseRfc1123(trimmed);
   if (ms === null) return null;
   const iso = new Date(ms).toISOString();
-  // A zone can push the first and the last day out of the four-digit years.
+  // A zone can move the first and the last day out of the four-digit years.
   return iso.length === 24 ? `${iso.slice(0, 19)}Z` : null;
 }
 
-/** The milliseconds that a `Retry-After` asks for, at least 0 (RFC 9110, section 10.2.3: seconds or an HTTP date); null where it says nothing. Callers cap it. */
+/**
+ * Parses a `Retry-After`: seconds or an HTTP date (RFC 9110, section 10.2.3). Callers limit the result.
+ * @returns milliseconds, at least 0, or null if the header is missing or not valid
+ */
 export function parseRetryAfter(value: string | undefined, wallMs: number): number | null {
   const text = value?.trim() ?? '';
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
@@ -76,14 +86,14 @@ function parseObsoleteHttpDate(text: string, wallMs: number): number | null {
   return instant({ year, month: monthOf(month), day, hour, minute, second });
 }
 
-/** A year of two digits that would lie over 50 years ahead is of the past (RFC 9110, section 5.6.7). */
+/** A two-digit year that would be more than 50 years ahead is in the past (RFC 9110, section 5.6.7). */
 function fullYear(shortYear: number, wallMs: number): number {
   const thisYear = new Date(wallMs).getUTCFullYear();
   const year = thisYear - (thisYear % 100) + shortYear;
   return year > thisYear + 50 ? year - 100 : year;
 }
 
-/** 1 to 12; 0, which is no month, for an unknown name. */
+/** Returns 1 to 12, or 0 for an unknown name. */
 function monthOf(name: string | undefined): number {
   return MONTHS.indexOf(name?.toLowerCase() ?? '') + 1;
 }
@@ -99,7 +109,7 @@ interface Parts {
   readonly zone?: string | undefined;
 }
 
-/** Milliseconds since 1970, or null where one of the parts is out of its range: 31 February is no date. */
+/** Returns milliseconds since 1970, or null if a part is out of range: 31 February is not a date. */
 function instant(parts: Parts): number | null {
   const [year, day] = [Number(parts.year), Number(parts.day)];
   const [hour, minute, second] = [Number(parts.hour ?? 0), Number(parts.minute ?? 0), Number(parts.second ?? 0)];
@@ -107,14 +117,14 @@ function instant(parts: Parts): number | null {
   // Second 60 is a leap second, which RFC 3339 allows at the end of an hour; it becomes the next second.
   if (offsetMinutes === null || hour > 23 || minute > 59 || second > (minute === 59 ? 60 : 59)) return null;
   const date = new Date(0);
-  // Unlike Date.UTC this takes the years 0 to 99 as they are.
+  // Unlike Date.UTC, this does not move the years 0 to 99 to 1900.
   date.setUTCFullYear(year, parts.month - 1, day);
   if (date.getUTCMonth() !== parts.month - 1 || date.getUTCDate() !== day) return null;
   const milliseconds = Number((parts.fraction ?? '').slice(1, 4).padEnd(3, '0'));
   return date.getTime() + ((hour * 60 + minute - offsetMinutes) * 60 + second) * 1000 + milliseconds;
 }
 
-/** `+02:00` → 120; UTC where there is none or it has a name; null where it is out of range. */
+/** Returns minutes: 120 for `+02:00`, 0 for UTC, a name or none; null if out of range. */
 function zoneMinutes(zone: string | undefined): number | null {
   const match = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone ?? '');
   if (!match) return 0;

@@ -4,13 +4,13 @@ const MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 export const DURATION_PATTERN = '^\\d+(\\.\\d+)?(ms|s|m|h|d)$';
 
-/** Milliseconds, or null where `text` is no duration. */
+/** Returns milliseconds, or null if `text` is not a duration. */
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text);
   return match ? Number(match[1]) * MS[match[2] as keyof typeof MS] : null;
 }
 
-/** The shortest spelling that `parseDuration` reads back: `90s`, `15m`, `1500ms`. */
+/** Returns the shortest text that `parseDuration` reads back: `90s`, `15m`, `1500ms`. */
 export function formatDuration(ms: number): string {
   for (const unit of ['d', 'h', 'm', 's'] as const) {
     if (ms !== 0 && ms % MS[unit] === 0) return `${ms / MS[unit]}${unit}`;

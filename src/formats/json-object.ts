@@ -8,15 +8,15 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A `fault` says what is wrong, of an `it`, and repeats nothing of what was sent. */
+/** A `fault` says what is wrong with `it`, and quotes nothing from the bytes. */
 export type BodyValue = { readonly value: unknown } | { readonly fault: string };
 
-/** `what` names the bytes in the fault. */
+/** @param what names the bytes in the fault */
 export function parseJson(bytes: Uint8Array, what: string): BodyValue {
   try {
     return { value: JSON.parse(decoder.decode(bytes)) as unknown };
   } catch {
-    // Not the parser's message, which quotes what was sent.
+    // The parser's message would quote what was sent.
     return { fault: `${what} is not valid JSON in UTF-8` };
   }
 }

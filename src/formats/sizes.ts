@@ -4,7 +4,7 @@ const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 
 export const SIZE_PATTERN = '^\\d+(B|KiB|MiB|GiB)$';
 
-/** Bytes, or null where `text` is no size. */
+/** Returns bytes, or null if `text` is not a size. */
 export function parseSize(text: string): number | null {
   const match = /^(\d+)(B|KiB|MiB|GiB)$/.exec(text);
   return match ? Number(match[1]) * BYTES[match[2] as keyof typeof BYTES] : null;

@@ -1,4 +1,4 @@
-// src/formats/dates.ts: which texts are dates, and which moment each names.
+// src/formats/dates.ts: which texts are dates, and which moment each of them is.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { parseInstant, parseNotBefore, parseRetryAfter, toRfc3339Seconds } from 
 const NOT_BEFORE: readonly (readonly [string, string | null, string])[] = [
   ['Mon, 11 Apr 2022 22:26:58 GMT', '2022-04-11T22:26:58Z', 'RFC 1123'],
   ['Fri, 11 Apr 2022 22:26:58 GMT', '2022-04-11T22:26:58Z', 'a wrong weekday'],
-  ['Xyz., 11 Apr 2022 22:26:58 GMT', '2022-04-11T22:26:58Z', 'no weekday of any language'],
+  ['Xyz., 11 Apr 2022 22:26:58 GMT', '2022-04-11T22:26:58Z', 'a word that is not a weekday'],
   ['11 Apr 2022 22:26:58 GMT', '2022-04-11T22:26:58Z', 'no weekday'],
   ['Mon, 1 apr 2022 02:26:58 gmt', '2022-04-01T02:26:58Z', 'a day of one digit and other letter case'],
   ['Mon, 11 APR 2022 22:26 UTC', '2022-04-11T22:26:00Z', 'no seconds, UTC by name'],
@@ -22,17 +22,17 @@ const NOT_BEFORE: readonly (readonly [string, string | null, string])[] = [
   ['2022-04-11T22:26:58', '2022-04-11T22:26:58Z', 'no zone is UTC'],
   ['2022-04-11 22:26:58', '2022-04-11T22:26:58Z', 'a space for the T'],
   ['2022-04-11T22:26', '2022-04-11T22:26:00Z', 'ISO 8601 without seconds'],
-  ['2022-04-11', '2022-04-11T00:00:00Z', 'a day alone'],
+  ['2022-04-11', '2022-04-11T00:00:00Z', 'a day without a time'],
   ['2022-04-12T00:26:58+02:00', '2022-04-11T22:26:58Z', 'an offset'],
   ['2022-04-11T17:56:58-0430', '2022-04-11T22:26:58Z', 'an offset without a colon'],
-  ['2022-04-12T00:26:58+02', '2022-04-11T22:26:58Z', 'an offset of hours'],
+  ['2022-04-12T00:26:58+02', '2022-04-11T22:26:58Z', 'an offset without minutes'],
   ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00Z', 'a leap second'],
   ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00Z', '29 February in a leap year'],
   ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z', 'the year 1'],
   ['2022-02-31T00:00:00Z', null, '31 February'],
   ['2023-02-29T00:00:00Z', null, '29 February in another year'],
   ['Mon, 31 Feb 2022 00:00:00 GMT', null, '31 February in RFC 1123'],
-  ['Mon, 11 Foo 2022 22:26:58 GMT', null, 'no month'],
+  ['Mon, 11 Foo 2022 22:26:58 GMT', null, 'an unknown month'],
   ['2022-13-01T00:00:00Z', null, 'month 13'],
   ['2022-00-01T00:00:00Z', null, 'month 0'],
   ['2022-01-00T00:00:00Z', null, 'day 0'],
@@ -43,16 +43,16 @@ const NOT_BEFORE: readonly (readonly [string, string | null, string])[] = [
   ['2022-04-11T22:26:58+24:00', null, 'an offset of a day'],
   ['9999-12-31T23:59:59-01:00', null, 'a year of five digits, by its offset'],
   ['0000-01-01T00:00:00+01:00', null, 'a year before 0, by its offset'],
-  ['Mon, 11 Apr 2022 22:26:58 EST', null, 'a zone by an American name'],
+  ['Mon, 11 Apr 2022 22:26:58 EST', null, 'a named American time zone'],
   ['11/04/2022 22:26:58', null, 'a date of unknown order'],
   ['1649715000', null, 'a number'],
   ['tomorrow', null, 'a word'],
-  ['', null, 'nothing'],
+  ['', null, 'an empty text'],
 ];
 
 describe('parseNotBefore', () => {
   for (const [text, expected, what] of NOT_BEFORE) {
-    test(`reads ${what}${expected === null ? ' as no date' : ''}: "${text}"`, () => assert.equal(parseNotBefore(text), expected));
+    test(`reads ${what}${expected === null ? ' as null' : ''}: "${text}"`, () => assert.equal(parseNotBefore(text), expected));
   }
 
   test('reads back every moment in both spellings', () => {
@@ -66,7 +66,7 @@ describe('parseNotBefore', () => {
     );
   });
 
-  test('never throws, and gives nothing but RFC 3339', () => {
+  test('never throws, and returns only RFC 3339 or null', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9TZ:+ -]{0,30}$/)), (text) => {
         const parsed = parseNotBefore(text);
@@ -91,7 +91,7 @@ describe('parseInstant', () => {
     '10s',
     '',
   ]) {
-    test(`takes nothing looser: "${text}"`, () => assert.equal(parseInstant(text), null));
+    test(`returns null for "${text}"`, () => assert.equal(parseInstant(text), null));
   }
 });
 
@@ -101,7 +101,7 @@ describe('toRfc3339Seconds', () => {
     assert.equal(toRfc3339Seconds(-1), '1969-12-31T23:59:59Z');
   });
 
-  test('refuses what RFC 3339 cannot write', () => {
+  test('throws for a year that RFC 3339 cannot express', () => {
     assert.throws(() => toRfc3339Seconds(Date.UTC(10_000, 0, 1)), RangeError);
     assert.throws(() => toRfc3339Seconds(Number.NaN), RangeError);
   });

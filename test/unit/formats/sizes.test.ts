@@ -1,13 +1,13 @@
-// Sizes as people write them.
+// Sizes as people write them → bytes.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { parseSize, SIZE_PATTERN } from '../../../src/formats/sizes.ts';
 
-test('each unit of bytes is read', () => {
+test('every unit is read', () => {
   assert.deepEqual(['0B', '512B', '64KiB', '1MiB', '2GiB'].map(parseSize), [0, 512, 65_536, 1_048_576, 2_147_483_648]);
 });
 
-test('what is no size is null, and the pattern says the same', () => {
+test('a text that is not a size is null, and the pattern agrees', () => {
   for (const text of ['', '64', 'KiB', '64 KiB', '64kib', '64KB', '64k', '-1KiB', '1.5KiB', '1KiB\n', '1TiB']) {
     assert.equal(parseSize(text), null, text);
     assert.equal(new RegExp(SIZE_PATTERN).test(text), false, text);
