@@ -2,7 +2,7 @@
 import { sha256Hex } from '../formats/canonical-json.ts';
 import type { Change, EventChange } from '../model/events.ts';
 
-/** By OpenTelemetry's numbers, as the CloudEvents severity extension has them. */
+/** OpenTelemetry's severity numbers, as in the CloudEvents severity extension. */
 interface Severity {
   readonly severitynumber: number;
   readonly severitytext: string;
@@ -21,7 +21,7 @@ const SEVERITY_OF_IMPACT = new Map([
 ]);
 
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** What CloudEvents 1.0 forbids in a String: control characters, surrogates without a partner, noncharacters. */
+/** CloudEvents 1.0 forbids these in a String: control characters, lone surrogates, noncharacters. */
 export const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u;
 
 /** Returns the severity of a change's CloudEvent (behaviour 3.8). */
@@ -34,27 +34,27 @@ export function severityOf(change: Change): Severity {
 }
 
 /**
- * Returns true if an event began without notice and nobody asked for it (behaviour 3.10). Azure may approve a user's operation by itself,
- * and a Freeze of some seconds may be approved by another VM between two polls (protocol 10.1).
+ * Returns true if an event started without notice and was not expected (behaviour 3.10). Azure may approve a user's operation by itself,
+ * and another VM may approve a Freeze of some seconds between two polls (protocol 10.1).
  */
 function isUnexpectedStart({ phase, withoutNotice, event }: EventChange): boolean {
   if (phase !== 'started' || !withoutNotice) return false;
   return event.eventSource.toLowerCase() !== 'user' && event.eventType.toLowerCase() !== FREEZE;
 }
 
-/** A word of the service in lower case; undefined where it gives none or one that no attribute may hold. */
+/** Returns a word of the service in lower case, or undefined if it is empty or not allowed in an attribute. */
 export function wordOf(text: string): string | undefined {
   return text === '' || FORBIDDEN.test(text) ? undefined : text.toLowerCase();
 }
 
-/** NotBefore on `scheduled` and `updated`, while it lies ahead of the change. */
+/** Returns NotBefore for `scheduled` and `updated` if it is later than the change, else undefined. */
 export function expiryOf(change: EventChange): string | undefined {
   const { notBefore } = change.event;
   if (notBefore === null || (change.phase !== 'scheduled' && change.phase !== 'updated')) return undefined;
   return Date.parse(notBefore) > change.at.wallMs ? notBefore : undefined;
 }
 
-/** Every CloudEvent of an event belongs to the same trace: its EventId, where that is a GUID. */
+/** Returns the traceparent, or undefined if the EventId is not a GUID. All CloudEvents of an event have the same trace id, its EventId. */
 export function traceparentOf(eventId: string, id: string): string | undefined {
   const guid = eventId.toLowerCase();
   return GUID.test(guid) ? `00-${guid.replaceAll('-', '')}-${sha256Hex(id, 16)}-01` : undefined;

@@ -6,7 +6,7 @@ export const BATCH_CONTENT_TYPE = 'application/cloudevents-batch+json';
 
 const [OPEN, COMMA, CLOSE] = [0x5b, 0x2c, 0x5d];
 
-/** A JSON array of the members, each with its bytes as they are. */
+/** Returns a JSON array of the members, with their bytes unchanged. */
 export function encodeBatch(members: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(members.reduce((sum, { byteLength }) => sum + byteLength, 0) + framingBytes(members.length));
   bytes[0] = OPEN;
@@ -20,12 +20,12 @@ export function encodeBatch(members: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** What the brackets and the commas between so many members take; at least the brackets. */
+/** Returns the bytes of the brackets and of the commas between so many members. */
 export function framingBytes(members: number): number {
   return 2 + Math.max(members - 1, 0);
 }
 
-/** `batch:` and 32 hex digits of the SHA-256 of the ids in their order, a line feed between them, so that other members make another id. */
+/** Returns `batch:` and 32 hex digits of the SHA-256 of the ids in their order, joined by line feeds. Other members give another id. */
 export function batchId(ids: readonly string[]): string {
   return `batch:${sha256Hex(ids.join('\n'), 32)}`;
 }

@@ -1,13 +1,13 @@
 // Structured-mode bytes → binary mode: attributes as canonical texts, and the data's bytes.
 import { FORBIDDEN } from './attributes.ts';
 
-/** The media type of the data: everything that the bridge makes is JSON. */
+/** The media type of the data, which is always JSON. */
 export const DATA_CONTENT_TYPE = 'application/json';
 
 export interface BinaryEvent {
-  /** By name, in the order of the structured form: all that are set, extensions too; without `datacontenttype`. */
+  /** All attributes and extensions that are set, by name, in the order of the structured form; without `datacontenttype`. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** The data as JSON in UTF-8; a null is data too. The same bytes of the same event every time. */
+  /** The data as JSON in UTF-8; null counts as data. The same event always gives the same bytes. */
   readonly data: Uint8Array;
 }
 
@@ -16,10 +16,10 @@ const REQUIRED = ['specversion', 'id', 'source', 'type'];
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** `fault` says, without a value, why the event cannot be in binary mode; none that the bridge makes today has one. */
+/** Returns a `fault`, without values, if the event cannot be sent in binary mode. No event that the bridge makes today has one. */
 export function toBinary(bytes: Uint8Array): BinaryEvent | { readonly fault: string } {
   const event = parse(bytes);
-  if (event === null) return { fault: 'it is no JSON object' };
+  if (event === null) return { fault: 'it is not a JSON object' };
   const { data, data_base64: base64, datacontenttype = DATA_CONTENT_TYPE, ...rest } = event;
   if (base64 !== undefined) return { fault: 'its data is not JSON' };
   if (datacontenttype !== DATA_CONTENT_TYPE) return { fault: `its datacontenttype is not ${DATA_CONTENT_TYPE}` };
@@ -47,7 +47,7 @@ function parse(bytes: Uint8Array): Record<string, unknown> | null {
   }
 }
 
-/** The canonical string of a value of the type system's (CloudEvents 1.0.2, "Type System"); null of anything else. */
+/** Returns the canonical string of a value (CloudEvents 1.0.2, "Type System"), or null if its type is not allowed. */
 function canonical(value: unknown): string | null {
   if (typeof value === 'string') return value !== '' && !FORBIDDEN.test(value) ? value : null;
   if (typeof value === 'boolean') return String(value);

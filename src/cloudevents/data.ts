@@ -7,28 +7,28 @@ import { isDrill } from '../model/drills.ts';
 import type { ApprovalChange, EndOutcome, EventField, EventStatus, Observer, ScheduledEvent, SightChange } from '../model/events.ts';
 import type { VmMetadata } from '../model/vm-metadata.ts';
 
-/** What let an event start: on `started` alone, where this bridge knows of it. */
+/** The approval that let an event start. Only on `started`, if this bridge has it. */
 interface EventApprovalData {
-  /** In the order in which they said yes; empty where a policy decided. */
+  /** In the order in which they said yes; empty if a policy decided. */
   readonly approvedBy: readonly string[];
   readonly policy: string | null;
   /** RFC 3339. */
   readonly at: string;
 }
 
-/** Who saw an event. */
+/** The VM whose bridge saw an event. */
 interface EventObserverData {
-  /** The VM's own name; null while unknown. */
+  /** The VM's name; null while unknown. */
   readonly name: string | null;
-  /** What `cloudevents.observer` asks for, as far as it is known. */
+  /** The known fields that `cloudevents.observer` lists. */
   readonly vm?: VmMetadata;
   readonly documentIncarnation: number | null;
-  /** Whether `resources` name this VM, compared without case; null while its name is unknown. */
+  /** True if `resources` name this VM, compared without case; null while its name is unknown. */
   readonly affected: boolean | null;
   readonly approval?: EventApprovalData;
 }
 
-/** change.v1.json */
+/** docs/schemas/change.v1.json */
 export interface EventData {
   /** In the service's letter case. */
   readonly eventId: string;
@@ -43,34 +43,34 @@ export interface EventData {
   readonly notBefore: string | null;
   readonly description: string;
   readonly eventSource: string;
-  /** -1 is unknown. */
+  /** -1 if unknown. */
   readonly durationInSeconds: number;
-  /** On `updated` alone; sorted. */
+  /** Only on `updated`; sorted. */
   readonly changedFields?: readonly EventField[];
-  /** On `ended` alone. */
+  /** Only on `ended`. */
   readonly outcome?: EndOutcome;
-  /** Of a drill alone: nothing of it is true but that it was asked for. */
+  /** Only for a drill: the event is made up. */
   readonly drill?: true;
   readonly observer: EventObserverData;
 }
 
-/** approval.v1.json */
+/** docs/schemas/approval.v1.json */
 interface ApprovalChangeData {
-  /** In the service's letter case, or as the approver wrote it where the service does not list the event. */
+  /** In the service's letter case, or as the approver wrote it if the service does not list the event. */
   readonly eventId: string;
-  /** Null where several approved or a policy decided. */
+  /** Null if several approved or a policy decided. */
   readonly approver: string | null;
   readonly policy: string | null;
   readonly reason: string | null;
   /** RFC 3339. */
   readonly at: string;
-  /** Of a drill alone. */
+  /** Only for a drill. */
   readonly drill?: true;
-  /** No single document made the change, so there is no incarnation. `affected` is null for an event that is not listed, too. */
+  /** Without an incarnation, because no single document made the change. `affected` is null also for an event that is not listed. */
   readonly observer: Pick<EventObserverData, 'name' | 'vm' | 'affected'>;
 }
 
-/** source.v1.json */
+/** docs/schemas/source.v1.json */
 interface SightChangeData {
   readonly since: string;
   readonly lastDocumentAt: string | null;
@@ -80,19 +80,19 @@ interface SightChangeData {
 
 export type CloudEventData = EventData | ApprovalChangeData | SightChangeData;
 
-/** What `data` tells of an event beyond its content. */
+/** The facts that `data` has about an event beyond its content. */
 interface EventView {
   readonly previousStatus: EventStatus | null;
   readonly incarnation: number | null;
   readonly observer: Observer;
-  /** Left out of `data` where absent. */
+  /** If absent, `data` does not have it. */
   readonly changedFields?: readonly EventField[];
-  /** Given for an event that has ended: its status is `Ended` then. */
+  /** Given for an event that has ended; its status in `data` is then `Ended`. */
   readonly outcome?: EndOutcome;
   readonly approval?: EventApprovalData | null;
 }
 
-/** The `data` of a change of an event; also what `GET /v1/events` tells of a known one. Members stand in the order of behaviour 3.11. */
+/** Returns the `data` of a change of an event, which is also what `GET /v1/events` shows. The members have the order of behaviour 3.11. */
 export function eventData(event: ScheduledEvent, view: EventView): EventData {
   return {
     eventId: event.eventId,
@@ -117,7 +117,7 @@ export function eventData(event: ScheduledEvent, view: EventView): EventData {
   };
 }
 
-/** What let an event start, or null: a yes that was not enough, was held or failed, did not. */
+/** Returns the approval that let an event start, or null if it waits, is held or failed. */
 export function eventApprovalData(approval: EventApproval | null): EventApprovalData | null {
   if (approval === null || ['waiting', 'held', 'failed'].includes(approval.state)) return null;
   return { approvedBy: approval.votes.map((vote) => vote.approver), policy: approval.policy, at: toRfc3339(approval.at.wallMs) };

@@ -11,21 +11,21 @@ import { approvalChangeData, type CloudEventData, type EventData, eventApprovalD
 
 const SCHEMAS = 'https://scheduled-events-bridge.github.io/schemas';
 
-/** What a CloudEvent needs beyond its change. */
+/** The facts in a CloudEvent beyond its change. */
 export interface EventContext {
   /** The `source` attribute. */
   readonly source: string;
   /** `cloudevents.typePrefix`. */
   readonly typePrefix: string;
   readonly observer: Observer;
-  /** The approvals of one occurrence as they stand now; null without any. */
+  /** Returns the current approvals of one occurrence, or null if there are none. */
   readonly approval: (key: string, occurrence: number) => EventApproval | null;
 }
 
-/** `docs/schemas/NAME.v1.json` holds the `data` of each kind. */
+/** `docs/schemas/NAME.v1.json` describes the `data` of each kind. */
 const SCHEMA_NAMES = { event: 'change', approval: 'approval', sight: 'source' } as const satisfies Record<Change['kind'], string>;
 
-/** The CloudEvent of a change, unset attributes left out; valid CloudEvents 1.0. */
+/** Returns the CloudEvent of a change, without the attributes that are not set. Valid by CloudEvents 1.0. */
 export function toCloudEvent(change: Change, context: EventContext): CloudEventV1<CloudEventData> {
   return {
     specversion: '1.0',
@@ -45,7 +45,7 @@ export function toCloudEvent(change: Change, context: EventContext): CloudEventV
   };
 }
 
-/** What deliveries are ordered by: the event, or for `source.*` the observer. */
+/** Returns the key that deliveries are ordered by: the event, or for `source.*` the observer. */
 export function partitionKeyOf(change: Change, observer: Observer): string {
   return change.kind === 'sight' ? observer.id : eidOf(change.key);
 }
@@ -80,7 +80,7 @@ function eventChangeData(change: EventChange, { observer, approval }: EventConte
   });
 }
 
-/** Without the members that are undefined: an unset attribute is absent. */
+/** Leaves out the members that are undefined, because an unset attribute is absent. */
 function set(attributes: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(Object.entries(attributes).filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -4,7 +4,7 @@ import type { Change, JournalEntry } from '../model/events.ts';
 import { type EventContext, partitionKeyOf, toCloudEvent } from './event.ts';
 import { encodeStructured } from './structured.ts';
 
-/** Made once for each change; every attempt at every sink sends these bytes. */
+/** Called once for each change. Every attempt at every sink sends these bytes. */
 export function toJournalEntry(change: Change, context: EventContext): JournalEntry {
   return {
     id: change.id,

@@ -4,7 +4,10 @@ import { VM_FIELDS, type VmMetadata } from '../model/vm-metadata.ts';
 /** Before the name of a tag in `cloudevents.observer`. */
 export const TAG_PREFIX = 'tags.';
 
-/** What is asked for and known, in the order of the configuration; null where that is nothing. A tag goes by the name in the configuration, and is found without case. */
+/**
+ * Returns the wanted fields and tags that are known, in the order of the configuration, or null if there are none. A tag has its name from
+ * the configuration; its letter case does not count when it is looked up.
+ */
 export function toObservedVm(metadata: VmMetadata | null, wanted: readonly string[]): VmMetadata | null {
   const fields = wanted.flatMap((name): readonly [string, string][] => {
     const field = VM_FIELDS.find((known) => known === name);

@@ -4,14 +4,14 @@ import { VM_FIELDS } from '../model/vm-metadata.ts';
 import { isUriReference } from '../schema/uri-reference.ts';
 import { TAG_PREFIX } from './observed-vm.ts';
 
-/** What a URI is made of; how it is put together, `isUriReference` judges. */
+/** The characters of a URI; `isUriReference` checks their order. */
 const URI_CHARACTERS = "^(?:[A-Za-z0-9._~:/?#\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$";
-const NOT_ENCODED = 'holds a character that no URI does, such as a space or é: percent-encode it (%20, %C3%A9)';
-const NO_REFERENCE = 'must be empty (~), "vm" or a URI reference by RFC 3986, such as /subscriptions/S/resourcegroups/G';
+const NOT_ENCODED = 'has a character that is not allowed in a URI, such as a space or é: percent-encode it (%20, %C3%A9)';
+const NO_REFERENCE = 'must be empty (~), "vm" or a URI reference (RFC 3986), such as /subscriptions/S/resourcegroups/G';
 
 /** Azure allows 50 tags. */
 const MOST_FIELDS = VM_FIELDS.length + 50;
-/** What Azure forbids in the name of a tag, and control characters. */
+/** A field, or a tag without control characters and those that Azure forbids in its name. */
 const VM_FIELD = new RegExp(`^(?:${VM_FIELDS.join('|')}|${TAG_PREFIX.replace('.', '\\.')}[^<>%&\\\\?/\\u0000-\\u001f\\u007f]{1,512})$`);
 
 /** `cloudevents.observer`. */
@@ -23,7 +23,7 @@ const observerFields = v.pipe(
     'must not name a field or a tag twice (tags are compared without case)',
   ),
   v.description(
-    "What of the VM's instance metadata data.observer.vm of every CloudEvent tells: fields by their own names, tags as tags.NAME.",
+    "The fields of the VM's instance metadata in data.observer.vm of every CloudEvent: by their names there, tags as tags.NAME.",
   ),
 );
 
@@ -36,7 +36,7 @@ export const cloudeventsSection = v.pipe(
           v.regex(new RegExp(URI_CHARACTERS), NOT_ENCODED),
           v.check((text) => !new RegExp(URI_CHARACTERS).test(text) || isUriReference(text), NO_REFERENCE),
           v.description(
-            'The CloudEvents\' source. Empty: the scope that instance metadata names. "vm": the same with the VM appended. Any other text is taken as it is.',
+            'The source attribute of the CloudEvents. Empty: the scope from instance metadata. "vm": the same with the VM appended. Any other text is used as it is.',
           ),
         ),
       ),
@@ -50,11 +50,11 @@ export const cloudeventsSection = v.pipe(
           /^[A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z0-9][A-Za-z0-9-]*)*$/,
           'must be a reversed domain name without a dot at its end, such as com.example.maintenance',
         ),
-        v.description("What the CloudEvents' types begin with, without a dot at its end."),
+        v.description("The prefix of the CloudEvents' types, without a dot at the end."),
       ),
       'io.github.scheduled-events-bridge',
     ),
     observer: v.optional(observerFields, []),
   }),
-  v.description('What the CloudEvents look like.'),
+  v.description('Attributes and data of the CloudEvents.'),
 );

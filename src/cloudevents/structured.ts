@@ -7,7 +7,10 @@ export const STRUCTURED_CONTENT_TYPE = 'application/cloudevents+json';
 
 const encoder = new TextEncoder();
 
-/** Attributes and extensions at the top level, JSON data embedded, unset members left out; UTF-8 in one line without a line end. */
+/**
+ * Returns UTF-8 JSON in one line without a line end: attributes and extensions at the top level, data embedded as JSON, members that are
+ * not set left out.
+ */
 export function encodeStructured(event: CloudEventV1<CloudEventData>): Uint8Array {
   return encoder.encode(JSON.stringify(event));
 }

@@ -1,12 +1,12 @@
-// What an encoder throws → the refusal of this one delivery; the others of its batch go on.
+// An encoder's error → the refusal of one delivery; the others of its batch are sent.
 
 import { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/deliveries.ts';
 
-/** What a far side takes. */
+/** What a sink sends. */
 type Part = 'request' | 'record' | 'message' | 'line' | 'environment';
 
-/** What a batch's delivery was made into. */
+/** An encoded delivery of a batch. */
 export interface Encoded<Made> {
   /** Its place in the batch. */
   readonly index: number;
@@ -14,7 +14,10 @@ export interface Encoded<Made> {
   readonly made: Made;
 }
 
-/** Each by itself, so that one that cannot be encoded is refused alone: `refused` has its error at its place in the batch. */
+/**
+ * Encodes each delivery separately, so that only one that fails is refused.
+ * @returns the encoded deliveries, and in `refused` each error at its place in the batch
+ */
 export function encodeEach<Made>(
   batch: readonly Delivery[],
   encode: (delivery: Delivery) => Made,
@@ -33,20 +36,20 @@ export function encodeEach<Made>(
 }
 
 /**
- * For whatever an encoder throws: the same bytes would fail in the same way at every attempt. A BridgeError passes unchanged; a foreign
- * message may quote the payload, so its kind alone is shown.
- * @param made what could not be made of the event
+ * Returns the refusal for any error of an encoder, because the same bytes would fail at every attempt. A BridgeError passes unchanged. Of
+ * other errors only the name is shown, because their messages may quote the payload.
+ * @param made what could not be made from the event
  */
 export function unencodable(cause: unknown, sink: string, made: Part): BridgeError {
   if (cause instanceof BridgeError) return cause;
   const kind = cause instanceof Error ? cause.name : typeof cause;
-  return refused(`sink ${sink}: no ${made} could be made of this CloudEvent (${kind}); it goes to the dead letters, please report it`);
+  return refused(`sink ${sink}: cannot make the ${made} from this CloudEvent (${kind}); it becomes a dead letter; please report it`);
 }
 
-/** For an event that binary mode cannot hold. */
+/** Returns the refusal of an event that cannot be sent in binary mode. */
 export function unfitForBinary(fault: string, sink: string): BridgeError {
   return refused(
-    `sink ${sink}: this CloudEvent cannot be sent in binary mode: ${fault}; it goes to the dead letters, and mode: structured would take it`,
+    `sink ${sink}: this CloudEvent cannot be sent in binary mode: ${fault}; it becomes a dead letter; mode: structured can send it`,
   );
 }
 

@@ -27,12 +27,12 @@ test('the CloudEvents SDK reads every member of a batch by its media type (JS-9,
   for (const event of events) assert.ok(event.validate());
 });
 
-test('no members are an empty array, and one is an array of one (JS-9)', () => {
+test('no members give an empty array, and one member an array of one (JS-9)', () => {
   assert.equal(Buffer.from(encodeBatch([])).toString(), '[]');
   assert.equal(Buffer.from(encodeBatch([bytesOf('{"a":1}')])).toString(), '[{"a":1}]');
 });
 
-test('for any JSON members: they come out in order, and framing is what brackets and commas take', () => {
+test('for any JSON members: the batch has them in order, and framingBytes counts its brackets and commas', () => {
   fc.assert(
     fc.property(fc.array(fc.json()), (texts) => {
       const members = texts.map(bytesOf);
@@ -49,7 +49,7 @@ test('for any JSON members: they come out in order, and framing is what brackets
   );
 });
 
-test('the id of a batch is made of its ids in their order, and of them alone', () => {
+test('the id of a batch depends only on its ids and their order', () => {
   const expected = createHash('sha256').update('a:scheduled\nb:ended').digest('hex').slice(0, 32);
   assert.equal(batchId(['a:scheduled', 'b:ended']), `batch:${expected}`);
   assert.notEqual(batchId(['b:ended', 'a:scheduled']), batchId(['a:scheduled', 'b:ended']));

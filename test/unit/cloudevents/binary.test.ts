@@ -19,7 +19,7 @@ function binary(event: unknown): BinaryEvent {
 
 const textOf = ({ data }: BinaryEvent) => new TextDecoder('utf-8', { fatal: true }).decode(data);
 
-test('every attribute and extension but datacontenttype becomes one, as its canonical string (H-3, K-7)', () => {
+test('every attribute and extension except datacontenttype becomes an attribute, as its canonical string (H-3, K-7)', () => {
   for (const change of [eventChange(), approvalChange(), sightChange()]) {
     const { data, datacontenttype, ...attributes } = toCloudEvent(change, context);
     const made = binary({ ...attributes, datacontenttype, data });
@@ -29,27 +29,27 @@ test('every attribute and extension but datacontenttype becomes one, as its cano
   }
 });
 
-test('integers and booleans have their canonical strings (CE-6, K-7)', () => {
+test('integers and booleans become their canonical strings (CE-6, K-7)', () => {
   const { attributes } = binary({ ...REQUIRED, n: 9, least: -2_147_483_648, most: 2_147_483_647, yes: true, no: false, data: 1 });
   const { n, least, most, yes, no } = attributes;
   assert.deepEqual({ n, least, most, yes, no }, { n: '9', least: '-2147483648', most: '2147483647', yes: 'true', no: 'false' });
 });
 
-test('a null attribute is one that is not set (JS-3, CE-8)', () => {
+test('a null attribute counts as not set (JS-3, CE-8)', () => {
   assert.ok(!('subject' in binary({ ...REQUIRED, subject: null, data: 1 }).attributes));
 });
 
-test('data is its JSON: a text keeps its quotes, and null, false and numbers are data too (H-5, JS-4, JS-7)', () => {
+test('data is JSON: a text keeps its quotes, and null, false and numbers are data, too (H-5, JS-4, JS-7)', () => {
   for (const data of ["I'm just a string", null, false, 0, 1.5, '', [], {}, { a: [1, { b: 'Grüße €😀' }] }]) {
     assert.equal(textOf(binary({ ...REQUIRED, data })), JSON.stringify(data));
   }
 });
 
-test('without a datacontenttype data is JSON all the same (JS-8)', () => {
+test('without a datacontenttype, data is JSON, too (JS-8)', () => {
   assert.equal(textOf(binary({ ...REQUIRED, data: { a: 1 } })), '{"a":1}');
 });
 
-test('for any data: the bytes are those that stand in the structured form', () => {
+test('for any data: the bytes are those in the structured form', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (data) => {
       const structured = JSON.stringify({ ...REQUIRED, data });
@@ -60,12 +60,12 @@ test('for any data: the bytes are those that stand in the structured form', () =
   );
 });
 
-test("a journal entry's bytes give the same binary form every time", () => {
+test("a journal entry's bytes always give the same binary form", () => {
   const { bytes } = toJournalEntry(eventChange({ event: scheduledEvent({ description: 'Wartung für „WestNO“ 😀' }) }), context);
   assert.deepEqual(toBinary(bytes), toBinary(bytes));
 });
 
-/** What binary mode cannot hold, or the bridge never makes → words of the fault. */
+/** Events that binary mode does not allow, or that the bridge never makes → a part of the fault. */
 const FAULTS: readonly (readonly [what: string, event: unknown, says: RegExp])[] = [
   ['no data (W-2)', REQUIRED, /no data/],
   ['bytes in data_base64 (JS-5)', { ...REQUIRED, data_base64: 'aGlkZGVu' }, /not JSON/],
@@ -80,12 +80,12 @@ const FAULTS: readonly (readonly [what: string, event: unknown, says: RegExp])[]
   ['an object for a value (CE-6)', { ...REQUIRED, n: { hidden: 1 }, data: 1 }, /attribute n/],
   ['a name in upper case (CE-3)', { ...REQUIRED, Bad: 'x', data: 1 }, /name/],
   ['a name with a line end (CE-3)', { ...REQUIRED, 'a\r\nb': 'x', data: 1 }, /name/],
-  ['no object', [1], /JSON object/],
-  ['null', null, /JSON object/],
+  ['an array instead of an object', [1], /JSON object/],
+  ['null instead of an object', null, /JSON object/],
 ];
 
 for (const [what, event, says] of FAULTS) {
-  test(`an event with ${what} is refused, and no value of it is told`, () => {
+  test(`an event with ${what} is refused, and the fault shows no value of it`, () => {
     const made = toBinary(bytesOf(event));
     assert.ok('fault' in made);
     assert.match(made.fault, says);
@@ -93,6 +93,6 @@ for (const [what, event, says] of FAULTS) {
   });
 }
 
-test('bytes that are no JSON, or no UTF-8, are refused', () => {
+test('bytes that are not JSON, or not UTF-8, are refused', () => {
   for (const bytes of [new TextEncoder().encode('{'), Uint8Array.of(0x22, 0xc0, 0xa0, 0x22)]) assert.ok('fault' in toBinary(bytes));
 });

@@ -1,4 +1,4 @@
-// docs/schemas/ → every `data` that the bridge makes fits, the examples too; a wrong one does not.
+// docs/schemas/ → every `data` that the bridge makes is valid, the examples too; a wrong one fails.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ function faults(id: string | undefined, data: unknown): string {
   return validate(data) ? '' : ajv.errorsText(validate.errors);
 }
 
-/** With everything that can be told of a VM. */
+/** With every field that a VM can have. */
 const VM = { ...Object.fromEntries(VM_FIELDS.map((field) => [field, 'x'])), tags: { team: 'shop' } };
 
 function produced(change: Change, name: string | null = 'WestNO_0') {
@@ -38,7 +38,7 @@ function produced(change: Change, name: string | null = 'WestNO_0') {
   return toCloudEvent(change, { ...context, observer, approval: () => eventApproval() });
 }
 
-test('the data of every kind of CloudEvent fits the schema that it names', () => {
+test('the data of every kind of CloudEvent is valid by the schema that it names', () => {
   const odd = scheduledEvent({
     notBefore: null,
     eventType: '',
@@ -70,7 +70,7 @@ test('the data of every kind of CloudEvent fits the schema that it names', () =>
   }
 });
 
-test('the schemas’ examples fit them', () => {
+test('the examples in the schemas are valid by them', () => {
   for (const { $id, examples } of schemas) {
     assert.ok(examples.length > 0);
     for (const example of examples) assert.equal(faults($id, example), '', $id);
@@ -92,7 +92,7 @@ test('the schemas refuse what the bridge never makes', () => {
   for (const one of wrong) assert.notEqual(faults(dataschema, one), '', JSON.stringify(one));
 });
 
-test('every schema names what can be told of the VM, no more and no less', () => {
+test('every schema has exactly the fields that can be published of the VM', () => {
   for (const one of schemas) {
     const { properties } = one as unknown as { properties: { observer: { properties: { vm: { properties: object } } } } };
     assert.deepEqual(Object.keys(properties.observer.properties.vm.properties), [...VM_FIELDS, 'tags'], one.$id);

@@ -14,7 +14,7 @@ import { approvalChange, context, eventApproval, eventChange, sightChange } from
 
 const EID = 'c7061bac-afdc-4513-b24b-aa5f13a16123';
 
-test('the CloudEvent of a scheduled event, whole', () => {
+test('the complete CloudEvent of a scheduled event', () => {
   assert.deepEqual(toCloudEvent(eventChange(), context), {
     specversion: '1.0',
     id: `${EID}:scheduled`,
@@ -48,7 +48,7 @@ test('the CloudEvent of a scheduled event, whole', () => {
   });
 });
 
-test('an update tells which fields changed, in the order of the members of `data` (behaviour 3.11)', () => {
+test('an update lists the fields that changed, at its documented place in `data` (behaviour 3.11)', () => {
   const event = toCloudEvent(eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['notBefore'] }), context);
   assert.equal(
     Object.keys(event.data ?? {}).join(),
@@ -58,7 +58,7 @@ test('an update tells which fields changed, in the order of the members of `data
   assert.deepEqual(event.data.changedFields, ['notBefore']);
 });
 
-test('an end is Ended with its outcome, in attribute and data', () => {
+test('an end has the status Ended and its outcome, as attribute and in data', () => {
   const change = eventChange({
     phase: 'ended',
     previousStatus: 'Started',
@@ -74,7 +74,7 @@ test('an end is Ended with its outcome, in attribute and data', () => {
   assert.ok(!('changedFields' in event.data));
 });
 
-test('resources and EventId keep the service’s order and letter case, a GUID or not', () => {
+test('resources keep the service’s order, and the EventId its letter case, if it is a GUID or not', () => {
   const change = eventChange({ event: scheduledEvent({ eventId: 'Odd Id', resources: ['b', 'a'] }) });
   const event = toCloudEvent(change, context);
   assert.ok(event.data && 'resources' in event.data);
@@ -83,7 +83,7 @@ test('resources and EventId keep the service’s order and letter case, a GUID o
   assert.ok(!('traceparent' in event));
 });
 
-test('impact and initiator are absent where the service gives none or what no attribute may hold, and the event still goes', () => {
+test('impact and initiator are absent if the service gives none or an invalid one, and the event is still published', () => {
   for (const text of ['', 'a\u0007b', 'a\u0085', 'a\ufdd0', 'a\uffff', '\u{1fffe}', '\ud800']) {
     const event = toCloudEvent(eventChange({ event: scheduledEvent({ eventType: text, eventSource: text }) }), context);
     assert.ok(!('impact' in event) && !('initiator' in event), JSON.stringify(text));
@@ -93,7 +93,7 @@ test('impact and initiator are absent where the service gives none or what no at
   assert.deepEqual([event['impact'], event['initiator']], ['größe 😀', 'user']);
 });
 
-test('expirytime is NotBefore on scheduled and updated while it lies ahead', () => {
+test('expirytime is NotBefore on scheduled and updated while it is in the future', () => {
   const aheadMs = Date.parse('2022-04-11T22:26:58Z') - START_MS;
   const expiry = (phase: 'scheduled' | 'updated' | 'started', ms: number, notBefore: string | null = '2022-04-11T22:26:58Z') =>
     toCloudEvent(
@@ -112,7 +112,7 @@ test('expirytime is NotBefore on scheduled and updated while it lies ahead', () 
   assert.equal(expiry('started', 0), undefined);
 });
 
-test('severity follows impact, notice and phase', () => {
+test('the severity depends on impact, notice and phase', () => {
   const severity = (change: Change) => {
     const { severitynumber, severitytext } = toCloudEvent(change, context);
     return `${severitynumber} ${severitytext}`;
@@ -134,7 +134,7 @@ test('severity follows impact, notice and phase', () => {
   );
 });
 
-test('a start without notice is an ERROR, unless a user began it or it is a Freeze: those go by their impact', () => {
+test('a start without notice is an ERROR, except for a user’s operation and a Freeze, which have the severity of their impact', () => {
   const severity = (eventType: string, eventSource: string, withoutNotice = true) => {
     const event = scheduledEvent({ eventType, eventSource, eventStatus: 'Started', notBefore: null });
     const { severitynumber, severitytext } = toCloudEvent(eventChange({ phase: 'started', withoutNotice, event }), context);
@@ -154,7 +154,7 @@ test('a start without notice is an ERROR, unless a user began it or it is a Free
   }
 });
 
-test('the CloudEvent of what became of an approval', () => {
+test('the CloudEvent of a failed approval', () => {
   const event = toCloudEvent(approvalChange({ phase: 'failed', reason: 'changed' }), context);
   const { data, ...attributes } = event;
   assert.deepEqual(data, {
@@ -186,7 +186,7 @@ test('the CloudEvent of what became of an approval', () => {
   assert.ok(!('expirytime' in attributes) && !('outcome' in attributes));
 });
 
-test('the CloudEvent of a blindness names the observer and no event', () => {
+test('the CloudEvent of a blindness has the observer and no event', () => {
   assert.deepEqual(toCloudEvent(sightChange(), context), {
     specversion: '1.0',
     id: 'source-blind:0123456789abcdef',
@@ -208,7 +208,7 @@ test('the CloudEvent of a blindness names the observer and no event', () => {
   });
 });
 
-test('affected compares names without case, and is null while the own name is unknown', () => {
+test('affected compares names without case, and is null while the VM’s name is unknown', () => {
   const affected = (name: string | null) => {
     const { data } = toCloudEvent(eventChange(), { ...context, observer: { name, id: 'x' } });
     return data && 'eventType' in data ? data.observer.affected : undefined;
@@ -216,7 +216,7 @@ test('affected compares names without case, and is null while the own name is un
   assert.deepEqual([affected('westno_1'), affected('westno_10'), affected(null)], [true, false, null]);
 });
 
-test('a start tells the approval that let it happen, and nothing where there was none or not enough', () => {
+test('a start has the approval that let it happen, and none if there was none or not enough', () => {
   const started = eventChange({
     phase: 'started',
     previousStatus: 'Scheduled',
@@ -234,7 +234,7 @@ test('a start tells the approval that let it happen, and nothing where there was
   assert.equal(approvalIn(eventChange(), 'submitted'), undefined);
 });
 
-test('change names are types without prefix and version', () => {
+test('a change name is the type without prefix and version', () => {
   assert.deepEqual(
     [eventChange({ phase: 'ended' }), approvalChange({ phase: 'submitted' }), sightChange({ phase: 'restored' })].map(changeName),
     ['ended', 'approval.submitted', 'source.restored'],
@@ -259,7 +259,7 @@ test('the SDK’s strict validation accepts every kind of CloudEvent and reads e
   }
 });
 
-test('a refused approval of an event that nobody lists has what its EventId gives, and nothing of an event', () => {
+test('a refused approval of an event that is not listed has only attributes from its EventId', () => {
   const id = `${EID}:approval-failed:0123456789abcdef`;
   const change = approvalChange({ phase: 'failed', id, reason: 'unknown', event: null });
   const event = toCloudEvent(change, context);
@@ -276,7 +276,7 @@ test('a refused approval of an event that nobody lists has what its EventId give
   new CloudEvent(event, true);
 });
 
-test('a drill says so, as an attribute and in data, and in binary mode as a text', () => {
+test('a drill is marked as an attribute and in data; in binary mode the attribute is a text', () => {
   const drillId = 'drill-b7cf3c25-0000-4000-8000-000000000000';
   const event = toCloudEvent(eventChange({ key: drillId, event: scheduledEvent({ eventId: drillId }), incarnation: null }), context);
   assert.deepEqual([event['drill'], (event.data as { drill?: boolean }).drill], [true, true]);

@@ -8,7 +8,7 @@ import { httpHeaders, percentEncode } from '../../../src/cloudevents/http-binary
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
 import { context, eventChange } from './changes.ts';
 
-test('each attribute has one header, ce- and its name, traceparent too (H-3, H-9)', () => {
+test('each attribute, also traceparent, has one header: ce- and its name (H-3, H-9)', () => {
   const headers = httpHeaders({ attributes: { id: 'a', traceparent: '00-1-2-01' } });
   assert.deepEqual(headers, { 'content-type': 'application/json', 'ce-id': 'a', 'ce-traceparent': '00-1-2-01' });
 });
@@ -21,7 +21,7 @@ test('the content type is exactly application/json, and there is no ce-dataconte
   assert.ok(!('ce-datacontenttype' in headers));
 });
 
-/** Values → headers, by the specification's rules and its own example. */
+/** Values → headers, by the specification's rules and its example. */
 const ENCODED: readonly (readonly [value: string, header: string])[] = [
   ['Euro € 😀', 'Euro%20%E2%82%AC%20%F0%9F%98%80'],
   ['"quoted"', '%22quoted%22'],
@@ -37,7 +37,7 @@ for (const [value, header] of ENCODED) {
   test(`${JSON.stringify(value)} is ${header} in a header (H-6, H-7, H-8)`, () => assert.equal(percentEncode(value), header));
 }
 
-/** Any text of whole characters, half of it from those that the rules speak of. */
+/** Any text of whole characters, half of them those that the rules mention. */
 const values = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: fc.constantFrom(' ', '"', '%', '!', '~', '\u007f', 'é', '€', '😀', '2', '5') }),
@@ -47,16 +47,16 @@ test('for any value: the header is printable ASCII without space, quote and loos
   fc.assert(fc.property(values, (value) => assert.match(percentEncode(value), /^([\x21\x23\x24\x26-\x7e]|%[0-9A-F]{2})*$/)));
 });
 
-test('for any value: one round of percent-decoding gives it back, so it was encoded once (H-7, H-14)', () => {
+test('for any value: one round of percent-decoding returns it, so it was encoded once (H-7, H-14)', () => {
   fc.assert(fc.property(values, (value) => assert.equal(decodeURIComponent(percentEncode(value)), value)));
 });
 
-test('what needs no encoding stays as it is, so nothing is encoded without need (H-6)', () => {
+test('characters that need no encoding are not encoded (H-6)', () => {
   const plain = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) });
   fc.assert(fc.property(plain, (value) => assert.equal(percentEncode(value), value.replace(/["%]/g, encodeURIComponent))));
 });
 
-test('the CloudEvents SDK reads the headers and the body as the event that they were made of', () => {
+test('the CloudEvents SDK reads the original event from the headers and the body', () => {
   const { bytes, id } = toJournalEntry(eventChange(), context);
   const event = toBinary(bytes);
   assert.ok(!('fault' in event));
@@ -67,6 +67,6 @@ test('the CloudEvents SDK reads the headers and the body as the event that they 
   const { severitynumber: number, ...sent } = JSON.parse(Buffer.from(bytes).toString());
   assert.equal(read['id'], id);
   assert.deepEqual(JSON.parse(JSON.stringify(read)), sent);
-  // The SDK does not know that this extension is an integer.
+  // The SDK reads every extension as a text, also this integer.
   assert.equal(Number(severitynumber), number);
 });

@@ -10,7 +10,7 @@ import { approvalChange, context, eventChange, sightChange } from './changes.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-test('a journal entry is found by event, ordered by partition key and holds the bytes that go out', () => {
+test('a journal entry has the keys of its event, its partition key and the bytes that are sent', () => {
   const change = eventChange();
   const { bytes, ...entry } = toJournalEntry(change, context);
   assert.deepEqual(entry, {
@@ -24,12 +24,12 @@ test('a journal entry is found by event, ordered by partition key and holds the 
   assert.deepEqual(JSON.parse(decoder.decode(bytes)), toCloudEvent(change, context));
 });
 
-test('the entry of a blindness names no event and is ordered by its observer', () => {
+test('the entry of a blindness has no event and is ordered by its observer', () => {
   const { bytes: _, ...entry } = toJournalEntry(sightChange(), context);
   assert.deepEqual([entry.change, entry.key, entry.occurrence, entry.partitionKey], ['source.blind', null, null, 'westno_0']);
 });
 
-test('the entry of an approval is ordered with its event, an odd EventId by its eid', () => {
+test('the entry of an approval is ordered with its event, an unusual EventId by its eid', () => {
   const event = scheduledEvent({ eventId: 'Odd Id' });
   const { key, occurrence, change, partitionKey } = toJournalEntry(approvalChange({ event, occurrence: 4 }), context);
   assert.deepEqual([key, occurrence, change], ['odd id', 4, 'approval.recorded']);
@@ -42,7 +42,7 @@ test('a fraction of a millisecond is cut, in the entry as in the event', () => {
   assert.equal(toCloudEvent(change, context).time, '2022-04-11T22:00:01.234Z');
 });
 
-test('structured bytes are UTF-8 JSON in one line that the SDK parses as a valid CloudEvent', () => {
+test('structured bytes are one line of UTF-8 JSON that the SDK parses as a valid CloudEvent', () => {
   const event = toCloudEvent(eventChange({ event: scheduledEvent({ description: 'Größe\n😀 "quoted"', notBefore: null }) }), context);
   const body = decoder.decode(encodeStructured(event));
   assert.ok(!body.includes('\n'));
@@ -51,7 +51,7 @@ test('structured bytes are UTF-8 JSON in one line that the SDK parses as a valid
   assert.deepEqual(JSON.parse(JSON.stringify(parsed)), event);
 });
 
-test('unset attributes are absent, null members of data stay', () => {
+test('attributes that are not set are absent, and null members of data stay', () => {
   const event = toCloudEvent(eventChange({ event: scheduledEvent({ eventType: '', eventSource: '', notBefore: null }) }), context);
   const read: unknown = JSON.parse(decoder.decode(encodeStructured(event)));
   assert.ok(typeof read === 'object' && read !== null && 'data' in read);

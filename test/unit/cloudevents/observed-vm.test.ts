@@ -1,4 +1,4 @@
-// What of the instance metadata the CloudEvents tell.
+// Instance metadata and `cloudevents.observer` → the VM in the CloudEvents.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as v from 'valibot';
@@ -23,21 +23,21 @@ function fault(observer: unknown): string | undefined {
   return v.safeParse(cloudeventsSection, { observer }).issues?.[0].message;
 }
 
-test('fields and tags are told in the order of the configuration, and what the service does not give is absent', () => {
+test('fields and tags are in the order of the configuration, and those that the service does not give are absent', () => {
   assert.equal(
     JSON.stringify(toObservedVm(METADATA, ['tags.cost.center', 'vmSize', 'zone', 'tags.team', 'tags.none', 'location'])),
     '{"vmSize":"Standard_D2s_v5","location":"westeurope","tags":{"cost.center":"7","team":"shop"}}',
   );
 });
 
-test('where nothing is asked for or known, there is nothing to tell', () => {
+test('without wanted or known fields the result is null', () => {
   assert.equal(toObservedVm(METADATA, []), null);
   assert.equal(toObservedVm(METADATA, ['zone', 'tags.none']), null);
   assert.equal(toObservedVm(null, ['zone', 'tags.team']), null);
   assert.equal(toObservedVm(METADATA, ['tags', 'constructor', 'tags.__proto__']), null);
 });
 
-test('every CloudEvent tells it behind the name of its observer, with the same id and attributes as without', () => {
+test('every CloudEvent has the VM after the name of its observer, with the same id and attributes as without it', () => {
   const vm = { location: 'westeurope', tags: { team: 'shop' } };
   for (const change of CHANGES) {
     const plain = toCloudEvent(change, context);
@@ -47,7 +47,7 @@ test('every CloudEvent tells it behind the name of its observer, with the same i
   }
 });
 
-test('without it, the bytes are those that they always were', () => {
+test('without it, the bytes do not change', () => {
   const texts = CHANGES.map((change) => new TextDecoder().decode(toJournalEntry(change, context).bytes));
   assert.deepEqual(
     texts.map((text) => text.slice(text.indexOf('"observer"'))),
@@ -59,20 +59,20 @@ test('without it, the bytes are those that they always were', () => {
   );
 });
 
-test('a known event of the HTTP interface tells it too', () => {
+test('a known event of the HTTP interface has it, too', () => {
   const observer = { ...context.observer, vm: { zone: '2' } };
   assert.deepEqual(eventData(scheduledEvent(), { previousStatus: null, incarnation: 3, observer }).observer, {
     ...{ name: 'WestNO_0', vm: { zone: '2' }, documentIncarnation: 3, affected: true },
   });
 });
 
-test('the configuration takes every field and any tag that Azure can have, and by default none', () => {
+test('the configuration accepts every field and every tag that Azure can have; the default is none', () => {
   const observer = [...VM_FIELDS, 'tags.team', 'tags.cost center', 'tags.a.b', `tags.${'x'.repeat(512)}`];
   assert.deepEqual(v.parse(cloudeventsSection, { observer }).observer, observer);
   assert.deepEqual(v.parse(cloudeventsSection, {}).observer, []);
 });
 
-test('another name is a fault that says which there are, and none may stand twice', () => {
+test('another name is a fault that lists the valid ones, and no name is allowed twice', () => {
   for (const name of ['name', 'Location', 'tags', 'tags.', 'tags.a/b', 'tags.a\nb', `tags.${'x'.repeat(513)}`, ''])
     assert.match(fault([name]) ?? '', /^must be one of location, zone, vmSize, .*azEnvironment, or tags\.NAME$/, name);
   assert.match(fault(['zone', 'zone']) ?? '', /twice/);

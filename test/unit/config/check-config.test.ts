@@ -45,12 +45,12 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a source with a space',
     'cloudevents: { source: "a b" }',
-    ['cloudevents.source: holds a character that no URI does, such as a space or é: percent-encode it (%20, %C3%A9)'],
+    ['cloudevents.source: has a character that is not allowed in a URI, such as a space or é: percent-encode it (%20, %C3%A9)'],
   ],
   [
     'an empty source',
     'cloudevents: { source: "" }',
-    ['cloudevents.source: must be empty (~), "vm" or a URI reference by RFC 3986, such as /subscriptions/S/resourcegroups/G'],
+    ['cloudevents.source: must be empty (~), "vm" or a URI reference (RFC 3986), such as /subscriptions/S/resourcegroups/G'],
   ],
   [
     'a prefix with a dot at its end',

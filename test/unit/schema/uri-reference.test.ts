@@ -117,7 +117,7 @@ for (const source of NONE) {
     const [fault = '', ...more] = faultsOf(JSON.stringify({ version: 1, cloudevents: { source } }));
     assert.deepEqual(more, []);
     const isEncoded = /^(?:[\w~!$&'()*+,;=:@/?#[\].-]|%[\da-f]{2})*$/i.test(source);
-    const says = isEncoded ? 'must be empty (~), "vm" or a URI reference by RFC 3986' : 'holds a character that no URI does';
+    const says = isEncoded ? 'must be empty (~), "vm" or a URI reference (RFC 3986)' : 'has a character that is not allowed in a URI';
     assert.ok(fault.startsWith(`cloudevents.source: ${says}`), fault);
   });
 }
