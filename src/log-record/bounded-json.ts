@@ -1,13 +1,13 @@
-// A JSON object of which some members may be cut → its JSON within a number of bytes.
+// A JSON object with members that may be cut → its JSON within a number of bytes.
 import { isObject, type JsonObject } from '../formats/json-object.ts';
 import { shortenedText } from '../formats/visible-text.ts';
 
-/** In UTF-16 units. Names of machines, ids, times and types are not longer, and stay whole: cut, they would name something else. */
+/** In UTF-16 units. Names of machines, ids, times and types are not longer, and are never cut: they would name something else then. */
 const SHORT = 64;
 
 /**
- * Cuts the longest texts, all to one length, at a character; each then ends in `…`.
- * @param mayCut the members whose texts, at any depth, may be cut
+ * Returns the JSON, with the longest texts cut to one length if it is too long. A cut text ends in `…`, and no character is cut in two.
+ * @param mayCut true for the members with texts that may be cut, at any depth
  * @returns null if that is not enough
  */
 export function boundedJson(value: JsonObject, maxBytes: number, mayCut: (member: string) => boolean): string | null {
@@ -18,7 +18,7 @@ export function boundedJson(value: JsonObject, maxBytes: number, mayCut: (member
   const shortest = within(SHORT);
   if (!fits(shortest)) return null;
   let made = shortest;
-  // No text that fits has more units than there are bytes.
+  // A text that fits has at most as many units as there are bytes.
   let [fitting, tooLong] = [SHORT, maxBytes];
   while (tooLong - fitting > 1) {
     const most = Math.floor((fitting + tooLong) / 2);

@@ -6,12 +6,12 @@ import type { ChangeName } from '../model/change-names.ts';
 import type { LogRecord, LogSeverity } from './log-record.ts';
 import { changeInType } from './message.ts';
 
-/** The third place is the version of this mapping: the program's own could differ between two attempts. */
+/** The third field is the version of this mapping. The program's version could differ between two attempts. */
 const DEVICE = 'scheduled-events-bridge|scheduled-events-bridge|2';
 
 /**
- * The most characters of each field, by the dictionary of CEF (Common Event Format, version 0, revision 23). Receivers that check refuse the whole
- * line for one that is longer; others cut it, at `externalId` into the same value for two changes of one event.
+ * The most characters of each field, by the dictionary of CEF (Common Event Format, version 0, revision 23). If one is longer, receivers
+ * that check refuse the whole line. Others cut it, so that two changes of one event may get the same `externalId`.
  */
 const LONGEST = {
   ...{ signature: 1023, name: 512 },
@@ -35,13 +35,16 @@ const SEVERITIES: Readonly<Record<LogSeverity, number>> = { INFO: 3, WARN: 6, ER
 
 type Field = readonly [key: string, value: unknown];
 
-/** Fields without a value are left out, with their labels; one that is too long is cut and ends in `…`. The same text for the same record. */
+/**
+ * Returns the line of CEF. Fields without a value are left out, with their labels. A field that is too long is cut and ends in `…`. The
+ * same record always gives the same text.
+ */
 export function toCef(record: LogRecord): string {
   const type = String(record.attributes['type']);
   const change = changeInType(type);
   const signature = within('signature', headerValue(change ?? type));
   const name = within('name', headerValue(change === null ? type : NAMES[change]));
-  const extension = fieldsOf(record).filter(([, value]) => isTold(value));
+  const extension = fieldsOf(record).filter(([, value]) => hasValue(value));
   const fields = extension.map(([key, value]) => `${key}=${within(key, extensionValue(textOf(value)))}`);
   return `CEF:0|${DEVICE}|${signature}|${name}|${SEVERITIES[record.severity]}|${fields.join(' ')}`;
 }
@@ -49,7 +52,7 @@ export function toCef(record: LogRecord): string {
 function fieldsOf({ time, message, attributes, data, host }: LogRecord): readonly Field[] {
   const observer = isObject(data['observer']) ? data['observer'] : {};
   return [
-    // liblognorm, rsyslog's reader of CEF, loses the first letter of the first key: it hits one that nobody looks for.
+    // liblognorm, rsyslog's reader of CEF, loses the first letter of the first key. Nobody reads this one.
     ['cnt', 1],
     ['rt', Date.parse(time)],
     ['externalId', data['eventId']],
@@ -71,7 +74,7 @@ function fieldsOf({ time, message, attributes, data, host }: LogRecord): readonl
 }
 
 function labelled(key: string, label: string, value: unknown): readonly Field[] {
-  return isTold(value)
+  return hasValue(value)
     ? [
         [key, value],
         [`${key}Label`, label],
@@ -79,23 +82,23 @@ function labelled(key: string, label: string, value: unknown): readonly Field[] 
     : [];
 }
 
-/** CEF takes milliseconds since 1970 for a date. */
+/** Returns milliseconds since 1970, which CEF accepts as a date. */
 function instantOf(data: JsonObject): number | undefined {
   const { notBefore } = data;
   return typeof notBefore === 'string' ? Date.parse(notBefore) : undefined;
 }
 
-function isTold(value: unknown): boolean {
+function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 }
 
-/** A list's members with a comma between them; an object as JSON. */
+/** Returns a list with commas, and an object as JSON. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
   return isObject(value) ? JSON.stringify(value) : String(value);
 }
 
-/** A header field holds no line end: CEF has no escape for one there. */
+/** Escapes a header field. CEF has no escape for a line end in it. */
 function headerValue(text: string): string {
   return text
     .replaceAll(/[\\|]/g, '\\$&')
@@ -103,19 +106,19 @@ function headerValue(text: string): string {
     .replaceAll(CONTROLS, ' ');
 }
 
-/** Most values have nothing that needs escaping, and looking once is much faster than replacing six times. */
+/** Most values need no escapes, and one look is much faster than six replacements. */
 const NEEDS_ESCAPES = /[\\=\p{Cc}\p{Bidi_Control}\u2028\u2029]/u;
 
-/** CEF's own escapes; it has none for other control characters, which become blanks. */
+/** Escapes a value. CEF has no escapes for other control characters, so they become blanks. */
 function extensionValue(text: string): string {
   if (!NEEDS_ESCAPES.test(text)) return text;
   return text.replaceAll(/[\\=]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', ' ').replaceAll(CONTROLS, ' ');
 }
 
-/** An escape is one piece, and so is a character that has two UTF-16 units. */
+/** An escape is one piece, and so is a character of two UTF-16 units. */
 const PIECES = /\\.|./gsu;
 
-/** Counted in UTF-16 units, escapes included, as readers written in Java count. */
+/** Cuts a field to its length, in UTF-16 units and with its escapes, as readers written in Java count. */
 function within(key: string, escaped: string): string {
   const most: number = LONGEST[key as keyof typeof LONGEST] ?? Number.POSITIVE_INFINITY;
   if (escaped.length <= most) return escaped;

@@ -6,13 +6,13 @@ import type { LogRecord } from './log-record.ts';
 import { changeInType } from './message.ts';
 import { type ObservingVm, observingVm, traceOf } from './vm.ts';
 
-/** Whose fields and values these are. */
+/** The version of ECS that defines these fields and values. */
 const ECS_VERSION = '9.4.0';
 
-/** `ignore_above` of ECS, in UTF-16 units: a longer keyword is stored, and no search finds it. The message holds the whole reason. */
+/** `ignore_above` of ECS, in UTF-16 units: a longer keyword is stored, and no search finds it. The message has the whole reason. */
 const LONGEST_KEYWORD = 1024;
 
-/** `event.type`, of those that ECS expects of the category host. */
+/** Values of `event.type` that ECS expects in the category host. */
 const TYPES: Readonly<Partial<Record<ChangeName, string>>> = { updated: 'change', started: 'start', ended: 'end' };
 
 const OUTCOMES: Readonly<Record<string, string>> = {
@@ -22,7 +22,10 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   'approval.failed': 'failure',
 };
 
-/** What ECS has no field for stands whole under `cloudevents` and `scheduled_events`. The same document for the same record. */
+/**
+ * Returns the ECS document. All attributes are under `cloudevents`, and all data under `scheduled_events`. The same record always gives the
+ * same document.
+ */
 export function toEcs(record: LogRecord): JsonObject {
   const { time, severity, message, attributes, data } = record;
   const vm = observingVm(record);
@@ -81,18 +84,18 @@ function idAndName({ name, vmId }: ObservingVm): JsonObject {
   return { ...(vmId !== null && { id: vmId }), ...(name !== null && { name }) };
 }
 
-/** The machines that the event names, and the one that saw it. */
+/** Returns the machines that the event names, and the one that saw it. */
 function relatedHosts({ data, host }: LogRecord): readonly unknown[] {
   const machines: readonly unknown[] = Array.isArray(data['resources']) ? data['resources'] : [];
   return [...new Set([...machines, host])].filter((name) => typeof name === 'string' && name !== '');
 }
 
-/** A dot in a field's name would make an object of it, and two tags could then exclude each other. */
+/** Replaces dots, because a dot in a field's name makes an object of it, and two tags could then conflict. */
 function labelsOf({ tags }: ObservingVm): JsonObject {
   return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name.replaceAll('.', '_'), value]));
 }
 
-/** They are the labels. */
+/** Removes the tags, which are the labels. */
 function withoutTags(data: JsonObject): JsonObject {
   const { observer } = data;
   if (!isObject(observer) || !isObject(observer['vm'])) return data;

@@ -2,7 +2,7 @@
 import { isObject } from '../formats/json-object.ts';
 import type { LogRecord } from './log-record.ts';
 
-/** `severity` and `message`, each attribute under its own name, and data's members with dots; no value is an object. */
+/** `severity`, `message`, each attribute under its name, and the members of data with dots in their names. No value is an object. */
 type FlatRecord = Readonly<Record<string, unknown>>;
 
 export function flatRecord({ time, severity, message, attributes, data }: LogRecord): FlatRecord {
@@ -15,7 +15,7 @@ export function flatRecord({ time, severity, message, attributes, data }: LogRec
   };
 }
 
-/** Every member that is no object, with the names that lead to it; an array is one value. */
+/** Returns every member that is not an object, with its path; an array is one value. */
 export function flatten(value: unknown, path: readonly string[]): readonly (readonly [path: readonly string[], value: unknown])[] {
   if (!isObject(value)) return [[path, value]];
   return Object.entries(value).flatMap(([name, member]) => flatten(member, [...path, name]));

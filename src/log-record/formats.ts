@@ -4,12 +4,15 @@ import { flatRecord } from './flat-record.ts';
 import { type LogRecord, logRecord } from './log-record.ts';
 import { toText } from './text.ts';
 
-/** What sinks that write lines may be asked for. */
+/** The formats of the sinks that write lines. */
 export const LOG_FORMATS = ['json', 'record', 'cef', 'text'] as const;
 
 type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** `json` is the structured CloudEvent, byte for byte as stored. Without line end. @throws where the bytes are no CloudEvent */
+/**
+ * Returns the line, without its end. `json` is the structured CloudEvent, byte for byte as stored.
+ * @throws SyntaxError or TypeError if the bytes are not a CloudEvent
+ */
 export function encodeLog(bytes: Uint8Array, format: LogFormat): Uint8Array {
   return format === 'json' ? bytes : Buffer.from(logText(logRecord(bytes), format));
 }

@@ -4,7 +4,7 @@ import { isObject } from '../formats/json-object.ts';
 import { asBlanks } from '../formats/visible-text.ts';
 import { CHANGE_NAMES, type ChangeName } from '../model/change-names.ts';
 
-/** What an operator calls what Azure does: as a verb, and as the thing that is done. */
+/** The words that operators use for an impact. */
 const WORDS_OF_IMPACT: ReadonlyMap<string, readonly [verb: string, noun: string]> = new Map([
   ['freeze', ['freeze', 'freeze']],
   ['reboot', ['reboot', 'reboot']],
@@ -17,22 +17,22 @@ type Attributes = Readonly<Record<string, string | number | boolean>>;
 type Sentence = (data: JsonObject, attributes: Attributes) => string;
 
 const SENTENCES: Readonly<Record<ChangeName, Sentence>> = {
-  scheduled: (data) => `${sourceOf(data)} will ${deedOf(data)}, ${whenOf(data)}${tail(data['description'])}`,
-  updated: (data) => `The ${thingOf(data)} has changed${inBrackets(data['changedFields'])}${news(data)}`,
-  started: (data) => `${sourceOf(data)} has begun to ${deedOf(data)}${tail(data['description'])}`,
-  ended: (data) => `The ${thingOf(data)} is over${inBrackets(data['outcome'])}`,
-  'approval.recorded': (data, attributes) => `The ${approvedThing(data, attributes)} was approved${byWhom(data)}`,
+  scheduled: (data) => `${sourceOf(data)} will ${actionOf(data)}, ${whenOf(data)}${afterColon(data['description'])}`,
+  updated: (data) => `The ${maintenanceNounOf(data)} has changed${inBrackets(data['changedFields'])}${timeAndReason(data)}`,
+  started: (data) => `${sourceOf(data)} has begun to ${actionOf(data)}${afterColon(data['description'])}`,
+  ended: (data) => `The ${maintenanceNounOf(data)} is over${inBrackets(data['outcome'])}`,
+  'approval.recorded': (data, attributes) => `The ${approvedMaintenance(data, attributes)} was approved${byWhom(data)}`,
   'approval.submitted': (data, attributes) =>
-    `${isDrill(data) ? 'The bridge itself' : 'The metadata service'} has accepted the approval of the ${approvedThing(data, attributes)}${byWhom(data)}`,
+    `${isDrill(data) ? 'The bridge itself' : 'The metadata service'} has accepted the approval of the ${approvedMaintenance(data, attributes)}${byWhom(data)}`,
   'approval.failed': (data, attributes) =>
-    `The approval of the ${approvedThing(data, attributes)}${byWhom(data)} has failed${inBrackets(data['reason'])}`,
+    `The approval of the ${approvedMaintenance(data, attributes)}${byWhom(data)} has failed${inBrackets(data['reason'])}`,
   'source.blind': (data) =>
-    `The bridge on ${observerOf(data)} has had no good document of the metadata service since ${sinceOf(data)}${tail(data['reason'])}`,
+    `The bridge on ${observerOf(data)} has had no good document of the metadata service since ${sinceOf(data)}${afterColon(data['reason'])}`,
   'source.restored': (data) =>
     `The bridge on ${observerOf(data)} has a good document of the metadata service again, the first since ${sinceOf(data)}`,
 };
 
-/** The name of the change in a CloudEvent's type, whatever its prefix: what stands before `.v1`; null for a type that is none of the bridge's. */
+/** Returns the change that a CloudEvent's type names, whatever its prefix, or null if it is not a type of the bridge. */
 export function changeInType(type: string): ChangeName | null {
   return CHANGE_NAMES.find((name) => type.endsWith(`.${name}.v1`)) ?? null;
 }
@@ -40,7 +40,8 @@ export function changeInType(type: string): ChangeName | null {
 export function logMessage(attributes: Attributes, data: JsonObject): string {
   const type = String(attributes['type']);
   const change = changeInType(type);
-  const sentence = change === null ? `A CloudEvent of the type ${type}${tail(data['description'])}` : SENTENCES[change](data, attributes);
+  const sentence =
+    change === null ? `A CloudEvent of the type ${type}${afterColon(data['description'])}` : SENTENCES[change](data, attributes);
   return asBlanks(isDrill(data) ? `Drill, nothing happens to a machine: ${sentence}` : sentence);
 }
 
@@ -56,15 +57,15 @@ function machinesOf(data: JsonObject): string {
   return listOf(data['resources'], ' and ') || 'no named machine';
 }
 
-/** What comes behind "will". */
-function deedOf(data: JsonObject): string {
+/** Returns the words after "will". */
+function actionOf(data: JsonObject): string {
   const type = textOf(data['eventType']);
   const verb = WORDS_OF_IMPACT.get(type.toLowerCase())?.[0] ?? `carry out ${maintenanceOf(type)} on`;
   return `${verb} ${machinesOf(data)}`;
 }
 
-/** What comes behind "the". */
-function thingOf(data: JsonObject): string {
+/** Returns the words after "the". */
+function maintenanceNounOf(data: JsonObject): string {
   const type = textOf(data['eventType']);
   const noun = WORDS_OF_IMPACT.get(type.toLowerCase())?.[1];
   return `${noun === undefined ? `${maintenanceOf(type)} on` : `${noun} of`} ${machinesOf(data)}`;
@@ -74,13 +75,13 @@ function maintenanceOf(type: string): string {
   return type === '' ? 'maintenance of an unknown type' : `maintenance of type ${type}`;
 }
 
-/** Data of approvals names the event by its id alone; its type stands in an attribute where the service lists the event. */
-function approvedThing(data: JsonObject, { impact }: Attributes): string {
+/** The data of approvals has only the event's id. An attribute has its type, if the service lists the event. */
+function approvedMaintenance(data: JsonObject, { impact }: Attributes): string {
   const type = textOf(impact);
   return `${WORDS_OF_IMPACT.get(type)?.[1] ?? maintenanceOf(type)} (event ${textOf(data['eventId'])})`;
 }
 
-/** No approver is named where several said yes, or a rule did; the rule stands there for both. */
+/** Without an approver if several approved or a rule decided; the rule is named in both cases. */
 function byWhom(data: JsonObject): string {
   const [approver, policy] = [textOf(data['approver']), textOf(data['policy'])];
   return `${approver && ` by ${approver}`}${policy && ` under the rule ${policy}`}`;
@@ -91,9 +92,9 @@ function whenOf(data: JsonObject): string {
   return notBefore === '' ? 'no time given' : `not before ${notBefore}`;
 }
 
-/** Of a changed event that has not begun: when it will, too. */
-function news(data: JsonObject): string {
-  const description = tail(data['description']);
+/** Returns the description of a changed event, and its time if it has not started. */
+function timeAndReason(data: JsonObject): string {
+  const description = afterColon(data['description']);
   return data['eventStatus'] === 'Started' ? description : `: ${whenOf(data)}${description}`;
 }
 
@@ -106,7 +107,7 @@ function sinceOf(data: JsonObject): string {
   return data['lastDocumentAt'] === null ? `its first request at ${since}` : since;
 }
 
-function tail(value: unknown): string {
+function afterColon(value: unknown): string {
   const text = textOf(value);
   return text && `: ${text}`;
 }
@@ -116,7 +117,7 @@ function inBrackets(value: unknown): string {
   return text && ` (${text})`;
 }
 
-/** All of them: `web_0, web_1 and web_2`. */
+/** Returns all names: `web_0, web_1 and web_2`. */
 function listOf(value: unknown, beforeLast: string): string {
   const names = (Array.isArray(value) ? value : []).map(textOf);
   const last = names.pop() ?? '';

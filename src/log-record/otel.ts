@@ -6,14 +6,17 @@ import { observingVm, traceOf } from './vm.ts';
 export type OtelValue = string | number | boolean | readonly string[];
 
 export interface OtelRecord {
-  /** Attributes of the resource: the VM that made the CloudEvent, and this program. Equal for every record of a VM whose name and metadata stand. */
+  /**
+   * Attributes of the resource: the VM that made the CloudEvent, and this program. Equal for all records of a VM until its name or metadata
+   * change.
+   */
   readonly resource: Readonly<Record<string, string>>;
   readonly attributes: ReadonlyMap<string, OtelValue>;
   readonly body: string;
   readonly eventName: string;
   /** Since 1970. */
   readonly timeUnixNano: bigint;
-  /** The same: when it was sent is no part of a record, so that a repeat is equal. */
+  /** Equal to `timeUnixNano`: the time of sending is not in the record, so that a repeat is equal. */
   readonly observedTimeUnixNano: bigint;
   readonly severityNumber: number;
   readonly severityText: LogSeverity;
@@ -22,7 +25,7 @@ export interface OtelRecord {
   readonly spanId: string | null;
 }
 
-/** By the semantic conventions for CloudEvents, which name five attributes. */
+/** The semantic conventions for CloudEvents name these five attributes. */
 const CONVENTIONS: ReadonlyMap<string, string> = new Map([
   ['id', 'cloudevents.event_id'],
   ['source', 'cloudevents.event_source'],
@@ -31,11 +34,11 @@ const CONVENTIONS: ReadonlyMap<string, string> = new Map([
   ['type', 'cloudevents.event_type'],
 ]);
 
-/** Of every name that is ours. */
-const OWN = 'scheduled_events';
+/** The prefix of all other names. */
+const PREFIX = 'scheduled_events';
 
-/** What has a place of its own in a record. */
-const TOLD_ELSEWHERE = ['time', 'severitynumber', 'severitytext', 'traceparent'];
+/** Attributes that have their own field in a record. */
+const OWN_FIELDS = ['time', 'severitynumber', 'severitytext', 'traceparent'];
 
 export function otelRecord(record: LogRecord): OtelRecord {
   const trace = traceOf(record);
@@ -71,40 +74,42 @@ function resourceOf(record: LogRecord): OtelRecord['resource'] {
   return Object.fromEntries(Object.entries(known).filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
-/** Attributes without a convention and the members of data have names of our own; OpenTelemetry has no null, so what is null is left out. */
+/**
+ * Attributes without a convention, and the members of data, have names with our prefix. Null is left out, because OpenTelemetry has none.
+ */
 function attributesOf({ attributes, data }: LogRecord): OtelRecord['attributes'] {
-  const told = new Map<string, OtelValue>();
+  const found = new Map<string, OtelValue>();
   for (const [name, value] of Object.entries(attributes))
-    if (!TOLD_ELSEWHERE.includes(name)) told.set(CONVENTIONS.get(name) ?? pathOf(OWN, name), value);
-  addMembers(told, OWN, data);
-  return told;
+    if (!OWN_FIELDS.includes(name)) found.set(CONVENTIONS.get(name) ?? pathOf(PREFIX, name), value);
+  addMembers(found, PREFIX, data);
+  return found;
 }
 
-function addMembers(told: Map<string, OtelValue>, prefix: string, value: JsonObject): void {
+function addMembers(found: Map<string, OtelValue>, prefix: string, value: JsonObject): void {
   for (const [name, member] of Object.entries(value)) {
     const path = pathOf(prefix, name);
     if (!isObject(member)) {
-      if (member !== null) told.set(path, otelValue(member));
-    } else if (name === 'tags') addTags(told, path, member);
-    else addMembers(told, path, member);
+      if (member !== null) found.set(path, otelValue(member));
+    } else if (name === 'tags') addTags(found, path, member);
+    else addMembers(found, path, member);
   }
 }
 
-/** A tag keeps its own name. */
-function addTags(told: Map<string, OtelValue>, prefix: string, tags: JsonObject): void {
-  for (const [name, value] of Object.entries(tags)) if (typeof value === 'string') told.set(`${prefix}.${name}`, value);
+/** Keeps the names of tags unchanged. */
+function addTags(found: Map<string, OtelValue>, prefix: string, tags: JsonObject): void {
+  for (const [name, value] of Object.entries(tags)) if (typeof value === 'string') found.set(`${prefix}.${name}`, value);
 }
 
-/** An array has texts alone: what is none in it is JSON. */
+/** Writes members of an array that are not texts as JSON, because an array may have only texts. */
 function otelValue(value: unknown): OtelValue {
   if (Array.isArray(value)) return value.map((member) => (typeof member === 'string' ? member : JSON.stringify(member)));
   return value as string | number | boolean;
 }
 
-/** By what they stand in, then by their own name. Members of data are a closed set, so that this does not grow. */
+/** By prefix, then by name. Members of data are a closed set, so this does not grow without end. */
 const PATHS = new Map<string, Map<string, string>>();
 
-/** `eventType` is `event_type`, as OpenTelemetry writes names. Made once: many events have the same names. */
+/** Returns `event_type` for `eventType`, as OpenTelemetry writes names. Cached, because many events have the same names. */
 function pathOf(prefix: string, name: string): string {
   const known = PATHS.get(prefix)?.get(name);
   if (known !== undefined) return known;

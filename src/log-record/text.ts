@@ -2,7 +2,7 @@
 import { asBlanks } from '../formats/visible-text.ts';
 import type { LogRecord } from './log-record.ts';
 
-/** `TIME SEVERITY message (id)`, without a line end. */
+/** Returns `TIME SEVERITY message (id)`, without a line end. */
 export function toText({ time, severity, message, attributes }: LogRecord): string {
   return `${time} ${severity} ${message} (${asBlanks(String(attributes['id']))})`;
 }

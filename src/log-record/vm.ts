@@ -1,12 +1,12 @@
-// A log record → what it tells of the VM that made it, as ECS and OpenTelemetry ask for it.
+// A log record → the VM that made it, in the fields that ECS and OpenTelemetry need.
 import { isObject } from '../formats/json-object.ts';
 import type { LogRecord } from './log-record.ts';
 
-/** Null where the CloudEvent does not tell it: nothing is derived that would be a guess. */
+/** A member is null if the CloudEvent does not have it. Nothing is guessed. */
 export interface ObservingVm {
   readonly name: string | null;
   readonly vmId: string | null;
-  /** As instance metadata writes it, or in lower case by the names in `source` and of the VM; resource ids compare without case. */
+  /** As instance metadata writes it; else in lower case, from `source` and the VM's name. Resource ids are compared without case. */
   readonly resourceId: string | null;
   readonly subscriptionId: string | null;
   readonly location: string | null;
@@ -16,7 +16,9 @@ export interface ObservingVm {
 }
 
 const SCOPE = /^(\/subscriptions\/([^/]+)\/resourcegroups\/[^/]+)(?:\/providers\/microsoft\.compute\/virtualmachinescalesets\/([^/]+))?/;
-/** Of a scale set in uniform orchestration, whose machines are NAME_NUMBER; in the flexible one eight letters and digits follow. */
+/**
+ * The name of a machine in a scale set with uniform orchestration: NAME_NUMBER. In flexible orchestration eight letters and digits follow.
+ */
 const INSTANCE = /^(.+)_(\d{1,7})$/;
 
 export function observingVm({ data, attributes, host }: LogRecord): ObservingVm {
@@ -39,7 +41,7 @@ export function observingVm({ data, attributes, host }: LogRecord): ObservingVm 
   };
 }
 
-/** Null where the source is no scope of Azure, or the VM's name unknown. */
+/** Returns null if the source is not a scope of Azure, or the VM's name is unknown. */
 function resourceOf(source: RegExpExecArray | null, host: string | null): string | null {
   const [, group, , scaleSet] = source ?? [];
   if (group === undefined || host === null) return null;
@@ -50,7 +52,7 @@ function resourceOf(source: RegExpExecArray | null, host: string | null): string
   return isUniform ? `${compute}/virtualmachinescalesets/${scaleSet}/virtualmachines/${instance}` : `${compute}/virtualmachines/${name}`;
 }
 
-/** Trace and span id of a W3C `traceparent`; null where there is none. */
+/** Returns the trace and span id of a W3C `traceparent`, or null if there is none. */
 export function traceOf({ attributes }: LogRecord): { readonly traceId: string; readonly spanId: string } | null {
   const [, traceId, spanId] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-/.exec(String(attributes['traceparent'])) ?? [];
   return traceId === undefined || spanId === undefined ? null : { traceId, spanId };

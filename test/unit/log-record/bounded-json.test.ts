@@ -1,4 +1,4 @@
-// JSON whose long texts are cut → within its bytes, still JSON, nothing else changed.
+// JSON with long texts that are cut → within its bytes, still JSON, nothing else changed.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -8,14 +8,14 @@ import { hostileText } from './samples.ts';
 const isData = (member: string) => member === 'data';
 const bounded = (value: Readonly<Record<string, unknown>>, maxBytes: number) => boundedJson(value, maxBytes, isData);
 
-test('what fits is whole, to the last byte', () => {
+test('JSON that fits is not cut, to the last byte', () => {
   const value = { id: 'x', data: { text: 'ä'.repeat(100) } };
   const size = Buffer.byteLength(JSON.stringify(value));
   assert.equal(bounded(value, size), JSON.stringify(value));
   assert.notEqual(bounded(value, size - 1), JSON.stringify(value));
 });
 
-test('the longest texts are cut, to one length, and shorter ones and other members are whole', () => {
+test('the longest texts are cut to one length; shorter ones and other members are not cut', () => {
   const data = { long: 'a'.repeat(900), longer: ['b'.repeat(5000)], short: 'c'.repeat(200), nested: { id: 'd'.repeat(64) }, number: 7 };
   const made = JSON.parse(bounded({ id: 'e'.repeat(300), data }, 2400) ?? assert.fail('refused'));
   const { long, longer } = made.data;
@@ -37,7 +37,7 @@ test('a text is cut between characters, never inside one', () => {
   }
 });
 
-test('any texts at any limit are within it, still JSON, and lose their ends alone', () => {
+test('with any texts and any limit the result is within the limit and still JSON, and texts lose only their ends', () => {
   const text = hostileText.map((piece) => piece.repeat(80));
   fc.assert(
     fc.property(fc.array(text, { maxLength: 5 }), text, fc.integer({ min: 100, max: 6000 }), (list, alone, maxBytes) => {

@@ -1,4 +1,4 @@
-// CEF read back by a reader of its own.
+// Log records → CEF, read back by the test's own reader.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -15,12 +15,12 @@ function read(line: string): { readonly header: readonly string[]; readonly fiel
   return { header: entries.slice(0, HEADER.length).map(([, value]) => value), fields: Object.fromEntries(entries.slice(HEADER.length)) };
 }
 
-/** What CEF has no escape for is a blank. */
+/** Characters without an escape in CEF become blanks. */
 function blanked(text: unknown): string {
   return String(text).replaceAll(/[[\p{Cc}\p{Bidi_Control}\u2028\u2029]--[\n\r]]/gv, ' ');
 }
 
-test('the header names the format, the program, the change and the severity, and no version that a repeat could change', () => {
+test('the header has the format, the program, the change and the severity, and no version that a repeat could change', () => {
   const severe = ['Freeze', 'Reboot', 'Terminate'].map(
     (eventType) => read(toCef(recordOf(eventChange({ event: scheduledEvent({ eventType }) })))).header,
   );
@@ -31,7 +31,7 @@ test('the header names the format, the program, the change and the severity, and
   ]);
 });
 
-test('an event is told under the keys of the CEF dictionary, each custom one with its label', () => {
+test('an event has keys of the CEF dictionary, each custom one with its label', () => {
   const { message, ...record } = recordOf(eventChange({ phase: 'ended', outcome: 'completed', event: scheduledEvent() }));
   assert.deepEqual(read(toCef({ message, ...record })).fields, {
     cnt: '1',
@@ -50,13 +50,13 @@ test('an event is told under the keys of the CEF dictionary, each custom one wit
   });
 });
 
-test('an approver, a reason and the machine of an approval and of lost sight are told', () => {
+test('approvals and lost sight have their approver, reason and machine', () => {
   const approval = read(toCef(recordOf(approvalChange({ phase: 'failed', reason: 'changed' })))).fields;
   assert.deepEqual([approval['suser'], approval['reason'], approval['cs4']], ['orders', 'changed', 'freeze']);
   assert.equal(read(toCef(recordOf(sightChange()))).fields['reason'], 'no answer within 10 s');
 });
 
-test('no field and no label stands without a value', () => {
+test('no field and no label is without a value', () => {
   for (const record of sampleRecords()) {
     const { fields } = read(toCef(record));
     for (const [key, value] of Object.entries(fields)) {
@@ -66,7 +66,7 @@ test('no field and no label stands without a value', () => {
   }
 });
 
-test('bars and backslashes in the header, and backslashes, equals signs and line ends in a value are escaped by the letter', () => {
+test('bars and backslashes in the header, and backslashes, equals signs and line ends in a value are escaped as CEF says', () => {
   const record: LogRecord = {
     ...recordOf(eventChange({ event: scheduledEvent({ resources: ['a=b|c\\d\nnext\r'] }) })),
     attributes: { type: 'bri\\d|ge\nx', id: 'x', time: 'x' },
@@ -75,7 +75,7 @@ test('bars and backslashes in the header, and backslashes, equals signs and line
   assert.match(toCef(record), / cs5=a\\=b\|c\\\\d\\nnext\\r cs5Label=resources/);
 });
 
-test('hostile texts come back, in one line, with blanks for what CEF cannot write', () => {
+test('hostile texts are read back from one line, with blanks for characters that CEF cannot escape', () => {
   fc.assert(
     fc.property(hostileRecord, (record) => {
       const line = toCef(record);
@@ -91,14 +91,14 @@ test('hostile texts come back, in one line, with blanks for what CEF cannot writ
   );
 });
 
-test('an approval has the EventId and the id of its CloudEvent; lost sight, of no event, has the id alone', () => {
+test('an approval has the EventId and the id of its CloudEvent; lost sight has only the id', () => {
   const approval = read(toCef(recordOf(approvalChange()))).fields;
   assert.deepEqual([approval['externalId'], approval['cs6Label']], ['C7061BAC-AFDC-4513-B24B-AA5F13A16123', 'id']);
   const sight = read(toCef(recordOf(sightChange()))).fields;
   assert.deepEqual([sight['externalId'], sight['cs6']], [undefined, 'source-blind:0123456789abcdef']);
 });
 
-test('the EventId of a drill, longer than 40 characters, is cut; the id begins with the whole of it', () => {
+test('the EventId of a drill is longer than 40 characters and is cut; the id begins with the whole EventId', () => {
   const eventId = drillEventId('c7061bac-afdc-4513-b24b-aa5f13a16123');
   const { externalId, cs6 } = read(toCef(recordOf(eventChange({ event: scheduledEvent({ eventId }) })))).fields;
   assert.deepEqual([externalId, cs6], ['drill-c7061bac-afdc-4513-b24b-aa5f13a16…', `${eventId}:scheduled`]);
@@ -107,7 +107,7 @@ test('the EventId of a drill, longer than 40 characters, is cut; the id begins w
 /** The most characters of each field, by the dictionary of CEF. */
 const LONGEST = { externalId: 40, msg: 1023, reason: 1023, suser: 1023, cs3: 4000, cs4: 4000, cs5: 4000, dvchost: 100, flexString1: 1023 };
 
-test('no field is longer than CEF allows: it is cut before an escape or a character that has no room, and ends in …', () => {
+test('no field is longer than CEF allows: it is cut before an escape or character that does not fit, and ends in …', () => {
   const long = fc
     .tuple(hostileText.filter(Boolean), fc.integer({ min: 0, max: 3 }))
     .map(([text, more]) => 'a'.repeat(more) + text.repeat(Math.ceil(9000 / text.length)));
@@ -132,7 +132,7 @@ test('no field is longer than CEF allows: it is cut before an escape or a charac
   );
 });
 
-test('a field as long as CEF allows is whole, and one character more is cut', () => {
+test('a field as long as CEF allows is not cut, and one that is a character longer is', () => {
   const fieldOf = (resources: string) =>
     read(toCef(recordOf(eventChange({ event: scheduledEvent({ resources: [resources] }) })))).fields['cs5'];
   assert.equal(fieldOf('x'.repeat(4000)), 'x'.repeat(4000));

@@ -1,4 +1,4 @@
-// Columns of Azure Monitor.
+// Log records → columns of Azure Monitor, by its rules for names.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { toColumns } from '../../../src/log-record/columns.ts';
 import { eventChange } from '../cloudevents/changes.ts';
 import { hostileRecord, recordOf, sampleRecords, withVm } from './samples.ts';
 
-test('time, id and type have the names that Azure Monitor takes, data are in camelCase, and tags one object', () => {
+test('time, id and type have names that Azure Monitor accepts, data is in camelCase, and tags are one object', () => {
   const record = recordOf(eventChange());
   const columns = toColumns(record);
   assert.equal(columns['TimeGenerated'], record.time);
@@ -21,7 +21,7 @@ test('time, id and type have the names that Azure Monitor takes, data are in cam
   assert.deepEqual(vm['dataObserverVmTags'], { team: 'shop', 'cost.center': '=7|' });
 });
 
-test('every name of a column is one that Azure Monitor takes, and none is there twice but for letter case', () => {
+test('Azure Monitor accepts every column name, and no two differ only in letter case', () => {
   const RESERVED = ['type', 'title', 'tenantid', 'id', 'uniqueid', 'time', 'rawdata', '_resourceid', '_subscriptionid'];
   for (const record of [...sampleRecords(), withVm()]) {
     const names = Object.keys(toColumns(record));
@@ -35,7 +35,7 @@ test('every name of a column is one that Azure Monitor takes, and none is there 
   }
 });
 
-test('hostile texts come back as they were', () => {
+test('hostile texts do not change', () => {
   fc.assert(
     fc.property(hostileRecord, (record) => {
       const back = JSON.parse(JSON.stringify(toColumns(record)));

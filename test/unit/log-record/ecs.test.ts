@@ -1,4 +1,4 @@
-// ECS documents against the fields and values that ECS 9.4 publishes.
+// ECS documents → compared with the fields and values that ECS 9.4 publishes.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ import { scheduledEvent } from '../../support/events.ts';
 import { approvalChange, eventChange, sightChange } from '../cloudevents/changes.ts';
 import { hostileRecord, recordOf, sampleRecords, withVm } from './samples.ts';
 
-/** Of the generated list of ECS 9.4: name and type of the fields of the sets that a record may use; `[]` where values are arrays. */
+/** From the generated list of ECS 9.4: name and type of the fields that a record may use; `[]` if values are arrays. */
 const FIELDS: Readonly<Record<string, string>> = {
   ...{ '@timestamp': 'date', message: 'match_only_text', 'ecs.version': 'keyword', 'log.level': 'keyword', 'user.name': 'keyword' },
   ...{ 'cloud.provider': 'keyword', 'cloud.account.id': 'keyword', 'cloud.account.name': 'keyword', 'cloud.region': 'keyword' },
@@ -25,7 +25,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   ...{ 'trace.id': 'keyword', 'span.id': 'keyword' },
 };
 
-/** ECS: fields of one's own stand under a name that it does not use; labels hold keywords by any name without a dot. */
+/** ECS: custom fields are under a name that ECS does not use; labels are keywords by any name without a dot. */
 const OWN = /^(?:cloudevents|scheduled_events|labels\.[^.]+$)/;
 
 function fits(value: unknown, type: string | undefined): boolean {
@@ -39,11 +39,11 @@ function strangers(record: LogRecord): readonly string[] {
   return members.filter(([name, value]) => !OWN.test(name) && !fits(value, FIELDS[name])).map(([name]) => name);
 }
 
-test('every field is one that ECS publishes, with a value of its type, or stands under a name of our own', () => {
+test('every field is one that ECS publishes, with a value of its type, or is under a name of our own', () => {
   for (const record of [...sampleRecords(), withVm()]) assert.deepEqual(strangers(record), []);
 });
 
-test('kind, category, type and outcome are values that ECS allows, and types those that it expects of the category host', () => {
+test('kind, category, type and outcome are values that ECS allows, and types are those that it expects in the category host', () => {
   const ended = ['completed', 'canceled', 'unknown'].map((outcome) =>
     recordOf(eventChange({ phase: 'ended', outcome: outcome as 'unknown' })),
   );
@@ -69,7 +69,7 @@ test('kind, category, type and outcome are values that ECS allows, and types tho
   ]);
 });
 
-test('a reason longer than a keyword of Elasticsearch is indexed is cut; the message and the data have all of it', () => {
+test('a reason that is too long for an indexed keyword is cut; the message and the data have all of it', () => {
   for (const description of ['x'.repeat(1024), 'x'.repeat(1025), '💥'.repeat(32 * 1024)]) {
     const record = recordOf(eventChange({ event: scheduledEvent({ description }) }));
     const {
@@ -86,7 +86,7 @@ test('a reason longer than a keyword of Elasticsearch is indexed is cut; the mes
   assert.equal(lost.event.reason, `${'y'.repeat(1023)}…`);
 });
 
-test('the VM that saw the event is the host and the instance, with what its metadata tell', () => {
+test('the VM that saw the event is the host and the instance, with the fields of its metadata', () => {
   const ecs = toEcs(withVm());
   assert.deepEqual(ecs['cloud'], {
     provider: 'azure',
@@ -101,7 +101,7 @@ test('the VM that saw the event is the host and the instance, with what its meta
   assert.deepEqual(ecs['related'], { hosts: ['WestNO_0', 'WestNO_1'] });
 });
 
-test('nothing of the VM is told where nothing is known', () => {
+test('a document has no field of a VM that is not known', () => {
   const ecs = toEcs(recordOf(sightChange(), { observer: { name: null, id: 'x' }, source: 'urn:example' }));
   assert.deepEqual(
     [ecs['cloud'], ecs['host'], ecs['related'], ecs['labels'], ecs['trace']],
@@ -109,7 +109,7 @@ test('nothing of the VM is told where nothing is known', () => {
   );
 });
 
-test('all attributes and all of data but the tags, which are labels, stand under names of our own', () => {
+test('all attributes and all data are under names of our own, except the tags, which are labels', () => {
   const record = withVm();
   const ecs = toEcs(record);
   assert.deepEqual(ecs['cloudevents'], record.attributes);
@@ -119,7 +119,7 @@ test('all attributes and all of data but the tags, which are labels, stand under
   assert.deepEqual(toEcs(plain)['scheduled_events'], plain.data);
 });
 
-test('hostile texts come back as they were', () => {
+test('hostile texts do not change', () => {
   fc.assert(
     fc.property(hostileRecord, (record) => {
       const back = JSON.parse(JSON.stringify(toEcs(record)));

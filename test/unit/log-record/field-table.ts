@@ -1,4 +1,4 @@
-// Changes of one member at a time → which fields of each format it has a part in.
+// Changes of one member at a time → the fields of each format that it affects.
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 import { toColumns } from '../../../src/log-record/columns.ts';
@@ -11,7 +11,7 @@ import { VM_FIELDS } from '../../../src/model/vm-metadata.ts';
 import { approvalChange, context, eventApproval, eventChange, sightChange } from '../cloudevents/changes.ts';
 import { readCef } from './read-cef.ts';
 
-/** A format's fields by their names, no value of them an object. */
+/** A format's fields by their names; no value is an object. */
 export type Fields = ReadonlyMap<string, unknown>;
 
 export const FORMATS = {
@@ -27,7 +27,7 @@ export type Format = keyof typeof FORMATS;
 const TAG = 'team';
 const METADATA = { ...Object.fromEntries(VM_FIELDS.map((field) => [field, `a ${field}`])), tags: { [TAG]: 'shop' } };
 
-/** Between them every attribute and every member of data stands in one. */
+/** Every attribute and every member of data is in at least one of these. */
 const CHANGES: readonly Change[] = [
   eventChange(),
   eventChange({ phase: 'updated', previousStatus: 'Scheduled', changedFields: ['notBefore'] }),
@@ -44,7 +44,7 @@ const EVENTS: readonly JsonObject[] = [{ ...context.observer, vm: METADATA }, co
   ),
 );
 
-/** What the message is made of has a table of its own. */
+/** The message has its own table. */
 const MESSAGE: Readonly<Record<Format, string>> = {
   record: 'message',
   CEF: 'msg',
@@ -53,7 +53,7 @@ const MESSAGE: Readonly<Record<Format, string>> = {
   'Azure Monitor': 'message',
 };
 
-/** By the member's name in `record`: the fields of the format in which it has a part, sorted. */
+/** By the member's name in `record`: the fields of the format that it affects, sorted. */
 export function fieldsByMember(format: Format): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, Set<string>>();
   for (const event of EVENTS) {
@@ -69,7 +69,7 @@ export function fieldsByMember(format: Format): ReadonlyMap<string, readonly str
   return new Map([...found].map(([member, names]) => [member, [...names].filter((name) => name !== MESSAGE[format]).sort()]));
 }
 
-/** Fields in which no member has a part, with their values, which are the same in every event that has them. */
+/** Fields that no member affects, with their values, which are the same in every event that has them. */
 export function constants(format: Format): ReadonlyMap<string, unknown> {
   const made = new Set([...fieldsByMember(format).values()].flat());
   const fields = EVENTS.flatMap((event) => [...fieldsOf(format, event)]);
@@ -80,7 +80,7 @@ function fieldsOf(format: Format, event: JsonObject): Fields {
   return FORMATS[format](logRecord(new TextEncoder().encode(JSON.stringify(event))));
 }
 
-/** Other values of the same kind; none at all, too. */
+/** Other values of the same kind, and no value. */
 function othersOf(member: string, value: unknown): readonly unknown[] {
   const absent = ['type', 'id', 'time', 'source', 'severitynumber'].includes(member) ? [] : [undefined];
   if (member === 'type') return [`x.${value}`, 'x.started.v1', 'x.approval.failed.v1'];
@@ -106,7 +106,7 @@ function paths(document: JsonObject): Fields {
   return new Map(flatten(document, []).map(([path, value]) => [path.join('.'), value]));
 }
 
-/** The names of OpenTelemetry's data model; attributes of the record and of the resource share no name. */
+/** The names of OpenTelemetry's data model; attributes of the record and of the resource have different names. */
 function otelFields(record: LogRecord): Fields {
   const { resource, attributes, timeUnixNano, observedTimeUnixNano, ...told } = otelRecord(record);
   return new Map<string, unknown>([

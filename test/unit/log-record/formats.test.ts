@@ -1,4 +1,4 @@
-// CloudEvents with hostile texts → one line in each format, which gives them back.
+// CloudEvents with hostile texts → one line in each format, from which they can be read back.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ test('json is the CloudEvent, byte for byte as stored', () => {
   assert.deepEqual(Buffer.from(encodeLog(bytes, 'json')), Buffer.from(bytes));
 });
 
-test('whatever an event says, its line is one line, and JSON gives it back', () => {
+test('every event is one line, and its texts can be read back from JSON', () => {
   fc.assert(
     fc.property(hostileText, (description) => {
       const bytes = stored(description);
@@ -40,12 +40,12 @@ test('text and CEF begin as their readers expect', () => {
   assert.match(lineOf(bytes, 'cef'), /^CEF:0\|scheduled-events-bridge\|.* externalId=/);
 });
 
-test('a line of 64 KiB is one line; CEF alone, whose fields have a length, is shorter', () => {
+test('an event of 64 KiB is one line; only CEF, which limits its fields, is shorter', () => {
   const bytes = stored('x'.repeat(64 * 1024));
   for (const format of LOG_FORMATS) assert.equal(lineOf(bytes, format).length > 64 * 1024, format !== 'cef', format);
   assert.match(lineOf(bytes, 'cef'), /: x{700,}… cs1=/);
 });
 
-test('bytes that are no CloudEvent fail in every format that reads them', () => {
+test('bytes that are not a CloudEvent fail in every format that reads them', () => {
   for (const format of ['record', 'cef', 'text'] as const) assert.throws(() => encodeLog(Buffer.from('{'), format));
 });

@@ -1,4 +1,4 @@
-// docs/operate/log-fields.md against the code: its tables and its examples, both ways.
+// docs/operate/log-fields.md → its tables and examples are those of the code, both ways.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ test('the table has a row for each member of a CloudEvent, and its fields in eac
   assert.deepEqual(rows(`| field | ${OTHERS.join(' | ')} |`), made);
 });
 
-test('a member has its own name in the flat record, and severitynumber makes the severity besides', () => {
+test('a member has its own name in the flat record, and severitynumber also gives the severity', () => {
   for (const [member, names] of fieldsByMember('record'))
     assert.deepEqual(names, member === 'severitynumber' ? ['severity', 'severitynumber'] : [member]);
 });
@@ -60,7 +60,7 @@ test('the page has every field that is the same in all CloudEvents, with its val
   assert.equal(constants('record').size, 0);
 });
 
-test('the types of columns that are no texts are those of their values', () => {
+test('the types of columns that are not texts are those of their values', () => {
   const kinds = { number: 'long', boolean: 'boolean', object: 'dynamic' } as const;
   const made = [...sampleRecords(), withVm()].flatMap((record) => Object.entries(toColumns(record))).filter(([, value]) => value !== null);
   const typed = made.flatMap(([name, value]) =>
@@ -70,7 +70,7 @@ test('the types of columns that are no texts are those of their values', () => {
   assert.deepEqual([...new Set([...typed, 'datetime TimeGenerated'])].sort(), [...told].sort());
 });
 
-test('the examples are what the code makes of the CloudEvent on the page', () => {
+test('the examples are what the code makes from the CloudEvent on the page', () => {
   const [event = '', record, ecs, otel, columns, ...more] = blocks('json').map((block) => JSON.stringify(JSON.parse(block)));
   const made = logRecord(new TextEncoder().encode(event));
   assert.deepEqual(blocks('text'), [toText(made), toCef(made)]);

@@ -1,4 +1,4 @@
-// From stored bytes to the record, its flat form and its line of text.
+// Stored bytes → the record, its flat form and its line of text.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ import { scheduledEvent } from '../../support/events.ts';
 import { approvalChange, context, eventChange, sightChange } from '../cloudevents/changes.ts';
 import { hostileRecord, recordOf, sampleRecords } from './samples.ts';
 
-test('a record holds the time, every attribute that is set, the data as they are, and the machine that saw it', () => {
+test('a record has the time, every attribute that is set, the data unchanged, and the machine that saw it', () => {
   const { bytes } = toJournalEntry(eventChange(), context);
   const { data, ...attributes } = JSON.parse(new TextDecoder().decode(bytes));
   const record = logRecord(bytes);
@@ -35,16 +35,16 @@ test('the severity has the number of the CloudEvent and one of three names', () 
   ]);
 });
 
-test('the same bytes make the same record, byte for byte', () => {
+test('the same bytes give the same record, byte for byte', () => {
   const { bytes } = toJournalEntry(eventChange(), context);
   assert.equal(JSON.stringify(logRecord(bytes)), JSON.stringify(logRecord(bytes)));
 });
 
-test('bytes that are no CloudEvent with an object as its data are refused', () => {
+test('bytes that are not a CloudEvent with an object as its data are refused', () => {
   for (const text of ['', '[]', '{"data":1}', 'null', '\ufffd']) assert.throws(() => logRecord(new TextEncoder().encode(text)));
 });
 
-test('the flat record has attributes under their own names and data with dots, and no object in it', () => {
+test('the flat record has attributes by their names, data with dots, and no object', () => {
   const flat = flatRecord(recordOf(eventChange()));
   assert.equal(flat['severity'], 'INFO');
   assert.equal(flat['id'], 'c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled');
@@ -57,7 +57,7 @@ test('the flat record has attributes under their own names and data with dots, a
   assert.deepEqual(objects, []);
 });
 
-test('hostile texts come back from the flat record as they were', () => {
+test('hostile texts do not change in the flat record', () => {
   fc.assert(
     fc.property(hostileRecord, (record) => {
       const back = JSON.parse(JSON.stringify(flatRecord(record)));

@@ -1,4 +1,4 @@
-// What operators read of each CloudEvent.
+// CloudEvents → the sentences that operators read.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -20,14 +20,14 @@ function scheduled(fields: Partial<ScheduledEvent> = {}): string {
   return recordOf(eventChange({ event: scheduledEvent({ ...REBOOT, ...fields }) })).message;
 }
 
-test('a scheduled event is told with who will do what to which machines, when, and why', () => {
+test('the message of a scheduled event says who will do what to which machines, when, and why', () => {
   assert.equal(
     scheduled(),
     'Platform will reboot web_0 and web_1, not before 2026-11-22T06:22:00Z: Host server is undergoing maintenance.',
   );
 });
 
-test('each impact has the verb and the noun that operators use, and another is named as it is', () => {
+test('each impact has the verb and the noun that operators use, and an unknown one has its own name', () => {
   const event = (eventType: string) => scheduledEvent({ ...REBOOT, eventType, resources: ['web_0'] });
   const told = ['Freeze', 'Reboot', 'Redeploy', 'Preempt', 'Terminate', 'Defragment', ''].map((type) => [
     recordOf(eventChange({ phase: 'started', event: { ...event(type), description: '' } })).message,
@@ -50,7 +50,7 @@ test('each impact has the verb and the noun that operators use, and another is n
   ]);
 });
 
-test('a machine stands alone, two have an "and", more have commas before it, and none is left out', () => {
+test('a list of machines has an "and" before the last, commas before that, and leaves none out', () => {
   const many = Array.from({ length: 500 }, (_, index) => `web_${index}`);
   const machines = (resources: readonly string[]) => /reboot (.*), not before/.exec(scheduled({ resources }))?.[1];
   assert.equal(machines(['web_0']), 'web_0');
@@ -58,14 +58,14 @@ test('a machine stands alone, two have an "and", more have commas before it, and
   assert.equal(machines(many), `${many.slice(0, -1).join(', ')} and web_499`);
 });
 
-test('what the service does not give is said to be unknown', () => {
+test('fields that the service does not give are called unknown', () => {
   assert.equal(
     scheduled({ eventSource: '', resources: [], notBefore: null, description: '' }),
     'an unknown source will reboot no named machine, no time given',
   );
 });
 
-test('an update says what changed, and when it will be as long as it has not begun', () => {
+test('an update says what changed and, until the event starts, when it will start', () => {
   const update = (fields: Partial<ScheduledEvent>) =>
     recordOf(
       eventChange({ phase: 'updated', changedFields: ['description', 'notBefore'], event: scheduledEvent({ ...REBOOT, ...fields }) }),
@@ -80,7 +80,7 @@ test('an update says what changed, and when it will be as long as it has not beg
   );
 });
 
-test('an approval is told with the event, who gave it, and the rule that governs it', () => {
+test('the message of an approval has the event, the approver and the rule', () => {
   const event = scheduledEvent({ ...REBOOT, eventId: 'ABC' });
   assert.equal(recordOf(approvalChange({ event })).message, 'The reboot (event ABC) was approved by orders');
   assert.equal(
@@ -93,7 +93,7 @@ test('an approval is told with the event, who gave it, and the rule that governs
   );
 });
 
-test('lost sight is told with the machine, since when, and why; so is sight that is back', () => {
+test('the message of lost sight has the machine, since when, and why; so has that of restored sight', () => {
   assert.equal(
     recordOf(sightChange()).message,
     'The bridge on WestNO_0 has had no good document of the metadata service since 2022-04-11T21:59:00Z: no answer within 10 s',
@@ -104,16 +104,16 @@ test('lost sight is told with the machine, since when, and why; so is sight that
   );
 });
 
-test('control characters, line ends and marks that turn the writing are blanks, and right-to-left letters stay', () => {
+test('control characters, line ends and bidirectional controls become blanks, and right-to-left letters stay', () => {
   const message = scheduled({ description: 'a\nb\r\tc\0d\u001be\u0085f\u2028g\u202eh שלום' });
   assert.match(message, /: a b {2}c d e f g h שלום$/);
 });
 
-test('whatever the texts are, the message is one line without a control character', () => {
+test('with any texts, the message is one line without control characters', () => {
   fc.assert(fc.property(hostileRecord, ({ message }) => assert.doesNotMatch(message, /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u)));
 });
 
-test('the change is found in the type, whatever the prefix', () => {
+test('the change is found in the type, with any prefix', () => {
   for (const name of CHANGE_NAMES)
     for (const prefix of [context.typePrefix, 'a', 'com.approval', 'com.scheduled.v1'])
       assert.equal(changeInType(`${prefix}.${name}.v1`), name);

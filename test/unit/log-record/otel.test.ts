@@ -1,4 +1,4 @@
-// OpenTelemetry's data model of a log record.
+// A log record → OpenTelemetry's data model.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { scheduledEvent } from '../../support/events.ts';
 import { eventChange, sightChange } from '../cloudevents/changes.ts';
 import { hostileRecord, recordOf, sampleRecords, withVm } from './samples.ts';
 
-test('the CloudEvent has the five names of the semantic conventions, and all else names of our own in their style', () => {
+test('the CloudEvent has the five names of the semantic conventions, and everything else has names of our own in their style', () => {
   assert.deepEqual(Object.fromEntries(otelRecord(recordOf(eventChange())).attributes), {
     'cloudevents.event_spec_version': '1.0',
     'cloudevents.event_id': 'c7061bac-afdc-4513-b24b-aa5f13a16123:scheduled',
@@ -36,7 +36,7 @@ test('the CloudEvent has the five names of the semantic conventions, and all els
   });
 });
 
-test('time, severity, name, body and trace stand in the places that the data model has for them', () => {
+test('time, severity, name, body and trace are in the fields that the data model has for them', () => {
   const record = recordOf(eventChange());
   const { resource: _, attributes: __, ...told } = otelRecord(record);
   const ns = BigInt(Date.parse(record.time)) * 1_000_000n;
@@ -50,7 +50,7 @@ test('time, severity, name, body and trace stand in the places that the data mod
   assert.deepEqual([blind.traceId, blind.spanId], [null, null]);
 });
 
-test('the resource is the VM, with its id as instance metadata tells it, or else by the scope and its name', () => {
+test('the resource is the VM, with its id from instance metadata, or else from the scope and its name', () => {
   assert.deepEqual(otelRecord(withVm()).resource, {
     'cloud.provider': 'azure',
     'cloud.platform': 'azure.vm',
@@ -91,7 +91,7 @@ test('no attribute is null or an object', () => {
       assert.ok(['string', 'number', 'boolean'].includes(typeof value) || Array.isArray(value), name);
 });
 
-test('hostile texts are kept as they are', () => {
+test('hostile texts do not change', () => {
   fc.assert(
     fc.property(hostileRecord, (record) => {
       const { attributes, body, resource } = otelRecord(record);

@@ -1,11 +1,11 @@
-// A line of CEF → its fields, by the letter of version 0.
+// A line of CEF → its fields, strictly by version 0.
 import assert from 'node:assert/strict';
 import { toCef } from '../../../src/log-record/cef.ts';
 import type { LogRecord } from '../../../src/log-record/log-record.ts';
 
 export const HEADER = ['version', 'vendor', 'product', 'deviceVersion', 'signature', 'name', 'severity'];
 
-/** Seven bars end the header; a key is a word before an equals sign that has no backslash. */
+/** The header ends at the seventh bar; a key is a word before an equals sign without a backslash. */
 export function parseCef(line: string): ReadonlyMap<string, string> {
   const header: [string, string][] = [];
   let rest = line;
@@ -22,7 +22,7 @@ export function parseCef(line: string): ReadonlyMap<string, string> {
   return new Map([...header, ...extension]);
 }
 
-/** Labels behind their keys: `cs1 (source)`. */
+/** Keys with their labels: `cs1 (source)`. */
 export function readCef(record: LogRecord): ReadonlyMap<string, string> {
   const fields = parseCef(toCef(record));
   const name = (key: string) => (fields.has(`${key}Label`) ? `${key} (${fields.get(`${key}Label`)})` : key);

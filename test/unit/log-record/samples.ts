@@ -1,4 +1,4 @@
-// Changes and hostile texts → the bytes that the store holds of their CloudEvents.
+// Changes and hostile texts → the stored bytes of their CloudEvents.
 import fc from 'fast-check';
 import { sampleEvents } from '../../../adapters/webhook/template/template-samples.ts';
 import type { EventContext } from '../../../src/cloudevents/event.ts';
@@ -12,7 +12,7 @@ export function recordOf(change: Change, more: Partial<EventContext> = {}): LogR
   return logRecord(toJournalEntry(change, { ...context, ...more }).bytes);
 }
 
-/** One of each type with all that it may hold, then one of each with as little as it may. */
+/** One of each type with all members, then one of each with as few as possible. */
 export function sampleRecords(): readonly LogRecord[] {
   return sampleEvents().map(({ event }) => logRecord(new TextEncoder().encode(JSON.stringify(event))));
 }
@@ -41,10 +41,10 @@ const HOSTILE = [
   'cs1=',
 ];
 
-/** What stands in stored bytes: anything but a lone surrogate. */
+/** Any text that stored bytes may have: anything except a lone surrogate. */
 export const hostileText = fc.oneof(fc.string({ unit: fc.constantFrom(...HOSTILE) }), fc.string({ unit: 'binary' }));
 
-/** A record whose texts are hostile, each its own. */
+/** A record with different hostile texts. */
 export const hostileRecord = fc
   .record({
     description: hostileText,
@@ -59,7 +59,7 @@ export const hostileRecord = fc
     }),
   );
 
-/** One of a bridge that tells of its VM's instance metadata. */
+/** A record of a bridge that publishes its VM's instance metadata. */
 export function withVm(): LogRecord {
   const vm = {
     ...{ location: 'westeurope', zone: '2', vmSize: 'Standard_D2s_v5', vmId: '02aab8a4-74ef-476e-8182-f6d2ba4166a6' },
