@@ -1,4 +1,4 @@
-// `scheduled-events-bridge/consumer`: webhooks and messages → handlers, and approvals back.
+// `scheduled-events-bridge/consumer`: CloudEvents of a bridge → handlers; approvals → the bridge.
 
 import { type HttpOptions, httpOn } from './consumer/approve/approval-http.ts';
 import type { ApprovalChannel } from './consumer/approve/approver.ts';
@@ -54,32 +54,44 @@ export type { NodeRequest, NodeResponse } from './consumer/web-types.ts';
 export type { ChangeName } from './model/change-names.ts';
 
 /**
- * A function from a web-standard `Request` to its `Response`, for the webhook sink of a bridge: it verifies, drops repeats, keeps order, calls
- * handlers, and answers 2xx once they have ended. `toNodeHandler` makes a listener of `node:http` of it.
- * @throws ConsumerError `usage` for options that cannot be used, such as neither `secrets` nor `unsigned: true`
+ * Returns a function from a web-standard `Request` to its `Response`, for the webhook sink of a bridge. It verifies deliveries, drops
+ * repeats, keeps the order, calls the handlers, and answers 2xx once they have ended. `toNodeHandler` turns it into a listener for
+ * `node:http`.
+ * @throws ConsumerError `usage` if an option is not valid, for example with neither `secrets` nor `unsigned: true`
  */
 export function createReceiver(options: ReceiverOptions): Receiver {
   return receiverOn(options, machineClock());
 }
 
-/** For events that come another way, as from Kafka: the same handlers, repeats and order. Several receivers and consumers can share one. */
+/**
+ * Returns a dispatcher for events that come another way, for example from Kafka. It drops repeats, keeps the order and calls the handlers.
+ * Several receivers and consumers can share one.
+ * @throws ConsumerError `usage` for an unknown handler
+ */
 export function createDispatcher(handlers: Handlers, options: DispatcherOptions = {}): Dispatcher {
   return dispatcherOn(handlers, options.store ?? memoryStore(), options.typePrefix);
 }
 
-/** Handled ids in this process's memory, within bounds. @throws ConsumerError `usage` for impossible ones */
+/**
+ * Returns a store of handled ids in this process's memory, within bounds.
+ * @throws ConsumerError `usage` if the bounds are not valid
+ */
 export function memoryStore(options: MemoryStoreOptions = {}): HandledStore {
   return memoryHandledStore(options, machineClock());
 }
 
-/** Approvals to the HTTP interface of one bridge. @throws ConsumerError `usage` for a URL that is none, or one that would show the token */
+/**
+ * Returns a channel that sends approvals to the HTTP interface of one bridge.
+ * @throws ConsumerError `usage` if the URL is not valid, or would expose the token
+ */
 export function http(options: HttpOptions): ApprovalChannel {
   return httpOn(options, machineClock());
 }
 
 /**
- * The stream of a bridge, for a consumer without a broker: the same handlers, repeats and order; it connects again, with back-off, and goes on
- * behind what was handled. @throws ConsumerError `usage` for a URL that is none, or one that would show the token
+ * Reads the stream of a bridge, for a consumer without a broker. It drops repeats, keeps the order and calls the handlers. After a break it
+ * reconnects with back-off, and resumes after the last event that was handled.
+ * @throws ConsumerError `usage` if the URL is not valid, or would expose the token
  */
 export function stream(options: StreamOptions): StreamConsumer {
   return streamOn(options, options.dispatcher ?? createDispatcher(options.handlers, options), machineClock());

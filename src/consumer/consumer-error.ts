@@ -25,13 +25,13 @@ interface ConsumerErrorDetails {
   readonly status?: number;
 }
 
-/** What the library throws. Its message says what failed and what to do; it holds no secret and nothing of a message. */
+/** An error of the library. Its message says what failed and what to do; it has no secrets and nothing from a message. */
 export class ConsumerError extends Error {
   override readonly name = 'ConsumerError';
   readonly code: ConsumerErrorCode;
-  /** Of `refused`: the bridge's own word, such as `changed` or `scope` (docs/approve/approvals.md lists them). */
+  /** For `refused`: the `type` of the bridge's problem, such as `changed` or `scope` (docs/approve/approvals.md lists them). */
   readonly type: string | undefined;
-  /** Of `refused` and `unreachable`: the status that the bridge answered, where it did. */
+  /** For `refused` and `unreachable`: the status of the bridge's answer, if there was one. */
   readonly status: number | undefined;
 
   constructor(code: ConsumerErrorCode, message: string, details: ConsumerErrorDetails = {}) {

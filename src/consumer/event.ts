@@ -1,10 +1,10 @@
-// A bridge's CloudEvents as types, one for each change, and a guard that tells them apart.
+// A bridge's CloudEvents as types, one for each change, and a type guard.
 import { CHANGE_NAMES, type ChangeName } from '../model/change-names.ts';
 import type { ApprovalData, ChangeData, SourceData } from './schema-types.ts';
 
 export const DEFAULT_TYPE_PREFIX = 'io.github.scheduled-events-bridge';
 
-/** A CloudEvent 1.0, in whatever mode it came; an attribute that is not set is absent. */
+/** A CloudEvent 1.0 of any mode. An attribute that is not set is absent. */
 export interface CloudEvent<Data = unknown> {
   readonly specversion: '1.0';
   readonly id: string;
@@ -15,7 +15,7 @@ export interface CloudEvent<Data = unknown> {
   readonly time?: string;
   readonly datacontenttype?: string;
   readonly dataschema?: string;
-  /** What order is kept by: one scheduled event, or for `source.*` one bridge. */
+  /** The key of the order: one scheduled event, or for `source.*` one bridge. */
   readonly partitionkey?: string;
   readonly correlationid?: string;
   /** EventType in lower case. */
@@ -23,16 +23,16 @@ export interface CloudEvent<Data = unknown> {
   /** EventSource in lower case. */
   readonly initiator?: string;
   readonly outcome?: string;
-  /** NotBefore, while it lies ahead. */
+  /** NotBefore, if it was still to come. */
   readonly expirytime?: string;
   readonly severitynumber?: number;
   readonly severitytext?: string;
   readonly traceparent?: string;
-  /** Of a drill alone. */
+  /** Only for a drill. */
   readonly drill?: boolean;
   /**
-   * A made-up event, to try what hangs on it: whoever would do what cannot be undone looks here. Handlers always have it. It is no member of the
-   * CloudEvent: JSON.stringify leaves it out.
+   * True for a drill, a made-up event. Check it before you do something that cannot be undone. Handlers always have it. It is not a member
+   * of the CloudEvent, so JSON.stringify leaves it out.
    */
   readonly isDrill?: boolean;
   readonly data: Data;
@@ -54,17 +54,17 @@ export interface DataOf {
 
 /** The CloudEvent of a change: `EventOf<'scheduled'>`. */
 export type EventOf<Name extends ChangeName> = CloudEvent<DataOf[Name]>;
-/** What tells of a scheduled event's life. */
+/** The changes of a scheduled event. */
 export type LifeEvent = EventOf<'scheduled' | 'updated' | 'started' | 'ended'>;
 /** Any CloudEvent of a bridge. */
 export type BridgeEvent = { [Name in ChangeName]: EventOf<Name> }[ChangeName];
 
-/** Which change a CloudEvent tells of; null for a type that is none of the bridge's. */
+/** Returns the change that a CloudEvent is about, or null if its type is not one of the bridge. */
 export function changeOf(event: Pick<CloudEvent, 'type'>, typePrefix = DEFAULT_TYPE_PREFIX): ChangeName | null {
   return CHANGE_NAMES.find((name) => event.type === `${typePrefix}.${name}.v1`) ?? null;
 }
 
-/** Whether a CloudEvent that this library parsed tells of that change; its `data` is typed then. */
+/** Returns true if a CloudEvent that this library parsed is that change. Its `data` is then typed. */
 export function isChange<Name extends ChangeName>(event: CloudEvent, name: Name, typePrefix?: string): event is EventOf<Name> {
   return changeOf(event, typePrefix) === name;
 }

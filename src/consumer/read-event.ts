@@ -5,30 +5,33 @@ import { type CloudEvent, changeOf, DEFAULT_TYPE_PREFIX } from './event.ts';
 import { SHAPES } from './schema-types.ts';
 
 export interface ReadOptions {
-  /** `cloudevents.typePrefix` of the bridge, where it is not the default. */
+  /** `cloudevents.typePrefix` of the bridge, if it is not the default. */
   readonly typePrefix?: string;
 }
 
-/** An event in binary mode: attributes by their names without prefix, as texts, and the data as bytes, or as a value where somebody has parsed it. */
+/** An event in binary mode: attributes as texts, by their names without prefix; data as bytes, or as a value if it was parsed before. */
 interface BinaryParts {
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** The media type of the data, where it was given. */
+  /** The media type of the data, if it was given. */
   readonly contentType: string | undefined;
   readonly data: { readonly bytes: Uint8Array } | { readonly value: unknown } | undefined;
 }
 
 const REQUIRED = ['id', 'source', 'type'] as const;
 const NAME = /^[a-z0-9]+$/;
-/** The integers among the bridge's attributes, which binary modes carry as texts. */
+/** Attributes of the bridge that are integers. Binary modes have them as texts. */
 const INTEGERS = ['severitynumber'];
 const BOOLEANS = ['drill'];
 
-/** A member of a batch, or the one event of structured mode. @throws ConsumerError `not-a-cloudevent` */
+/**
+ * Reads a member of a batch, or the event of structured mode.
+ * @throws ConsumerError `not-a-cloudevent`
+ */
 export function readStructured(value: unknown, options: ReadOptions = {}): CloudEvent {
-  if (!isObject(value)) throw notAnEvent('it is no JSON object');
+  if (!isObject(value)) throw notAnEvent('it is not a JSON object');
   const { data, data_base64: base64, ...attributes } = value;
   if (base64 === undefined || base64 === null) return checked({ ...attributesOf(attributes), data }, options);
-  if (data !== undefined || typeof base64 !== 'string') throw notAnEvent('it has both data and data_base64, or data_base64 is no text');
+  if (data !== undefined || typeof base64 !== 'string') throw notAnEvent('it has both data and data_base64, or data_base64 is not a text');
   const bytes = Buffer.from(base64, 'base64');
   const { datacontenttype } = value;
   const isJson = typeof datacontenttype === 'string' && isJsonType(datacontenttype);
@@ -51,7 +54,7 @@ export function readJson(bytes: Uint8Array, what = 'its body'): unknown {
   return read.value;
 }
 
-/** `structured`, `batch` or, of all else, `binary`: without case and parameters. */
+/** Returns the mode of a content type, without case and parameters: `structured`, `batch`, or `binary` for all others. */
 export function modeOf(contentType: string | undefined): 'structured' | 'batch' | 'binary' {
   const type = (contentType ?? '').trim().toLowerCase();
   if (type.startsWith('application/cloudevents-batch')) return 'batch';
@@ -61,14 +64,14 @@ export function modeOf(contentType: string | undefined): 'structured' | 'batch' 
 /** @throws ConsumerError `unsupported-media-type` for an event format other than JSON */
 export function expectJsonFormat(contentType: string | undefined): void {
   if (!/^application\/cloudevents(-batch)?\+json\s*(;|$)/i.test((contentType ?? '').trim()))
-    throw new ConsumerError('unsupported-media-type', 'CloudEvents are read in the JSON format alone: application/cloudevents+json');
+    throw new ConsumerError('unsupported-media-type', 'only the JSON format of CloudEvents is supported: application/cloudevents+json');
 }
 
 export function notAnEvent(why: string): ConsumerError {
-  return new ConsumerError('not-a-cloudevent', `this is no CloudEvent of a bridge: ${why}`);
+  return new ConsumerError('not-a-cloudevent', `this is not a CloudEvent of a bridge: ${why}`);
 }
 
-/** Without those that are null, which means not set. */
+/** Leaves out members that are null, which means not set. */
 function attributesOf(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
 }
@@ -93,7 +96,7 @@ function checked(event: Readonly<Record<string, unknown>>, { typePrefix = DEFAUL
   return read;
 }
 
-/** Returns the same object, with `isDrill` by its data: attributes are not signed in binary mode. */
+/** Returns the same object with `isDrill`, which is taken from the data: attributes are not signed in binary mode. */
 export function withDrill(event: CloudEvent): CloudEvent {
   return Object.hasOwn(event, 'isDrill') ? event : Object.defineProperty(event, 'isDrill', { value: isOfDrill(event.data) });
 }
@@ -106,10 +109,10 @@ function checkAttribute(name: string, value: unknown): void {
   if (!NAME.test(name)) throw notAnEvent('it has an attribute whose name CloudEvents does not allow');
   const isValue = typeof value === 'string' || typeof value === 'boolean' || Number.isInteger(value);
   if (!isValue || value === '') throw notAnEvent(`CloudEvents does not allow the value of its attribute ${name}`);
-  if (name === 'time' && Number.isNaN(Date.parse(String(value)))) throw notAnEvent('its time is no date');
+  if (name === 'time' && Number.isNaN(Date.parse(String(value)))) throw notAnEvent('its time is not a date');
 }
 
-/** The members that a bridge always sends, by their JSON types; an event of somebody else's type may hold what it likes. */
+/** Checks the JSON types of the members that a bridge always sends. The data of other types is not checked. */
 function checkData(event: CloudEvent, typePrefix: string): void {
   const name = changeOf(event, typePrefix);
   if (name === null) return;
@@ -118,7 +121,7 @@ function checkData(event: CloudEvent, typePrefix: string): void {
   if (!isObject(data)) throw notAnEvent(`the data of ${name} must be a JSON object`);
   for (const [member, types] of Object.entries<readonly string[]>(SHAPES[kind]))
     if (!types.includes(jsonTypeOf(data[member]))) throw notAnEvent(`the data of ${name} must have ${member}: ${types.join(' or ')}`);
-  // As a text, too: not every client keeps the types of attributes.
+  // Compared as texts, because not every client keeps the types of attributes.
   if ((String(event.drill) === 'true') !== isOfDrill(data)) throw notAnEvent('its attribute drill and its data contradict each other');
   if (name === 'ended' && typeof data['outcome'] !== 'string') throw notAnEvent('the data of ended must have outcome: string');
   if (name === 'updated' && !Array.isArray(data['changedFields'])) throw notAnEvent('the data of updated must have changedFields: array');

@@ -188,7 +188,7 @@ test("'kafka.js' handles what the Kafka sink writes, and passes over what is no 
   const messages = [{ value: '{}', headers: {} }, ...records].map(({ value, headers }) => ({ value: String(value), headers }));
   const program = run(t, project, 'kafka.js', { MESSAGES: JSON.stringify(messages), BROKER: 'localhost:9092' });
   const [passed, ...handled] = await program.lines(3);
-  assert.match(passed ?? '', /^passed: this is no CloudEvent/);
+  assert.match(passed ?? '', /^passed: this is not a CloudEvent/);
   assert.deepEqual(handled, ['scheduled Reboot', 'end']);
 });
 

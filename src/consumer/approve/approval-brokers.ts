@@ -3,7 +3,7 @@
 import { ConsumerError } from '../consumer-error.ts';
 import type { ApprovalChannel, ApprovalOrder } from './approver.ts';
 
-/** As far as it is used: `Producer` of kafkajs, connected. */
+/** A connected `Producer` of kafkajs, with the members that the library uses. */
 export interface KafkaProducer {
   send(record: {
     topic: string;
@@ -12,12 +12,12 @@ export interface KafkaProducer {
   }): Promise<unknown>;
 }
 
-/** As far as it is used: `ServiceBusSender` of `@azure/service-bus`. */
+/** A `ServiceBusSender` of `@azure/service-bus`, with the members that the library uses. */
 export interface ServiceBusSender {
   sendMessages(message: { body: unknown; contentType: string; sessionId?: string }): Promise<void>;
 }
 
-/** Through a topic of `approvals.sources`. A call resolves once the broker has the message on all replicas in sync. */
+/** Returns a channel through a topic of `approvals.sources`. A call resolves once all in-sync replicas of the broker have the message. */
 export function kafka(producer: KafkaProducer, { topic }: { readonly topic: string }): ApprovalChannel {
   return broker(`the Kafka topic ${topic}`, (order) => {
     const headers = { 'content-type': 'application/json' };
@@ -25,22 +25,25 @@ export function kafka(producer: KafkaProducer, { topic }: { readonly topic: stri
   });
 }
 
-/** Through a queue or topic of `approvals.sources`. `sessions`: where the entity wants them, a session for each event. */
+/**
+ * Returns a channel through a queue or topic of `approvals.sources`.
+ * @param sessions true if the entity requires sessions; each event then has its own
+ */
 export function serviceBus(sender: ServiceBusSender, { sessions = false }: { readonly sessions?: boolean } = {}): ApprovalChannel {
   return broker('the Service Bus queue or topic', (order) =>
     sender.sendMessages({ body: bodyOf(order), contentType: 'application/json', ...(sessions && { sessionId: order.key }) }),
   );
 }
 
-/** A broker's client has its own retries and time-outs. */
-function broker(where: string, send: (order: ApprovalOrder) => Promise<unknown>): ApprovalChannel {
+/** Sends once, because a broker's client has its own retries and time-outs. */
+function broker(target: string, send: (order: ApprovalOrder) => Promise<unknown>): ApprovalChannel {
   return {
     send: async (order, signal) => {
       signal?.throwIfAborted();
       try {
         await send(order);
       } catch (error) {
-        const message = `the ${order.kind} for event ${order.eventId} could not be sent to ${where}: see \`cause\`, and send it again`;
+        const message = `the ${order.kind} for event ${order.eventId} could not be sent to ${target}: see \`cause\`, and send it again`;
         throw new ConsumerError('not-sent', message, { cause: error });
       }
       return { eventId: order.eventId, state: 'sent' };
@@ -48,7 +51,7 @@ function broker(where: string, send: (order: ApprovalOrder) => Promise<unknown>)
   };
 }
 
-/** Over HTTP the route says what it is, in a message its one member. */
+/** Returns the body of a message. Its member says what it is; over HTTP the route does. */
 function bodyOf({ kind, body }: ApprovalOrder): object {
   if (kind === 'approval') return body;
   return kind === 'hold' ? { Holds: [body] } : { Releases: [body] };

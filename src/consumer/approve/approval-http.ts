@@ -1,4 +1,4 @@
-// An approval, hold or release → HTTP requests to a bridge, repeated while they may succeed.
+// An approval, hold or release → HTTP requests to a bridge, with retries.
 
 import { codeOf, messageOf } from '../../errors.ts';
 import { parseRetryAfter, toRfc3339 } from '../../formats/dates.ts';
@@ -9,39 +9,39 @@ import { ConsumerError } from '../consumer-error.ts';
 import type { ApprovalChannel, ApprovalOrder, ApprovalResult } from './approver.ts';
 
 export interface HttpOptions {
-  /** Of the bridge's `http.listen`; a path before `/v1/` may be part of it. */
+  /** The URL of the bridge's `http.listen`, with any path before `/v1/`. */
   readonly url: string;
-  /** The approver's; a function is asked at each attempt, so that a token can be replaced. */
+  /** The approver's token. A function is called at each attempt, so that a token can be replaced. */
   readonly token: string | (() => string | Promise<string>);
-  /** True: `http://` beyond loopback, where anyone on the way reads the token. */
+  /** True allows `http://` beyond loopback. Anyone on the network path can then read the token. */
   readonly allowInsecure?: boolean;
-  /** For one attempt; 10 s where absent. */
+  /** The limit of one attempt; 10 s if absent. */
   readonly timeoutMs?: number;
-  /** How long 429, 503, network faults and those of proxies are tried again; 60 s where absent. */
+  /** How long 429, 503, network faults and faults of proxies are retried; 60 s if absent. */
   readonly retryForMs?: number;
 }
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 const RETRIED = [429, 503];
-/** What a proxy says where it does not reach the bridge; a bridge says 502 with a type of its own. */
+/** Answers of a proxy that does not reach the bridge. The bridge's own 502 has a problem type. */
 const RETRIED_OF_PROXIES = [502, 504];
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** @throws ConsumerError `usage` for a URL that is none, or one that would show the token */
+/** @throws ConsumerError `usage` if the URL is not valid, or would expose the token */
 export function httpOn(options: HttpOptions, clock: Clock): ApprovalChannel {
   const { token, timeoutMs = 10_000, retryForMs = 60_000 } = options;
   const base = baseOf(options);
 
-  const attempt = async (order: ApprovalOrder, askedMs: number | null, parent: AbortSignal | undefined): Promise<Answer> => {
+  const attempt = async (order: ApprovalOrder, firstAttemptMs: number | null, parent: AbortSignal | undefined): Promise<Answer> => {
     const authorization = bearerOf(typeof token === 'string' ? token : await token());
     const limit = deadline(clock, timeoutMs, () => new Error(`no answer within ${timeoutMs} ms`), parent);
     try {
-      const response = await fetch(new URL(pathOf(order, askedMs), base), {
+      const response = await fetch(new URL(pathOf(order, firstAttemptMs), base), {
         method: order.kind === 'release' ? 'DELETE' : 'POST',
         headers: { authorization, ...(order.kind !== 'release' && { 'content-type': 'application/json' }) },
         ...(order.kind !== 'release' && { body: JSON.stringify(order.body) }),
-        // The token is for this bridge alone.
+        // The token is only for this bridge.
         redirect: 'manual',
         signal: limit.signal,
       });
@@ -57,18 +57,18 @@ export function httpOn(options: HttpOptions, clock: Clock): ApprovalChannel {
   return {
     send: async (order, signal) => {
       const endMs = clock.elapsedMs() + retryForMs;
-      const firstMs = clock.wallMs();
-      let askedMs: number | null = null;
+      const startedMs = clock.wallMs();
+      let firstAttemptMs: number | null = null;
       let isAnswerLost = false;
       for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
         signal?.throwIfAborted();
-        const answer = await attempt(order, askedMs, signal);
+        const answer = await attempt(order, firstAttemptMs, signal);
         if (answer.status !== null && !isRetried(answer)) return resultOf(order, answer, isAnswerLost);
         isAnswerLost ||= answer.status === null || !RETRIED.includes(answer.status);
         const waitMs = Math.max(answer.retryAfterMs, pauseMs * (0.5 + clock.random() / 2));
         if (clock.elapsedMs() + waitMs > endMs) throw unreachable(order, answer, retryForMs);
         await sleep(clock, waitMs, signal);
-        askedMs = firstMs;
+        firstAttemptMs = startedMs;
       }
     },
   };
@@ -83,39 +83,46 @@ function isRetried({ status, body }: Extract<Answer, { body: unknown }>): boolea
   return RETRIED_OF_PROXIES.includes(status) && !(isObject(body) && typeof body['type'] === 'string');
 }
 
-/** In a message that fetch would make of a bad one it would stand whole. @throws ConsumerError `usage`, without a word of it */
+/**
+ * Checks the token here, because the message of fetch would show all of a token that is not valid.
+ * @throws ConsumerError `usage`, without any part of the token
+ */
 export function bearerOf(token: string): string {
   const plain = token.trim();
   if (/^[\x21-\x7e]+$/.test(plain)) return `Bearer ${plain}`;
   throw new ConsumerError(
     'usage',
-    'the token is empty, or holds a space, a line end or a character beyond ASCII, which no header can carry',
+    'the token is empty, or has a space, a line end or a non-ASCII character, which are not allowed in a header',
   );
 }
 
-/** @throws ConsumerError `usage` for a URL that is none, or one that would show the token */
+/** @throws ConsumerError `usage` if the URL is not valid, or would expose the token */
 export function baseOf({ url, allowInsecure = false }: Pick<HttpOptions, 'url' | 'allowInsecure'>): string {
   if (!URL.canParse(url)) throw new ConsumerError('usage', 'the url of a bridge must be an https:// URL');
   const base = new URL(url.endsWith('/') ? url : `${url}/`);
   if (base.username !== '' || base.password !== '' || base.search !== '')
-    throw new ConsumerError('usage', 'the url of a bridge holds neither user, password nor query: the token goes into a header');
+    throw new ConsumerError('usage', 'the url of a bridge must not have a user, password or query: the token is sent in a header');
   if (base.protocol === 'https:') return base.href;
   if (base.protocol === 'http:' && (allowInsecure || LOOPBACK.test(base.hostname))) return base.href;
   throw new ConsumerError('usage', `the token would go to ${base.host} unencrypted: use https://, or allowInsecure: true`);
 }
 
-/** `askedMs`: when it was first asked for, where it is asked again: what was set since then is not meant. */
-function pathOf({ kind, eventId, body: { approver } }: ApprovalOrder, askedMs: number | null): string {
+/** @param firstAttemptMs the time of the first attempt if this is a retry: a release must not lift holds that were set after it */
+function pathOf({ kind, eventId, body: { approver } }: ApprovalOrder, firstAttemptMs: number | null): string {
   if (kind === 'approval') return 'v1/approvals';
   if (kind === 'hold') return 'v1/holds';
   const query = new URLSearchParams({
     ...(typeof approver === 'string' && { approver }),
-    ...(askedMs !== null && { before: toRfc3339(askedMs) }),
+    ...(firstAttemptMs !== null && { before: toRfc3339(firstAttemptMs) }),
   });
   return `v1/holds/${encodeURIComponent(eventId)}${query.size > 0 ? `?${query}` : ''}`;
 }
 
-/** `isAnswerLost`: an earlier attempt may have done it already. What is no answer of a bridge, such as a page of a proxy, is no success. */
+/**
+ * Returns the result of an answer.
+ * @param isAnswerLost true if an earlier attempt may have succeeded
+ * @throws ConsumerError `refused` also if the answer is not from a bridge, such as the page of a proxy
+ */
 function resultOf(order: ApprovalOrder, { status, body }: Extract<Answer, { body: unknown }>, isAnswerLost: boolean): ApprovalResult {
   const { results, holds, type, detail } = isObject(body) ? body : {};
   const [first]: readonly unknown[] = Array.isArray(results) ? results : [];
@@ -123,18 +130,18 @@ function resultOf(order: ApprovalOrder, { status, body }: Extract<Answer, { body
   const isReleased = order.kind === 'release' && (status === 204 || (isAnswerLost && type === 'not-held'));
   if (isHeld || isReleased) return { eventId: order.eventId, state: 'held' };
   if (order.kind === 'approval' && status < 300 && isObject(first)) return first as unknown as ApprovalResult;
-  const said = typeof detail === 'string' ? detail : `it answered ${status}, which is no answer of a bridge: see that url is right`;
-  const message = `the bridge refused the ${order.kind} for event ${order.eventId}: ${said}`;
+  const reason = typeof detail === 'string' ? detail : `it answered ${status}, and not as a bridge does: check url`;
+  const message = `the bridge refused the ${order.kind} for event ${order.eventId}: ${reason}`;
   throw new ConsumerError('refused', message, { status, ...(typeof type === 'string' && { type }) });
 }
 
 function unreachable(order: ApprovalOrder, answer: Answer, forMs: number): ConsumerError {
   const why = answer.status === null ? reasonOf(answer.error) : `it answered ${answer.status}`;
-  const message = `the ${order.kind} for event ${order.eventId} did not get through within ${forMs / 1000} s: ${why}; ask again`;
+  const message = `the ${order.kind} for event ${order.eventId} did not succeed within ${forMs / 1000} s: ${why}; try again`;
   return new ConsumerError('unreachable', message, answer.status === null ? { cause: answer.error } : { status: answer.status });
 }
 
-/** What fetch throws says why in its cause. */
+/** Returns the reason of fetch's error, which is in its cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return codeOf(cause) ?? messageOf(cause ?? error);

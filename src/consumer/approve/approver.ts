@@ -6,7 +6,7 @@ import { ConsumerError } from '../consumer-error.ts';
 import type { CloudEvent } from '../event.ts';
 import type { WebAbortSignal } from '../web-types.ts';
 
-/** Where an approval stands; `sent` through a broker, which cannot tell more. */
+/** The state of an approval. Through a broker it is `sent`, because no answer comes back. */
 export interface ApprovalResult {
   readonly eventId: string;
   readonly state: ApprovalResultState | 'sent';
@@ -19,47 +19,50 @@ export interface ApprovalResult {
 }
 
 export interface CallOptions {
-  /** Gives up, with its reason. */
+  /** Cancels the call, which then rejects with the signal's reason. */
   readonly signal?: WebAbortSignal;
 }
 
 export interface ApproveOptions extends CallOptions {
-  /** The id of the CloudEvent that the approval answers; where absent that of a `scheduled` or `updated` event. Null for none. */
+  /** The id of the CloudEvent that the approval answers; if absent, that of the given `scheduled` or `updated` event. Null for none. */
   readonly seen?: string | null;
 }
 
 export interface ReleaseOptions extends CallOptions {
   /**
-   * Whose hold, by the approver's name. Where absent one's own or, for an admin who has none, all of the event: an admin should name it.
-   * By HTTP a release that is tried again lifts nothing that was set since the first try.
+   * The approver whose hold is released. If absent, your own or, for an admin without a hold, all of the event: an admin should name one.
+   * If a release is retried over HTTP, it does not lift holds that were set after the first attempt.
    */
   readonly holder?: string;
 }
 
 /**
- * Says yes, no and yes after all to a bridge. Each rejects with a ConsumerError: `refused` with the bridge's own `type` and `status`,
- * `unreachable` where it cannot be reached for long, `not-sent` where a broker fails; or with the signal's reason.
+ * Approves, holds and releases events at a bridge. Each call rejects with a ConsumerError: `refused` with the bridge's `type` and `status`,
+ * `unreachable` if the bridge cannot be reached in time, `not-sent` if a broker fails; or with the signal's reason.
  */
 export interface Approver {
-  /** Lets it start at once, for every machine in its Resources. Harmless to repeat. By the event rather than by its id, a change for the worse voids it. */
+  /**
+   * Lets the event start at once, for every machine in its Resources. Safe to repeat. Give the CloudEvent instead of the id, so that the
+   * approval is refused if the event got worse.
+   */
   approve(event: CloudEvent | string, options?: ApproveOptions): Promise<ApprovalResult>;
-  /** Nothing is submitted while a hold stands. Again: the new reason counts. */
+  /** The bridge submits nothing for the event until the hold is released. A second call replaces the reason. */
   hold(event: CloudEvent | string, reason: string, options?: CallOptions): Promise<void>;
-  /** Takes a hold away: with the last one goes out what is decided by then. */
+  /** Releases a hold. After the last release the bridge posts what has been decided. */
   release(event: CloudEvent | string, options?: ReleaseOptions): Promise<void>;
 }
 
-/** What is said, before it goes its way. */
+/** An approval, hold or release to send. */
 export interface ApprovalOrder {
   readonly kind: 'approval' | 'hold' | 'release';
   readonly eventId: string;
-  /** What brokers keep order by. */
+  /** The key of the order at a broker. */
   readonly key: string;
-  /** As the bridge reads it; of a release only where it is a message, over HTTP the URL says it. */
+  /** The body for the bridge. A release has one only as a message; over HTTP the URL has its values. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A way to a bridge. */
+/** Sends to a bridge. */
 export interface ApprovalChannel {
   send(order: ApprovalOrder, signal: WebAbortSignal | undefined): Promise<ApprovalResult>;
 }
@@ -88,7 +91,7 @@ export function createApprover(channel: ApprovalChannel): Approver {
   };
 }
 
-/** Only what tells the content of an event can be `Seen`. */
+/** `Seen` accepts only the CloudEvents that show the content of an event. */
 const SEEN = /\.(scheduled|updated)\.v1$/;
 
 function namesOf(event: CloudEvent | string): { readonly eventId: string; readonly key: string; readonly seen: string | null } {

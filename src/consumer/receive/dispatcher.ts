@@ -8,35 +8,36 @@ import { checkHandlers, type Handlers, handlerOf } from './handlers.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 
 export interface DispatcherOptions {
-  /** Where handled ids are kept; in this process's memory where absent. */
+  /** Keeps the handled ids; in this process's memory if absent. */
   readonly store?: HandledStore;
-  /** `cloudevents.typePrefix` of the bridge, where it is not the default. */
+  /** `cloudevents.typePrefix` of the bridge, if it is not the default. */
   readonly typePrefix?: string;
 }
 
 export interface HandleOptions {
-  /** False: the source is not signed, as in binary mode, so repeats are found by id alone. True where absent. */
+  /** False if the source is not signed, as in binary mode: repeats are then found by the id alone. True if absent. */
   readonly isSourceProved?: boolean;
 }
 
-/** Whether its handler ran, or had run before. */
+/** `handled`: its handler ran. `repeat`: its handler had run before. */
 export type Handled = 'handled' | 'repeat';
 
 export interface Dispatcher {
   readonly typePrefix: string;
   /**
-   * Resolves once the event's handler has ended and its id is stored, so that it may be settled at the broker; a repeat that comes meanwhile
-   * shares what becomes of the first. Rejects with what the handler threw: let the event come again then.
-   * @throws ConsumerError `handled-elsewhere` while another process is at it, `closed` after `close`
+   * Resolves once the event's handler has ended and its id is stored. The message can then be settled at the broker. A repeat that comes
+   * meanwhile shares the result of the first. Rejects with the handler's error; let the event come again then.
+   * @throws ConsumerError `handled-elsewhere` while another process is handling it, `closed` after `close`
    */
   handle(event: CloudEvent, options?: HandleOptions): Promise<Handled>;
   /**
-   * As `handle` for each. After a failure, later events of the same scheduled event are left alone. Rejects with the first failure, once all have
-   * ended; each failure goes to `failed`.
+   * Calls `handle` for each. After a failure, later events of the same scheduled event are not handled. Rejects with the first failure once
+   * all have ended.
+   * @param failed called with each failure
    */
   handleAll(events: readonly CloudEvent[], failed?: (error: unknown, event: CloudEvent) => void, options?: HandleOptions): Promise<void>;
   /**
-   * Takes nothing new, tells the handlers by their signal, and resolves once they have ended; so no handler may wait for it. Again is harmless.
+   * Accepts no new events, aborts the handlers' signal, and resolves once they have ended. So no handler may wait for it. Safe to repeat.
    */
   close(): Promise<void>;
 }
@@ -135,7 +136,9 @@ async function inTurn(events: readonly CloudEvent[], handle: (event: CloudEvent)
   for (const event of events) await handle(event);
 }
 
-/** All of them or none: where one is handled, those before it are from now on, too; where it is busy, they are free again. */
+/**
+ * Claims all keys or none. If one was handled, those before it become handled, too. If one is busy, those before it are given back.
+ */
 async function claimAll(store: HandledStore, keys: readonly string[]): ReturnType<HandledStore['claim']> {
   for (const [index, key] of keys.entries()) {
     const claim = await store.claim(key);
@@ -147,18 +150,18 @@ async function claimAll(store: HandledStore, keys: readonly string[]): ReturnTyp
   return 'claimed';
 }
 
-/** What the caller has to tell says more than a store that fails besides. */
+/** Ignores failures of the store, because the caller's error is more useful. */
 async function abandonAll(store: HandledStore, keys: readonly string[]): Promise<void> {
   for (const key of keys) await store.abandon(key).catch(() => {});
 }
 
-/** Before the keys of other types; no other key begins so, as a source is not empty. */
+/** The prefix of the keys of other types. No other key begins like this, because a source is not empty. */
 const OTHER_TYPES = '  ';
 
 /**
- * Returns the keys in the store of handled ids. A source is a URI reference and so without spaces; nor is it empty. By source and id, too, an
- * event is known to whatever else shares the store. Events of other types have keys apart: the prefix of a type may not be signed, and a copy
- * under another prefix must not count as the bridge's own event.
+ * Returns the keys in the store of handled ids. A source is a URI reference, so it has no spaces and is not empty. The key of source and id
+ * is always one of them, for others that share the store. Events of other types have different keys: the prefix of a type may not be
+ * signed, and a copy under another prefix must not count as the bridge's event.
  */
 function keysOf(event: CloudEvent, { isSourceProved = true }: HandleOptions, typePrefix: string): readonly string[] {
   const { source, id } = event;

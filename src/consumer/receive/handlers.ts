@@ -4,16 +4,16 @@ import { ConsumerError } from '../consumer-error.ts';
 import { type CloudEvent, changeOf, type EventOf } from '../event.ts';
 import type { WebAbortSignal } from '../web-types.ts';
 
-/** What a handler gets beside the event. */
+/** The second argument of a handler. */
 export interface HandlerContext {
-  /** Aborts when the dispatcher is closed: end soon, or throw, and the event comes again. */
+  /** Aborts when the dispatcher is closed: end soon, or throw, so that the event comes again. */
   readonly signal: WebAbortSignal;
 }
 
-/** The event counts as handled once what it gives has resolved; where it throws or rejects, the event comes again. */
+/** The event counts as handled once the returned promise has resolved. If the handler throws or rejects, the event comes again. */
 export type Handler<Event> = (event: Event, context: HandlerContext) => unknown;
 
-/** All are optional: a change without a handler is acknowledged and forgotten. */
+/** All are optional: a change without a handler is acknowledged and ignored. */
 export interface Handlers {
   readonly onScheduled?: Handler<EventOf<'scheduled'>>;
   readonly onUpdated?: Handler<EventOf<'updated'>>;
@@ -40,7 +40,7 @@ const HANDLER_OF = {
   'source.restored': 'onSourceRestored',
 } as const satisfies Record<ChangeName, keyof Handlers>;
 
-/** @throws ConsumerError `usage` for a handler that no event would ever come to, such as a misspelt one */
+/** @throws ConsumerError `usage` for an unknown handler, such as a misspelled one */
 export function checkHandlers(handlers: Handlers): void {
   const known: readonly string[] = [...Object.values(HANDLER_OF), 'onOther'];
   if (typeof handlers !== 'object' || handlers === null)
@@ -49,9 +49,9 @@ export function checkHandlers(handlers: Handlers): void {
   if (stray !== undefined) throw new ConsumerError('usage', `there is no handler ${stray}; there are ${known.join(', ')}`);
 }
 
-/** Undefined where there is no handler. */
+/** Returns undefined if there is no handler. */
 export function handlerOf(handlers: Handlers, event: CloudEvent, typePrefix: string): Handler<CloudEvent> | undefined {
   const name = changeOf(event, typePrefix);
-  // The door has checked that `data` is what the type promises.
+  // The parser has checked that `data` is what the type promises.
   return (name === null ? handlers.onOther : handlers[HANDLER_OF[name]]) as Handler<CloudEvent> | undefined;
 }

@@ -1,13 +1,13 @@
-// A bridge's OPTIONS request → consent or none (CloudEvents webhook spec 1.0.2, section 4).
+// The origin of an OPTIONS request → consent, or null (CloudEvents webhook spec 1.0.2, section 4).
 
 export interface HandshakeOptions {
-  /** The origins that may deliver, as DNS names; `*` is any. None where absent: OPTIONS is answered 405 then. */
+  /** The origins that may deliver, as DNS names; `*` is any. If absent, OPTIONS is answered 405. */
   readonly allowedOrigins?: readonly string[];
-  /** Deliveries a minute; `*`, without a limit, where absent. */
+  /** Deliveries a minute; `*`, which is no limit, if absent. */
   readonly allowedRate?: number | '*';
 }
 
-/** The headers that consent; null for an origin that may not deliver. */
+/** Returns the headers of the consent, or null for an origin that may not deliver. */
 export function consentFor(
   origin: string | null,
   { allowedOrigins = [], allowedRate = '*' }: HandshakeOptions,

@@ -19,12 +19,15 @@ interface HttpReadOptions extends ReadOptions {
   readonly modes: readonly DeliveryMode[];
 }
 
-/** @throws ConsumerError `unsupported-media-type` for what is no CloudEvent at all or in another mode, `not-a-cloudevent` for a faulty one */
+/**
+ * @throws ConsumerError `unsupported-media-type` if it is not a CloudEvent, or in another mode; `not-a-cloudevent` if the event is not
+ * valid
+ */
 export function readHttp(headers: Iterable<readonly [string, string]>, body: Uint8Array, options: HttpReadOptions): HttpEvents {
   const all = new Map([...headers].map(([name, value]) => [name.toLowerCase(), value]));
   const contentType = all.get('content-type');
   const mode = modeOf(contentType);
-  if (!options.modes.includes(mode)) throw new ConsumerError('unsupported-media-type', `this receiver does not take ${mode} mode`);
+  if (!options.modes.includes(mode)) throw new ConsumerError('unsupported-media-type', `this receiver does not accept ${mode} mode`);
   if (mode === 'binary') return { mode, events: [readBinary({ ...binaryParts(all, body), contentType }, options)] };
   expectJsonFormat(contentType);
   const content = readJson(body);
@@ -38,14 +41,14 @@ function binaryParts(headers: ReadonlyMap<string, string>, body: Uint8Array) {
   if (own.length === 0)
     throw new ConsumerError(
       'unsupported-media-type',
-      'this is no CloudEvent: its Content-Type is none of theirs, and it has no ce- headers',
+      'this is not a CloudEvent: it has neither a Content-Type of CloudEvents nor ce- headers',
     );
   const attributes = Object.fromEntries(own.map(([name, value]) => [name.slice(PREFIX.length), decoded(name, value)]));
-  if ('datacontenttype' in attributes) throw notAnEvent('ce-datacontenttype must not be there, as Content-Type says it');
+  if ('datacontenttype' in attributes) throw notAnEvent('ce-datacontenttype is not allowed, because Content-Type has its value');
   return { attributes, data: body.byteLength === 0 ? undefined : { bytes: body } };
 }
 
-/** Section 3.1.3.2: quoting is undone first, then percent-encoding, once. */
+/** Removes quoting first, then percent-encoding, once (section 3.1.3.2). */
 function decoded(name: string, value: string): string {
   const text = /^".*"$/s.test(value) ? value.slice(1, -1).replaceAll(/\\(.)/gs, '$1') : value;
   try {

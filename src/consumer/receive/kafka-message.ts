@@ -4,7 +4,7 @@ import { expectJsonFormat, modeOf, notAnEvent, type ReadOptions, readBinary, rea
 
 type Text = string | Uint8Array;
 
-/** As far as it is read: what `eachMessage` of kafkajs gives, and what other clients call by these names. */
+/** The members of a message that the library reads, as `eachMessage` of kafkajs has them. */
 export interface KafkaMessage {
   readonly value: Text | null;
   readonly headers?: Readonly<Record<string, Text | readonly Text[] | undefined>> | undefined;
@@ -13,7 +13,7 @@ export interface KafkaMessage {
 const PREFIX = 'ce_';
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws ConsumerError `not-a-cloudevent`, `unsupported-media-type`: step over the message, it will not get better */
+/** @throws ConsumerError `not-a-cloudevent`, `unsupported-media-type`: skip the message, because a retry would not help */
 export function parseKafkaMessage({ value, headers = {} }: KafkaMessage, options: ReadOptions = {}): CloudEvent {
   const texts = new Map(
     Object.entries(headers).flatMap(([name, given]) => (given === undefined ? [] : [[name.toLowerCase(), textOf(given)]])),
@@ -27,7 +27,7 @@ export function parseKafkaMessage({ value, headers = {} }: KafkaMessage, options
       options,
     );
   }
-  if (mode === 'batch') throw notAnEvent('a Kafka message holds no batch');
+  if (mode === 'batch') throw notAnEvent('a Kafka message must not be a batch');
   expectJsonFormat(contentType);
   if (value === null) throw notAnEvent('it has no value');
   return readStructured(readJson(bytesOf(value), 'its value'), options);

@@ -1,10 +1,10 @@
-// Work by key → one after the other for each key, side by side for different keys.
+// Work by key → one after the other for each key, in parallel for different keys.
 
 export class KeyedQueue {
-  /** The last of each key that has work left. */
+  /** The last work of each key, until it has settled. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** What comes of `work`, which starts once all earlier work of that key has settled, well or not. */
+  /** Runs `work` once all earlier work of that key has settled, and returns its result. */
   run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key) ?? Promise.resolve();
     const mine = before.then(work, work);
@@ -16,7 +16,7 @@ export class KeyedQueue {
     return mine;
   }
 
-  /** Resolves once nothing is left, whatever became of it. */
+  /** Resolves once all work has settled. */
   async idle(): Promise<void> {
     while (this.#last.size > 0) await Promise.allSettled(this.#last.values());
   }

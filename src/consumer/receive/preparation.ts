@@ -1,39 +1,40 @@
-// `prepare` and `recover` → handlers that call each once for an event (protocol 5.0).
+// `prepare` and `recover` → handlers that call each of them once for an event (protocol 5.0).
 import { hasWorsened } from '../../model/worsened.ts';
 import type { EventOf } from '../event.ts';
 import type { HandlerContext, Handlers } from './handlers.ts';
 import { memoryState, type Prepared, type PreparedState } from './prepared-state.ts';
 
-/** The change that reported it: `scheduled`, `updated` or `started`. */
+/** The CloudEvent to prepare for: `scheduled`, `updated` or `started`. */
 export type NoticeEvent = EventOf<'scheduled' | 'updated' | 'started'>;
 
 export interface PrepareContext extends HandlerContext {
-  /** False where the event is first seen `Started`: it is too late to prepare or approve, only to make things safe. */
+  /** False if the event was already `Started` when the first CloudEvent came. It is then too late to approve. */
   readonly noticed: boolean;
-  /** True where it was prepared before and has got worse since: an approval given then is void, approve again. */
+  /** True if it was prepared before and has got worse since then. An earlier approval is void, so approve again. */
   readonly again: boolean;
 }
 
 export interface PreparationOptions {
   /**
-   * Called once for each event, and again where it has got worse, or where it failed. Throws where it could not prepare: the event comes again.
+   * Called once for each event, and again if the event got worse or the last call failed. It throws if it cannot prepare: the event comes
+   * again.
    */
   readonly prepare: (event: NoticeEvent, context: PrepareContext) => unknown;
-  /** Called once when an event is gone that was prepared, in part at least: with `canceled` it has not happened. */
+  /** Called once when an event is gone that was prepared, at least in part. With `canceled` it did not happen. */
   readonly recover: (event: EventOf<'ended'>, outcome: EventOf<'ended'>['data']['outcome'], context: HandlerContext) => unknown;
-  /** Which events to prepare for; all where absent. */
+  /** Returns true for the events to prepare for; all if absent. */
   readonly concerns?: (event: NoticeEvent) => boolean;
-  /** In memory where absent. */
+  /** Where the prepared events are kept; in memory if absent. */
   readonly state?: PreparedState;
 }
 
-/** Spread it into the handlers of a receiver or dispatcher. */
+/** Handlers to spread into those of a receiver or dispatcher. */
 export type PreparationHandlers = Required<Pick<Handlers, 'onScheduled' | 'onUpdated' | 'onStarted' | 'onEnded'>>;
 
 export function preparation(options: PreparationOptions): PreparationHandlers {
   const { prepare, recover, concerns = () => true, state = memoryState() } = options;
 
-  const look = async (event: NoticeEvent, context: HandlerContext): Promise<void> => {
+  const prepareIfDue = async (event: NoticeEvent, context: HandlerContext): Promise<void> => {
     if (!concerns(event)) return;
     const key = keyOf(event);
     const before = await state.get(key);
@@ -41,7 +42,7 @@ export function preparation(options: PreparationOptions): PreparationHandlers {
     const { eventId, eventType, durationInSeconds, resources, notBefore, eventStatus } = event.data;
     const isAgain = before !== undefined && (before.isReady || before.isAgain);
     const seen = { eventId, eventType, durationInSeconds, resources, notBefore, isAgain };
-    // Kept before the work, too: after a crash in the middle there is something to recover.
+    // Stored before the work, so that after a crash in the middle there is something to recover.
     await state.set(key, { ...seen, isReady: false });
     const noticed = before !== undefined || eventStatus !== 'Started';
     await prepare(event, { ...context, noticed, again: isAgain });
@@ -49,9 +50,9 @@ export function preparation(options: PreparationOptions): PreparationHandlers {
   };
 
   return {
-    onScheduled: look,
-    onUpdated: look,
-    onStarted: look,
+    onScheduled: prepareIfDue,
+    onUpdated: prepareIfDue,
+    onStarted: prepareIfDue,
     onEnded: async (event, context) => {
       const key = keyOf(event);
       if ((await state.get(key)) === undefined) return;
@@ -61,7 +62,7 @@ export function preparation(options: PreparationOptions): PreparationHandlers {
   };
 }
 
-/** What runs already is prepared for once at most. */
+/** Returns true if `prepare` has to run again. An event that has started is prepared for at most once. */
 function isDue(before: Prepared, { data }: NoticeEvent): boolean {
   return !before.isReady || (data.eventStatus === 'Scheduled' && hasWorsened(before, data));
 }

@@ -1,4 +1,4 @@
-// Which events were prepared for, so that `recover` undoes it: in memory, or in a file.
+// The events that were prepared for, so that `recover` can undo it: in memory, or in a file.
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from '../../errors.ts';
@@ -7,23 +7,23 @@ import { ConsumerError } from '../consumer-error.ts';
 import type { ChangeData } from '../schema-types.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 
-/** What is kept of one event. */
+/** The stored state of one event. */
 export interface Prepared extends Pick<ChangeData, 'eventId' | 'eventType' | 'durationInSeconds' | 'resources' | 'notBefore'> {
-  /** False from before `prepare` is called until it has ended well: half of it may have been done. */
+  /** False from before `prepare` is called until it has succeeded. It may have been done in part. */
   readonly isReady: boolean;
-  /** Whether it has got worse since it was prepared first. */
+  /** True if the event has got worse since it was first prepared. */
   readonly isAgain: boolean;
 }
 
-/** By a key for each event. What must survive a restart goes to a file (`fileState`), or into a table of your own. */
+/** Keeps the prepared events by key. To survive a restart, use a file (`fileState`) or your own table. */
 export interface PreparedState {
   get(key: string): Promise<Prepared | undefined>;
-  /** Resolves once it is kept. */
+  /** Resolves once it is stored. */
   set(key: string, prepared: Prepared): Promise<void>;
   delete(key: string): Promise<void>;
 }
 
-/** Of one process, until it ends. */
+/** Returns a state for one process, until it ends. */
 export function memoryState(): PreparedState {
   const events = new Map<string, Prepared>();
   return {
@@ -38,13 +38,16 @@ export function memoryState(): PreparedState {
 }
 
 export interface FileState extends PreparedState {
-  /** What is prepared at present, for a start: what was drained or stopped before the restart still is. */
+  /**
+   * Returns the events that are prepared at present. Call it at the start, so that a service that was drained before a restart stays
+   * drained.
+   */
   all(): Promise<readonly Prepared[]>;
 }
 
 /**
- * For one process. Read at its first use, made where it is missing; each change is on disk before it counts.
- * Its functions reject with ConsumerError `state` where the file cannot be read or written.
+ * Returns a state in a file, for one process. The file is read at the first use and created if it is missing. Each change is on disk before
+ * its promise resolves. The functions reject with ConsumerError `state` if the file cannot be read or written.
  */
 export function fileState(path: string): FileState {
   const queue = new KeyedQueue();
@@ -76,28 +79,28 @@ export function fileState(path: string): FileState {
 async function read(path: string): Promise<Map<string, Prepared>> {
   try {
     const content: unknown = JSON.parse(await readFile(path, 'utf8'));
-    if (!isObject(content)) throw new Error('it holds no JSON object');
+    if (!isObject(content)) throw new Error('it is not a JSON object');
     return new Map(Object.entries(content as Record<string, Prepared>));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return new Map();
-    throw new ConsumerError('state', `the state in ${path} cannot be read: recover by hand what was prepared, then remove the file`, {
+    throw new ConsumerError('state', `the state in ${path} cannot be read: recover the prepared events by hand, then remove the file`, {
       cause: error,
     });
   }
 }
 
-/** Beside it first, then by its name: a crash leaves the old one or the new one. */
+/** Writes another file first, then renames it, so that a crash leaves the old file or the new one. */
 async function write(path: string, events: ReadonlyMap<string, Prepared>): Promise<void> {
   const draft = `${path}.new`;
   try {
     const file = await open(draft, 'w', 0o600);
     await synced(file, () => file.writeFile(JSON.stringify(Object.fromEntries(events), null, 2)));
     await rename(draft, path);
-    // The new name, too, must outlive a loss of power. Windows keeps names by itself, and flushes no folder (EPERM).
+    // The new name must survive a power cut, too. Windows stores names by itself, and cannot flush a folder (EPERM).
     const folder = process.platform === 'win32' ? null : await open(dirname(path)).catch(() => null);
     if (folder !== null) await synced(folder);
   } catch (error) {
-    throw new ConsumerError('state', `the state in ${path} cannot be written: see that its folder is there, writable and not full`, {
+    throw new ConsumerError('state', `the state in ${path} cannot be written: check that its folder exists, is writable and is not full`, {
       cause: error,
     });
   }

@@ -1,4 +1,4 @@
-// A web-standard Request of a webhook → handlers called, and the Response.
+// A web-standard Request of a webhook → calls of the handlers, and the Response.
 import { messageOf } from '../../errors.ts';
 import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
@@ -15,34 +15,37 @@ import { signatureVerifier, type Verify } from './signature.ts';
 import { expectSigned } from './signed-binary.ts';
 
 interface Checks extends HandshakeOptions {
-  /** `whsec_…` (and `whpk_…`) of the sink; several while one is being replaced. Needed, unless `unsigned` is true. */
+  /** `whsec_…` or `whpk_…` of the sink; several while one is being replaced. Required, unless `unsigned` is true. */
   readonly secrets?: string | readonly string[];
-  /** True: everybody who knows the URL may deliver. */
+  /** True lets everyone who knows the URL deliver. */
   readonly unsigned?: boolean;
   /**
-   * Which are taken; all three where absent. In structured and batch mode all of an event is signed, in binary mode its data and id alone, and
-   * which one a delivery comes in its sender chooses: where the sink's is known, name it.
+   * The accepted modes; all three if absent. The sender chooses the mode of a delivery. In structured and batch mode all of an event is
+   * signed, in binary mode only its data and id. So name the mode of your sink.
    */
   readonly modes?: readonly DeliveryMode[];
   /**
-   * The `source` attributes that are taken, as the bridges write them; any if absent. In binary mode the source is not signed, so this list
-   * alone keeps a copy with another one out.
+   * The accepted `source` attributes, as the bridges write them; any if absent. In binary mode the source is not signed, so only this list
+   * rejects a copy with another source.
    */
   readonly sources?: readonly string[];
-  /** How far a delivery's timestamp may lie from this machine's clock; 5 minutes where absent. */
+  /** How far the timestamp of a delivery may be from this machine's clock; 5 minutes if absent. */
   readonly toleranceMs?: number;
-  /** 1 MiB where absent. */
+  /** 1 MiB if absent. */
   readonly maxBodyBytes?: number;
   /**
-   * `handled`, the default: 2xx once the handlers have ended, so that the bridge tries again what failed. `received`: at once; what fails or is
-   * cut off by a crash then does not come again.
+   * `handled`, the default: 2xx once the handlers have ended, so that the bridge retries failed events. `received`: 2xx at once; an event
+   * that fails, or is cut off by a crash, does not come again.
    */
   readonly answer?: 'handled' | 'received';
-  /** Told of each event that failed and, with null, of each request that was refused; a warning of the process where absent. Must not throw. */
+  /**
+   * Called for each event that failed and, with null, for each request that was refused. If absent, the process emits a warning. Must not
+   * throw.
+   */
   readonly onError?: (error: unknown, event: CloudEvent | null) => void;
 }
 
-/** Handlers of its own, or a dispatcher that it shares with a Kafka or Service Bus consumer. */
+/** With its own handlers, or with a dispatcher that it shares with a Kafka or Service Bus consumer. */
 export type ReceiverOptions = Checks &
   (
     | (DispatcherOptions & { readonly handlers: Handlers; readonly dispatcher?: never })
@@ -55,7 +58,7 @@ export type Receiver = (request: WebRequest) => Promise<WebResponse>;
 const MIB = 1024 * 1024;
 const TOLERANCE_MS = 300_000;
 
-/** @throws ConsumerError `usage` where neither `secrets` nor `unsigned: true` is given, or a secret is none */
+/** @throws ConsumerError `usage` if neither `secrets` nor `unsigned: true` is given, or an option is not valid */
 export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
   const { maxBodyBytes = MIB, allowedOrigins, answer = 'handled', onError = warn } = options;
   const modes = modesOf(options);
@@ -82,7 +85,7 @@ export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
     const request = given as Request;
     if (request.method === 'OPTIONS' && allowedOrigins !== undefined) return answerHandshake(request, options);
     if (request.method !== 'POST')
-      return problemResponse(405, 'method-not-allowed', 'Deliveries are POST', 'send a POST', { Allow: 'POST' });
+      return problemResponse(405, 'method-not-allowed', 'The method is not allowed', 'send a POST', { Allow: 'POST' });
     try {
       return await answerFor(await read(request));
     } catch (error) {
@@ -94,7 +97,7 @@ export function receiverOn(options: ReceiverOptions, clock: Clock): Receiver {
 
 interface Read {
   readonly events: readonly CloudEvent[];
-  /** False where the delivery is signed and its source is not. */
+  /** False if the delivery is signed and its source is not. */
   readonly isSourceProved: boolean;
 }
 
@@ -102,13 +105,13 @@ function done(): Response {
   return new Response(null, { status: 204 });
 }
 
-/** @throws ConsumerError `usage` for a mode that there is not, or for none */
+/** @throws ConsumerError `usage` for an unknown mode, or an empty list */
 function modesOf({ modes = MODES }: Checks): readonly DeliveryMode[] {
   if (Array.isArray(modes) && modes.length > 0 && modes.every((mode) => MODES.includes(mode))) return modes;
   throw new ConsumerError('usage', `modes must be a list of at least one of ${MODES.join(', ')}`);
 }
 
-/** @throws ConsumerError `usage` for a list that lets nothing in */
+/** @throws ConsumerError `usage` for a list that is empty or not valid */
 function sourceCheckOf({ sources }: Checks): (events: readonly CloudEvent[]) => void {
   if (sources === undefined) return () => {};
   const isUsable = Array.isArray(sources) && sources.length > 0 && sources.every((source) => typeof source === 'string' && source !== '');
@@ -117,7 +120,7 @@ function sourceCheckOf({ sources }: Checks): (events: readonly CloudEvent[]) => 
   const known = new Set<string>(sources);
   return (events) => {
     if (!events.every(({ source }) => known.has(source)))
-      throw new ConsumerError('source', 'the source of this event is not among sources: check cloudevents.source of the bridge');
+      throw new ConsumerError('source', 'the source of this event is not in sources: check cloudevents.source of the bridge');
   };
 }
 
@@ -126,7 +129,7 @@ function verifierFor({ secrets = [], unsigned = false, toleranceMs = TOLERANCE_M
   if (unsigned && given.length > 0) throw new ConsumerError('usage', 'give either secrets or unsigned: true');
   if (unsigned) return undefined;
   if (given.length > 0) return signatureVerifier({ secrets: given, toleranceMs }, clock);
-  throw new ConsumerError('usage', 'a receiver needs the secrets of the sink; unsigned: true lets whoever knows the URL deliver');
+  throw new ConsumerError('usage', 'a receiver needs the secrets of the sink; unsigned: true lets everyone who knows the URL deliver');
 }
 
 function dispatcherFor({ handlers, store, typePrefix }: DispatcherOptions & { readonly handlers: Handlers }, clock: Clock): Dispatcher {
@@ -141,5 +144,5 @@ function answerHandshake(request: Request, options: HandshakeOptions): Response 
 
 function warn(error: unknown, event: CloudEvent | null): void {
   const what = event === null ? 'a delivery' : `the event ${event.id}`;
-  process.emitWarning(`${what} was not taken: ${messageOf(error)}`, 'ScheduledEventsConsumer');
+  process.emitWarning(`${what} was not handled: ${messageOf(error)}`, 'ScheduledEventsConsumer');
 }

@@ -1,11 +1,10 @@
 // A request → its body's bytes, up to a limit.
 import { ConsumerError } from '../consumer-error.ts';
 
-/** @throws ConsumerError `too-large`, `body-read` where somebody has read it before */
+/** @throws ConsumerError `too-large`; `body-read` if the body was read before */
 export async function readRequestBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  if (request.bodyUsed)
-    throw new ConsumerError('body-read', 'the body was read before: mount the receiver where no parser stands before it');
+  if (request.bodyUsed) throw new ConsumerError('body-read', 'the body was read before: mount the receiver before any body parser');
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
@@ -16,7 +15,7 @@ export async function readRequestBody(request: Request, maxBytes: number): Promi
     chunks.push(value);
     size += value.byteLength;
     if (size > maxBytes) {
-      // Not cancelled: that would cut the connection before the answer has left.
+      // Cancelling would close the connection before the answer is sent.
       reader.releaseLock();
       throw tooLarge(maxBytes);
     }
@@ -26,6 +25,6 @@ export async function readRequestBody(request: Request, maxBytes: number): Promi
 function tooLarge(maxBytes: number): ConsumerError {
   return new ConsumerError(
     'too-large',
-    `a delivery may have ${maxBytes} bytes: lower maxBatch of the sink, or raise maxBodyBytes of the receiver`,
+    `the delivery has more than ${maxBytes} bytes: lower maxBatch of the sink, or raise maxBodyBytes of the receiver`,
   );
 }

@@ -2,9 +2,9 @@
 import type { CloudEvent } from '../event.ts';
 import { expectJsonFormat, modeOf, notAnEvent, type ReadOptions, readBinary, readJson, readStructured } from '../read-event.ts';
 
-/** As far as it is read: `ServiceBusReceivedMessage` of `@azure/service-bus`. */
+/** The members of a `ServiceBusReceivedMessage` of `@azure/service-bus` that the library reads. */
 export interface ServiceBusMessage {
-  /** The SDK parses what looks like JSON, so it is a value or bytes. */
+  /** A value or bytes: the SDK parses bodies that look like JSON. */
   readonly body: unknown;
   readonly contentType?: string | undefined;
   readonly applicationProperties?: Readonly<Record<string, unknown>> | undefined;
@@ -12,11 +12,11 @@ export interface ServiceBusMessage {
 
 const PREFIX = /^cloudEvents[:_]/;
 
-/** @throws ConsumerError `not-a-cloudevent`, `unsupported-media-type`: dead-letter the message, it will not get better */
+/** @throws ConsumerError `not-a-cloudevent`, `unsupported-media-type`: dead-letter the message, because a retry would not help */
 export function parseServiceBusMessage(message: ServiceBusMessage, options: ReadOptions = {}): CloudEvent {
   const { body, contentType, applicationProperties = {} } = message;
   const mode = modeOf(contentType);
-  if (mode === 'batch') throw notAnEvent('a Service Bus message holds no batch');
+  if (mode === 'batch') throw notAnEvent('a Service Bus message must not be a batch');
   if (mode === 'binary') {
     const own = Object.entries(applicationProperties).filter(([name]) => PREFIX.test(name));
     const attributes = Object.fromEntries(own.map(([name, value]) => [name.replace(PREFIX, ''), attributeOf(value)]));
@@ -26,7 +26,7 @@ export function parseServiceBusMessage(message: ServiceBusMessage, options: Read
   return readStructured(eventOf(body), options);
 }
 
-/** Senders may use AMQP's own types. */
+/** Converts AMQP's own types, which senders may use. */
 function attributeOf(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'bigint' ? String(value) : value;

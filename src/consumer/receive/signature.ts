@@ -5,13 +5,16 @@ import type { Clock } from '../clock.ts';
 import { ConsumerError } from '../consumer-error.ts';
 
 interface SignatureOptions {
-  /** `whsec_…`, and `whpk_…` for Ed25519; any one that fits is enough, so that a secret can be replaced. */
+  /** `whsec_…`, and `whpk_…` for Ed25519. One valid signature is enough, so that a secret can be replaced. */
   readonly secrets: readonly string[];
-  /** How far `webhook-timestamp` may lie from now, either way. */
+  /** How far `webhook-timestamp` may be from now, in either direction. */
   readonly toleranceMs: number;
 }
 
-/** Gives the `webhook-id`. @throws ConsumerError `unauthorized` */
+/**
+ * Returns the `webhook-id`.
+ * @throws ConsumerError `unauthorized`
+ */
 export type Verify = (header: (name: string) => string | null, body: Uint8Array) => string;
 
 type Key = { readonly version: 'v1' | 'v1a'; readonly key: KeyObject };
@@ -20,27 +23,28 @@ const SYMMETRIC = 'whsec_';
 const PUBLIC = 'whpk_';
 const PUBLIC_BYTES = 32;
 const ED25519_BYTES = 64;
-/** A sink signs with each of its secrets. Only so many signatures are checked, since each costs a pass over an unverified body. */
+/** A sink signs with each of its secrets. Only so many signatures are checked, because each check reads an unverified body. */
 const MOST_SIGNATURES = 32;
 
-/** @throws ConsumerError `usage` for a secret that is none */
+/** @throws ConsumerError `usage` for a secret that is not valid */
 export function signatureVerifier({ secrets, toleranceMs }: SignatureOptions, clock: Pick<Clock, 'wallMs'>): Verify {
   const keys = secrets.map(readKey);
   return (header, body) => {
     const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => header(name) ?? '');
-    if (!id || !timestamp || !signatures) throw unauthorized('webhook-id, webhook-timestamp and webhook-signature must all be there');
+    if (!id || !timestamp || !signatures) throw unauthorized('webhook-id, webhook-timestamp and webhook-signature are required');
     if (!/^\d{1,12}$/.test(timestamp)) throw unauthorized('webhook-timestamp must be whole seconds since 1970');
     if (Math.abs(clock.wallMs() - Number(timestamp) * 1000) > toleranceMs)
       throw unauthorized(`webhook-timestamp is more than ${toleranceMs / 1000} s away from this machine's clock`);
     const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), body]);
     const given = signatures.split(' ', MOST_SIGNATURES);
-    if (!keys.some((key) => fits(key, given, signed))) throw unauthorized('no signature fits the body and a secret of this receiver');
+    if (!keys.some((key) => isSignedWith(key, given, signed)))
+      throw unauthorized('no signature is valid for the body and the secrets of this receiver');
     return id;
   };
 }
 
-/** Whether any of these was made with the key. */
-function fits({ version, key }: Key, signatures: readonly string[], signed: Uint8Array): boolean {
+/** Returns true if one of the signatures was made with the key. */
+function isSignedWith({ version, key }: Key, signatures: readonly string[], signed: Uint8Array): boolean {
   const given = signatures.flatMap((signature) => {
     const [name, value = ''] = signature.split(',', 2);
     return name === version ? [Buffer.from(value, 'base64')] : [];
@@ -55,14 +59,14 @@ function readKey(secret: string): Key {
   const read = readWebhookSecret(secret);
   if ('fault' in read && secret.startsWith(SYMMETRIC)) throw new ConsumerError('usage', `a secret ${read.fault}`);
   if ('fault' in read)
-    throw new ConsumerError('usage', 'a secret must be whsec_…, as the bridge has it, or whpk_…, the public key of the bridge');
+    throw new ConsumerError('usage', 'a secret must be whsec_…, as in the bridge, or whpk_…, the public key of the bridge');
   if (read.version === 'v1') return read;
-  throw new ConsumerError('usage', 'a secret is a private key, which is for the bridge: give the public one (whpk_…)');
+  throw new ConsumerError('usage', 'a secret is a private key, which belongs only to the bridge: give the public one (whpk_…)');
 }
 
 function publicKey(base64: string): KeyObject {
   const bytes = Buffer.from(base64, 'base64');
-  if (bytes.length !== PUBLIC_BYTES) throw new ConsumerError('usage', `a secret must hold 32 bytes of base64 behind ${PUBLIC}`);
+  if (bytes.length !== PUBLIC_BYTES) throw new ConsumerError('usage', `a secret must have 32 bytes of base64 after ${PUBLIC}`);
   return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url') }, format: 'jwk' });
 }
 

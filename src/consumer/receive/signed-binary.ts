@@ -1,4 +1,4 @@
-// A verified binary-mode delivery → refused where unsigned headers contradict the signed parts.
+// A verified binary-mode delivery → refused if unsigned headers contradict the signed parts.
 
 import { isObject, type JsonObject } from '../../formats/json-object.ts';
 import { CHANGE_NAMES, type ChangeName } from '../../model/change-names.ts';
@@ -6,14 +6,14 @@ import { ConsumerError } from '../consumer-error.ts';
 import { type CloudEvent, changeOf } from '../event.ts';
 import { notAnEvent } from '../read-event.ts';
 
-/** What follows the EventId in an id of a bridge; `source.*` have none before it (docs/receive/cloudevents.md, `id`). */
+/** The word after the EventId in an id of a bridge; ids of `source.*` begin with it (docs/receive/cloudevents.md, `id`). */
 const WORDS = CHANGE_NAMES.map((name) => name.replace('.', '-'));
 const ID = new RegExp(`^(?:[0-9a-z_-]{1,64}:)?(${WORDS.join('|')})(?::[0-9a-z]+)*$`);
 
 /**
- * Whoever saw one delivery may send it again with other headers: so the id must be the signed one, the type the change that the id names, the
- * body no event of another mode, and no attribute of a bridge's event may contradict its data.
- * @throws ConsumerError `unauthorized` for another id, `not-a-cloudevent` for all else
+ * Checks a delivery that someone may have copied and sent again with other headers. The id must be the signed one, and the type must be the
+ * change that the id names. The body must not be an event of another mode. No attribute of a bridge's event may contradict its data.
+ * @throws ConsumerError `unauthorized` for another id, `not-a-cloudevent` for the other checks
  */
 export function expectSigned(event: CloudEvent, body: Uint8Array, webhookId: string, typePrefix: string): void {
   if (event.id !== webhookId)
@@ -21,11 +21,11 @@ export function expectSigned(event: CloudEvent, body: Uint8Array, webhookId: str
   const named = changeNamedBy(webhookId);
   const isOurs = changeOf(event, typePrefix) !== null;
   if (named === null ? isOurs : !endsAs(event.type, named)) throw notAnEvent('its type is not the change that its signed id names');
-  // Of other types nothing is known of their data.
+  // The data of other types is not known.
   const attribute = isOurs && named !== null ? contradictingAttribute(event, named) : null;
   if (attribute !== null) throw notAnEvent(`its attribute ${attribute} contradicts its data, which is signed`);
-  // What a type of ours promises of its data, no event has.
-  if (!isOurs && holdsEvents(body, webhookId)) throw notAnEvent('its body is of another mode: a CloudEvent, or a batch of them');
+  // The data of the bridge's types is never an event, and was checked before.
+  if (!isOurs && holdsEvents(body, webhookId)) throw notAnEvent('its body is of another mode: a CloudEvent, or a batch');
 }
 
 function changeNamedBy(id: string): ChangeName | null {
@@ -33,12 +33,12 @@ function changeNamedBy(id: string): ChangeName | null {
   return CHANGE_NAMES.find((_, index) => WORDS[index] === word) ?? null;
 }
 
-/** Under any prefix: a receiver may not know the bridge's. */
+/** Ignores the prefix, because a receiver may not know the bridge's. */
 function endsAs(type: string, change: ChangeName): boolean {
   return type.replace(/\.v\d+$/, '').endsWith(`.${change}`);
 }
 
-/** Whatever its Content-Type says, which is not signed. */
+/** Ignores the Content-Type, which is not signed. */
 function holdsEvents(body: Uint8Array, id: string): boolean {
   const content = jsonOf(body);
   if (Array.isArray(content)) return content.length > 0 && content.every(isEvent);
@@ -57,13 +57,14 @@ function jsonOf(body: Uint8Array): unknown {
   }
 }
 
-/** What an attribute has to be, if it is there; null: it must not be there. */
+/** The value that an attribute must have if it is present; null if it must be absent. */
 type Expected = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the name of an attribute that contradicts `id` or `data`, or null. Attributes of which these say nothing are not looked at: `source`,
- * `time`, `severitynumber`, `severitytext`, `dataschema`, `traceparent`, and of approvals `impact` and `initiator`. An attribute that is not
- * there contradicts nothing. `change` is the one that the signed id names.
+ * Returns the name of an attribute that contradicts `id` or `data`, or null. Not compared are `source`, `time`, `severitynumber`,
+ * `severitytext`, `dataschema`, `traceparent`, and for approvals `impact` and `initiator`, because `id` and `data` do not have them. An
+ * absent attribute contradicts nothing.
+ * @param change the change that the signed id names
  */
 function contradictingAttribute(event: CloudEvent, change: ChangeName): string | null {
   const { data } = event;
@@ -76,7 +77,7 @@ function isLifeChange(change: ChangeName): boolean {
   return !change.startsWith('approval.') && !change.startsWith('source.');
 }
 
-/** An id of the bridge begins with the event's, but for `source.*` (docs/receive/cloudevents.md, `id`). */
+/** Reads the event's id, with which an id of the bridge begins, except for `source.*` (docs/receive/cloudevents.md, `id`). */
 function identityOf(id: string, change: ChangeName): Expected {
   if (change.startsWith('source.')) return { subject: 'scheduledevents', correlationid: null };
   const eid = id.slice(0, id.indexOf(':'));

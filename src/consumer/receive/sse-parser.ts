@@ -1,13 +1,13 @@
-// Pieces of a text of Server-Sent Events → its events, each with the position that stood in `id:`.
+// Pieces of a text of Server-Sent Events → its events, each with the last position of `id:`.
 
 interface ServerSentEvent {
-  /** Null where none was told yet. */
+  /** The last `id:`; null if there was none yet. */
   readonly id: string | null;
-  /** Null where a position alone was told. */
+  /** Null if the event has only an `id:`. */
   readonly data: string | null;
 }
 
-/** One for each connection. Lines end with LF, CR or both, as the standard allows. */
+/** Use one for each connection. Lines end with LF, CR or both, as the standard allows. */
 export class SseParser {
   readonly #decoder = new TextDecoder();
   #rest = '';
@@ -17,7 +17,7 @@ export class SseParser {
 
   *take(bytes: Uint8Array): Generator<ServerSentEvent> {
     this.#rest += this.#decoder.decode(bytes, { stream: true });
-    // A CR at the end may be the half of a line end.
+    // A CR at the end may be half of a line end.
     const lines = this.#rest.split(/\r\n|\n|\r(?!$)/);
     this.#rest = lines.pop() ?? '';
     for (const line of lines) {

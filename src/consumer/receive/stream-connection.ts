@@ -13,14 +13,14 @@ interface StreamAnswer {
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** Breaks by itself if no byte comes for 45 s. */
+/** One connection, which closes itself if no byte comes for 45 s. */
 export class StreamConnection {
   readonly #request: ClientRequest;
   readonly #clock: Pick<Clock, 'after'>;
   #cancelTimer = () => {};
   #timeout: Error | null = null;
 
-  /** Connects at once. @param ca the authority of the bridge's certificate, in PEM */
+  /** Connects at once. */
   constructor(url: URL, headers: Readonly<Record<string, string>>, ca: string | undefined, clock: Pick<Clock, 'after'>) {
     this.#request = get(url, headers, ca);
     this.#clock = clock;
@@ -34,9 +34,9 @@ export class StreamConnection {
     return { position: beginningOf(response), pieces: this.#piecesOf(response) };
   }
 
-  /** What broke this connection. A ConsumerError passes unchanged. */
+  /** Returns what broke the connection. A ConsumerError passes unchanged. */
   faultOf(error: unknown): ConsumerError {
-    // Node says "aborted" alone if a connection breaks in the middle.
+    // Node says only "aborted" if a connection breaks in the middle.
     return error instanceof ConsumerError ? error : broken(this.#timeout ?? error);
   }
 
@@ -79,7 +79,7 @@ function broken(cause: unknown): ConsumerError {
   return new ConsumerError('unreachable', `the stream of the bridge broke: ${messageOf(cause)}`, { cause });
 }
 
-/** Not a page that a proxy gives with 200 in the bridge's place, which would be taken for a stream that brings nothing. */
+/** Returns false for the page of a proxy that answers 200, which would look like a stream without events. */
 function isStream({ headers }: IncomingMessage): boolean {
   return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
@@ -89,7 +89,7 @@ function beginningOf({ headers }: IncomingMessage): number | null {
   return /^\d+$/.test(told) ? Number(told) : null;
 }
 
-/** What is no answer of a bridge, such as a page of a proxy, has no type. */
+/** Returns the refusal. An answer that is not from a bridge, such as the page of a proxy, has no `type`. */
 async function refusalOf(response: IncomingMessage): Promise<ConsumerError> {
   const status = response.statusCode ?? 0;
   let text = '';
@@ -97,9 +97,9 @@ async function refusalOf(response: IncomingMessage): Promise<ConsumerError> {
   const { type, detail } = problemIn(text);
   const more = { status, ...(type !== undefined && { type }) };
   if (type === 'pruned' || type === 'position')
-    return new ConsumerError('pruned', `something is missing: ${detail ?? status}; all that is kept comes now`, more);
-  const answer = status === 200 ? 'what answered is no stream of a bridge, is a proxy in the way?' : `it answered ${status}`;
-  return new ConsumerError('refused', `the bridge refused the stream: ${detail ?? answer}; asked again`, more);
+    return new ConsumerError('pruned', `events are missing: ${detail ?? status}; reading all that the bridge keeps`, more);
+  const answer = status === 200 ? 'the answer is not a stream of a bridge; check for a proxy' : `it answered ${status}`;
+  return new ConsumerError('refused', `the bridge refused the stream: ${detail ?? answer}; retrying`, more);
 }
 
 function problemIn(text: string): { readonly type?: string; readonly detail?: string } {

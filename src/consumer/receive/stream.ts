@@ -1,4 +1,4 @@
-// GET /v1/stream of a bridge → handlers, in order; it resumes by position over every break.
+// GET /v1/stream of a bridge → handlers, in order; it resumes by position after every break.
 import { messageOf } from '../../errors.ts';
 import { sleep } from '../../time/clock.ts';
 import { baseOf, bearerOf } from '../approve/approval-http.ts';
@@ -12,26 +12,29 @@ import { SseParser } from './sse-parser.ts';
 import { StreamConnection } from './stream-connection.ts';
 
 interface StreamSettings {
-  /** Of the bridge's `http.listen`; a path before `/v1/` may be part of it. */
+  /** The URL of the bridge's `http.listen`, with any path before `/v1/`. */
   readonly url: string;
-  /** A reader's; not needed at a loopback address. A function is asked at each connection. */
+  /** A reader's token; not needed at a loopback address. A function is called at each connection. */
   readonly token?: string | (() => string | Promise<string>);
-  /** True: `http://` beyond loopback, where anyone on the way reads the token. */
+  /** True allows `http://` beyond loopback. Anyone on the network path can then read the token. */
   readonly allowInsecure?: boolean;
-  /** PEM of the authority that signed the bridge's certificate, where the machine does not know it. */
+  /** The authority that signed the bridge's certificate, in PEM, if the machine does not trust it. */
   readonly ca?: string;
-  /** The position to go on behind, as `onPosition` told it; 0: all that is kept. From now on where absent. */
+  /** The position to resume after, from `onPosition`. 0: from the oldest event that is kept. If absent: from the next event on. */
   readonly after?: number;
   readonly changes?: readonly string[];
   readonly impacts?: readonly string[];
   readonly resources?: readonly string[];
-  /** All up to this position is handled: keep it where it outlives the process. Must not throw. */
+  /** Called when everything up to this position is handled. Store it to resume in another process. Must not throw. */
   readonly onPosition?: (position: number) => void;
-  /** Told of each break, failed handler and gap; a gap has code `pruned`, and all that is kept comes then. A warning of the process where absent. */
+  /**
+   * Called for each break, failed handler and gap. After a gap (code `pruned`) all that is kept is read. If absent, the process emits a
+   * warning.
+   */
   readonly onError?: (error: unknown, event: CloudEvent | null) => void;
 }
 
-/** Handlers of its own, or a dispatcher that it shares. */
+/** With its own handlers, or with a dispatcher that it shares. */
 export type StreamOptions = StreamSettings &
   (
     | (DispatcherOptions & { readonly handlers: Handlers; readonly dispatcher?: never })
@@ -39,16 +42,19 @@ export type StreamOptions = StreamSettings &
   );
 
 export interface StreamConsumer {
-  /** All up to it is handled; null before the first connection. */
+  /** Everything up to this position is handled; null before the first connection. */
   readonly position: number | null;
-  /** Ends the connection and tells the handlers; resolves once they have ended. Again is harmless. */
+  /** Closes the connection, and resolves once the handlers have ended. Its own dispatcher is closed, too. Safe to repeat. */
   close(): Promise<void>;
 }
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Connects at once. @throws ConsumerError `usage` for a URL that is not valid, or one that would expose the token */
+/**
+ * Connects at once.
+ * @throws ConsumerError `usage` if the URL is not valid, or would expose the token
+ */
 export function streamOn(options: StreamOptions, dispatcher: Dispatcher, clock: Clock): StreamConsumer {
   const reader = new StreamReader(options, dispatcher, clock);
   const ended = reader.readUntilClosed();
@@ -63,10 +69,10 @@ export function streamOn(options: StreamOptions, dispatcher: Dispatcher, clock: 
   };
 }
 
-/** A handler failed, which `onError` was called with, together with its event. */
+/** Thrown after `onError` was called for a handler that failed. */
 const HANDLER_FAILED = Symbol('handler failed');
 
-/** The stream over all its connections. */
+/** Reads the stream over all its connections. */
 class StreamReader {
   readonly #options: StreamSettings;
   readonly #url: URL;
@@ -111,13 +117,13 @@ class StreamReader {
 
   #report(error: unknown): void {
     if (error !== HANDLER_FAILED) this.#onError(error, null);
-    // All that is kept is read then.
+    // Reads all that is kept.
     if (error instanceof ConsumerError && error.code === 'pruned') this.#position = 0;
   }
 
   async #readOneConnection(): Promise<void> {
     const headers = await this.#headers();
-    // It may have been closed while it waited for its token.
+    // It may have been closed while it waited for the token.
     this.#closing.signal.throwIfAborted();
     const connection = new StreamConnection(this.#url, headers, this.#options.ca, this.#clock);
     const close = () => connection.close();
@@ -140,7 +146,7 @@ class StreamReader {
     return { ...bearer, ...(this.#position !== null && { 'last-event-id': String(this.#position) }) };
   }
 
-  /** One event at a time: those behind one that failed wait, as its position is not passed. */
+  /** Handles one event at a time. If one fails, the later ones wait, because its position is not passed. */
   async #handleAll(pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const parser = new SseParser();
     for await (const bytes of pieces) {

@@ -1,4 +1,4 @@
-// Approvals, holds, releases → what bridge and brokers get, and what comes of their answers.
+// Approvals, holds, releases → requests to bridge and brokers, and the results of their answers.
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,7 +31,7 @@ interface Asked {
 
 type Answer = readonly [status: number, body?: unknown, headers?: Record<string, string>] | 'cut' | 'hang';
 
-/** A bridge that answers as it is told, one answer a request, the last one for ever. */
+/** A bridge with scripted answers, one for each request; the last one repeats. */
 async function bridge(t: TestContext, ...answers: readonly Answer[]) {
   const asked: Asked[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -62,7 +62,7 @@ async function bridge(t: TestContext, ...answers: readonly Answer[]) {
 const SUBMITTED = { eventId: EVENT_ID, state: 'submitted', approvedBy: ['orders'] };
 const OK: Answer = [200, { results: [SUBMITTED] }];
 
-/** What a call is refused with. */
+/** The error that a call rejects with. */
 async function errorOf(call: Promise<unknown>): Promise<ConsumerError> {
   try {
     await call;
@@ -74,7 +74,7 @@ async function errorOf(call: Promise<unknown>): Promise<ConsumerError> {
   return assert.fail('nothing was refused');
 }
 
-test('an approval by a CloudEvent names what was seen, with the token, and gives the result', async (t) => {
+test('an approval by a CloudEvent sends its id as Seen, with the token, and returns the result', async (t) => {
   const { asked, approver } = await bridge(t, OK);
   assert.deepEqual(await approver.approve(eventOf(life.scheduled)), SUBMITTED);
   assert.deepEqual(asked, [
@@ -87,7 +87,7 @@ test('an approval by a CloudEvent names what was seen, with the token, and gives
   ]);
 });
 
-test('Seen goes along with scheduled and updated alone, and as the caller says', async (t) => {
+test('Seen is sent only with scheduled and updated, or as the caller says', async (t) => {
   const { asked, approver } = await bridge(t, OK);
   await approver.approve(eventOf(life.updated({})));
   await approver.approve(eventOf(life.started));
@@ -111,7 +111,7 @@ for (const result of [
   });
 }
 
-test('a hold and its release have routes of their own, below the path of the url', async (t) => {
+test('a hold and its release have their own routes, below the path of the url', async (t) => {
   const { asked, url, approverWith } = await bridge(t, [201, { eventId: EVENT_ID, holds: [] }], [204]);
   const approver = approverWith({ url: `${url}/bridges/one` });
   await approver.hold(eventOf(life.scheduled), 'primary');
@@ -136,7 +136,7 @@ for (const [status, type] of [
   [410, 'ended'],
   [502, 'refused'],
 ] as const) {
-  test(`${status} ${type} is refused at once, with the bridge's own words`, async (t) => {
+  test(`${status} ${type} is refused at once, with the bridge's reason`, async (t) => {
     const { asked, approver } = await bridge(t, [status, { type, title: 'No', status, detail: 'because of this' }]);
     const { code, type: given, status: answered, message } = await errorOf(approver.approve(EVENT_ID));
     assert.deepEqual([code, given, answered, asked.length], ['refused', type, status, 1]);
@@ -148,21 +148,21 @@ for (const [what, answer] of [
   ['HTML', [200, '<html>']],
   ['no result', [200, { results: [] }]],
   ['a redirect', [302, '', { location: 'http://127.0.0.1:1/' }]],
-  ['a page that is not there', [404, 'nothing here']],
+  ['a missing page', [404, 'nothing here']],
 ] as const satisfies readonly [string, Answer][]) {
-  test(`${what} is no answer of a bridge`, async (t) => {
+  test(`${what} is not accepted as an answer of a bridge`, async (t) => {
     const { asked, approver } = await bridge(t, answer);
     const calls = [() => approver.approve(EVENT_ID), () => approver.hold(EVENT_ID, 'primary'), () => approver.release(EVENT_ID)];
     for (const call of calls) {
       const { code, status, message } = await errorOf(call());
       assert.deepEqual([code, status], ['refused', answer[0]]);
-      assert.match(message, /see that url is right/);
+      assert.match(message, /not as a bridge does: check url/);
     }
     assert.equal(asked.length, 3);
   });
 }
 
-/** Lets time pass until the call has settled, and tells how much passed. */
+/** Advances the time until the call has settled, and returns how much passed. */
 async function passing(time: VirtualTime, call: Promise<unknown>): Promise<number> {
   let isDone = false;
   const done = () => {
@@ -171,7 +171,7 @@ async function passing(time: VirtualTime, call: Promise<unknown>): Promise<numbe
   call.then(done, done);
   const beganMs = time.elapsedMs();
   await poll(async () => {
-    // Only pauses are put forward: while an attempt runs, its limit is the one timer.
+    // Only pauses are skipped: while an attempt runs, its limit is the only timer.
     if (time.pending > 0) await time.advance(250);
     return isDone;
   }, 'the approval');
@@ -181,10 +181,10 @@ async function passing(time: VirtualTime, call: Promise<unknown>): Promise<numbe
 for (const [what, answer] of [
   ['503', [503, { type: 'unavailable', detail: 'later' }]],
   ['429', [429, { type: 'too-many-requests', detail: 'later' }]],
-  ['a proxy that does not reach the bridge', [502, '<html>']],
-  ['a connection that is cut', 'cut'],
+  ['a 502 of a proxy', [502, '<html>']],
+  ['a broken connection', 'cut'],
 ] as const satisfies readonly [string, Answer][]) {
-  test(`${what} is tried again`, async (t) => {
+  test(`${what} is retried`, async (t) => {
     const { asked, time, approverWith } = await bridge(t, answer, answer, OK);
     const call = approverWith({ timeoutMs: 1e9 }).approve(EVENT_ID);
     await passing(time, call);
@@ -192,14 +192,14 @@ for (const [what, answer] of [
   });
 }
 
-test('Retry-After is waited for', async (t) => {
+test('a retry waits as Retry-After asks', async (t) => {
   const { time, approverWith } = await bridge(t, [503, {}, { 'retry-after': '30' }], OK);
   const call = approverWith({ timeoutMs: 1e9, retryForMs: 1e9 }).approve(EVENT_ID);
   assert.ok((await passing(time, call)) >= 30_000);
   assert.deepEqual(await call, SUBMITTED);
 });
 
-test('after retryForMs it is given up, and what went wrong last is told', async (t) => {
+test('after retryForMs the call rejects with the last failure', async (t) => {
   const { asked, time, approverWith } = await bridge(t, [503, {}]);
   const call = errorOf(approverWith({ timeoutMs: 1e9, retryForMs: 60_000 }).approve(EVENT_ID));
   await passing(time, call);
@@ -209,7 +209,7 @@ test('after retryForMs it is given up, and what went wrong last is told', async 
   assert.ok(asked.length > 5 && asked.length < 20, `${asked.length} attempts`);
 });
 
-test('a bridge that is not there is named by its code', async (t) => {
+test('a bridge that cannot be reached is reported with the error code', async (t) => {
   const { approverWith, close } = await bridge(t, OK);
   await close();
   const { code, message } = await errorOf(approverWith({ retryForMs: 0 }).approve(EVENT_ID));
@@ -217,7 +217,7 @@ test('a bridge that is not there is named by its code', async (t) => {
   assert.match(message, /ECONNREFUSED/);
 });
 
-test('a bridge that hangs is given up after timeoutMs', async (t) => {
+test('an attempt at a bridge that hangs ends after timeoutMs', async (t) => {
   const { asked, time, approverWith } = await bridge(t, 'hang');
   const call = errorOf(approverWith({ timeoutMs: 5000, retryForMs: 0 }).approve(EVENT_ID));
   await poll(() => asked.length === 1, 'the request');
@@ -225,7 +225,7 @@ test('a bridge that hangs is given up after timeoutMs', async (t) => {
   assert.match((await call).message, /no answer within 5000 ms/);
 });
 
-test("a signal ends an attempt, a pause and what has not begun, with the signal's reason", async (t) => {
+test("a signal ends an attempt, a pause and a call that has not begun, with the signal's reason", async (t) => {
   for (const answer of ['hang', [503, {}]] as const) {
     const { asked, approver } = await bridge(t, answer);
     const stop = new AbortController();
@@ -238,7 +238,7 @@ test("a signal ends an attempt, a pause and what has not begun, with the signal'
   }
 });
 
-test('a token that is a function is asked at each attempt', async (t) => {
+test('a token function is called at each attempt', async (t) => {
   const tokens = ['old', 'new'];
   const { asked, time, approverWith } = await bridge(t, [503, {}], OK);
   await passing(time, approverWith({ token: async () => tokens.shift() ?? '', timeoutMs: 1e9 }).approve(EVENT_ID));
@@ -248,7 +248,7 @@ test('a token that is a function is asked at each attempt', async (t) => {
   );
 });
 
-test('a release whose answer got lost is done where the next attempt finds no hold, and refused where the first one does', async (t) => {
+test('a release that finds no hold succeeds after a lost answer, and is refused at the first attempt', async (t) => {
   const notHeld = [404, { type: 'not-held', title: 'No such hold', status: 404, detail: 'nobody holds it' }] as const;
   const { asked, time, approverWith } = await bridge(t, 'cut', notHeld);
   const approver = approverWith({ timeoutMs: 1e9 });
@@ -259,7 +259,7 @@ test('a release whose answer got lost is done where the next attempt finds no ho
   assert.equal((await errorOf(approver.release(EVENT_ID))).type, 'not-held');
 });
 
-test('a release that is asked for again says when it was first asked for, so that no later hold goes with it', async (t) => {
+test('a retried release sends the time of its first attempt, so that it lifts no later hold', async (t) => {
   const changed = [409, { type: 'changed', title: 'The event changed', status: 409, detail: 'set after it' }] as const;
   const { asked, time, approverWith } = await bridge(t, [503, {}], 'cut', changed);
   const first = encodeURIComponent(new Date(time.wallMs()).toISOString());
@@ -273,7 +273,7 @@ test('a release that is asked for again says when it was first asked for, so tha
   );
 });
 
-test('a token that no header can carry is told at once, without a word of it', async (t) => {
+test('a token that is not allowed in a header is refused at once, and not shown', async (t) => {
   const { asked, approverWith } = await bridge(t, OK);
   for (const token of ['', 'first-secret\nsecond-secret', 'first secret', 'secret-ä']) {
     const { code, message } = await errorOf(approverWith({ token: () => token }).approve(EVENT_ID));
@@ -293,8 +293,8 @@ for (const [url, message] of [
   ['ftp://127.0.0.1/', /unencrypted/],
   ['bridge.example.com:8700', /unencrypted/],
   ['//bridge', /must be an https/],
-  ['https://user:secret@bridge.example.com', /neither user/],
-  ['https://bridge.example.com/?token=secret', /neither user/],
+  ['https://user:secret@bridge.example.com', /must not have a user/],
+  ['https://bridge.example.com/?token=secret', /must not have a user/],
 ] as const) {
   test(`the url ${url.replace(/secret/, '…')} is refused`, () => {
     assert.throws(
@@ -305,7 +305,7 @@ for (const [url, message] of [
   });
 }
 
-test('https anywhere, http on loopback, and http elsewhere by allowInsecure may be asked', () => {
+test('https is allowed anywhere, http on loopback, and http elsewhere with allowInsecure', () => {
   for (const url of ['https://bridge.example.com', 'http://localhost:8700', 'http://127.1.2.3/', 'http://[::1]:8700'])
     assert.ok(httpOn({ url, token: TOKEN }, new VirtualTime()));
   assert.ok(httpOn({ url: 'http://bridge.example.com', token: TOKEN, allowInsecure: true }, new VirtualTime()));
@@ -316,7 +316,7 @@ test('an event without an EventId cannot be approved', async () => {
   for (const event of ['', { ...eventOf(life.scheduled), data: {} }]) assert.equal((await errorOf(approver.approve(event))).code, 'usage');
 });
 
-/** What goes through a channel of a broker: by its approver's calls. */
+/** Sends an approval, a hold and a release through the channel of a broker. */
 async function callsOn(channel: ApprovalChannel): Promise<void> {
   const approver = createApprover(channel);
   const event = eventOf(life.scheduled);
@@ -333,7 +333,7 @@ const MESSAGES = [
   { Releases: [{ EventId: EVENT_ID, approver: 'orders' }] },
 ];
 
-test('over Kafka each is a record keyed by the event, for all replicas in sync', async () => {
+test('over Kafka each is a record keyed by the event, acknowledged by all in-sync replicas', async () => {
   const sent: Parameters<Parameters<typeof kafka>[0]['send']>[0][] = [];
   await callsOn(kafka({ send: async (record) => sent.push(record) }, { topic: 'approvals' }));
   assert.deepEqual(
@@ -344,7 +344,7 @@ test('over Kafka each is a record keyed by the event, for all replicas in sync',
   assert.deepEqual(parseMessageBody(Buffer.from(first?.messages[0]?.value ?? '')), { value: MESSAGES[0] }, "the bridge's source reads it");
 });
 
-test('over Service Bus each is a message, with a session for each event where the entity wants them', async () => {
+test('over Service Bus each is a message, with a session for each event if the entity requires sessions', async () => {
   const sent: object[] = [];
   const sender = { sendMessages: async (message: object) => void sent.push(message) };
   await callsOn(serviceBus(sender));
@@ -356,7 +356,7 @@ test('over Service Bus each is a message, with a session for each event where th
   assert.deepEqual(new Set(sent.map((message) => (message as { sessionId?: string }).sessionId)), new Set([EVENT_ID.toLowerCase()]));
 });
 
-test('a broker that fails is told with its cause, and after an abort nothing is sent', async () => {
+test('a broker failure is reported with its cause, and after an abort nothing is sent', async () => {
   const cause = new Error('no leader');
   const approver = createApprover(kafka({ send: () => Promise.reject(cause) }, { topic: 'approvals' }));
   const error = await errorOf(approver.approve(EVENT_ID));

@@ -19,7 +19,7 @@ const never = new AbortController().signal;
 
 interface Mounted {
   readonly name: string;
-  /** Listens with the receiver at /hook; gives its port. */
+  /** Listens with the receiver at /hook, and returns the port. */
   readonly start: (t: TestContext, receiver: Receiver) => Promise<number>;
 }
 
@@ -85,7 +85,7 @@ function sinkFor(t: TestContext, port: number, options: Readonly<Record<string, 
 }
 
 for (const { name, start } of MOUNTED) {
-  test(`under ${name}, what the webhook sink delivers in any mode is let in and handled, and repeats are dropped`, async (t) => {
+  test(`under ${name}, deliveries of the webhook sink in any mode are handled, and repeats are dropped`, async (t) => {
     const seen: CloudEvent[] = [];
     const take = (event: CloudEvent) => void seen.push(event);
     const handlers = { onScheduled: take, onUpdated: take, onStarted: take, onEnded: take };
@@ -102,7 +102,7 @@ for (const { name, start } of MOUNTED) {
     );
   });
 
-  test(`under ${name}, a forged delivery, a failed handler and a body that is too large are answered as the bridge needs it`, async (t) => {
+  test(`under ${name}, a forged delivery, a failed handler and a body that is too large get the answers that the bridge needs`, async (t) => {
     const onScheduled = () => Promise.reject(new Error('not now'));
     const port = await start(t, createReceiver({ secrets: SECRET, handlers: { onScheduled }, maxBodyBytes: 4096, onError: () => {} }));
     const delivery = deliveryOf(lifeOf().scheduled);
@@ -132,7 +132,7 @@ for (const { name, start } of MOUNTED) {
   });
 }
 
-test('a body that a parser has read before is told as that', async (t) => {
+test('a body that a parser has read before is answered 500 with the reason', async (t) => {
   const errors: unknown[] = [];
   const app = express();
   app.use(express.raw({ type: '*/*' }));
@@ -141,10 +141,10 @@ test('a body that a parser has read before is told as that', async (t) => {
   const delivery = requestOf([lifeOf().scheduled]);
   const answer = await fetch(`http://127.0.0.1:${port}/hook`, { method: 'POST', body: await delivery.text(), headers: delivery.headers });
   assert.equal(answer.status, 500);
-  assert.match(await answer.text(), /no parser stands before it/);
+  assert.match(await answer.text(), /mount the receiver before any body parser/);
 });
 
-test('a Request whose body was read before is told as that', async () => {
+test('a Request with a body that was read before is answered body-read', async () => {
   const request = requestOf([lifeOf().scheduled]);
   await request.text();
   const answer = (await createReceiver({ unsigned: true, handlers: {}, onError: () => {} })(request)) as Response;
@@ -152,13 +152,13 @@ test('a Request whose body was read before is told as that', async () => {
   assert.match(await answer.text(), /body-read/);
 });
 
-test('a client that goes away in the middle of its body leaves the receiver at work', async (t) => {
-  const told = Promise.withResolvers<unknown>();
-  const port = await listen(t, createServer(toNodeHandler(createReceiver({ unsigned: true, handlers: {}, onError: told.resolve }))));
+test('the receiver keeps working if a client disconnects in the middle of its body', async (t) => {
+  const reported = Promise.withResolvers<unknown>();
+  const port = await listen(t, createServer(toNodeHandler(createReceiver({ unsigned: true, handlers: {}, onError: reported.resolve }))));
   const outgoing = httpRequest({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-length': '100' } });
   outgoing.on('error', () => {});
   outgoing.write('half', () => outgoing.destroy());
-  assert.ok((await told.promise) instanceof Error);
+  assert.ok((await reported.promise) instanceof Error);
   const delivery = requestOf([lifeOf().scheduled]);
   const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: await delivery.text(), headers: delivery.headers });
   assert.equal(answer.status, 204);

@@ -1,4 +1,4 @@
-// A bridge's requests, and others → what a receiver answers, and which handlers it calls.
+// Requests of a bridge, and others → the receiver's answers and the handlers that it calls.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ConsumerError } from '../../../../src/consumer/consumer-error.ts';
@@ -21,7 +21,7 @@ const ALL: readonly (keyof Handlers)[] = [
   'onOther',
 ];
 
-/** A receiver without signatures, what its handlers were called with, and what went wrong. */
+/** A receiver without signatures, the calls of its handlers, and its errors. */
 function fixture(options: Partial<ReceiverOptions> = {}) {
   const time = new VirtualTime();
   const calls: [name: string, event: CloudEvent][] = [];
@@ -50,18 +50,18 @@ for (const mode of ['structured', 'binary'] as const) {
   });
 }
 
-test('a batch is handled member by member', async () => {
+test('every member of a batch is handled', async () => {
   const { receive, names } = fixture();
   assert.equal((await receive(requestOf(everyChange(), { mode: 'batch' }))).status, 204);
   assert.deepEqual(names().sort(), ALL.slice(0, 9).toSorted());
 });
 
-test('an empty batch is nothing to do', async () => {
+test('an empty batch is accepted', async () => {
   const { receive } = fixture();
   assert.equal((await receive(post('[]', { 'content-type': 'application/cloudevents-batch+json' }))).status, 204);
 });
 
-test('a type of somebody else goes to onOther, and without it is acknowledged', async () => {
+test('another type goes to onOther, and is acknowledged without it', async () => {
   const event = JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type: 'com.example.lunch', data: 'soup' });
   const headers = { 'Content-Type': 'APPLICATION/CloudEvents+JSON' };
   const { receive, calls } = fixture();
@@ -73,7 +73,7 @@ test('a type of somebody else goes to onOther, and without it is acknowledged', 
   assert.equal((await fixture({ handlers: {} }).receive(post(event, headers))).status, 204);
 });
 
-test("a type prefix of one's own is understood, and the default one is not then", async () => {
+test('with another type prefix, that prefix is recognized and the default is not', async () => {
   const { receive, names } = fixture({ typePrefix: 'com.example.vm' });
   const bytes = Buffer.from(deliveryOf(lifeOf().scheduled).bytes).toString();
   const headers = { 'content-type': 'application/cloudevents+json' };
@@ -83,7 +83,7 @@ test("a type prefix of one's own is understood, and the default one is not then"
 });
 
 for (const mode of ['structured', 'binary', 'batch'] as const) {
-  test(`a signed delivery in ${mode} mode is let in, with either secret, and without one it is not`, async () => {
+  test(`a signed delivery in ${mode} mode is accepted with either secret, and refused without one`, async () => {
     const { receive, time, names } = fixture({ secrets: [OTHER_SECRET, SECRET] });
     const wallMs = time.wallMs();
     const { scheduled } = lifeOf();
@@ -96,7 +96,7 @@ for (const mode of ['structured', 'binary', 'batch'] as const) {
   });
 }
 
-test('a delivery older than the tolerance is refused, and told to onError', async () => {
+test('a delivery older than the tolerance is refused, and reported to onError', async () => {
   const { receive, time, errors } = fixture({ secrets: SECRET, toleranceMs: 60_000 });
   const request = () => requestOf([lifeOf().scheduled], { wallMs: Date.UTC(2026, 0, 1), secrets: [SECRET] });
   await time.advance(60_000);
@@ -107,7 +107,7 @@ test('a delivery older than the tolerance is refused, and told to onError', asyn
   assert.ok(error instanceof ConsumerError && error.code === 'unauthorized');
 });
 
-test('in binary mode the id of the event is the one that was signed', async () => {
+test('in binary mode the id of the event must be the signed one', async () => {
   const { receive, time, names } = fixture({ secrets: SECRET });
   const forged = requestOf([lifeOf().scheduled], {
     mode: 'binary',
@@ -129,8 +129,8 @@ const REFUSED: readonly [what: string, status: number, body: string | Uint8Array
   ['a form', 415, 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }],
   ['a body without a type', 415, new Uint8Array([1]), {}],
   ['an event in Avro', 415, 'x', { 'content-type': 'application/cloudevents+avro' }],
-  ['what is not JSON', 400, '{', { 'content-type': STRUCTURED }],
-  ['what is not UTF-8', 400, new Uint8Array([0x22, 0xff, 0x22]), { 'content-type': STRUCTURED }],
+  ['a body that is not JSON', 400, '{', { 'content-type': STRUCTURED }],
+  ['a body that is not UTF-8', 400, new Uint8Array([0x22, 0xff, 0x22]), { 'content-type': STRUCTURED }],
   ['an array in structured mode', 400, '[]', { 'content-type': STRUCTURED }],
   ['an object in batch mode', 400, '{}', { 'content-type': 'application/cloudevents-batch+json' }],
   ['a batch with one bad member', 400, JSON.stringify([EVENT, {}]), { 'content-type': 'application/cloudevents-batch+json' }],
@@ -143,7 +143,7 @@ const REFUSED: readonly [what: string, status: number, body: string | Uint8Array
   ]),
   ['an attribute with a dash', 400, JSON.stringify({ ...EVENT, 'a-b': 'c' }), { 'content-type': STRUCTURED }],
   ['an attribute that is an object', 400, JSON.stringify({ ...EVENT, a: {} }), { 'content-type': STRUCTURED }],
-  ['a time that is none', 400, JSON.stringify({ ...EVENT, time: 'noon' }), { 'content-type': STRUCTURED }],
+  ['a time that is not a date', 400, JSON.stringify({ ...EVENT, time: 'noon' }), { 'content-type': STRUCTURED }],
   ['both kinds of data', 400, JSON.stringify({ ...EVENT, data: 1, data_base64: 'MQ==' }), { 'content-type': STRUCTURED }],
   ['a change without data', 400, JSON.stringify({ ...EVENT, type: SCHEDULED }), { 'content-type': STRUCTURED }],
   ['a change with other data', 400, JSON.stringify({ ...EVENT, type: SCHEDULED, data: { eventId: 1 } }), { 'content-type': STRUCTURED }],
@@ -168,13 +168,13 @@ for (const [what, status, body, headers] of REFUSED) {
   });
 }
 
-test('quoted and needlessly encoded headers are read, by one round of decoding', async () => {
+test('quoted and needlessly encoded headers are decoded once', async () => {
   const { receive, calls } = fixture();
   await receive(post('1.5', { ...BINARY, 'ce-subject': '"a \\"b\\" %e2%82%ac%2525 %41 100%"' }));
   assert.deepEqual([calls[0]?.[1].subject, calls[0]?.[1].data], ['a "b" €%25 A 100%', 1.5]);
 });
 
-test('data in Base64 is read as what its type says', async () => {
+test('data in Base64 is read by its content type', async () => {
   const { receive, calls } = fixture();
   const send = (more: object) => receive(post(JSON.stringify({ ...EVENT, ...more }), { 'content-type': STRUCTURED }));
   await send({ id: '1', datacontenttype: 'application/json', data_base64: 'eyJhIjoxfQ==' });
@@ -185,7 +185,7 @@ test('data in Base64 is read as what its type says', async () => {
   );
 });
 
-test('a body above the limit is refused with 413, whether it says its length or not', async () => {
+test('a body above the limit is refused with 413, with or without Content-Length', async () => {
   const { receive } = fixture({ maxBodyBytes: 10 });
   const stream = ReadableStream.from([new Uint8Array(6), new Uint8Array(6)]);
   const long = new Request('http://receiver/', { method: 'POST', body: stream, duplex: 'half' } as RequestInit);
@@ -194,7 +194,7 @@ test('a body above the limit is refused with 413, whether it says its length or 
   assert.equal((await receive(post('{"a":1234}', { 'content-type': STRUCTURED }))).status, 400, 'ten bytes are read');
 });
 
-test('other methods are refused with 405, OPTIONS too where nobody may deliver by consent', async () => {
+test('other methods are refused with 405, and OPTIONS, too, without allowedOrigins', async () => {
   const { receive } = fixture();
   for (const method of ['GET', 'PUT', 'OPTIONS']) {
     const answer = await receive(new Request('http://receiver/', { method }));
@@ -202,7 +202,7 @@ test('other methods are refused with 405, OPTIONS too where nobody may deliver b
   }
 });
 
-test('consent goes to the origins that are listed, without case, and to no other', async () => {
+test('only listed origins get consent, compared without case', async () => {
   const ask = async (options: Partial<ReceiverOptions>, origin?: string) => {
     const headers = origin === undefined ? {} : { 'WebHook-Request-Origin': origin, 'WebHook-Request-Rate': '120' };
     const { status, headers: answered } = await fixture(options).receive(new Request('http://receiver/', { method: 'OPTIONS', headers }));
@@ -216,7 +216,7 @@ test('consent goes to the origins that are listed, without case, and to no other
     assert.deepEqual(await ask({ allowedOrigins }, origin), [403, null, null, 'POST']);
 });
 
-test('a handler that fails makes it 500, tells the answer nothing, and is called again for the repeat', async () => {
+test('a failed handler gives a 500 without its error, and is called again for the repeat', async () => {
   let failures = 1;
   const seen: string[] = [];
   const onScheduled = ({ id }: CloudEvent) => {
@@ -234,7 +234,7 @@ test('a handler that fails makes it 500, tells the answer nothing, and is called
   assert.equal(seen.length, 2);
 });
 
-test('of a batch with a failure, what was done is dropped when it comes again, and the failed event keeps its place', async () => {
+test('after a failure in a batch, handled events are dropped when it comes again, and the failed event keeps its order', async () => {
   const [first, second] = [lifeOf({ eventId: 'A' }), lifeOf({ eventId: 'B' })];
   const seen: string[] = [];
   let isBroken = true;
@@ -255,22 +255,22 @@ test('of a batch with a failure, what was done is dropped when it comes again, a
   assert.deepEqual(seen, ['a:scheduled', 'a:started']);
 });
 
-test('with answer: received the 204 does not wait for the handlers, and a failure is told to onError alone', async () => {
+test('with answer: received the 204 does not wait for the handlers, and only onError gets a failure', async () => {
   const gate = Promise.withResolvers<void>();
-  const told = Promise.withResolvers<unknown>();
-  const { receive } = fixture({ answer: 'received', handlers: { onScheduled: () => gate.promise }, onError: told.resolve });
+  const reported = Promise.withResolvers<unknown>();
+  const { receive } = fixture({ answer: 'received', handlers: { onScheduled: () => gate.promise }, onError: reported.resolve });
   assert.equal((await receive(requestOf([lifeOf().scheduled]))).status, 204);
   gate.reject(new Error('too late'));
-  assert.equal(((await told.promise) as Error).message, 'too late');
+  assert.equal(((await reported.promise) as Error).message, 'too late');
 });
 
-test('without onError the process is warned', async (t) => {
+test('without onError the process emits a warning', async (t) => {
   const warned = t.mock.method(process, 'emitWarning', () => {});
   const time = new VirtualTime();
   const onScheduled = () => Promise.reject(new Error('not now'));
   const receiver = receiverOn({ unsigned: true, handlers: { onScheduled } }, time);
   await receiver(requestOf([lifeOf().scheduled]));
-  assert.match(String(warned.mock.calls[0]?.arguments[0]), /event c7061bac-.*:scheduled was not taken: not now/);
+  assert.match(String(warned.mock.calls[0]?.arguments[0]), /event c7061bac-.*:scheduled was not handled: not now/);
 });
 
 for (const [what, options] of [
@@ -278,7 +278,7 @@ for (const [what, options] of [
   ['an empty list of secrets', { secrets: [] }],
   ['both secrets and unsigned', { secrets: [SECRET], unsigned: true }],
 ] as const) {
-  test(`${what}: no receiver is made`, () => {
+  test(`${what}: the receiver is refused`, () => {
     const make = () => receiverOn({ handlers: {}, ...options }, new VirtualTime());
     assert.throws(make, (error) => error instanceof ConsumerError && error.code === 'usage');
   });
