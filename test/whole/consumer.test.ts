@@ -1,4 +1,4 @@
-// Simulator, bridge, a receiver with the library → a maintenance followed, held and approved.
+// Simulator, bridge, a receiver with the library → a maintenance that is held, approved and over.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,34 +20,34 @@ async function refusalOf(call: Promise<unknown>): Promise<readonly [string, stri
   return [error.code, error.type, error.status];
 }
 
-test('a maintenance is prepared for, held by one, approved by another, released, started, and recovered from', async (t) => {
+test('a maintenance is prepared for, held by one approver, approved by another, released, started, and recovered from', async (t) => {
   const azure = await startSimulator();
   t.after(() => azure.close());
-  const told: string[] = [];
+  const log: string[] = [];
   const ways = new Map<'orders' | 'billing', ReturnType<typeof createApprover>>();
-  const by = (name: 'orders' | 'billing') => ways.get(name) ?? assert.fail('the bridge is not there yet');
+  const by = (name: 'orders' | 'billing') => ways.get(name) ?? assert.fail('the bridge has not started yet');
   const prepared = preparation({
     prepare: async (event) => {
       await by('billing').hold(event, 'the primary is here');
       const held = await by('orders').approve(event);
-      told.push(`${held.state} by ${held.heldBy}`);
-      told.push(String(await refusalOf(by('orders').approve(event, { seen: 'never-made' }))));
-      told.push(String(await refusalOf(by('orders').release(event))));
+      log.push(`${held.state} by ${held.heldBy}`);
+      log.push(String(await refusalOf(by('orders').approve(event, { seen: 'never-made' }))));
+      log.push(String(await refusalOf(by('orders').release(event))));
       await by('billing').release(event);
       await azure.until(() => azure.approvals().length === 1);
     },
-    recover: (_, outcome) => told.push(`recovered: ${outcome}`),
+    recover: (_, outcome) => log.push(`recovered: ${outcome}`),
   });
   const receiver = createReceiver({
     secrets: SECRET,
-    onError: (error) => told.push(String(error)),
+    onError: (error) => log.push(String(error)),
     handlers: {
       ...prepared,
       onStarted: async (event, context) => {
         await prepared.onStarted(event, context);
-        told.push('started');
+        log.push('started');
       },
-      onApprovalSubmitted: ({ data }) => told.push(`submitted by ${data.approver}`),
+      onApprovalSubmitted: ({ data }) => log.push(`submitted by ${data.approver}`),
     },
   });
   const server = createServer(toNodeHandler(receiver));
@@ -65,10 +65,10 @@ test('a maintenance is prepared for, held by one, approved by another, released,
   ways.set('billing', createApprover(http({ url, token: BILLING_TOKEN })));
 
   const { EventId } = azure.schedule({ EventType: 'Reboot', notice: '15m' });
-  await poll(() => told.includes('started'), 'the start to be told');
+  await poll(() => log.includes('started'), 'the start');
   azure.advance('10m');
-  await poll(() => told.length >= 6, 'the end');
-  assert.deepEqual(told, [
+  await poll(() => log.length >= 6, 'the end');
+  assert.deepEqual(log, [
     'held by billing',
     'refused,seen-unknown,404',
     'refused,forbidden,403',

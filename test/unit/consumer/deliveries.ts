@@ -17,7 +17,7 @@ import { approvalChange, context, eventChange, sightChange } from '../cloudevent
 export const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 export const OTHER_SECRET = 'whsec_ZmVkY2JhOTg3NjU0MzIxMGZlZGNiYTk4NzY1NDMyMTA=';
 
-/** The journalled bytes of a change, as a lane hands them to an adapter. */
+/** The bytes of a change in the journal, as a lane gives them to an adapter. */
 export function deliveryOf(change: Change): Delivery {
   const event = toCloudEvent(change, context);
   return {
@@ -34,7 +34,7 @@ export function deliveryOf(change: Change): Delivery {
   };
 }
 
-/** One event from its beginning to its end, or what is left of that. */
+/** The changes of one event from its beginning to its end. */
 export function lifeOf(fields: Partial<ScheduledEvent> = {}) {
   const event = scheduledEvent(fields);
   const started = { ...event, eventStatus: 'Started', notBefore: null } as const;
@@ -54,7 +54,7 @@ export function lifeOf(fields: Partial<ScheduledEvent> = {}) {
   };
 }
 
-/** The same of a drill. */
+/** The same for a drill. */
 export function drillLife() {
   return lifeOf({ eventId: 'drill-3f1d0f7e-6a39-4b1c-9a53-2f6f1de5d5a1' });
 }
@@ -72,12 +72,12 @@ export function everyChange(): Change[] {
 export interface Sending {
   readonly mode?: 'structured' | 'binary' | 'batch';
   readonly secrets?: readonly string[];
-  /** Of the signature. */
+  /** The time of the signature. */
   readonly wallMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The request as the webhook adapter makes it. */
+/** The request that the webhook adapter makes. */
 export function requestOf(changes: readonly Change[], sending: Sending = {}): Request {
   const { mode = 'structured', secrets = [], wallMs = 0, headers = {} } = sending;
   const deliveries = changes.map(deliveryOf);

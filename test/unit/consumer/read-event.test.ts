@@ -1,4 +1,4 @@
-// CloudEvents of a drill and of a real event, in each mode → what `isDrill` says of them.
+// CloudEvents of a drill and of a real event, in each mode → `isDrill`, or a refusal.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ConsumerError } from '../../../src/consumer/consumer-error.ts';
@@ -22,7 +22,7 @@ function madeBy(change: ReturnType<typeof lifeOf>['scheduled']): { attributes: M
 const real = madeBy(lifeOf().scheduled);
 const drill = madeBy(drillLife().scheduled);
 
-/** How each way brings attributes and data to the library. */
+/** How attributes and data reach the library, by transport and mode. */
 const WAYS: Readonly<Record<string, (attributes: Members, data: unknown) => CloudEvent>> = {
   structured: (attributes, data) => readStructured({ ...attributes, data }),
   binary: (attributes, data) =>
@@ -57,20 +57,20 @@ const isRefused = (error: unknown) =>
   error instanceof ConsumerError && error.code === 'not-a-cloudevent' && /its attribute drill and its data/.test(error.message);
 
 for (const [way, read] of Object.entries(WAYS)) {
-  test(`${way}: a drill is told by its data, and a real event is none`, () => {
+  test(`${way}: isDrill is true for a drill by its data, and false for a real event`, () => {
     assert.equal(read(drill.attributes, drill.data).isDrill, true);
     assert.equal(read(real.attributes, real.data).isDrill, false);
     assert.equal(read({ ...real.attributes, drill: 'false' }, real.data).isDrill, false);
   });
 
-  test(`${way}: a real event with the attribute of a drill, and a drill without it, are refused`, () => {
+  test(`${way}: a real event with the attribute of a drill is refused, and so is a drill without it`, () => {
     for (const value of [true, 'true']) assert.throws(() => read({ ...real.attributes, drill: value }, real.data), isRefused);
     const { drill: _, ...bare } = drill.attributes;
     assert.throws(() => read(bare, drill.data), isRefused);
     assert.throws(() => read({ ...drill.attributes, drill: 'false' }, drill.data), isRefused);
   });
 
-  test(`${way}: an event of somebody else's type goes by its data, whatever an attribute of that name means there`, () => {
+  test(`${way}: isDrill of another type depends on its data, whatever the attribute means there`, () => {
     const other = { ...ATTRIBUTES, datacontenttype: 'application/json' };
     assert.equal(read({ ...other, drill: true }, {}).isDrill, false);
     assert.equal(read(other, { drill: true }).isDrill, true);
@@ -78,25 +78,25 @@ for (const [way, read] of Object.entries(WAYS)) {
   });
 }
 
-test('in binary mode the attribute of a drill is a boolean again', () => {
+test('in binary mode the attribute drill becomes a boolean', () => {
   const binary = readBinary({ attributes: { ...ATTRIBUTES, drill: 'true' }, contentType: undefined, data: undefined });
   assert.deepEqual([binary.isDrill, binary.drill], [false, true]);
 });
 
-test('an attribute that is a boolean already, as AMQP has them, stays what it is', () => {
+test('an attribute that is already a boolean, as in AMQP, does not change', () => {
   for (const drill of [true, false]) {
     const event = readBinary({ attributes: { ...ATTRIBUTES, drill }, contentType: undefined, data: undefined });
     assert.deepEqual([event.drill, event.isDrill], [drill, false]);
   }
 });
 
-test('one made by hand is judged by its data, and what somebody has said of it stands', () => {
+test('isDrill of an event made by hand depends on its data, and a given isDrill does not change', () => {
   const event = { ...ATTRIBUTES, specversion: '1.0', data: {} } as const;
   assert.equal(withDrill({ ...event, data: { drill: true } } satisfies CloudEvent).isDrill, true);
   assert.equal(withDrill({ ...event, drill: true } satisfies CloudEvent).isDrill, false);
   assert.equal(withDrill({ ...event, isDrill: true } satisfies CloudEvent).isDrill, true);
 });
 
-test('it is no member of the CloudEvent', () => {
+test('isDrill is not a member of the CloudEvent', () => {
   assert.equal(JSON.stringify(readStructured({ ...ATTRIBUTES, data: {} })), JSON.stringify({ ...ATTRIBUTES, data: {} }));
 });

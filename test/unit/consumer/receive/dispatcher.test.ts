@@ -1,4 +1,4 @@
-// Events at once and again → each handled once; in order within one scheduled event.
+// Events at the same time and again → each handled once; in order within one scheduled event.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ function event(id: string, partitionkey = 'a', source = '/s'): CloudEvent {
   return { specversion: '1.0', id, source, type: 'com.example.any', partitionkey, data: {} };
 }
 
-/** A dispatcher whose handler waits until the test lets it go. */
+/** A dispatcher with a handler that waits for the test. */
 function fixture(store: HandledStore = memoryHandledStore({}, new VirtualTime())) {
   const started: string[] = [];
   const gates = new Map<string, PromiseWithResolvers<void>>();
@@ -31,7 +31,7 @@ function fixture(store: HandledStore = memoryHandledStore({}, new VirtualTime())
   return { dispatcher, started, contexts, end, fail };
 }
 
-/** A store of several processes as this one sees it. */
+/** A store that several processes share, with scripted answers. */
 function scriptedStore(script: Partial<HandledStore>): { readonly store: HandledStore; readonly asked: string[] } {
   const asked: string[] = [];
   const note =
@@ -43,7 +43,7 @@ function scriptedStore(script: Partial<HandledStore>): { readonly store: Handled
   return { store: { claim: note('claim', 'claimed'), complete: note('complete', undefined), abandon: note('abandon', undefined) }, asked };
 }
 
-test('repeats in flight wait for the first and share that it was handled; later ones are dropped', async () => {
+test('repeats in flight wait for the first and share its success; later ones are dropped', async () => {
   const { dispatcher, started, end } = fixture();
   const results = [1, 2, 3].map(() => dispatcher.handle(event('1')));
   await settle();
@@ -53,7 +53,7 @@ test('repeats in flight wait for the first and share that it was handled; later 
   assert.deepEqual(started, ['1']);
 });
 
-test('repeats in flight share that it failed, and the next one gets another try', async () => {
+test('repeats in flight share the failure of the first, and the next one is handled again', async () => {
   const { dispatcher, started, end, fail } = fixture();
   const results = [1, 2].map(() => dispatcher.handle(event('1')));
   await settle();
@@ -66,14 +66,14 @@ test('repeats in flight share that it failed, and the next one gets another try'
   assert.deepEqual(started, ['1', '1']);
 });
 
-test('the same id of another source is another event', async () => {
+test('the same id from another source is another event', async () => {
   const { dispatcher, started } = fixture();
   for (const source of ['/s', '/t']) void dispatcher.handle(event('1', 'a', source));
   await settle();
   assert.deepEqual(started, ['1', '1']);
 });
 
-test('events of one scheduled event wait for one another, others do not', async () => {
+test('events of one scheduled event wait for each other, and others do not', async () => {
   const { dispatcher, started, end } = fixture();
   const [first] = [event('1'), event('2'), event('3', 'b')].map((each) => dispatcher.handle(each));
   await settle();
@@ -84,7 +84,7 @@ test('events of one scheduled event wait for one another, others do not', async 
   assert.deepEqual(started, ['1', '3', '2']);
 });
 
-test('an event is handled after one that failed before it', async () => {
+test('an event is handled even if the one before it failed', async () => {
   const { dispatcher, started, fail } = fixture();
   const first = dispatcher.handle(event('1'));
   void dispatcher.handle(event('2'));
@@ -95,7 +95,7 @@ test('an event is handled after one that failed before it', async () => {
   assert.deepEqual(started, ['1', '2']);
 });
 
-test('what another process is handling is refused, and what it has handled is a repeat', async () => {
+test('an event that another process is handling is refused, and one that it has handled is a repeat', async () => {
   const { store } = scriptedStore({ claim: async (key) => (key === '  /s 1' ? 'busy' : 'handled') });
   const { dispatcher, started } = fixture(store);
   await assert.rejects(dispatcher.handle(event('1')), (error) => error instanceof ConsumerError && error.code === 'handled-elsewhere');
@@ -103,7 +103,7 @@ test('what another process is handling is refused, and what it has handled is a 
   assert.deepEqual(started, []);
 });
 
-test('an event whose id cannot be stored is not taken as handled', async () => {
+test('an event does not count as handled if its id cannot be stored', async () => {
   const { store, asked } = scriptedStore({
     complete: () => Promise.reject(new Error('disk full')),
     abandon: () => Promise.reject(new Error('disk full too')),
@@ -116,7 +116,7 @@ test('an event whose id cannot be stored is not taken as handled', async () => {
   assert.deepEqual(asked, ['claim   /s 1', 'complete   /s 1', 'abandon   /s 1']);
 });
 
-test('close tells the running handlers, waits for them, and refuses what comes or waits', async () => {
+test('close aborts the signal of running handlers, waits for them, and refuses new and waiting events', async () => {
   const { dispatcher, contexts, started, end } = fixture();
   const running = dispatcher.handle(event('1'));
   const waiting = dispatcher.handle(event('2'));
@@ -137,7 +137,7 @@ test('close tells the running handlers, waits for them, and refuses what comes o
   assert.deepEqual(started, ['1']);
 });
 
-test('two dispatchers that share a memory do not handle an event at once', async () => {
+test('two dispatchers with one memory store do not handle an event at the same time', async () => {
   const store = memoryHandledStore({}, new VirtualTime());
   const [one, other] = [fixture(store), fixture(store)];
   const handled = one.dispatcher.handle(event('1'));
@@ -153,10 +153,10 @@ test('two dispatchers that share a memory do not handle an event at once', async
   assert.deepEqual(other.started, ['1'], 'what was given up is free');
 });
 
-test('the memory forgets the oldest ids first, by their number and by their age', async () => {
+test('the memory store drops the oldest ids first, by their number and by their age', async () => {
   const time = new VirtualTime();
   const store = memoryHandledStore({ maxKeys: 2, maxAgeMs: 1000 }, time);
-  /** And gives back what it claims. */
+  /** Claims the key, and gives it back. */
   const claims = async () => {
     const answers = await Promise.all(['1', '2', '3'].map((key) => store.claim(key)));
     await Promise.all(['1', '2', '3'].map((key) => store.abandon(key)));
@@ -170,7 +170,7 @@ test('the memory forgets the oldest ids first, by their number and by their age'
   assert.deepEqual(await claims(), ['claimed', 'handled', 'claimed']);
 });
 
-test('a memory of nothing is refused', () => {
+test('bounds that keep nothing are refused', () => {
   for (const options of [{ maxKeys: 0 }, { maxAgeMs: 0 }, { maxKeys: Number.NaN }])
     assert.throws(
       () => memoryHandledStore(options, new VirtualTime()),
@@ -178,7 +178,7 @@ test('a memory of nothing is refused', () => {
     );
 });
 
-test('with any repeats and failures, each event is handled to its end exactly once, and first tried in the order of its scheduled event, one at a time', async () => {
+test('with any repeats and failures, each event succeeds exactly once, and first attempts keep the order of their scheduled event, one at a time', async () => {
   const arrivals = fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), number: fc.nat(5), fails: fc.boolean() }), { maxLength: 40 });
   const property = fc.asyncProperty(arrivals, async (given) => {
     const tried: string[] = [];
@@ -198,7 +198,7 @@ test('with any repeats and failures, each event is handled to its end exactly on
     const events = given.map(({ key, number }) => event(`${key}${number}`, key));
     failing = new Set(given.filter(({ fails }) => fails).map(({ key, number }) => `${key}${number}`));
     const first = await Promise.allSettled(events.map((each) => dispatcher.handle(each)));
-    // As senders do: what failed comes again.
+    // Sends failed events again, as senders do.
     await Promise.all(events.filter((_, index) => first[index]?.status === 'rejected').map((each) => dispatcher.handle(each)));
     for (const key of ['a', 'b', 'c']) {
       const inOrder = (ids: readonly string[]) => [...new Set(ids.filter((id) => id.startsWith(key)))];
@@ -209,7 +209,7 @@ test('with any repeats and failures, each event is handled to its end exactly on
   await fc.assert(property, { numRuns: 200 });
 });
 
-test('a misspelt handler is refused at the start, as no event would ever come to it', () => {
+test('a misspelled handler is refused at the start, because it would never be called', () => {
   const misspelt = { onSheduled: () => {} };
   assert.throws(() => dispatcherOn(misspelt as object, memoryHandledStore({}, new VirtualTime())), {
     code: 'usage',
@@ -217,20 +217,20 @@ test('a misspelt handler is refused at the start, as no event would ever come to
   });
 });
 
-test('without handlers, as where the option is misspelt, it is refused at the start', () => {
+test('a dispatcher without handlers is refused at the start, as if the option is misspelled', () => {
   assert.throws(() => dispatcherOn(undefined as unknown as object, memoryHandledStore({}, new VirtualTime())), {
     code: 'usage',
     message: /handlers must be an object/,
   });
 });
 
-test('where nobody vouches for the source, the id alone is claimed too, and given back with the rest', async () => {
+test('if the source is not proved, the id alone is claimed, too, and given back with the rest', async () => {
   const { store, asked } = scriptedStore({ claim: async (key) => (key === '  /s 1' ? 'busy' : 'claimed') });
   await assert.rejects(dispatcherOn({}, store).handle(event('1'), { isSourceProved: false }), { code: 'handled-elsewhere' });
   assert.deepEqual(asked, ['claim    1', 'claim   /s 1', 'abandon    1']);
 });
 
-test('an event of the bridge is kept by source and id as they are, and one of another type apart from it', async () => {
+test('an event of the bridge is stored by source and id, and one of another type under a different key', async () => {
   const { store, asked } = scriptedStore({ claim: async () => 'handled' });
   const own = { ...event('1'), type: 'io.github.scheduled-events-bridge.scheduled.v1' };
   for (const isSourceProved of [true, false]) {
@@ -240,7 +240,7 @@ test('an event of the bridge is kept by source and id as they are, and one of an
   assert.deepEqual(asked, ['claim /s 1', 'claim   /s 1', 'claim  1', 'claim    1']);
 });
 
-test('events that come at once, one of them without a proved source, are one', async () => {
+test('two copies at the same time count as one event, also if the source of one is not proved', async () => {
   const { dispatcher, started, end } = fixture();
   const results = [dispatcher.handle(event('1')), dispatcher.handle(event('1'), { isSourceProved: false })];
   await settle();

@@ -13,7 +13,7 @@ import { deliveryOf, everyChange, lifeOf } from '../deliveries.ts';
 const made = everyChange().map(deliveryOf);
 const journalled = made.map(({ bytes }) => JSON.parse(Buffer.from(bytes).toString()));
 
-/** What the broker hands over: kafkajs gives header values as Buffers. */
+/** Messages as the broker delivers them: kafkajs has header values as Buffers. */
 function fetched(mode: 'binary' | 'structured', buffers: boolean): KafkaMessage[] {
   return made.map((delivery) => {
     const { value, headers } = encodeRecord(delivery, { mode, keyed: true }, 'stream');
@@ -24,14 +24,14 @@ function fetched(mode: 'binary' | 'structured', buffers: boolean): KafkaMessage[
 
 for (const mode of ['binary', 'structured'] as const) {
   for (const buffers of [true, false]) {
-    test(`a record of the Kafka adapter in ${mode} mode, headers as ${buffers ? 'Buffers' : 'texts'}, is the CloudEvent that the bridge made`, () => {
+    test(`a record of the Kafka adapter in ${mode} mode, headers as ${buffers ? 'Buffers' : 'texts'}, gives the CloudEvent that the bridge made`, () => {
       const events = fetched(mode, buffers).map((message) => parseKafkaMessage(message));
       assert.deepEqual(events, journalled);
     });
   }
 
   for (const attributePrefix of ['underscore', 'colon'] as const) {
-    test(`a message of the Service Bus adapter in ${mode} mode with ${attributePrefix} is it too, its body parsed by the SDK or not`, () => {
+    test(`a message of the Service Bus adapter in ${mode} mode with ${attributePrefix} gives it, too, if the SDK has parsed the body or not`, () => {
       const encode = messageEncoder({ mode, sessions: false, attributePrefix }, 'bus', new VirtualTime());
       const messages = made.map(encode);
       assert.deepEqual(
@@ -47,7 +47,7 @@ for (const mode of ['binary', 'structured'] as const) {
   }
 }
 
-test("AMQP's own types of attributes are read as their texts", () => {
+test("AMQP's own types of attributes are read as texts", () => {
   const message = {
     body: { a: 1 },
     contentType: 'application/json',
@@ -71,7 +71,7 @@ test('an event without data has none', () => {
   assert.equal(parseKafkaMessage({ value: null, headers }).data, undefined);
 });
 
-test('a guard tells which change it is, and types its data', () => {
+test('the guard recognizes the change, and types its data', () => {
   const [record] = fetched('structured', true);
   assert.ok(record);
   const event = parseKafkaMessage(record);
@@ -82,7 +82,7 @@ test('a guard tells which change it is, and types its data', () => {
   );
 });
 
-test("with a prefix of one's own the data is checked too", () => {
+test('with another type prefix the data is checked, too', () => {
   const bytes = Buffer.from(deliveryOf(lifeOf().scheduled).bytes).toString().replace('"eventId"', '"eventID"');
   const message = { value: bytes, headers: { 'content-type': 'application/cloudevents+json' } };
   const renamed = { ...message, value: bytes.replaceAll('io.github.scheduled-events-bridge', 'com.example') };
@@ -104,7 +104,7 @@ for (const [what, message, code] of [
   ['a batch', { value: '[]', headers: { 'content-type': 'application/cloudevents-batch+json' } }, 'not-a-cloudevent'],
   ['another format', { value: 'x', headers: { 'content-type': 'application/cloudevents+avro' } }, 'unsupported-media-type'],
 ] as const satisfies readonly [string, KafkaMessage, string][]) {
-  test(`of Kafka, ${what} is refused`, () => {
+  test(`from Kafka, ${what} is refused`, () => {
     assert.throws(
       () => parseKafkaMessage(message),
       (error) => error instanceof ConsumerError && error.code === code,
@@ -114,7 +114,7 @@ for (const [what, message, code] of [
 
 for (const [what, message, code] of [
   ['a plain message', { body: {} }, 'not-a-cloudevent'],
-  ['a structured event whose body is no event', { body: 'x', contentType: 'application/cloudevents+json' }, 'not-a-cloudevent'],
+  ['a structured event with a body that is not an event', { body: 'x', contentType: 'application/cloudevents+json' }, 'not-a-cloudevent'],
   ['a batch', { body: [], contentType: 'application/cloudevents-batch+json' }, 'not-a-cloudevent'],
   ['another format', { body: {}, contentType: 'application/cloudevents+avro' }, 'unsupported-media-type'],
   [
@@ -123,7 +123,7 @@ for (const [what, message, code] of [
     'not-a-cloudevent',
   ],
 ] as const satisfies readonly [string, ServiceBusMessage, string][]) {
-  test(`of Service Bus, ${what} is refused`, () => {
+  test(`from Service Bus, ${what} is refused`, () => {
     assert.throws(
       () => parseServiceBusMessage(message),
       (error) => error instanceof ConsumerError && error.code === code,

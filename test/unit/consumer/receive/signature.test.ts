@@ -1,4 +1,4 @@
-// Signed deliveries, good and bad → let in or 401, by the vectors of Standard Webhooks and more.
+// Signed deliveries, valid or not → accepted or 401, by the vectors of Standard Webhooks and more.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ConsumerError } from '../../../../src/consumer/consumer-error.ts';
@@ -23,7 +23,10 @@ interface Attempt {
   readonly lateS?: number;
 }
 
-/** The id that was let in. @throws ConsumerError */
+/**
+ * Returns the id of an accepted delivery.
+ * @throws ConsumerError
+ */
 function verify({ secrets = [SECRET], id = ID, timestamp = TIMESTAMP, signature = SIGNATURE, body = BODY, lateS = 0 }: Attempt): string {
   const clock = { wallMs: () => (TIMESTAMP + lateS) * 1000 };
   const headers: Record<string, string | null> = {
@@ -37,7 +40,7 @@ function verify({ secrets = [SECRET], id = ID, timestamp = TIMESTAMP, signature 
 const GOOD: readonly [string, Attempt][] = [
   ['the worked example', {}],
   ['the second key', { secrets: [OTHER_SECRET], signature: OTHER_SIGNATURE }],
-  ['a body beyond ASCII', { body: '{"m":"Grüße €😀"}', signature: 'v1,DaFksPCmZGQxQXZQWgk15kTA5s9V46+KYY55TI4o6hA=' }],
+  ['a body with non-ASCII characters', { body: '{"m":"Grüße €😀"}', signature: 'v1,DaFksPCmZGQxQXZQWgk15kTA5s9V46+KYY55TI4o6hA=' }],
   ['an empty body', { body: '', signature: 'v1,XJnZkQUU0iGak1FA2xjfzUvOXwMsiopASMRVt+DZXqg=' }],
   ['Ed25519', { secrets: [PUBLIC_KEY], signature: ED25519 }],
   [
@@ -51,15 +54,15 @@ const GOOD: readonly [string, Attempt][] = [
       signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     },
   ],
-  ['one good signature among others', { signature: `v2,xxxx v1,AAAA ${OTHER_SIGNATURE} ${SIGNATURE}` }],
-  ['a good signature behind 31 others', { signature: `${'v1,AAAA '.repeat(31)}${SIGNATURE}` }],
+  ['one valid signature among others', { signature: `v2,xxxx v1,AAAA ${OTHER_SIGNATURE} ${SIGNATURE}` }],
+  ['a valid signature after 31 others', { signature: `${'v1,AAAA '.repeat(31)}${SIGNATURE}` }],
   ['the old secret or the new one', { secrets: [OTHER_SECRET, SECRET] }],
   ['a timestamp 300 s old', { lateS: 300 }],
   ['a timestamp 300 s ahead', { lateS: -300 }],
 ];
 
 for (const [what, attempt] of GOOD) {
-  test(`${what} is let in`, () => assert.equal(verify(attempt), attempt.id ?? ID));
+  test(`${what} is accepted`, () => assert.equal(verify(attempt), attempt.id ?? ID));
 }
 
 const BAD: readonly [string, Attempt][] = [
@@ -71,20 +74,20 @@ const BAD: readonly [string, Attempt][] = [
   ['a signature cut short', { signature: SIGNATURE.slice(0, 20) }],
   ['a signature without its version', { signature: SIGNATURE.slice(3) }],
   ['an Ed25519 signature of another body', { secrets: [PUBLIC_KEY], signature: ED25519, body: '' }],
-  ['a v1 signature where a public key is known', { secrets: [PUBLIC_KEY] }],
+  ['a v1 signature with a public key', { secrets: [PUBLIC_KEY] }],
   ['a timestamp 301 s old', { lateS: 301 }],
   ['a timestamp 301 s ahead', { lateS: -301 }],
-  ['a timestamp that is no number', { timestamp: 'now' }],
-  ['a timestamp in parts of a second', { timestamp: `${TIMESTAMP}.5` }],
+  ['a timestamp that is not a number', { timestamp: 'now' }],
+  ['a timestamp with a fraction', { timestamp: `${TIMESTAMP}.5` }],
   ['no id', { id: null }],
   ['no timestamp', { timestamp: null }],
   ['no signature', { signature: null }],
   ['an empty signature', { signature: '' }],
-  ['a good signature behind more than a sink makes', { signature: `${'v1,AAAA '.repeat(32)}${SIGNATURE}` }],
+  ['a valid signature after more than a sink makes', { signature: `${'v1,AAAA '.repeat(32)}${SIGNATURE}` }],
 ];
 
 for (const [what, attempt] of BAD) {
-  test(`${what} is refused, without a word of secret or signature`, () => {
+  test(`${what} is refused, and the message shows no secret and no signature`, () => {
     assert.throws(
       () => verify(attempt),
       (error: unknown) => {
@@ -99,7 +102,7 @@ for (const [what, attempt] of BAD) {
 for (const [what, secret, message] of [
   ['an unknown prefix', 'MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=', /must be whsec_/],
   ['too few bytes', 'whsec_c2hvcnQ=', /24 to 64 bytes/],
-  ['no base64', 'whsec_not base64', /base64/],
+  ['text that is not base64', 'whsec_not base64', /base64/],
   ['a private key', `whsk_${Buffer.alloc(32, 7).toString('base64')}`, /whpk_/],
   ['a public key cut short', 'whpk_6kpsYKcUgq', /32 bytes/],
 ] as const) {

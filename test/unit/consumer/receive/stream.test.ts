@@ -1,4 +1,4 @@
-// The stream of a bridge → handlers: each once and in order, over breaks, failures and gaps.
+// The stream of a bridge → handlers: each event once and in order, over breaks, failures and gaps.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -43,7 +43,7 @@ function follow(t: TestContext, { port }: HttpFixture, more: Partial<StreamOptio
   return { consumer, ids, errors, until };
 }
 
-test('events are handled in order, and a break goes on behind the last that was handled', async (t) => {
+test('events are handled in order, and after a break the stream resumes after the last one that was handled', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   fixture.commit(journalled(1), journalled(2));
   const positions: number[] = [];
@@ -59,7 +59,7 @@ test('events are handled in order, and a break goes on behind the last that was 
   assert.deepEqual([positions, consumer.position], [[1, 2, 3, 4], 4]);
 });
 
-test('an event whose handler fails comes again, and none behind it is taken before', async (t) => {
+test('an event comes again if its handler fails, and no later one is handled before it', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   fixture.commit(journalled(1), journalled(2));
   const tried: string[] = [];
@@ -74,7 +74,7 @@ test('an event whose handler fails comes again, and none behind it is taken befo
   assert.deepEqual([tried, errors], [['e1:1', 'e1:1', 'e2:1'], ['not yet']]);
 });
 
-test('a drill is told by its data, and an event whose attribute contradicts its data reaches no handler', async (t) => {
+test('isDrill depends on the data, and an event with a contradicting attribute reaches no handler', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   const text = new TextDecoder().decode(deliveryOf(drillLife().scheduled).bytes);
   const { drill: _, ...bare } = JSON.parse(text) as Record<string, unknown>;
@@ -89,7 +89,7 @@ test('a drill is told by its data, and an event whose attribute contradicts its 
   assert.deepEqual(shown, [true]);
 });
 
-test('where something was pruned the application is told, and all that is kept comes', async (t) => {
+test('if events were pruned, onError is called, and all that the bridge keeps is read', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   fixture.pruned = 5;
   fixture.commit(journalled(6));
@@ -98,7 +98,7 @@ test('where something was pruned the application is told, and all that is kept c
   assert.deepEqual([ids, errors], [['e6:1'], ['pruned']]);
 });
 
-test('a wrong token is told and asked with again; a URL that would show it is refused at once', async (t) => {
+test('a wrong token is reported and the token fetched again; a URL that would expose it is refused at once', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   fixture.commit(journalled(1));
   let asked = 0;
@@ -109,16 +109,16 @@ test('a wrong token is told and asked with again; a URL that would show it is re
   assert.throws(() => stream({ url: 'http://bridge.example', handlers: {} }), { code: 'usage' });
 });
 
-/** What a bridge writes of one event. */
+/** The frame of one event. */
 function frame(position: number): string {
   const { bytes } = journalled(position);
   return `id: ${position}\nevent: other\ndata: ${Buffer.from(bytes)}\n\n`;
 }
 
-/** The head of an answer that is a stream. */
+/** The headers of a stream. */
 const STREAM = { 'content-type': 'text/event-stream', 'journal-position': '0' };
 
-test('a page that a proxy gives with 200 is told as no stream, and the stream begins at the bridge that answers then', async (t) => {
+test('a page that a proxy serves with 200 is reported as refused, and the next answer of the bridge is read', async (t) => {
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     asked.push(request.headers['last-event-id'] as string | undefined);
@@ -133,7 +133,7 @@ test('a page that a proxy gives with 200 is told as no stream, and the stream be
   assert.deepEqual([asked, ids, errors], [[undefined, undefined], ['e1:1'], ['refused']]);
 });
 
-test('where no byte comes for 45 s it connects again, behind what was handled', async (t) => {
+test('if no byte comes for 45 s, the stream reconnects and resumes after the last handled event', async (t) => {
   const asked: (string | undefined)[] = [];
   const again = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
