@@ -31,7 +31,7 @@ export function toBinary(bytes: Uint8Array): BinaryEvent | { readonly fault: str
   const attributes: Record<string, string> = {};
   for (const [name, value] of set) {
     const text = canonical(value);
-    if (!NAME.test(name)) return { fault: 'it has an attribute whose name CloudEvents does not allow' };
+    if (!NAME.test(name)) return { fault: 'it has an attribute with a name that CloudEvents does not allow' };
     if (text === null) return { fault: `CloudEvents does not allow the value of its attribute ${name}` };
     attributes[name] = text;
   }

@@ -21,7 +21,7 @@ export interface Encoded<Made> {
 export function encodeEach<Made>(
   batch: readonly Delivery[],
   encode: (delivery: Delivery) => Made,
-  ofWhat: { readonly sink: string; readonly made: Part },
+  context: { readonly sink: string; readonly made: Part },
 ): { readonly members: readonly Encoded<Made>[]; readonly refused: BridgeError[] } {
   const members: Encoded<Made>[] = [];
   const refused: BridgeError[] = [];
@@ -29,7 +29,7 @@ export function encodeEach<Made>(
     try {
       members.push({ index, key: delivery.partitionKey, made: encode(delivery) });
     } catch (error) {
-      refused[index] = unencodable(error, ofWhat.sink, ofWhat.made);
+      refused[index] = unencodable(error, context.sink, context.made);
     }
   }
   return { members, refused };

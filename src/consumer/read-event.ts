@@ -106,7 +106,7 @@ function isOfDrill(data: unknown): boolean {
 }
 
 function checkAttribute(name: string, value: unknown): void {
-  if (!NAME.test(name)) throw notAnEvent('it has an attribute whose name CloudEvents does not allow');
+  if (!NAME.test(name)) throw notAnEvent('it has an attribute with a name that CloudEvents does not allow');
   const isValue = typeof value === 'string' || typeof value === 'boolean' || Number.isInteger(value);
   if (!isValue || value === '') throw notAnEvent(`CloudEvents does not allow the value of its attribute ${name}`);
   if (name === 'time' && Number.isNaN(Date.parse(String(value)))) throw notAnEvent('its time is not a date');

@@ -90,7 +90,7 @@ export interface EventApproval {
   /** In the order in which they were set: one for each approver, and one for each sink that approves in its name. */
   readonly holds: readonly ApprovalHold[];
   readonly decision: ApprovalDecision | null;
-  /** The rule that governs the event: `documentation`, `policy[N]`; null where none matches. */
+  /** The rule that governs the event: `documentation` or `policy[N]`; null if none matches. */
   readonly policy: string | null;
   /** True if its votes and its decision are of a dry run. */
   readonly isDryRun: boolean;
@@ -98,7 +98,7 @@ export interface EventApproval {
   readonly at: Instant;
 }
 
-/** `reason` of a step `answered` if no answer came, or the process ended before it was stored. So a restart knows of the doubt. */
+/** `reason` of a step `answered` if no answer came, or the process ended before it was stored. So the doubt survives a restart. */
 export const LOST_ANSWER = 'lost';
 
 export const APPROVAL_STEPS = [

@@ -50,7 +50,7 @@ const ONE_BY_ONE = 16;
 
 /**
  * Returns `base`, or `base` with the first unused suffix of `:r2`, `:r3` ….
- * @param isUsed also knows the ids given earlier in the same batch
+ * @param isUsed returns true also for the ids given earlier in the same batch
  */
 export function unusedId(base: string, isUsed: (id: string) => boolean): string {
   const idOf = (repeat: number) => (repeat === 1 ? base : `${base}:r${repeat}`);

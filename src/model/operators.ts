@@ -38,7 +38,7 @@ export interface JournalDelivery {
 }
 
 export interface JournalRange {
-  /** Rows behind this position. */
+  /** Rows after this position. */
   readonly after: number;
   /** The earliest time, included; 0 for no limit. */
   readonly sinceMs: number;

@@ -53,13 +53,13 @@ export function dispatcherOn(handlers: Handlers, store: HandledStore, typePrefix
   };
 }
 
-/** Calls the handlers, and knows which events are being handled. */
+/** Calls the handlers, and keeps track of the events that are being handled. */
 class HandlerCalls {
   readonly #handlers: Handlers;
   readonly #store: HandledStore;
   readonly #typePrefix: string;
   readonly #queue = new KeyedQueue();
-  /** By the keys of the store. */
+  /** Calls that have not settled, by the keys of the store. */
   readonly #inProgress = new Map<string, Promise<Handled>>();
   readonly #closing = new AbortController();
 
@@ -122,7 +122,7 @@ class HandlerCalls {
     await handler?.(event, { signal: this.#closing.signal as WebAbortSignal });
   }
 
-  /** Until the call has settled, so that a repeat that comes meanwhile shares its result. */
+  /** Keeps the call until it has settled, so that a repeat that comes meanwhile shares its result. */
   #track(call: Promise<Handled>, keys: readonly string[]): void {
     for (const key of keys) this.#inProgress.set(key, call);
     const untrack = () => {

@@ -46,7 +46,7 @@ export function checkHandlers(handlers: Handlers): void {
   if (typeof handlers !== 'object' || handlers === null)
     throw new ConsumerError('usage', `handlers must be an object of ${known.join(', ')}`);
   const stray = Object.keys(handlers).find((name) => !known.includes(name));
-  if (stray !== undefined) throw new ConsumerError('usage', `there is no handler ${stray}; there are ${known.join(', ')}`);
+  if (stray !== undefined) throw new ConsumerError('usage', `there is no handler ${stray}: use ${known.join(', ')}`);
 }
 
 /** Returns undefined if there is no handler. */

@@ -24,7 +24,7 @@ export interface PreparationOptions {
   readonly recover: (event: EventOf<'ended'>, outcome: EventOf<'ended'>['data']['outcome'], context: HandlerContext) => unknown;
   /** Returns true for the events to prepare for; all if absent. */
   readonly concerns?: (event: NoticeEvent) => boolean;
-  /** Where the prepared events are kept; in memory if absent. */
+  /** Keeps the prepared events; in memory if absent. */
   readonly state?: PreparedState;
 }
 

@@ -1,4 +1,4 @@
-// The address of a bridge's stream → one connection to it: where it begins, and its bytes.
+// The address of a bridge's stream → one connection: the position it begins after, and its bytes.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { messageOf } from '../../errors.ts';
 import type { Clock } from '../clock.ts';
@@ -8,7 +8,7 @@ import { ConsumerError } from '../consumer-error.ts';
 const SILENT_MS = 45_000;
 
 interface StreamAnswer {
-  /** The position that the stream begins behind; null if a proxy has removed the header: the first `id:` has it then. */
+  /** The position that the stream begins after. Null if a proxy has removed the header; the first `id:` has it then. */
   readonly position: number | null;
   readonly pieces: AsyncIterable<Uint8Array>;
 }
