@@ -3,6 +3,7 @@ import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, Reques
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
+import { codeOf } from '../errors.ts';
 
 /** Longer headers are no answer. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -10,7 +11,8 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const MOST_INTERIM = 32;
 
 export interface HttpRequest {
-  readonly method: 'DELETE' | 'GET' | 'POST' | 'PUT' | 'PATCH' | 'OPTIONS';
+  /** In upper case. */
+  readonly method: string;
   readonly url: string | URL;
   readonly headers: Readonly<Record<string, string | number>>;
   /** Null for none. */
@@ -29,6 +31,8 @@ export interface HttpRequest {
   readonly limit?: ((pass: (reason: unknown) => void) => () => void) | undefined;
   /** Once the status is there it stands: neither signal and limit nor what becomes of the connection undo it. */
   readonly statusDecides?: boolean | undefined;
+  /** Sends the request again if its kept connection turns out to be closed before any answer. For requests that may arrive twice. */
+  readonly retryStale?: boolean | undefined;
 }
 
 export interface HttpAnswer {
@@ -82,12 +86,18 @@ export function sendRequest<T>(
     const fail = (error: unknown) => {
       forget();
       reject(error);
+      outgoing.off('error', failUnanswered).on('error', () => {});
       outgoing.destroy();
     };
     const abort = () => fail(signal.reason);
+    const failUnanswered = (error: unknown) => {
+      if (!(request.retryStale && outgoing.reusedSocket && isReset(error))) return fail(error);
+      forget();
+      resolve(sendRequest(request, signal, receive));
+    };
     const endLimit = request.limit?.(fail);
     signal.addEventListener('abort', abort);
-    outgoing.on('error', fail);
+    outgoing.on('error', failUnanswered);
     let interim = 0;
     outgoing.on('information', () => {
       interim += 1;
@@ -99,10 +109,8 @@ export function sendRequest<T>(
       fail(new UnaskedUpgrade(statusCode));
     });
     outgoing.on('response', (incoming) => {
-      if (request.statusDecides) {
-        forget();
-        outgoing.off('error', fail).on('error', () => {});
-      }
+      if (request.statusDecides) forget();
+      outgoing.off('error', failUnanswered).on('error', request.statusDecides ? () => {} : fail);
       receive(incoming, outgoing).then((value) => {
         forget();
         resolve(value);
@@ -112,10 +120,12 @@ export function sendRequest<T>(
   });
 }
 
-/** Null where it is longer than `maxBytes`, and is cut off then. Rejects where it breaks off. Call it as the answer comes. */
-export function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
+/**
+ * The whole body, or null if it is longer than `maxBytes`; it is cut off then. Rejects if the body breaks off. Call it as the answer comes.
+ * @param chunks is filled with the body as it arrives, for callers that use a part of it
+ */
+export function readBody(incoming: IncomingMessage, maxBytes: number, chunks: Buffer[] = []): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
     let size = 0;
     incoming.on('data', (chunk: Buffer) => {
       size += chunk.length;
@@ -126,6 +136,11 @@ export function readBody(incoming: IncomingMessage, maxBytes: number): Promise<B
     incoming.on('end', () => resolve(Buffer.concat(chunks)));
     incoming.on('error', reject);
   });
+}
+
+/** Whether the other side closed the connection: `ECONNRESET`, or `EPIPE` for what was still being sent. */
+export function isReset(error: unknown): boolean {
+  return ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
 }
 
 /** A host as connections want it: an IPv6 address without brackets. */

@@ -1,10 +1,11 @@
 // Servers that answer oddly → whole answers, bounded, or what a request rejects with.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Agent } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { urlToHttpOptions } from 'node:url';
-import { exchange, type HttpRequest, UnaskedUpgrade } from '../../../src/net/http-exchange.ts';
+import { exchange, type HttpRequest, readBody, sendRequest, UnaskedUpgrade } from '../../../src/net/http-exchange.ts';
 import { poll } from '../../support/poll.ts';
 
 const never = new AbortController().signal;
@@ -110,4 +111,82 @@ test('a URL that was taken apart before is asked for as it stands', async (t) =>
   const { request, asked } = await answering(t, OK);
   await exchange({ ...request, target: urlToHttpOptions(new URL(request.url)) }, 2, never);
   assert.match(asked(), /^POST \/path\?query HTTP\/1\.1\r\n/);
+});
+
+/** Answers on kept connections. `cutNext('')` resets the next request's connection; with a part of an answer it ends after that part. `silence`: no answer. */
+async function keeping(t: TestContext) {
+  const sockets = new Set<Socket>();
+  let cut: string | null = null;
+  const asked: string[] = [];
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => {
+      asked.push(chunk.toString());
+      if (cut === null) socket.write(OK);
+      else if (cut === '') socket.resetAndDestroy();
+      else if (cut !== 'silence') socket.end(cut);
+      cut = null;
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const agent = new Agent({ keepAlive: true });
+  t.after(() => {
+    agent.destroy();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const cutNext = (part: string) => {
+    cut = part;
+  };
+  return { request: { method: 'GET', url, headers: {}, agent } as HttpRequest, asked, connections: () => sockets.size, cutNext };
+}
+
+test('a request with retryStale is sent again if its kept connection was closed before any answer, and only then', async (t) => {
+  const { request, asked, connections, cutNext } = await keeping(t);
+  const retrying: HttpRequest = { ...request, retryStale: true };
+  await exchange(retrying, 2, never);
+  cutNext('');
+  assert.equal((await exchange(retrying, 2, never)).body?.toString(), 'ok');
+  assert.deepEqual([asked.length, connections()], [3, 2]);
+  cutNext('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab');
+  await assert.rejects(exchange(retrying, 9, never), { code: 'ECONNRESET' });
+  assert.equal(asked.length, 4);
+  cutNext('');
+  await assert.rejects(exchange(retrying, 2, never), { code: 'ECONNRESET' });
+  assert.equal(asked.length, 5);
+});
+
+test('a request with retryStale is not sent again after an abort', async (t) => {
+  const { request, asked, cutNext } = await keeping(t);
+  const retrying: HttpRequest = { ...request, retryStale: true };
+  await exchange(retrying, 2, never);
+  cutNext('silence');
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const ended = assert.rejects(exchange(retrying, 2, controller.signal), (error) => error === reason);
+  await poll(() => asked.length === 2, 'the request');
+  controller.abort(reason);
+  await ended;
+  await exchange(retrying, 2, never);
+  assert.equal(asked.length, 3);
+});
+
+test('without retryStale a kept connection that was closed rejects', async (t) => {
+  const { request, asked, cutNext } = await keeping(t);
+  await exchange(request, 2, never);
+  cutNext('');
+  await assert.rejects(exchange(request, 2, never), { code: 'ECONNRESET' });
+  assert.equal(asked.length, 2);
+});
+
+test('a body that breaks off leaves what arrived of it with the caller', async (t) => {
+  const { request, cutNext } = await keeping(t);
+  cutNext('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab');
+  const received: Buffer[] = [];
+  const broken = sendRequest({ ...request, statusDecides: true }, never, (incoming) => readBody(incoming, 9, received));
+  await assert.rejects(broken, { code: 'ECONNRESET' });
+  assert.equal(Buffer.concat(received).toString(), 'ab');
 });
