@@ -1,7 +1,9 @@
 // A metadata request → the real service's answer: direct, without proxy or redirect.
-import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { urlToHttpOptions } from 'node:url';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
-import { type Deps, deadline } from '../../time/clock.ts';
+import { type HttpRequest, isReset, readBody, sendRequest, UnaskedUpgrade } from '../../net/http-exchange.ts';
+import { type Deps, deadline, orAbort } from '../../time/clock.ts';
 import { empty, json, type SimAnswer, type SimRequest } from '../answer.ts';
 
 /** What upstream said, to be handed on as it is. */
@@ -46,15 +48,18 @@ export function parseUpstream(text: string): string {
 /** Connects at the first request and then keeps its connections. @param origin as `parseUpstream` gives it */
 export function connectUpstream(origin: string, deps: Pick<Deps, 'after'>): Upstream {
   // An agent of our own knows no proxy, whatever HTTP_PROXY and NODE_USE_ENV_PROXY say.
-  const agent = new (http().Agent)({ keepAlive: true, timeout: IDLE_MS });
+  const agent = new (process.getBuiltinModule('node:http').Agent)({ keepAlive: true, timeout: IDLE_MS });
+  const target = urlToHttpOptions(new URL(origin));
   const forward: Upstream['forward'] = async (request, signal) => {
     signal.throwIfAborted();
     const limit = deadline(deps, TIMEOUT_MS, () => new Error('timeout'), signal);
     try {
-      return await exchange(request, origin, agent, limit.signal);
+      const outgoing = { ...toOutgoing(request), url: origin, target: { ...target, path: request.url }, agent };
+      return await sendRequest(outgoing, limit.signal, (incoming) => orAbort(receive(incoming), limit.signal));
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      return limit.signal.aborted ? tooLate(origin) : unreachable(origin, error);
+      if (limit.signal.aborted) return tooLate(origin);
+      return isReset(error) ? { ...empty(502), reset: true } : unreachable(origin, error);
     } finally {
       limit.cancel();
     }
@@ -62,49 +67,16 @@ export function connectUpstream(origin: string, deps: Pick<Deps, 'after'>): Upst
   return { forward, [Symbol.dispose]: () => agent.destroy() };
 }
 
-/** `import http from 'node:http'` would load undici too: 11 MB. */
-function http(): typeof import('node:http') {
-  return process.getBuiltinModule('node:http');
-}
-
-function exchange(request: SimRequest, origin: string, agent: Agent, signal: AbortSignal): Promise<UpstreamAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<UpstreamAnswer>();
-  const outgoing = http().request(origin, { ...toOutgoing(request), agent });
-  const abort = () => {
-    reject(signal.reason);
-    outgoing.destroy();
-  };
-  signal.addEventListener('abort', abort, { once: true });
-  let hasAnswered = false;
-  outgoing.on('error', (error) => {
-    // A connection that breaks in the middle of an answer is told by the answer; one that was given up means nothing.
-    if (hasAnswered || signal.aborted) return;
-    if (!isReset(error)) reject(error);
-    // The connection had been idle for too long and never took the request: that is no answer.
-    else if (outgoing.reusedSocket && request.method === 'GET') resolve(exchange(request, origin, agent, signal));
-    else resolve({ ...empty(502), reset: true });
-  });
-  // Without a listener a 101 would leave the request hanging.
-  outgoing.on('upgrade', (_, socket) => {
-    socket.destroy();
-    reject(new Error('it wants to change the protocol'));
-  });
-  outgoing.on('response', (incoming) => {
-    hasAnswered = true;
-    receive(incoming, resolve, reject);
-  });
-  outgoing.end(request.body);
-  return promise.finally(() => signal.removeEventListener('abort', abort));
-}
-
-function toOutgoing({ method, url, headers, body }: SimRequest): RequestOptions {
+/** A connection that breaks in the middle of an answer is told by the answer, and one that never took a GET is no answer. */
+function toOutgoing({ method, headers, body }: SimRequest): Omit<HttpRequest, 'url'> {
   const connection = Object.entries(headers).find(([name]) => name.toLowerCase() === 'connection')?.[1];
   const passed = Object.entries(headers).filter(
     // What comes compressed could not be recorded.
     ([name, value]) => value !== undefined && isPassedOn(name, connection) && name.toLowerCase() !== 'accept-encoding',
   );
   const length: [string, string][] = body.length > 0 || method === 'POST' ? [['content-length', String(body.length)]] : [];
-  return { method, path: url, headers: Object.fromEntries([...passed, ...length]) as Record<string, string> };
+  const outgoing = Object.fromEntries([...passed, ...length]) as Record<string, string>;
+  return { method, headers: outgoing, body, statusDecides: true, retryStale: method === 'GET' };
 }
 
 function isPassedOn(name: string, connection: string | undefined): boolean {
@@ -113,19 +85,12 @@ function isPassedOn(name: string, connection: string | undefined): boolean {
   return !NOT_PASSED_ON.has(lower) && !named.includes(lower);
 }
 
-function receive(incoming: IncomingMessage, resolve: (answer: UpstreamAnswer) => void, reject: (error: Error) => void): void {
+async function receive(incoming: IncomingMessage): Promise<UpstreamAnswer> {
   const chunks: Buffer[] = [];
-  let size = 0;
-  incoming.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    chunks.push(chunk);
-    if (size <= LARGEST_ANSWER) return;
-    reject(new Error(`its answer is larger than ${LARGEST_ANSWER} bytes`));
-    incoming.destroy();
-  });
-  const answer = () => ({ status: incoming.statusCode ?? 502, headers: answerHeaders(incoming), body: Buffer.concat(chunks) });
-  incoming.on('end', () => resolve(answer()));
-  incoming.on('error', () => resolve(cutOff(answer(), Number(incoming.headers['content-length'] ?? size + 1))));
+  const answer = (body: Uint8Array) => ({ status: incoming.statusCode ?? 502, headers: answerHeaders(incoming), body });
+  const body = await readBody(incoming, LARGEST_ANSWER, chunks).catch(() => undefined);
+  if (body === null) throw new Error(`its answer is larger than ${LARGEST_ANSWER} bytes`);
+  return body ? answer(body) : cutOff(answer(Buffer.concat(chunks)), Number(incoming.headers['content-length'] ?? 0));
 }
 
 /** The client too gets what came, and then the end of its connection. */
@@ -146,13 +111,9 @@ function answerHeaders(incoming: IncomingMessage): Readonly<Record<string, strin
   );
 }
 
-function isReset(error: unknown): boolean {
-  return ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');
-}
-
 function unreachable(origin: string, error: unknown): UpstreamAnswer {
-  const detail = `The recorder got no answer from ${origin}: ${messageOf(error)}.`;
-  return { ...json(502, { error: detail }), unreachable: codeOf(error) ?? messageOf(error) };
+  const why = error instanceof UnaskedUpgrade ? 'it wants to change the protocol' : messageOf(error);
+  return { ...json(502, { error: `The recorder got no answer from ${origin}: ${why}.` }), unreachable: codeOf(error) ?? why };
 }
 
 function tooLate(origin: string): UpstreamAnswer {

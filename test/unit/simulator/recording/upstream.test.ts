@@ -167,6 +167,12 @@ test('what is no HTTP, wants another protocol or is larger than 16 MiB is a 502'
   assert.equal((await ask(upstream)).status, 200);
 });
 
+test('interim answers without end are a 502', async (t) => {
+  const { fake, upstream } = await start(t);
+  fake.next({ raw: `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(40)}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n` });
+  assert.equal((await ask(upstream)).unreachable, 'more than 32 interim answers');
+});
+
 test('what cannot be sent on is a 502, not a crash', async (t) => {
   const { upstream } = await start(t);
   assert.equal((await ask(upstream, { ...get(), url: '/metadata/ä b' })).unreachable, 'ERR_UNESCAPED_CHARACTERS');
