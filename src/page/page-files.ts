@@ -25,7 +25,7 @@ const HEADERS = {
   'cache-control': 'no-store',
 };
 
-export interface PageFile {
+interface PageFile {
   readonly status: 200;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;

@@ -7,13 +7,13 @@ import { Faults } from './events/faults.ts';
 import { type Machine, machinesOf } from './events/machine.ts';
 import { VirtualClock } from './events/virtual-clock.ts';
 import { RequestJournal } from './journal.ts';
-import { DocumentCache } from './metadata/document-cache.ts';
+import { DocumentCache } from './metadata/document.ts';
 import { type HostVersions, type HostVersionsWanted, hostVersions } from './metadata/metadata-versions.ts';
 import type { Script } from './script/script.ts';
 import { ScriptPlayer } from './script/script-player.ts';
 
 /** What the simulator takes of time and chance. */
-export type SimulatorDeps = Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
+type SimulatorDeps = Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
 
 export interface SimulatorGroupOptions extends HostVersionsWanted {
   readonly deps: SimulatorDeps;

@@ -28,7 +28,7 @@ export interface JournalledRequest {
 type Asked = Omit<JournalledRequest, 'at' | 'outcome' | 'status'> & { readonly status: number };
 
 /** Which request of the journal, for its `settle`. */
-export type RequestNumber = number & { readonly journal: unique symbol };
+type RequestNumber = number & { readonly journal: unique symbol };
 
 const OUTCOMES = ['waiting', 'answered', 'reset', 'truncated', 'gave-up'] as const satisfies readonly JournalledRequest['outcome'][];
 

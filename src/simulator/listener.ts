@@ -71,7 +71,7 @@ function misdirected(): SimAnswer {
   return problem({ status: 421, detail });
 }
 
-export interface ListenerParts {
+interface ListenerParts {
   /** Names besides its own by which it may be asked on loopback. */
   readonly allowHosts?: readonly string[];
   /** For delays in real time. */

@@ -4,8 +4,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BridgeError, messageOf } from '../errors.ts';
 import { formatFault, nearest } from '../schema/faults.ts';
-import type { Script } from './script/script.ts';
-import { scriptNamed } from './script/script-names.ts';
+import { type Script, scriptNamed } from './script/script.ts';
 
 /** Beside this file in src/simulator/, and beside the bundle in dist/. */
 const FOLDER = new URL('./scenarios/', import.meta.url);

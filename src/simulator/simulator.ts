@@ -7,7 +7,9 @@ import type { Machine } from './events/machine.ts';
 import { Group, type SimulatorGroupOptions } from './group.ts';
 import type { AnswerOutcome } from './journal.ts';
 import { answerMetadata, isMetadataRoute, tooMany } from './metadata/metadata-routes.ts';
-import { RateLimit } from './rate-limit.ts';
+
+const MOST_REQUESTS = 5;
+const WINDOW_MS = 1000;
 
 /** The metadata service of one VM (protocol 1), steered by its control routes (behaviour 7). */
 export class Simulator {
@@ -72,4 +74,17 @@ function foreseen({ reset, truncate, body }: SimAnswer): AnswerOutcome {
 
 function lowerCased(headers: SimRequest['headers']): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), value]])));
+}
+
+/** Of one machine: 5 requests in any second (protocol 1.7). */
+export class RateLimit {
+  #takenAtMs: number[] = [];
+
+  /** False where it is one too many, which is not counted. @param nowMs simulated */
+  take(nowMs: number): boolean {
+    this.#takenAtMs = this.#takenAtMs.filter((atMs) => atMs > nowMs - WINDOW_MS);
+    if (this.#takenAtMs.length >= MOST_REQUESTS) return false;
+    this.#takenAtMs.push(nowMs);
+    return true;
+  }
 }

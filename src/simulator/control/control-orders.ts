@@ -30,7 +30,7 @@ function oneOf(vms: readonly string[]) {
   return v.pipe(v.string(), v.check(isOneOfThem, `must be one of ${vms.join(', ')}`));
 }
 
-export interface ClockOrder {
+interface ClockOrder {
   /** Simulated seconds a second. */
   readonly speed?: number;
   /** Milliseconds. */

@@ -4,7 +4,7 @@ import { type ControlRefusal, empty, json, pathAndQuery, problem, type SimAnswer
 import type { WireEvent } from '../events/event.ts';
 import { isRefusal } from '../events/event-store.ts';
 import type { Group } from '../group.ts';
-import { scriptNamed } from '../script/script-names.ts';
+import { scriptNamed } from '../script/script.ts';
 import { readClockOrder, readEventFields, readFaultOrders } from './control-orders.ts';
 import { describeGroup } from './describe-group.ts';
 

@@ -46,7 +46,7 @@ export function eventEntries<Schema extends v.GenericSchema<string, string>>(mac
 }
 
 /** What `eventEntries` read; durations in simulated milliseconds. */
-export type EventKeys = Omit<EventFields, 'noticeMs' | 'startedForMs' | 'otherTenantsMs'> & {
+type EventKeys = Omit<EventFields, 'noticeMs' | 'startedForMs' | 'otherTenantsMs'> & {
   readonly notice?: number;
   readonly startedFor?: number;
   readonly otherTenants?: number;

@@ -2,8 +2,7 @@
 import type { Deps } from '../../time/clock.ts';
 import type { ControlRefusal } from '../answer.ts';
 import { EntryList } from './entry-list.ts';
-import { type EventFields, listedFields, newEvent, STARTED_FOR_MS, startedLooks, type WireEvent } from './event.ts';
-import { guid } from './guid.ts';
+import { type EventFields, guid, listedFields, newEvent, STARTED_FOR_MS, startedLooks, type WireEvent } from './event.ts';
 import type { Machine } from './machine.ts';
 import { changedEntry, entryOf, isApprovable, lowerCased, type PastEntry, type SimulatedEvent } from './simulated-event.ts';
 import type { View } from './view.ts';

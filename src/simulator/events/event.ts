@@ -112,3 +112,15 @@ export function readNotBefore(text: string): string | null {
   const rfc3339 = parseNotBefore(text);
   return rfc3339 === null ? null : rfc1123(Date.parse(rfc3339));
 }
+
+/** Returns a GUID of version 4 in upper case, as the service writes EventIds. @param random at least 0, below 1 */
+export function guid(random: () => number): string {
+  const digits = Array.from({ length: 32 }, () => Math.floor(random() * 16));
+  digits[12] = 4;
+  digits[16] = 8 + ((digits[16] ?? 0) % 4);
+  const hex = digits
+    .map((digit) => digit.toString(16))
+    .join('')
+    .toUpperCase();
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

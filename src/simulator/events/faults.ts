@@ -30,7 +30,7 @@ export interface FaultOrder {
 }
 
 /** What an order can choose by. */
-export interface FaultedRequest {
+interface FaultedRequest {
   readonly vm: string;
   readonly method: string;
   /** As on the request line. */

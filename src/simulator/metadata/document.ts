@@ -1,8 +1,9 @@
-// A machine's events and an api-version → the document as that version writes it.
+// A machine's view and an api-version → its document as that version writes it, and the bytes.
 import { lacksField, UNDERSCORE_VERSION } from '../../model/api-versions.ts';
 import type { EventField } from '../../model/events.ts';
+import { toJsonBytes } from '../answer.ts';
 import type { WireEvent } from '../events/event.ts';
-import type { Listing } from '../events/view.ts';
+import type { Listing, View } from '../events/view.ts';
 
 /** The version that brought a type; one that is not named here is listed by all. */
 const TYPE_ADDED: ReadonlyMap<string, string> = new Map([
@@ -31,4 +32,31 @@ function toVersion(event: WireEvent, apiVersion: string): Partial<WireEvent> {
   });
   const written: Partial<WireEvent> = Object.fromEntries(known);
   return apiVersion === UNDERSCORE_VERSION ? { ...written, Resources: event.Resources.map((name) => `_${name}`) } : written;
+}
+
+/** Documents as bytes, kept until the view changes. */
+export class DocumentCache {
+  readonly #view: View;
+  /** By machine and version. */
+  readonly #written = new Map<string, Uint8Array>();
+  #revision = -1;
+  #isAlike = true;
+
+  constructor(view: View) {
+    this.#view = view;
+  }
+
+  bytes(vm: string, apiVersion: string): Uint8Array {
+    if (this.#revision !== this.#view.revision) {
+      this.#written.clear();
+      this.#revision = this.#view.revision;
+      this.#isAlike = this.#view.isAlike();
+    }
+    const key = `${apiVersion} ${this.#isAlike ? '' : vm}`;
+    const known = this.#written.get(key);
+    if (known) return known;
+    const bytes = toJsonBytes(toDocument({ incarnation: this.#view.incarnation, events: this.#view.listed(vm) }, apiVersion));
+    this.#written.set(key, bytes);
+    return bytes;
+  }
 }

@@ -11,7 +11,7 @@ const TAGS = [
 ];
 
 /** A field of `compute`: every primitive is a text, as the service writes them; tags also come as a list. */
-export type ComputeField = string | typeof TAGS;
+type ComputeField = string | typeof TAGS;
 
 /** The `compute` part of the instance route. */
 export function computeOf({ name: vm, faultDomain }: Machine): Readonly<Record<string, ComputeField>> {

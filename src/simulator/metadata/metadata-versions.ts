@@ -1,4 +1,5 @@
 // A requested api-version → whether a route takes it, and the refusal if not.
+import * as v from 'valibot';
 import { API_VERSIONS } from '../../model/api-versions.ts';
 
 /** Which api-versions a route takes. */
@@ -15,6 +16,12 @@ export interface HostVersionsWanted {
   /** The status for an api-version that it does not know; 400 where absent. A missing one, or one that is no date, is 400 always. */
   readonly unknownApiVersion?: 400 | 404;
 }
+
+/** The schema entries of `HostVersionsWanted`, for scenarios and tests. */
+export const hostEntries = {
+  apiVersions: v.exactOptional(v.pipe(v.array(v.picklist(API_VERSIONS)), v.minLength(1))),
+  unknownApiVersion: v.exactOptional(v.picklist([400, 404], 'must be 400 or 404')),
+};
 
 /** The api-versions of a host's routes. */
 export interface HostVersions {

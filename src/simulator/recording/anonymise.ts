@@ -1,7 +1,6 @@
 // A recording's line → the same line with other names and EventIds, always the same for the same.
 import type { Deps } from '../../time/clock.ts';
-import type { WireEvent } from '../events/event.ts';
-import { guid } from '../events/guid.ts';
+import { guid, type WireEvent } from '../events/event.ts';
 import type { RecordedAnswer, RecordedDocument, RecordedPost, RecordingLine } from './recording.ts';
 
 const GUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;

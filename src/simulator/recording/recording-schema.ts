@@ -65,7 +65,7 @@ export type Seen =
   | { readonly kind: 'answer'; readonly answer: RecordedAnswer }
   | { readonly kind: 'unchanged' | 'post' };
 
-export interface LineOutput {
+interface LineOutput {
   /** Since 1970. */
   readonly at: number;
   readonly vm?: string;

@@ -1,14 +1,17 @@
 // A scenario's text → Script, or every fault in it. Heavy (YAML): import it lazily.
-import type { Fault } from '../../schema/faults.ts';
+import { parseDuration } from '../../formats/durations.ts';
+import { type Fault, formatPath, nearest, type Path } from '../../schema/faults.ts';
 import { isMapping, validate } from '../../schema/validate.ts';
 import { parseYaml } from '../../schema/yaml.ts';
-import { orderFaults } from './scenario-order.ts';
-import { scenarioSchema } from './scenario-schema.ts';
+import { ACTION_KEYS, scenarioSchema } from './scenario-schema.ts';
 import type { Script } from './script.ts';
 
-export type ReadScenario = { readonly script: Script } | { readonly faults: readonly Fault[] };
+/** A fault lists no more names than can be read: a file may have thousands, and as many faults. */
+const MOST_NAMES = 20;
 
 const KIND = 'scenario';
+
+type ReadScenario = { readonly script: Script } | { readonly faults: readonly Fault[] };
 
 /** Reports every fault of a file in one run. docs/simulate/scenarios.md tells the keys. */
 export function readScenario(text: string, name: string): ReadScenario {
@@ -18,4 +21,98 @@ export function readScenario(text: string, name: string): ReadScenario {
   const { output, faults: misfits } = validate(scenarioSchema, value, [], KIND);
   const faults = [...unreadable, ...misfits, ...orderFaults(value)];
   return faults.length > 0 || output === undefined ? { faults } : { script: { name, ...output } };
+}
+
+/** What is known from the steps above a step. */
+interface Told {
+  /** Of the last step that has a readable time. */
+  after: { readonly text: string; readonly ms: number };
+  readonly names: Set<string>;
+  /** In lower case. */
+  readonly eventIds: Set<string>;
+  readonly repeats: boolean;
+}
+
+/** What is at fault by itself, a time that is none for example, makes no second fault here. */
+function orderFaults(file: Readonly<Record<string, unknown>>): Fault[] {
+  const steps = Array.isArray(file['steps']) ? file['steps'] : [];
+  const told: Told = { after: { text: '0s', ms: 0 }, names: new Set(), eventIds: new Set(), repeats: file['every'] !== undefined };
+  const faults = steps.flatMap((step: unknown, index) => (isMapping(step) ? stepFaults(step, ['steps', index], told) : []));
+  const everyMs = durationOf(file['every']);
+  if (everyMs !== null && everyMs < told.after.ms)
+    faults.push({ path: 'every', message: `is shorter than the scenario, whose last step comes after ${told.after.text}` });
+  return faults;
+}
+
+function stepFaults(step: Readonly<Record<string, unknown>>, at: Path, told: Told): Fault[] {
+  return [...timeFaults(step['after'], at, told), ...actionFaults(step, at), ...nameFaults(step, at, told)];
+}
+
+function timeFaults(after: unknown = '0s', at: Path, told: Told): Fault[] {
+  const ms = durationOf(after);
+  if (ms === null) return [];
+  if (ms < told.after.ms)
+    return [fault([...at, 'after'], `lies before the step above it (${told.after.text}): steps stand in the order of their times`)];
+  told.after = { text: String(after), ms };
+  return [];
+}
+
+function actionFaults(step: Readonly<Record<string, unknown>>, at: Path): Fault[] {
+  const keys = Object.keys(step).filter((key) => key !== 'after');
+  const actions = keys.filter((key) => ACTION_KEYS.includes(key));
+  if (actions.length > 1) return [fault(at, `does several things (${actions.join(', ')}): give each a step of its own`)];
+  // An unknown key may be a misspelt action.
+  return actions.length === 0 && keys.length === 0 ? [fault(at, 'does nothing', ACTION_KEYS)] : [];
+}
+
+function nameFaults(step: Readonly<Record<string, unknown>>, at: Path, told: Told): Fault[] {
+  const { schedule, change, start, end, cancel } = step;
+  if (isMapping(schedule)) return scheduleFaults(schedule, [...at, 'schedule'], told);
+  return [
+    ...(isMapping(change) ? changeFaults(change, [...at, 'change'], told) : []),
+    ...Object.entries({ start, end, cancel }).flatMap(([key, event]) => referenceFaults(event, [...at, key], told)),
+  ];
+}
+
+function scheduleFaults(schedule: Readonly<Record<string, unknown>>, at: Path, told: Told): Fault[] {
+  const { as, EventId, count } = schedule;
+  const faults: Fault[] = [];
+  if (typeof as === 'string') {
+    if (told.names.has(as)) faults.push(fault([...at, 'as'], 'is the name of an event that a step above schedules'));
+    else told.names.add(as);
+  }
+  if (typeof EventId !== 'string') return faults;
+  const once = 'an EventId is never used twice';
+  if (told.eventIds.has(EventId.toLowerCase())) faults.push(fault([...at, 'EventId'], `stands in a step above: ${once}`));
+  else if (told.repeats) faults.push(fault([...at, 'EventId'], `cannot be given where the scenario begins again (every): ${once}`));
+  else if (typeof count === 'number' && count > 1) faults.push(fault([...at, 'EventId'], `cannot be given to several (count): ${once}`));
+  told.eventIds.add(EventId.toLowerCase());
+  return faults;
+}
+
+function changeFaults(change: Readonly<Record<string, unknown>>, at: Path, told: Told): Fault[] {
+  const isIdle = Object.keys(change).every((key) => key === 'event');
+  return [
+    ...(isIdle ? [fault(at, 'changes nothing: give a field beside event')] : []),
+    ...referenceFaults(change['event'], [...at, 'event'], told),
+  ];
+}
+
+function referenceFaults(event: unknown, path: Path, { names }: Told): Fault[] {
+  if (typeof event !== 'string' || event === '' || names.has(event)) return [];
+  const allowed = names.size > MOST_NAMES ? [] : [...names];
+  return [fault(path, 'is not the name (as) of an event that a step above schedules', allowed, nearest(event, [...names]))];
+}
+
+function fault(path: Path, message: string, allowed: readonly string[] = [], suggestion?: string): Fault {
+  return {
+    path: formatPath(path),
+    message,
+    ...(allowed.length === 0 ? {} : { allowed: allowed.join(', ') }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
+}
+
+function durationOf(value: unknown): number | null {
+  return typeof value === 'string' ? parseDuration(value) : null;
 }

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, span, toEventFields, wholeNumber } from '../control/event-fields.ts';
 import { faultOrder, faultOrders } from '../control/fault-fields.ts';
-import { hostEntries } from '../control/host-fields.ts';
 import { MOST_MACHINES } from '../events/machine.ts';
+import { hostEntries } from '../metadata/metadata-versions.ts';
 import type { Action, Step } from './script.ts';
 
 const MOST = 10_000;

@@ -8,7 +8,7 @@ import type { Machine } from '../events/machine.ts';
 import type { Action, Script } from './script.ts';
 
 /** What a script acts on. */
-export interface Stage {
+interface Stage {
   readonly machines: readonly Machine[];
   readonly events: EventStore;
   readonly faults: Faults;

@@ -1,4 +1,4 @@
-// Script: what happens to a group and when, as data of scenarios and recordings.
+// Script: what happens to a group and when, as data of scenarios and recordings; finds one by name.
 import type { EventFields, WireEvent } from '../events/event.ts';
 import type { FaultOrder } from '../events/faults.ts';
 import type { HostVersionsWanted } from '../metadata/metadata-versions.ts';
@@ -56,3 +56,12 @@ export type Action =
   | { readonly kind: 'switchOff' }
   /** The whole document, as it was recorded: takes the place of all that is listed. Its events neither start nor end by themselves. */
   | { readonly kind: 'document'; readonly incarnation: number; readonly events: readonly WireEvent[] };
+
+/** What shipped scenarios were called in earlier versions, and are called now. */
+const FORMER_NAMES: ReadonlyMap<string, string> = new Map([['user-reboot-at-once', 'auto-approved-user-reboot']]);
+
+/** Returns the script of this name, or the one that had it before; undefined if there is none. */
+export function scriptNamed(scripts: readonly Script[], name: string): Script | undefined {
+  const present = FORMER_NAMES.get(name);
+  return scripts.find((script) => script.name === name) ?? scripts.find((script) => script.name === present);
+}

@@ -7,7 +7,7 @@ import { StartQueue } from '../../../src/approvals/submit/start-queue.ts';
 import { MetadataSource } from '../../../src/bridge/metadata-source.ts';
 import type { MetadataOptions } from '../../../src/metadata/options.ts';
 import type { Instant } from '../../../src/model/events.ts';
-import { RateLimit } from '../../../src/simulator/rate-limit.ts';
+import { RateLimit } from '../../../src/simulator/simulator.ts';
 import { sleep } from '../../../src/time/clock.ts';
 import { knownEvent } from '../../virtual/outbox-fixture.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { TransportRequest } from '../../../src/metadata/transport.ts';
-import { RateLimit } from '../../../src/simulator/rate-limit.ts';
+import { RateLimit } from '../../../src/simulator/simulator.ts';
 import { sleep } from '../../../src/time/clock.ts';
 import { ANY, approve, heard } from '../../virtual/posting-fixture.ts';
 import { SECOND, VirtualBridge } from '../../virtual/virtual-bridge.ts';

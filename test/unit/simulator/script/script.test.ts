@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Script } from '../../../../src/simulator/script/script.ts';
-import { scriptNamed } from '../../../../src/simulator/script/script-names.ts';
+import { scriptNamed } from '../../../../src/simulator/script/script.ts';
 
 const script = (name: string): Script => ({ name, purpose: name, steps: [] });
 
