@@ -84,7 +84,7 @@ export class Group {
     const nowMs = this.clock.nowMs();
     for (let dueMs = this.nextDueMs(); dueMs !== null && dueMs <= nowMs; dueMs = this.nextDueMs()) {
       const momentMs = dueMs;
-      this.events.view.together(() => {
+      this.events.view.asOneChange(() => {
         this.activation.runDue(momentMs);
         this.events.runDue(momentMs);
         this.player.runDue(momentMs);
@@ -109,7 +109,7 @@ export class Group {
   reset(nowMs: number): void {
     this.player.stop();
     this.events.withdraw(nowMs);
-    this.events.view.renew();
+    this.events.view.updateSnapshot();
     this.faults.order([], nowMs);
   }
 }

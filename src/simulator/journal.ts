@@ -25,7 +25,7 @@ export interface JournalledRequest {
 }
 
 /** What is asked and answered again and again; the status whatever became of it. */
-type Asked = Omit<JournalledRequest, 'at' | 'outcome' | 'status'> & { readonly status: number };
+type RequestRecord = Omit<JournalledRequest, 'at' | 'outcome' | 'status'> & { readonly status: number };
 
 /** Which request of the journal, for its `settle`. */
 type RequestNumber = number & { readonly journal: unique symbol };
@@ -39,25 +39,25 @@ const OUTCOMES = ['waiting', 'answered', 'reset', 'truncated', 'gave-up'] as con
 export class RequestJournal {
   readonly #atMs = new Float64Array(LONGEST);
   readonly #outcomes = new Uint8Array(LONGEST);
-  #asked: Asked[] = [];
+  #records: RequestRecord[] = [];
   /** So many came since the beginning. */
   #count = 0;
   /** So many of them were cleared. */
   #cleared = 0;
   /** By machine. */
-  readonly #last = new Map<string, Asked>();
+  readonly #lastByMachine = new Map<string, RequestRecord>();
   readonly #listeners: (() => void)[] = [];
 
   /** @param atMs simulated */
-  add(request: Asked, outcome: JournalledRequest['outcome'], atMs: number): RequestNumber {
-    const last = this.#last.get(request.vm);
+  add(request: RequestRecord, outcome: JournalledRequest['outcome'], atMs: number): RequestNumber {
+    const last = this.#lastByMachine.get(request.vm);
     const kept = last && isSame(last, request) ? last : { ...request, body: request.body.slice(0, BODY_LENGTH) };
-    this.#last.set(request.vm, kept);
+    this.#lastByMachine.set(request.vm, kept);
     const entry = this.#count++ as RequestNumber;
     this.#atMs[entry % LONGEST] = atMs;
     this.#outcomes[entry % LONGEST] = OUTCOMES.indexOf(outcome);
-    this.#asked[entry % LONGEST] = kept;
-    if (outcome !== 'waiting') this.#tell();
+    this.#records[entry % LONGEST] = kept;
+    if (outcome !== 'waiting') this.#notify();
     return entry;
   }
 
@@ -65,7 +65,7 @@ export class RequestJournal {
   settle(entry: RequestNumber, outcome: AnswerOutcome): void {
     if (entry < this.#cleared || entry < this.#count - LONGEST) return;
     this.#outcomes[entry % LONGEST] = OUTCOMES.indexOf(outcome);
-    this.#tell();
+    this.#notify();
   }
 
   /** Calls `listener` each time an answer's outcome is known. */
@@ -73,37 +73,37 @@ export class RequestJournal {
     this.#listeners.push(listener);
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 
   clear(): void {
-    this.#asked = [];
+    this.#records = [];
     this.#cleared = this.#count;
-    this.#last.clear();
+    this.#lastByMachine.clear();
   }
 
   /** The last ones, oldest first. */
   requests(last: number = LONGEST): readonly JournalledRequest[] {
     const length = Math.min(last, this.#count - this.#cleared, LONGEST);
     return Array.from({ length: Math.max(0, length) }, (_, index) => {
-      const place = (this.#count - length + index) % LONGEST;
-      const { status, ...asked } = this.#asked[place] as Asked;
-      const outcome = OUTCOMES[this.#outcomes[place] as number] ?? 'waiting';
-      const at = new Date(this.#atMs[place] as number).toISOString();
+      const slot = (this.#count - length + index) % LONGEST;
+      const { status, ...asked } = this.#records[slot] as RequestRecord;
+      const outcome = OUTCOMES[this.#outcomes[slot] as number] ?? 'waiting';
+      const at = new Date(this.#atMs[slot] as number).toISOString();
       return { at, ...asked, status: outcome === 'answered' ? status : null, outcome };
     });
   }
 }
 
-function isSame(one: Asked, other: Asked): boolean {
+function isSame(one: RequestRecord, other: RequestRecord): boolean {
   const { method, path, body, status } = other;
   return (
     one.status === status && one.path === path && one.method === method && one.body === body && hasSameHeaders(one.headers, other.headers)
   );
 }
 
-function hasSameHeaders(one: Asked['headers'], other: Asked['headers']): boolean {
+function hasSameHeaders(one: RequestRecord['headers'], other: RequestRecord['headers']): boolean {
   const names = Object.keys(one);
   return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
 }

@@ -2,7 +2,7 @@
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
 import type { Client } from './client.ts';
 import { answerControl, isControlRoute } from './control/control-routes.ts';
-import { misbehave } from './events/faults.ts';
+import { applyFault } from './events/faults.ts';
 import type { Machine } from './events/machine.ts';
 import { Group, type SimulatorGroupOptions } from './group.ts';
 import type { AnswerOutcome } from './journal.ts';
@@ -49,16 +49,16 @@ export class Simulator {
     const body = request.body.length === 0 ? '' : new TextDecoder().decode(request.body);
     const { journal } = this.group;
     const asked = { vm: this.vmName, method, path, headers, body, status: answer.status };
-    const entry = journal.add(asked, client ? 'waiting' : foreseen(answer), nowMs);
+    const entry = journal.add(asked, client ? 'waiting' : expectedOutcome(answer), nowMs);
     client?.onEnd((outcome) => journal.settle(entry, outcome));
     return answer;
   }
 
   #answer(request: SimRequest, nowMs: number): SimAnswer {
     const order = this.group.faults.take({ vm: this.vmName, method: request.method, url: request.url }, nowMs);
-    const spoils = { noEffect: order !== null, stale: order?.stale === true };
-    const usual = answerMetadata(this.group, this.#machine, request, nowMs, spoils);
-    return order ? misbehave(usual, order) : usual;
+    const effects = { noEffect: order !== null, stale: order?.stale === true };
+    const usual = answerMetadata(this.group, this.#machine, request, nowMs, effects);
+    return order ? applyFault(usual, order) : usual;
   }
 }
 
@@ -67,7 +67,7 @@ interface LowerCasedRequest extends SimRequest {
 }
 
 /** Of an answer that nothing comes in between of. */
-function foreseen({ reset, truncate, body }: SimAnswer): AnswerOutcome {
+function expectedOutcome({ reset, truncate, body }: SimAnswer): AnswerOutcome {
   if (reset) return 'reset';
   return truncate !== undefined && truncate < body.length ? 'truncated' : 'answered';
 }

@@ -50,7 +50,7 @@ export function isControlRoute(url: string): boolean {
 /** @param request with its header names in lower case */
 export function answerControl(group: Group, request: SimRequest, nowMs: number): SimAnswer {
   const [path, query] = pathAndQuery(request.url);
-  if (isFromElsewhere(request)) return problem({ status: 403, detail: 'A page of another origin may not steer the simulator.' });
+  if (isCrossOrigin(request)) return problem({ status: 403, detail: 'A page of another origin may not steer the simulator.' });
   const method = METHODS.find((known) => known === request.method);
   const found = method && router.find(method, path);
   if (found) return (found.store as Handler)({ group, body: request.body, named: found.params['named'] ?? '', query, nowMs });
@@ -60,7 +60,7 @@ export function answerControl(group: Group, request: SimRequest, nowMs: number):
 }
 
 /** A browser says which page it asks for: one of a foreign site must not schedule events on the simulator of whoever looks at it. */
-function isFromElsewhere({ headers }: SimRequest): boolean {
+function isCrossOrigin({ headers }: SimRequest): boolean {
   const { origin, host } = headers;
   return origin !== undefined && origin !== `http://${host}`;
 }

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { duration } from '../../schema/pieces.ts';
 import { isMapping } from '../../schema/validate.ts';
-import { type FaultOrder, isSpoiling } from '../events/faults.ts';
+import { changesAnswer, type FaultOrder } from '../events/faults.ts';
 import { name, span, wholeNumber } from './event-fields.ts';
 
 /** RFC 9110, section 5.6.2. */
@@ -72,10 +72,10 @@ export function faultOrder<Schema extends v.GenericSchema<string, string>>(machi
     v.strictObject(faultEntries(machine)),
     v.transform((keys): FaultOrder => toFaultOrder(keys)),
     v.check(
-      (order) => Object.keys(order).length === 0 || isSpoiling(order),
+      (order) => Object.keys(order).length === 0 || changesAnswer(order),
       'spoils nothing: give status, body, headers, delay, reset, truncate or stale, or {} to clear',
     ),
-    v.transform((order): readonly FaultOrder[] => (isSpoiling(order) ? [order] : [])),
+    v.transform((order): readonly FaultOrder[] => (changesAnswer(order) ? [order] : [])),
   );
 }
 
@@ -85,7 +85,7 @@ export function faultOrders<Schema extends v.GenericSchema<string, string>>(mach
     v.strictObject(faultEntries(machine)),
     v.transform((keys): FaultOrder => toFaultOrder(keys)),
     v.check(
-      (one) => isSpoiling(one) || one.times !== undefined || one.forMs !== undefined,
+      (one) => changesAnswer(one) || one.times !== undefined || one.forMs !== undefined,
       'says neither what to spoil nor, with times or for, how many answers to leave as they are',
     ),
   );

@@ -44,12 +44,12 @@ export class Activation {
   }
 
   /** A request for the document. Returns the moment at which it is answered; null for at once. */
-  ask(nowMs: number): number | null {
+  onRequest(nowMs: number): number | null {
     this.#lastAskedMs = nowMs;
     if (!this.#isOn) {
       this.#isOn = true;
       this.#enabledAtMs = nowMs;
-      this.#view.countFrom(1);
+      this.#view.setIncarnation(1);
     }
     const firstAnswerMs = (this.#enabledAtMs ?? Number.NEGATIVE_INFINITY) + FIRST_ANSWER_MS;
     return firstAnswerMs > nowMs ? firstAnswerMs : null;
@@ -82,7 +82,7 @@ export class Activation {
   runDocumentDue(atMs: number): void {
     if (this.#documentDueMs === null || this.#documentDueMs > atMs) return;
     this.#documentDueMs = atMs + DOCUMENT_EVERY_MS;
-    this.#view.stand();
+    this.#view.takeSnapshot();
   }
 
   /** None while it is being switched on. */

@@ -53,7 +53,7 @@ export class EntryList {
 
   /** A new one, or another in the place of the one of that EventId. */
   put(entry: SimulatedEvent): void {
-    this.view.together(() => {
+    this.view.asOneChange(() => {
       this.view.change(this.get(entry.event.EventId), entry);
       this.#set(entry);
     });
@@ -61,7 +61,7 @@ export class EntryList {
 
   /** As `put`, and it comes last in any case. */
   putLast(entry: SimulatedEvent): void {
-    this.view.together(() => {
+    this.view.asOneChange(() => {
       this.view.change(this.get(entry.event.EventId), entry);
       this.#listed.delete(entry.event.EventId.toLowerCase());
       this.#set(entry);
@@ -70,7 +70,7 @@ export class EntryList {
 
   /** @param entry one that is listed. Returns its event as it was last. */
   remove(entry: SimulatedEvent, end: PastEntry['end'], atMs: number): WireEvent {
-    this.view.together(() => {
+    this.view.asOneChange(() => {
       this.view.change(entry, undefined);
       this.#listed.delete(entry.event.EventId.toLowerCase());
       this.#nextDueMs = undefined;

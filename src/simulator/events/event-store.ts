@@ -2,7 +2,7 @@
 import type { Deps } from '../../time/clock.ts';
 import type { ControlRefusal } from '../answer.ts';
 import { EntryList } from './entry-list.ts';
-import { type EventFields, guid, listedFields, newEvent, STARTED_FOR_MS, startedLooks, type WireEvent } from './event.ts';
+import { clearStartedNotBefore, type EventFields, guid, listedFields, newEvent, STARTED_FOR_MS, type WireEvent } from './event.ts';
 import type { Machine } from './machine.ts';
 import { changedEntry, entryOf, isApprovable, lowerCased, type PastEntry, type SimulatedEvent } from './simulated-event.ts';
 import type { View } from './view.ts';
@@ -60,7 +60,7 @@ export class EventStore {
   runDue(atMs: number): void {
     const dueMs = this.nextDueMs();
     if (dueMs === null || dueMs > atMs) return;
-    this.view.together(() => {
+    this.view.asOneChange(() => {
       for (const entry of this.entries()) {
         if (entry.startsAtMs !== null && entry.startsAtMs <= atMs) this.#start(entry, atMs);
         else if (entry.goneAtMs !== null && entry.goneAtMs <= atMs) this.#list.remove(entry, 'completed', atMs);
@@ -93,7 +93,7 @@ export class EventStore {
       const seen = fields.seen === undefined ? entry.seen : lowerCased(fields.seen);
       const isMoved = given.NotBefore !== undefined;
       const aheadMs = isMoved ? nowAheadMs : entry.aheadMs;
-      const changed = startedLooks({ ...event, ...given });
+      const changed = clearStartedNotBefore({ ...event, ...given });
       this.#list.put(changedEntry(entry, changed, { seen, startedForMs, otherTenantsMs, aheadMs }, isMoved, atMs));
       return changed;
     });
@@ -128,7 +128,7 @@ export class EventStore {
     const listed = this.view.listedIds(vm);
     const unknown = eventIds.filter((id) => !listed.has(id.toLowerCase()));
     if (unknown.length > 0 || !effect) return unknown;
-    this.view.together(() => {
+    this.view.asOneChange(() => {
       for (const id of eventIds) this.#approve(id, atMs);
     });
     return [];
@@ -136,7 +136,7 @@ export class EventStore {
 
   /** Takes these events off the list, whatever their state; all without `eventIds`. */
   withdraw(atMs: number, eventIds: readonly string[] = this.entries().map(({ event }) => event.EventId)): void {
-    this.view.together(() => {
+    this.view.asOneChange(() => {
       for (const id of eventIds) {
         const entry = this.#list.get(id);
         if (entry) this.#list.remove(entry, 'withdrawn', atMs);
@@ -151,7 +151,7 @@ export class EventStore {
 
   /** A recorded document takes the place of all that is listed, in its own order and under its own incarnation. */
   replay(incarnation: number, events: readonly WireEvent[], atMs: number): void {
-    this.view.together(() => {
+    this.view.asOneChange(() => {
       const listed = new Set(events.map(({ EventId }) => EventId.toLowerCase()));
       for (const entry of this.entries()) {
         if (listed.has(entry.event.EventId.toLowerCase())) continue;
@@ -166,8 +166,8 @@ export class EventStore {
       }
     });
     // Its moments are those of the recording already.
-    this.view.renew();
-    this.view.countFrom(incarnation);
+    this.view.updateSnapshot();
+    this.view.setIncarnation(incarnation);
   }
 
   #move(eventId: string, move: (entry: SimulatedEvent) => Outcome): Outcome {
@@ -188,7 +188,7 @@ export class EventStore {
   }
 
   #start(entry: SimulatedEvent, atMs: number): WireEvent {
-    const event = startedLooks({ ...entry.event, EventStatus: 'Started' });
+    const event = clearStartedNotBefore({ ...entry.event, EventStatus: 'Started' });
     this.#list.put({ ...entry, event, startedAtMs: atMs, startsAtMs: null, goneAtMs: atMs + entry.startedForMs });
     return event;
   }

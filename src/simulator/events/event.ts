@@ -69,7 +69,7 @@ export function newEvent(eventId: string, fields: EventFields, vms: readonly str
     EventSource: source,
     DurationInSeconds: -1,
   };
-  return startedLooks({ ...event, ...given, EventId: eventId });
+  return clearStartedNotBefore({ ...event, ...given, EventId: eventId });
 }
 
 /** Those fields that the document shows, a notice as its NotBefore. @param nowMs by the clock that NotBefore is listed by */
@@ -84,7 +84,7 @@ function notBeforeAfter(noticeMs: number, nowMs: number): string {
 }
 
 /** What was started has no NotBefore. */
-export function startedLooks(event: WireEvent): WireEvent {
+export function clearStartedNotBefore(event: WireEvent): WireEvent {
   return event.EventStatus === 'Started' ? { ...event, NotBefore: '' } : event;
 }
 

@@ -54,31 +54,31 @@ export class Faults {
 
   /** The order at work, how many answers it has left, where they are counted, and those that come after it; null where none is. */
   active(nowMs: number): (FaultOrder & { readonly left: number | null; readonly then: readonly FaultOrder[] }) | null {
-    const order = this.#atWork(nowMs);
+    const order = this.#activeOrder(nowMs);
     return order && { ...order, left: Number.isFinite(this.#left) ? this.#left : null, then: this.#orders.slice(1) };
   }
 
   /** Uses up one answer of the order at work; null where this request is to be answered as always. */
   take(request: FaultedRequest, nowMs: number): FaultOrder | null {
-    const order = this.#atWork(nowMs);
-    if (!order || !isMeant(order, request)) return null;
+    const order = this.#activeOrder(nowMs);
+    if (!order || !matchesRequest(order, request)) return null;
     this.#left--;
     if (this.#left === 0) this.order(this.#orders.slice(1), nowMs);
-    return isSpoiling(order) ? order : null;
+    return changesAnswer(order) ? order : null;
   }
 
-  #atWork(nowMs: number): FaultOrder | null {
+  #activeOrder(nowMs: number): FaultOrder | null {
     while (this.#orders.length > 0 && nowMs >= this.#untilMs) this.order(this.#orders.slice(1), this.#untilMs);
     return this.#orders[0] ?? null;
   }
 }
 
 /** Without one of these an order only says which answers. */
-export function isSpoiling({ status, body, headers, delayMs, reset, truncate, stale }: FaultOrder): boolean {
+export function changesAnswer({ status, body, headers, delayMs, reset, truncate, stale }: FaultOrder): boolean {
   return [status, body, headers, delayMs, truncate].some((given) => given !== undefined) || reset === true || stale === true;
 }
 
-function isMeant({ vm, method, path, apiVersion }: FaultOrder, request: FaultedRequest): boolean {
+function matchesRequest({ vm, method, path, apiVersion }: FaultOrder, request: FaultedRequest): boolean {
   if (vm !== undefined && vm.toLowerCase() !== request.vm.toLowerCase()) return false;
   if (method !== undefined && method !== request.method) return false;
   const [asked, query] = pathAndQuery(request.url);
@@ -92,12 +92,12 @@ function versionsOf(query: string): readonly string[] {
 }
 
 /** The answer as the order spoils it. */
-export function misbehave(answer: SimAnswer, order: FaultOrder): SimAnswer {
+export function applyFault(answer: SimAnswer, order: FaultOrder): SimAnswer {
   const { status, body, headers, delayMs, reset, truncate } = order;
-  const spoken = status === undefined && body === undefined ? answer : replacement(status ?? 200, body ?? '');
+  const replaced = status === undefined && body === undefined ? answer : replacement(status ?? 200, body ?? '');
   return {
-    ...spoken,
-    headers: { ...spoken.headers, ...headers },
+    ...replaced,
+    headers: { ...replaced.headers, ...headers },
     ...(delayMs === undefined ? {} : { delayMs }),
     ...(reset === undefined ? {} : { reset }),
     ...(truncate === undefined ? {} : { truncate }),

@@ -16,8 +16,8 @@ export class View {
   readonly #entries: () => readonly SimulatedEvent[];
   #isShown = true;
   /** What the machines see until the next renewal; null where they see each change at once. */
-  #standing: readonly SimulatedEvent[] | null = null;
-  #isBehind = false;
+  #snapshot: readonly SimulatedEvent[] | null = null;
+  #isSnapshotStale = false;
   #incarnation = 1;
   #revision = 0;
   #depth = 0;
@@ -61,12 +61,12 @@ export class View {
   }
 
   /** Whether all machines see the same. */
-  isAlike(): boolean {
+  isSameForAll(): boolean {
     return !this.#ownOnly && this.#shown().every(({ seen }) => seen === null);
   }
 
   /** Makes one change, and so one incarnation, of all that `work` does. */
-  together<T>(work: () => T): T {
+  asOneChange<T>(work: () => T): T {
     this.#depth++;
     try {
       return work();
@@ -79,11 +79,11 @@ export class View {
     }
   }
 
-  /** Says, within `together` and before it happens, that one entry takes the place of another; undefined for none. */
+  /** Says, within `asOneChange` and before it happens, that one entry takes the place of another; undefined for none. */
   change(from: SimulatedEvent | undefined, to: SimulatedEvent | undefined): void {
     if (!this.#isShown) return;
-    if (this.#standing) {
-      this.#isBehind = true;
+    if (this.#snapshot) {
+      this.#isSnapshotStale = true;
       return;
     }
     const isSameEvent = JSON.stringify(from?.event) === JSON.stringify(to?.event);
@@ -91,54 +91,54 @@ export class View {
       const sees = [from, to].map((entry) => entry !== undefined && this.#sees(name, entry));
       return isSameEvent ? sees[0] === sees[1] : !sees[0] && !sees[1];
     };
-    if (!this.#machines.every(isSameTo)) this.#count();
+    if (!this.#machines.every(isSameTo)) this.#recordChange();
   }
 
   /** Whether the machines see anything at all; what is hidden goes on living. They see each change at once again. */
   show(isShown: boolean): void {
     if (isShown === this.#isShown) return;
-    this.together(() => {
-      if (this.#machines.some(({ name }) => this.#seenBy(name, this.#shown()).length > 0)) this.#count();
+    this.asOneChange(() => {
+      if (this.#machines.some(({ name }) => this.#seenBy(name, this.#shown()).length > 0)) this.#recordChange();
       this.#isShown = isShown;
-      this.#standing = null;
+      this.#snapshot = null;
     });
   }
 
-  /** From now on the machines see what there is now, until the next `stand` or `renew`. */
-  stand(): void {
-    this.renew();
-    this.#standing = this.#entries();
-    this.#isBehind = false;
+  /** From now on the machines see what there is now, until the next `takeSnapshot` or `updateSnapshot`. */
+  takeSnapshot(): void {
+    this.updateSnapshot();
+    this.#snapshot = this.#entries();
+    this.#isSnapshotStale = false;
   }
 
   /** Brings what stands up to date, as one change. */
-  renew(): void {
-    const old = this.#standing;
-    if (!old || !this.#isBehind) return;
-    this.#isBehind = false;
-    this.together(() => {
+  updateSnapshot(): void {
+    const old = this.#snapshot;
+    if (!old || !this.#isSnapshotStale) return;
+    this.#isSnapshotStale = false;
+    this.asOneChange(() => {
       const fresh = this.#entries();
       const look = (name: string, entries: readonly SimulatedEvent[]) => JSON.stringify(this.#seenBy(name, entries));
-      if (this.#machines.some(({ name }) => look(name, old) !== look(name, fresh))) this.#count();
-      this.#standing = fresh;
+      if (this.#machines.some(({ name }) => look(name, old) !== look(name, fresh))) this.#recordChange();
+      this.#snapshot = fresh;
     });
   }
 
   /** Goes on from this incarnation, in place of what the changes at hand would make of it. */
-  countFrom(incarnation: number): void {
+  setIncarnation(incarnation: number): void {
     this.#revision++;
     this.#incarnation = incarnation;
     this.#isChanging = false;
   }
 
-  #count(): void {
+  #recordChange(): void {
     this.#revision++;
     if (!this.#isChanging) this.#before = { incarnation: this.#incarnation, entries: this.#isShown ? this.#shown() : [] };
     this.#isChanging = true;
   }
 
   #shown(): readonly SimulatedEvent[] {
-    return this.#standing ?? this.#entries();
+    return this.#snapshot ?? this.#entries();
   }
 
   #seenBy(vm: string, entries: readonly SimulatedEvent[]): readonly WireEvent[] {

@@ -40,14 +40,14 @@ export class VirtualClock {
   setSpeed(speed: number): void {
     this.#rebase(0);
     this.#speed = speed;
-    this.#tell();
+    this.#notify();
   }
 
   /** Lets `ms` of simulated time pass at once. False, and nothing happens, where it would leave the four-digit years. */
   advance(ms: number): boolean {
     if (this.#exactMs() + ms > END_OF_TIME_MS) return false;
     this.#rebase(ms);
-    this.#tell();
+    this.#notify();
     return true;
   }
 
@@ -56,7 +56,7 @@ export class VirtualClock {
     this.#listeners.push(listener);
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 

@@ -40,7 +40,7 @@ export class DocumentCache {
   /** By machine and version. */
   readonly #written = new Map<string, Uint8Array>();
   #revision = -1;
-  #isAlike = true;
+  #isSameForAll = true;
 
   constructor(view: View) {
     this.#view = view;
@@ -50,9 +50,9 @@ export class DocumentCache {
     if (this.#revision !== this.#view.revision) {
       this.#written.clear();
       this.#revision = this.#view.revision;
-      this.#isAlike = this.#view.isAlike();
+      this.#isSameForAll = this.#view.isSameForAll();
     }
-    const key = `${apiVersion} ${this.#isAlike ? '' : vm}`;
+    const key = `${apiVersion} ${this.#isSameForAll ? '' : vm}`;
     const known = this.#written.get(key);
     if (known) return known;
     const bytes = toJsonBytes(toDocument({ incarnation: this.#view.incarnation, events: this.#view.listed(vm) }, apiVersion));

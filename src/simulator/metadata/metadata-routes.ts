@@ -26,11 +26,11 @@ interface Call {
   readonly parameters: ReadonlyMap<string, string>;
   readonly apiVersion: string;
   readonly nowMs: number;
-  readonly spoils: Spoils;
+  readonly effects: FaultEffects;
 }
 
 /** What a fault makes of the service itself, and not of its answer alone. */
-interface Spoils {
+interface FaultEffects {
   /** A POST has none. */
   readonly noEffect?: boolean;
   /** The document is the one before the last change. */
@@ -67,7 +67,7 @@ export function isMetadataRoute(url: string): boolean {
 }
 
 /** Of the order of the checks one thing was seen: the version comes before the path (docs/simulate/fidelity.md). @param request with its header names in lower case */
-export function answerMetadata(group: Group, machine: Machine, request: SimRequest, nowMs: number, spoils: Spoils): SimAnswer {
+export function answerMetadata(group: Group, machine: Machine, request: SimRequest, nowMs: number, effects: FaultEffects): SimAnswer {
   const [path, query] = pathAndQuery(request.url);
   const route = routeOf(path.toLowerCase().replace(/\/$/, ''));
   const handler = route && Object.hasOwn(route.methods, request.method) ? route.methods[request.method] : undefined;
@@ -83,7 +83,7 @@ export function answerMetadata(group: Group, machine: Machine, request: SimReque
   const apiVersion = byName.get('api-version') ?? '';
   if (!versions.takes(apiVersion)) return refuseVersion(apiVersion, versions, group.versions);
   if (!handler) return spacedJson(404, NOT_FOUND);
-  return handler({ group, machine, request, parameters: byName, apiVersion, nowMs, spoils });
+  return handler({ group, machine, request, parameters: byName, apiVersion, nowMs, effects });
 }
 
 function refuseVersion(apiVersion: string, versions: VersionRule, { unknownStatus }: HostVersions): SimAnswer {
@@ -112,10 +112,10 @@ export function tooMany(): SimAnswer {
   return spacedJson(429, { error: 'Too many requests. The service answers 5 a second for each machine.' });
 }
 
-function getDocument({ group, machine: { name: vm }, request, apiVersion, nowMs, spoils }: Call): SimAnswer {
-  const notBeforeMs = group.activation.ask(nowMs);
+function getDocument({ group, machine: { name: vm }, request, apiVersion, nowMs, effects }: Call): SimAnswer {
+  const notBeforeMs = group.activation.onRequest(nowMs);
   const { view } = group.events;
-  const before = spoils.stale ? view.listedBefore(vm) : null;
+  const before = effects.stale ? view.listedBefore(vm) : null;
   const etag = `"${before?.incarnation ?? view.incarnation}"`;
   const answer = matches(request.headers['if-none-match'], etag)
     ? empty(304, { etag })
@@ -123,11 +123,11 @@ function getDocument({ group, machine: { name: vm }, request, apiVersion, nowMs,
   return notBeforeMs === null ? answer : { ...answer, notBeforeMs };
 }
 
-function startEvents({ group, machine: { name: vm }, request, nowMs, spoils }: Call): SimAnswer {
+function startEvents({ group, machine: { name: vm }, request, nowMs, effects }: Call): SimAnswer {
   const eventIds = readStartRequests(request.body);
   if (!eventIds) return badRequest('The body is not { "StartRequests": [ { "EventId": "..." } ] }.');
-  const notBeforeMs = group.activation.ask(nowMs);
-  const unknown = group.events.approve(vm, eventIds, nowMs, !spoils.noEffect);
+  const notBeforeMs = group.activation.onRequest(nowMs);
+  const unknown = group.events.approve(vm, eventIds, nowMs, !effects.noEffect);
   // What the service says to an unknown id is not documented; nor is the body of its yes, which may be empty.
   const answer = unknown.length > 0 ? badRequest(`No event is listed with the EventId ${unknown.join(', ')}.`) : empty(200);
   return notBeforeMs === null ? answer : { ...answer, notBeforeMs };

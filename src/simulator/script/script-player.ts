@@ -41,7 +41,7 @@ export class ScriptPlayer {
   start(script: Script, atMs: number): void {
     const { events, faults } = this.#stage;
     if (this.#run?.isFaulting) faults.order([], atMs);
-    events.view.together(() => {
+    events.view.asOneChange(() => {
       events.withdraw(atMs, this.#run?.eventIds ?? []);
       this.#run = { script, startedAtMs: atMs, nextStep: 0, isFaulting: false, eventIds: [], named: new Map() };
       this.runDue(atMs);
@@ -89,7 +89,8 @@ export class ScriptPlayer {
     if (action.kind === 'schedule') this.#schedule(run, action, atMs);
     else if (action.kind === 'document') this.#replay(run, action, atMs);
     else if (action.kind === 'fault') this.#fault(run, action.orders, atMs);
-    else if (action.kind === 'incarnation') events.view.countFrom(action.skip === 'restart' ? 1 : events.view.incarnation + action.skip);
+    else if (action.kind === 'incarnation')
+      events.view.setIncarnation(action.skip === 'restart' ? 1 : events.view.incarnation + action.skip);
     else if (action.kind === 'switchOff') activation.switchOff();
     else this.#move(run, action, atMs);
   }
