@@ -6,7 +6,7 @@ import type { AnswerOutcome } from './journal.ts';
 export class Client {
   readonly #response: ServerResponse;
   readonly #waiting: Set<Client>;
-  #gone: AbortController | null = null;
+  #closed: AbortController | null = null;
   /** What was done for it; null before. */
   #sent: Exclude<AnswerOutcome, 'gave-up'> | null = null;
 
@@ -22,19 +22,19 @@ export class Client {
   }
 
   /** Aborts when the client goes away, or has its answer, or the listener is closed. */
-  get gone(): AbortSignal {
-    if (!this.#gone) {
-      this.#gone = new AbortController();
+  get closed(): AbortSignal {
+    if (!this.#closed) {
+      this.#closed = new AbortController();
       this.#waiting.add(this);
       if (this.#response.destroyed) this.leave();
       else this.#response.once('close', () => this.leave());
     }
-    return this.#gone.signal;
+    return this.#closed.signal;
   }
 
   /** Reports the answer's outcome, once. */
-  onEnd(tell: (outcome: AnswerOutcome) => void): void {
-    const end = () => tell(this.#outcome());
+  onEnd(report: (outcome: AnswerOutcome) => void): void {
+    const end = () => report(this.#outcome());
     if (this.#response.destroyed) end();
     else this.#response.once('close', end);
   }
@@ -46,7 +46,7 @@ export class Client {
 
   leave(): void {
     this.#waiting.delete(this);
-    this.#gone?.abort();
+    this.#closed?.abort();
   }
 
   #outcome(): AnswerOutcome {

@@ -8,14 +8,14 @@ import { type Machine, machinesOf } from './events/machine.ts';
 import { VirtualClock } from './events/virtual-clock.ts';
 import { RequestJournal } from './journal.ts';
 import { DocumentCache } from './metadata/document.ts';
-import { type HostVersions, type HostVersionsWanted, hostVersions } from './metadata/metadata-versions.ts';
+import { type HostVersionOptions, type HostVersions, hostVersions } from './metadata/metadata-versions.ts';
 import type { Script } from './script/script.ts';
 import { ScriptPlayer } from './script/script-player.ts';
 
 /** What the simulator takes of time and chance. */
 type SimulatorDeps = Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
 
-export interface SimulatorGroupOptions extends HostVersionsWanted {
+export interface SimulatorGroupOptions extends HostVersionOptions {
   readonly deps: SimulatorDeps;
   /** Names, at least one; `sim_0` by default. One that ends in `_` and digits is a scale set's member. */
   readonly vms?: readonly string[];

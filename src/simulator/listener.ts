@@ -5,11 +5,11 @@ import { BridgeError, messageOf } from '../errors.ts';
 import { isOwnHost } from '../net/own-host.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
-import type { Alarms } from './alarms.ts';
 import { problem, type SimAnswer, type SimRequest } from './answer.ts';
 import { Client } from './client.ts';
 import { ARRIVAL, Connections } from './connections.ts';
 import { rfc1123 } from './events/event.ts';
+import type { VirtualTimers } from './virtual-timers.ts';
 
 export interface Address {
   readonly host: string;
@@ -18,7 +18,7 @@ export interface Address {
 }
 
 /** How requests are answered. */
-export type Answering = (request: SimRequest, client: Pick<Client, 'address' | 'gone' | 'onEnd'>) => SimAnswer | Promise<SimAnswer>;
+export type RequestHandler = (request: SimRequest, client: Pick<Client, 'address' | 'closed' | 'onEnd'>) => SimAnswer | Promise<SimAnswer>;
 
 export interface Listener extends AsyncDisposable {
   /** `http://HOST:PORT`. */
@@ -33,17 +33,18 @@ const KEEP_ALIVE_MS = 65_000;
 const REAL_HOST = '169.254.169.254';
 
 /** @throws BridgeError BRIDGE_SIMULATOR_LISTEN where the address cannot be had */
-export async function listen(address: Address, answering: Answering, parts: ListenerParts): Promise<Listener> {
+export async function listen(address: Address, handler: RequestHandler, parts: ListenerParts): Promise<Listener> {
   const http = process.getBuiltinModule('node:http');
   const waiting = new Set<Client>();
   const hosts = [address.host, REAL_HOST, ...(parts.allowHosts ?? [])];
-  const answerAsHost: Answering = (request, client) => (isMisdirected(server, request, hosts) ? misdirected() : answering(request, client));
+  const handleOwnHost: RequestHandler = (request, client) =>
+    isMisdirected(server, request, hosts) ? misdirected() : handler(request, client);
   const server = http.createServer({ ...ARRIVAL, keepAliveTimeout: KEEP_ALIVE_MS });
   const connections = new Connections(server);
   server.on('request', (request, response) =>
     connections.inTurn(request, response, () => {
       const client = new Client(response, waiting);
-      answer(request, response, answerAsHost, parts, client)
+      answer(request, response, handleOwnHost, parts, client)
         // The client went away before its request was complete or its answer was made.
         .catch(() => response.destroy());
     }),
@@ -77,7 +78,7 @@ interface ListenerParts {
   /** For delays in real time. */
   readonly deps: Pick<Deps, 'after'>;
   /** For what is held until a moment of simulated time. */
-  readonly alarms: Alarms;
+  readonly timers: VirtualTimers;
   /** What answers are dated by, milliseconds since 1970; the machine's own time where absent. */
   readonly dateMs?: () => number;
 }
@@ -85,27 +86,27 @@ interface ListenerParts {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  answering: Answering,
+  handler: RequestHandler,
   parts: ListenerParts,
   client: Client,
 ): Promise<void> {
   const body = await readBody(request);
-  const answer = body ? await answering(toSimRequest(request, body), client) : tooLarge();
-  if (answer.delayMs !== undefined || answer.notBeforeMs !== undefined) await due(answer, parts, client.gone);
+  const answer = body ? await handler(toSimRequest(request, body), client) : tooLarge();
+  if (answer.delayMs !== undefined || answer.notBeforeMs !== undefined) await due(answer, parts, client.closed);
   if (!response.destroyed) send(response, answer, client, parts.dateMs?.());
 }
 
 /** Resolves when the answer is due, or its client has gone. */
-function due({ delayMs, notBeforeMs }: SimAnswer, { deps, alarms }: ListenerParts, gone: AbortSignal): Promise<void> {
+function due({ delayMs, notBeforeMs }: SimAnswer, { deps, timers }: ListenerParts, closed: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const delay = () => (delayMs === undefined ? resolve() : cancels.push(deps.after(delayMs, resolve)));
     const cancels: (() => void)[] = [];
-    gone.addEventListener('abort', () => {
+    closed.addEventListener('abort', () => {
       for (const cancel of cancels) cancel();
       resolve();
     });
     if (notBeforeMs === undefined) delay();
-    else cancels.push(alarms.at(notBeforeMs, delay));
+    else cancels.push(timers.at(notBeforeMs, delay));
   });
 }
 

@@ -3,19 +3,19 @@ import type { Logger } from 'pino';
 import { BridgeError } from '../errors.ts';
 import { isLoopback } from '../net/private-addresses.ts';
 import type { Deps } from '../time/clock.ts';
-import { Alarms } from './alarms.ts';
 import { pathAndQuery, type SimAnswer, type SimRequest } from './answer.ts';
-import { type MachinesWanted, machineNames } from './events/machine.ts';
+import { type MachineOptions, machineNames } from './events/machine.ts';
 import { Group, type SimulatorGroupOptions } from './group.ts';
-import { type Address, type Answering, listen } from './listener.ts';
+import { type Address, listen, type RequestHandler } from './listener.ts';
 import { isMetadataRoute } from './metadata/metadata-routes.ts';
 import { answerPage, isPagePath } from './page-files.ts';
 import type { Script } from './script/script.ts';
 import { findScenario, shippedScenarios } from './shipped-scenarios.ts';
 import { Simulator } from './simulator.ts';
+import { VirtualTimers } from './virtual-timers.ts';
 
 export interface SimulatorServerOptions
-  extends MachinesWanted,
+  extends MachineOptions,
     Pick<SimulatorGroupOptions, 'speed' | 'strict' | 'gpu' | 'notBefore' | 'apiVersions' | 'unknownApiVersion'> {
   /** The first machine's; the others follow on PORT + 1, …, or on free ones where the port is 0. Of a list, each machine's own. */
   readonly listen: Address | readonly Address[];
@@ -52,17 +52,17 @@ export interface SimulatorServer extends AsyncDisposable {
  */
 export async function startSimulator(options: SimulatorServerOptions): Promise<SimulatorServer> {
   const { deps, allowHosts = [] } = options;
-  const group = await groupOf(options);
-  const parts = { deps, alarms: new Alarms(group.clock, deps), allowHosts, dateMs: () => group.clock.nowMs() };
+  const group = await createGroup(options);
+  const parts = { deps, timers: new VirtualTimers(group.clock, deps), allowHosts, dateMs: () => group.clock.nowMs() };
   await using open = new AsyncDisposableStack();
-  const listenAt = async (address: Address, asked: (client: string) => Simulator): Promise<string> => {
-    const { url } = open.use(await listen(address, answering(asked, options), parts));
+  const listenAt = async (address: Address, simulatorFor: (client: string) => Simulator): Promise<string> => {
+    const { url } = open.use(await listen(address, requestHandler(simulatorFor, options), parts));
     if (!isLoopback(address.host))
       options.logger?.warn({ url }, 'the simulator listens beyond loopback: whoever reaches this port can steer it');
     return url;
   };
   const simulators = group.machines.map((machine) => new Simulator(group, machine));
-  const first = simulatorOf(simulators, options);
+  const first = simulatorByClient(simulators, options);
   for (const [index, simulator] of simulators.entries()) {
     const isShared = options.clients !== undefined && index > 0;
     const url = isShared ? group.urls.get(group.first.name) : null;
@@ -75,48 +75,48 @@ export async function startSimulator(options: SimulatorServerOptions): Promise<S
 }
 
 /** On which its script has begun. */
-async function groupOf(options: SimulatorServerOptions): Promise<Group> {
+async function createGroup(options: SimulatorServerOptions): Promise<Group> {
   const { deps, scenario, speed = 1, strict = false, notBefore = 'simulated' } = options;
   const script = options.script ?? (scenario === undefined ? undefined : await findScenario(scenario));
-  const scenarios = withOwn(await shippedScenarios(), script);
+  const scenarios = withUserScript(await shippedScenarios(), script);
   const { gpu = script?.group?.gpu ?? false, apiVersions = script?.group?.apiVersions } = options;
   const { unknownApiVersion = script?.group?.unknownApiVersion } = options;
   const host = { ...(apiVersions && { apiVersions }), ...(unknownApiVersion && { unknownApiVersion }) };
-  const vms = machineNames({ ...options, ...(options.vms === undefined ? machinesByPlace(options) : {}) }, script?.group);
+  const vms = machineNames({ ...options, ...(options.vms === undefined ? machinesByAddress(options) : {}) }, script?.group);
   const group = new Group({ deps, vms, speed, strict, gpu, notBefore, scenarios, ...host });
-  refuseWrongPlaces(options, vms.length);
+  checkAddresses(options, vms.length);
   if (script) group.play(script);
   return group;
 }
 
 /** The user's own comes last, and in the place of one of its name. */
-function withOwn(shipped: readonly Script[], script: Script | undefined): readonly Script[] {
+function withUserScript(shipped: readonly Script[], script: Script | undefined): readonly Script[] {
   return script === undefined || shipped.includes(script) ? shipped : [...shipped.filter(({ name }) => name !== script.name), script];
 }
 
 /** As many machines as there are addresses for them, where several were given. */
-function machinesByPlace({ listen, clients = [] }: SimulatorServerOptions): MachinesWanted {
+function machinesByAddress({ listen, clients = [] }: SimulatorServerOptions): MachineOptions {
   const count = Math.max(clients.length, [listen].flat().length);
   return clients.length > 0 || count > 1 ? { vms: count } : {};
 }
 
 /** Each machine needs a place of its own, or a client. */
-function refuseWrongPlaces({ listen, clients }: SimulatorServerOptions, count: number): void {
-  const places = [listen].flat();
-  const [first] = places;
-  if (clients === undefined && places.length === 1 && first) {
-    refuseTooManyFor(first, count);
+function checkAddresses({ listen, clients }: SimulatorServerOptions, count: number): void {
+  const addresses = [listen].flat();
+  const [first] = addresses;
+  if (clients === undefined && addresses.length === 1 && first) {
+    checkPorts(first, count);
     return;
   }
-  const given = clients ?? places;
-  if (clients !== undefined && places.length > 1)
+  const given = clients ?? addresses;
+  if (clients !== undefined && addresses.length > 1)
     throw new BridgeError('BRIDGE_USAGE', 'machines are told apart by their clients or by where they listen, not by both');
   if (given.length !== count)
     throw new BridgeError('BRIDGE_USAGE', `${count} machines and ${given.length} addresses: give one for each machine`);
   if (new Set(clients).size < (clients ?? []).length) throw new BridgeError('BRIDGE_USAGE', 'each machine needs a client of its own');
 }
 
-function refuseTooManyFor({ port }: Address, count: number): void {
+function checkPorts({ port }: Address, count: number): void {
   const last = port + count - 1;
   if (port === 0 || last <= 65_535) return;
   throw new BridgeError(
@@ -127,20 +127,23 @@ function refuseTooManyFor({ port }: Address, count: number): void {
 
 /** Of machine N of the group. */
 function addressOf(index: number, { listen }: SimulatorServerOptions): Address {
-  const places = [listen].flat();
-  const { host, port } = places[0] as Address;
-  return places.length > 1 ? (places[index] as Address) : { host, port: port === 0 ? 0 : port + index };
+  const addresses = [listen].flat();
+  const { host, port } = addresses[0] as Address;
+  return addresses.length > 1 ? (addresses[index] as Address) : { host, port: port === 0 ? 0 : port + index };
 }
 
 /** Whose service a client asks at the first machine's address. */
-function simulatorOf([first, ...others]: readonly Simulator[], { clients = [] }: SimulatorServerOptions): (client: string) => Simulator {
+function simulatorByClient(
+  [first, ...others]: readonly Simulator[],
+  { clients = [] }: SimulatorServerOptions,
+): (client: string) => Simulator {
   const byClient = new Map(others.map((simulator, index) => [clients[index + 1], simulator]));
   return (client) => byClient.get(client) ?? (first as Simulator);
 }
 
-function answering(asked: (client: string) => Simulator, { onAnswer }: SimulatorServerOptions): Answering {
+function requestHandler(simulatorFor: (client: string) => Simulator, { onAnswer }: SimulatorServerOptions): RequestHandler {
   return (request, client) => {
-    const simulator = asked(client.address);
+    const simulator = simulatorFor(client.address);
     const [path] = pathAndQuery(request.url);
     if (isPagePath(path)) return answerPage(request.method, path);
     const answer = simulator.handle(request, client);

@@ -30,7 +30,7 @@ export const demo: Verb = {
   examples: [['scheduled-events-bridge demo', 'see what it is about']],
   async run({ deps, stderr, print, signal }) {
     const { logger } = await createLogger({ stream: stderr, level: 'warn', pretty: stderr.isTTY, wallMs: deps.wallMs });
-    await playDemo({ version: packageJson.version, deps, logger, say: print, signal });
+    await playDemo({ version: packageJson.version, deps, logger, print, signal });
     return EXIT.fine;
   },
 };
@@ -40,31 +40,33 @@ interface DemoParts {
   readonly deps: Deps;
   readonly logger: Logger;
   /** Prints a line of the tale. */
-  readonly say: (line: string) => Promise<void>;
+  readonly print: (line: string) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /** Tells the tale to its end. @throws when the maintenance has not ended within 30 s, or the signal's reason */
 async function playDemo(parts: DemoParts): Promise<void> {
-  const { version, deps, logger, say, signal } = parts;
+  const { version, deps, logger, print, signal } = parts;
   const limit = deadline(deps, LIMIT_MS, () => new Error(`the maintenance has not ended within ${LIMIT_MS / 1000} s`), signal);
   const folder = await mkdtemp(join(tmpdir(), 'scheduled-events-bridge-demo-'));
   const token = Array.from({ length: 4 }, () => deps.random().toString(36).slice(2).padEnd(10, '0')).join('');
   const secret = symmetricSecret(Uint8Array.from({ length: 32 }, () => deps.random() * 256));
   try {
     await using simulator = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, vms: ['web_0'], speed: SPEED, deps, logger });
-    await say(
+    await print(
       `A simulated metadata service answers at ${simulator.url}, ${SPEED} times as fast as the real one. It speaks for the VM web_0.`,
     );
     await using subscriber = await startSubscriber(parts, secret);
-    await say(`A subscriber waits for CloudEvents at ${subscriber.url}.`);
+    await print(`A subscriber waits for CloudEvents at ${subscriber.url}.`);
     const config = demoConfig({ endpoint: simulator.url, hook: subscriber.url, folder, token, secret });
     await using bridge = await startBridge({ config, version, deps, logger, logLinesDropped: () => 0, stdout: process.stdout });
     subscriber.approveBy(createApprover(http({ url: bridge.url, token })));
-    await say(`The bridge polls the one once a second and delivers to the other; its own interface is at ${bridge.url}.\n`);
+    await print(`The bridge polls the one once a second and delivers to the other; its own interface is at ${bridge.url}.\n`);
     simulator.group.play(await findScenario('demo'));
     await Promise.race([subscriber.done, aborted(limit.signal)]);
-    await say('\nThat was one maintenance, from scheduled to ended. README.md says how to try it by hand, and how to run it beside a VM.');
+    await print(
+      '\nThat was one maintenance, from scheduled to ended. README.md says how to try it by hand, and how to run it beside a VM.',
+    );
   } finally {
     limit.cancel();
     await rm(folder, { recursive: true, force: true });
@@ -103,19 +105,19 @@ interface Subscriber extends AsyncDisposable {
 }
 
 /** What a consumer does, in its simplest form, by the consumer's library: prepares, approves, recovers. */
-async function startSubscriber({ say, logger }: DemoParts, secret: string): Promise<Subscriber> {
+async function startSubscriber({ print, logger }: DemoParts, secret: string): Promise<Subscriber> {
   const done = Promise.withResolvers<void>();
   let approver: Approver | null = null;
   const prepared = preparation({
     prepare: async (event) => {
       const { eventSource, eventType, resources, notBefore, description } = event.data;
       const what = `${eventSource} wants to ${eventType.toLowerCase()} ${resources.join(', ')}`;
-      await say(`scheduled   ${what}, not before ${notBefore}: "${description}"`);
-      await say(`            The subscriber prepares (drains its work) and approves, so that it need not wait until then …`);
-      await say(`            … the bridge answers ${(await approver?.approve(event))?.state ?? 'nothing'}.`);
+      await print(`scheduled   ${what}, not before ${notBefore}: "${description}"`);
+      await print(`            The subscriber prepares (drains its work) and approves, so that it need not wait until then …`);
+      await print(`            … the bridge answers ${(await approver?.approve(event))?.state ?? 'nothing'}.`);
     },
     recover: async (_, outcome) => {
-      await say(`ended       It is no longer listed (outcome: ${outcome}). The subscriber recovers and takes up its work again.`);
+      await print(`ended       It is no longer listed (outcome: ${outcome}). The subscriber recovers and takes up its work again.`);
       done.resolve();
     },
   });
@@ -125,7 +127,7 @@ async function startSubscriber({ say, logger }: DemoParts, secret: string): Prom
       ...prepared,
       onStarted: async (event, context) => {
         await prepared.onStarted(event, context);
-        await say(`started     It happens now, approved by ${event.data.observer.approval?.approvedBy.join(', ') || 'nobody'}.`);
+        await print(`started     It happens now, approved by ${event.data.observer.approval?.approvedBy.join(', ') || 'nobody'}.`);
       },
     },
     onError: (error) => logger.error({ err: error }, 'the demo subscriber failed'),

@@ -51,7 +51,7 @@ async function read(send: Transport, url: string, signal: AbortSignal): Promise<
 }
 
 async function watch(context: VerbContext, readOnce: () => Promise<unknown>): Promise<void> {
-  const rhythm = new PollSchedule({ intervalMs: POLL_INTERVAL_MS, random: context.deps.random });
+  const schedule = new PollSchedule({ intervalMs: POLL_INTERVAL_MS, random: context.deps.random });
   const count = optionNumber(context, 'count', 1) ?? Number.POSITIVE_INFINITY;
   let last = '';
   for (let printed = 0; printed < count; ) {
@@ -69,6 +69,6 @@ async function watch(context: VerbContext, readOnce: () => Promise<unknown>): Pr
       failure = error instanceof Error ? error : new Error(String(error));
       context.tell(visibleLine(messageOf(error)));
     }
-    if (printed < count) await sleep(context.deps, rhythm.next(failure, context.deps.elapsedMs() - startedMs), context.signal);
+    if (printed < count) await sleep(context.deps, schedule.next(failure, context.deps.elapsedMs() - startedMs), context.signal);
   }
 }

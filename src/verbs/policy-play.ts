@@ -3,7 +3,7 @@
 import { parseDocument } from '../metadata/document.ts';
 import { contentJson } from '../model/content.ts';
 import type { ScheduledEvent } from '../model/events.ts';
-import { type MachinesWanted, machineNames } from '../simulator/events/machine.ts';
+import { type MachineOptions, machineNames } from '../simulator/events/machine.ts';
 import { Group } from '../simulator/group.ts';
 import { toDocument } from '../simulator/metadata/document.ts';
 import type { Script } from '../simulator/script/script.ts';
@@ -20,7 +20,7 @@ export interface Sighting {
  * Each event when it is first seen and, while it is Scheduled, at each change. Nobody approves, so that it plays to its end; of one that begins
  * again, its first round. What any machine of the group is shown counts, under this api-version.
  */
-export function* sightings(script: Script, wanted: MachinesWanted, apiVersion: string): Generator<Sighting> {
+export function* sightings(script: Script, wanted: MachineOptions, apiVersion: string): Generator<Sighting> {
   const group = newGroup(script, wanted);
   group.play(script);
   const endMs = START_MS + (script.everyMs ?? Number.POSITIVE_INFINITY);
@@ -37,7 +37,7 @@ export function* sightings(script: Script, wanted: MachinesWanted, apiVersion: s
   }
 }
 
-function newGroup(script: Script, wanted: MachinesWanted): Group {
+function newGroup(script: Script, wanted: MachineOptions): Group {
   // A linear congruential generator, for EventIds that are the same at each run.
   let drawn = 0;
   const random = () => {

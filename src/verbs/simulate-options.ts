@@ -3,19 +3,19 @@ import { isIP, isIPv6 } from 'node:net';
 import { BridgeError } from '../errors.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
 import { NOT_BEFORE_CLOCKS, type NotBeforeClock } from '../simulator/events/event.ts';
-import { type MachinesWanted, MOST_MACHINES } from '../simulator/events/machine.ts';
+import { type MachineOptions, MOST_MACHINES } from '../simulator/events/machine.ts';
 import { FASTEST } from '../simulator/events/virtual-clock.ts';
 import type { Address } from '../simulator/listener.ts';
 import type { SimulatorServerOptions } from '../simulator/server.ts';
 import { optionTexts, text, type VerbContext } from './verb.ts';
 
 /** What speaks of the simulated service, and so of nothing where the answers are a real one's. */
-const OF_THE_SIMULATED = [
+const SIMULATION_OPTIONS = [
   ...['also', 'client', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'not-before', 'strict', 'api-versions', 'unknown-api-version'],
 ] as const;
 
 /** What to record; null for nothing. */
-export interface RecordingWanted {
+export interface RecordOptions {
   readonly path: string;
   readonly anonymise: boolean;
   /** Where the answers come from; the simulated service itself where absent. */
@@ -87,7 +87,7 @@ function unknownVersionOption(context: VerbContext): Pick<SimulatorServerOptions
 }
 
 /** @throws BridgeError BRIDGE_USAGE for a part without the others, and for options that do not go with another service's answers */
-export function recordingOption(context: VerbContext): RecordingWanted | null {
+export function recordingOption(context: VerbContext): RecordOptions | null {
   const path = text(context, 'record');
   const upstream = text(context, 'upstream');
   const anonymise = context.values['anonymise'] === true;
@@ -95,19 +95,22 @@ export function recordingOption(context: VerbContext): RecordingWanted | null {
     if (upstream !== undefined || anonymise) throw new BridgeError('BRIDGE_USAGE', '--upstream and --anonymise need --record FILE');
     return null;
   }
-  const idle = upstream === undefined ? undefined : OF_THE_SIMULATED.find((name) => context.values[name] !== undefined);
-  if (idle !== undefined) {
-    throw new BridgeError('BRIDGE_USAGE', `--${idle} does not go with --upstream, where a real metadata service answers: leave it out`);
+  const conflicting = upstream === undefined ? undefined : SIMULATION_OPTIONS.find((name) => context.values[name] !== undefined);
+  if (conflicting !== undefined) {
+    throw new BridgeError(
+      'BRIDGE_USAGE',
+      `--${conflicting} does not go with --upstream, where a real metadata service answers: leave it out`,
+    );
   }
   return { path, anonymise, ...(upstream === undefined ? {} : { upstream }) };
 }
 
 /** A name without a number is the one machine's own, unless several have addresses. */
-export function machinesOption(context: VerbContext): MachinesWanted {
+export function machinesOption(context: VerbContext): MachineOptions {
   const given = text(context, 'vms');
   const name = text(context, 'name');
-  const isAlone = optionTexts(context, 'listen').length < 2 && optionTexts(context, 'client').length === 0;
-  if (given === undefined) return name === undefined ? {} : isAlone ? { vms: [name] } : { name };
+  const isSingle = optionTexts(context, 'listen').length < 2 && optionTexts(context, 'client').length === 0;
+  if (given === undefined) return name === undefined ? {} : isSingle ? { vms: [name] } : { name };
   const vms = Number(given);
   if (!/^\d+$/.test(given) || vms < 1 || vms > MOST_MACHINES) {
     throw new BridgeError('BRIDGE_USAGE', `--vms takes a whole number from 1 to ${MOST_MACHINES}, not "${given}"`);

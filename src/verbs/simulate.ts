@@ -6,14 +6,7 @@ import { startRecording } from '../simulator/recording/start-recording.ts';
 import { type SimulatorServer, startSimulator } from '../simulator/server.ts';
 import { shippedScenarios } from '../simulator/shipped-scenarios.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import {
-  allowHostsOption,
-  groupOptions,
-  listenOption,
-  oneListenOption,
-  type RecordingWanted,
-  recordingOption,
-} from './simulate-options.ts';
+import { allowHostsOption, groupOptions, listenOption, oneListenOption, type RecordOptions, recordingOption } from './simulate-options.ts';
 import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts';
 
 export const simulate: Verb = {
@@ -106,7 +99,7 @@ async function list(context: VerbContext): Promise<number> {
 /** The simulated service, and a recording of its answers where one is wanted; both end with `open`. */
 async function start(
   context: VerbContext,
-  wanted: RecordingWanted | null,
+  wanted: RecordOptions | null,
   open: AsyncDisposableStack,
   logger: Logger,
 ): Promise<SimulatorServer> {
@@ -123,7 +116,7 @@ async function start(
     deps,
     logger,
   };
-  return open.use(await startSimulator(recording ? { ...options, onAnswer: recording.see } : options));
+  return open.use(await startSimulator(recording ? { ...options, onAnswer: recording.record } : options));
 }
 
 /** One line for each machine, then nothing until the end. */

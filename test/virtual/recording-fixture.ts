@@ -36,9 +36,9 @@ export class RecorderFixture {
   readonly recorder = new Recorder((line) => this.lines.push(line), START_MS);
   #seconds = 0;
 
-  see(request: SimRequest, given: UpstreamAnswer, vm?: string): this {
+  record(request: SimRequest, given: UpstreamAnswer, vm?: string): this {
     this.#seconds++;
-    this.recorder.see(request, given, START_MS + this.#seconds * 1000, vm);
+    this.recorder.record(request, given, START_MS + this.#seconds * 1000, vm);
     return this;
   }
 

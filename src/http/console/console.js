@@ -8,7 +8,7 @@ import { drawEvents, listenToEvents, tickEvents } from './events.js';
 import { drawLetters, listenToLetters } from './letters.js';
 import { pastLives, readLives, takeEvent } from './lives.js';
 import { $, setText } from './parts/dom.js';
-import { clockTime, span, tidings } from './parts/text.js';
+import { changeSummary, clockTime, span } from './parts/text.js';
 import { askWhoItIs, isLocked, listenToSignIn } from './sign-in.js';
 import { drawSinks, listenToSinks } from './sinks.js';
 import { retell } from './story.js';
@@ -64,7 +64,7 @@ async function begin(isNew) {
 }
 
 function tell() {
-  say(tidings(untold.map(([title, change]) => [title, change.replace('.', ' ')])));
+  say(changeSummary(untold.map(([title, change]) => [title, change.replace('.', ' ')])));
   untold = [];
 }
 

@@ -55,7 +55,7 @@ export function impact(seconds) {
 }
 
 /** What happened, for a status line; many are counted. @param found pairs of a title and what it did */
-export function tidings(found) {
+export function changeSummary(found) {
   if (found.length <= 3) return found.map(([title, what]) => `${title} ${what}`).join('. ');
   const counts = Map.groupBy(found, ([, what]) => what);
   return `Events: ${[...counts].map(([what, of]) => `${of.length} ${what}`).join(', ')}`;

@@ -19,7 +19,7 @@ export function machinesOf(names: readonly string[], gpu: boolean): readonly Mac
 }
 
 /** What is said of a group's machines; what is not said, its script may say. */
-export interface MachinesWanted {
+export interface MachineOptions {
   /** How many, called NAME_0, NAME_1, …, or their names; one where nothing is said. */
   readonly vms?: number | readonly string[];
   /** What stands before their numbers; `sim` where nothing is said. */
@@ -27,7 +27,7 @@ export interface MachinesWanted {
 }
 
 /** A script's own wishes count where neither names nor a number are given. @throws BridgeError BRIDGE_USAGE for names that cannot be */
-export function machineNames({ vms, name }: MachinesWanted, script: ScriptGroup = {}): readonly string[] {
+export function machineNames({ vms, name }: MachineOptions, script: ScriptGroup = {}): readonly string[] {
   const wanted = vms ?? script.vms ?? 1;
   const names = typeof wanted === 'number' ? numbered(name ?? script.name ?? 'sim', wanted) : wanted;
   const distinct = new Set(names.map((one) => one.toLowerCase()));

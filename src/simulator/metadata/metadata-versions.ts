@@ -10,14 +10,14 @@ export interface VersionRule {
 }
 
 /** Of which api-versions a host knows, what a user may say. */
-export interface HostVersionsWanted {
+export interface HostVersionOptions {
   /** Those of scheduled events that it knows, of the eight that there are; all of them where absent. */
   readonly apiVersions?: readonly string[];
   /** The status for an api-version that it does not know; 400 where absent. A missing one, or one that is no date, is 400 always. */
   readonly unknownApiVersion?: 400 | 404;
 }
 
-/** The schema entries of `HostVersionsWanted`, for scenarios and tests. */
+/** The schema entries of `HostVersionOptions`, for scenarios and tests. */
 export const hostEntries = {
   apiVersions: v.exactOptional(v.pipe(v.array(v.picklist(API_VERSIONS)), v.minLength(1))),
   unknownApiVersion: v.exactOptional(v.picklist([400, 404], 'must be 400 or 404')),
@@ -52,7 +52,7 @@ const INSTANCE_RULE: VersionRule = {
 const NO_RULE: VersionRule = { takes: () => true, newest: [] };
 
 /** @param wanted its versions in any order */
-export function hostVersions({ apiVersions = API_VERSIONS, unknownApiVersion = 400 }: HostVersionsWanted): HostVersions {
+export function hostVersions({ apiVersions = API_VERSIONS, unknownApiVersion = 400 }: HostVersionOptions): HostVersions {
   const known = API_VERSIONS.filter((version) => apiVersions.includes(version));
   const events: VersionRule = { takes: (apiVersion) => known.some((one) => one === apiVersion), newest: known.slice(0, 3) };
   return {

@@ -12,10 +12,10 @@ const LONGEST_MS = 10_000;
 let state = null;
 let requests = [];
 let scenarios = null;
-let isAway = false;
+let isUnreachable = false;
 let timer;
 /** What was asked for last: an answer to an earlier question is not drawn over a later one's. */
-let asked = 0;
+let lastRefresh = 0;
 
 async function ask(method, path, body) {
   const headers = { Metadata: 'true' };
@@ -42,14 +42,14 @@ function reasonOf(text) {
 
 async function refresh() {
   clearTimeout(timer);
-  const number = ++asked;
+  const number = ++lastRefresh;
   try {
     const paths = ['/simulator', '/simulator/requests?last=50', ...(scenarios ? [] : ['/simulator/scenarios'])];
     const [next, journal, list] = await Promise.all(paths.map((path) => ask('GET', path)));
-    if (number !== asked) return;
-    if (isAway) say('The simulator answers again');
-    else if (state) say(changes(state, next));
-    isAway = false;
+    if (number !== lastRefresh) return;
+    if (isUnreachable) announce('The simulator answers again');
+    else if (state) announce(changes(state, next));
+    isUnreachable = false;
     document.body.classList.remove('away');
     if (list) offerScenarios(list);
     scenarios ??= list;
@@ -57,12 +57,12 @@ async function refresh() {
     requests = journal;
     draw();
   } catch (error) {
-    if (number !== asked) return;
-    isAway = true;
+    if (number !== lastRefresh) return;
+    isUnreachable = true;
     document.body.classList.add('away');
-    say(error.message);
+    announce(error.message);
   }
-  if (number === asked && !document.hidden) timer = setTimeout(refresh, EVERY_MS);
+  if (number === lastRefresh && !document.hidden) timer = setTimeout(refresh, EVERY_MS);
 }
 
 function draw() {
@@ -83,7 +83,7 @@ function serviceText({ state: onOff, eventsFrom }, now) {
   return `service ${onOff}${eventsFrom ? `, events from ${clockTime(eventsFrom, Date.parse(now))}` : ''}`;
 }
 
-function say(words) {
+function announce(words) {
   if (words) setText($('status'), words);
 }
 
@@ -92,7 +92,7 @@ async function order(words, method, path, body) {
   setText($('error'), '');
   try {
     await ask(method, path, body);
-    say(words);
+    announce(words);
   } catch (error) {
     setText($('error'), error.message);
   }

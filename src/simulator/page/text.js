@@ -1,5 +1,5 @@
 // Events and faults of the simulator's state → the words that the page says.
-import { tidings, timeAndDistance, titleOf } from './parts/text.js';
+import { changeSummary, timeAndDistance, titleOf } from './parts/text.js';
 
 export { clockTime, impact, SIGNS } from './parts/text.js';
 
@@ -52,5 +52,5 @@ export function changes(before, after) {
   }
   const ends = new Map(after.past.map((event) => [event.EventId, event.end]));
   for (const event of known.values()) found.push([event, ends.get(event.EventId) ?? 'over']);
-  return tidings(found.map(([event, what]) => [nameOf(event), what]));
+  return changeSummary(found.map(([event, what]) => [nameOf(event), what]));
 }

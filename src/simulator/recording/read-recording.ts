@@ -5,7 +5,7 @@ import { BridgeError, messageOf } from '../../errors.ts';
 import { type Fault, faultOf, formatFault, type Path } from '../../schema/faults.ts';
 import { isMapping } from '../../schema/validate.ts';
 import { LARGEST_RECORDING } from './recording.ts';
-import { RECORDING_LINES, recordedDocument, recordingHeader, recordingInstant, type Seen } from './recording-schema.ts';
+import { type LineContent, RECORDING_LINES, recordedDocument, recordingHeader, recordingInstant } from './recording-schema.ts';
 
 /** A line of a recording, to be played. */
 export interface ReadLine {
@@ -13,7 +13,7 @@ export interface ReadLine {
   readonly afterMs: number;
   readonly vm: string | null;
   readonly apiVersion: string | null;
-  readonly seen: Seen;
+  readonly content: LineContent;
 }
 
 export interface ReadRecording {
@@ -94,7 +94,7 @@ class Reader {
   end(isCut: boolean): ReadRecording | { readonly faults: readonly Fault[] } {
     if (this.#isEmpty) return { faults: [{ path: '', message: 'it is empty' }] };
     if (this.#faults.length > 0) return { faults: this.#faults };
-    const isPlayable = this.#lines.some(({ seen }) => seen.kind === 'document' || seen.kind === 'answer');
+    const isPlayable = this.#lines.some(({ content }) => content.kind === 'document' || content.kind === 'answer');
     if (!isPlayable) return { faults: [{ path: '', message: 'it holds no document and no answer, so there is nothing to play' }] };
     return { startedAtMs: this.#startedAtMs, anonymised: this.#anonymised, lines: this.#lines, isCut };
   }
@@ -112,8 +112,8 @@ class Reader {
     const schema = RECORDING_LINES.get(kind);
     const line = schema && this.#read(schema, value, number);
     if (!line) return;
-    const { at, vm = null, apiVersion = this.#apiVersion, seen } = line;
-    this.#lines.push({ afterMs: this.#after(at, number), vm, apiVersion, seen });
+    const { at, vm = null, apiVersion = this.#apiVersion, content } = line;
+    this.#lines.push({ afterMs: this.#after(at, number), vm, apiVersion, content });
   }
 
   /** The metadata service's own document, with or without an `at` in it. */
@@ -123,7 +123,7 @@ class Reader {
     const document = this.#read(recordedDocument, rest, number);
     if (!document) return;
     const afterMs = atMs === null ? this.#next() : this.#after(atMs, number);
-    this.#lines.push({ afterMs, vm: null, apiVersion: this.#apiVersion, seen: { kind: 'document', document } });
+    this.#lines.push({ afterMs, vm: null, apiVersion: this.#apiVersion, content: { kind: 'document', document } });
   }
 
   #next(): number {

@@ -8,21 +8,21 @@ import { recordedDocument } from './recording-schema.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 /** What is remembered of one machine's answers in one api-version. */
-interface LastSeen {
+interface LastAnswers {
   /** The bytes and the canonical JSON of the last document. */
   body: Uint8Array | null;
   document: string | null;
   /** What the run of odd answers looks like that is going on; null after a document. */
-  odd: string | null;
+  unexpected: string | null;
 }
 
-type Seen = Pick<RecordingLine, 'document' | 'unchanged' | 'answer' | 'post'>;
+type LineContent = Pick<RecordingLine, 'document' | 'unchanged' | 'answer' | 'post'>;
 
 /** Judges what is worth a line; keeps no request header but the api-version. */
 export class Recorder {
   readonly #write: (line: RecordingLine) => void;
   /** By machine and api-version. */
-  readonly #lastSeen = new Map<string, LastSeen>();
+  readonly #lastAnswers = new Map<string, LastAnswers>();
   #lastMs: number;
 
   /** @param startedAtMs no line is earlier */
@@ -37,57 +37,57 @@ export class Recorder {
    * @param atMs since 1970, by the clock that NotBefore is compared with
    * @param vm the machine that was asked, where it is known
    */
-  see(request: SimRequest, answer: UpstreamAnswer, atMs: number, vm?: string): void {
+  record(request: SimRequest, answer: UpstreamAnswer, atMs: number, vm?: string): void {
     const [path, query] = pathAndQuery(request.url);
     if (!/^\/metadata\/scheduledevents\/?$/i.test(path)) return;
     const apiVersion = plainVersion(query);
-    const seen = this.#judge(request, answer, apiVersion, vm);
-    if (!seen) return;
+    const content = this.#classify(request, answer, apiVersion, vm);
+    if (!content) return;
     this.#lastMs = Math.max(this.#lastMs, atMs);
     const at = new Date(this.#lastMs).toISOString();
-    this.#write({ at, ...(vm === undefined ? {} : { vm }), ...(apiVersion === null ? {} : { apiVersion }), ...seen });
+    this.#write({ at, ...(vm === undefined ? {} : { vm }), ...(apiVersion === null ? {} : { apiVersion }), ...content });
   }
 
-  #judge(request: SimRequest, answer: UpstreamAnswer, apiVersion: string | null, vm: string | undefined): Seen | null {
+  #classify(request: SimRequest, answer: UpstreamAnswer, apiVersion: string | null, vm: string | undefined): LineContent | null {
     if (request.method === 'POST') return { post: toPost(request, answer) };
-    if (request.method !== 'GET' || apiVersion === null || !isProper(request)) return null;
+    if (request.method !== 'GET' || apiVersion === null || !hasRequiredHeaders(request)) return null;
     const key = JSON.stringify([vm, apiVersion]);
-    const last = this.#lastSeen.get(key) ?? { body: null, document: null, odd: null };
-    this.#lastSeen.set(key, last);
-    return judgeGet(last, answer);
+    const last = this.#lastAnswers.get(key) ?? { body: null, document: null, unexpected: null };
+    this.#lastAnswers.set(key, last);
+    return classifyGet(last, answer);
   }
 }
 
-function judgeGet(last: LastSeen, answer: UpstreamAnswer): Seen | null {
+function classifyGet(last: LastAnswers, answer: UpstreamAnswer): LineContent | null {
   // Without a document known here, a 304 cannot be recorded.
   if (isWhole(answer) && answer.status === 304) return last.document === null ? null : unchanged(last);
   if (isWhole(answer) && answer.status === 200) {
     if (last.body && Buffer.compare(last.body, answer.body) === 0) return unchanged(last);
     const document = readDocument(answer.body);
-    if (document) return judgeDocument(last, document, answer.body);
+    if (document) return classifyDocument(last, document, answer.body);
   }
-  return judgeOdd(last, toAnswer(answer));
+  return classifyUnexpected(last, toAnswer(answer));
 }
 
-function judgeDocument(last: LastSeen, document: RecordedDocument, body: Uint8Array): Seen | null {
+function classifyDocument(last: LastAnswers, document: RecordedDocument, body: Uint8Array): LineContent | null {
   const canonical = canonicalJson(document);
   last.body = body;
   if (canonical === last.document) return unchanged(last);
   last.document = canonical;
-  last.odd = null;
+  last.unexpected = null;
   return { document };
 }
 
-function judgeOdd(last: LastSeen, answer: RecordedAnswer): Seen | null {
-  const look = lookOf(answer);
-  if (look === last.odd) return null;
-  last.odd = look;
+function classifyUnexpected(last: LastAnswers, answer: RecordedAnswer): LineContent | null {
+  const fingerprint = fingerprintOf(answer);
+  if (fingerprint === last.unexpected) return null;
+  last.unexpected = fingerprint;
   return { answer };
 }
 
-function unchanged(last: LastSeen): Seen | null {
-  if (last.odd === null) return null;
-  last.odd = null;
+function unchanged(last: LastAnswers): LineContent | null {
+  if (last.unexpected === null) return null;
+  last.unexpected = null;
   return { unchanged: true };
 }
 
@@ -108,7 +108,7 @@ function toAnswer(answer: UpstreamAnswer): RecordedAnswer {
 }
 
 /** Equal for the answers of one run, in which times and request ids may differ. */
-function lookOf({ body, retryAfter: _, ...rest }: RecordedAnswer): string {
+function fingerprintOf({ body, retryAfter: _, ...rest }: RecordedAnswer): string {
   return JSON.stringify([rest, body === '']);
 }
 
@@ -126,7 +126,7 @@ function isWhole({ reset, truncate, body, unreachable }: UpstreamAnswer): boolea
   return !reset && unreachable === undefined && (truncate === undefined || truncate >= body.length);
 }
 
-function isProper(request: SimRequest): boolean {
+function hasRequiredHeaders(request: SimRequest): boolean {
   const headers = new Map(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]));
   return headers.get('metadata')?.trim().toLowerCase() === 'true' && headers.get('x-forwarded-for') === undefined;
 }

@@ -1,12 +1,12 @@
 // `--record --upstream` → a proxy before the real metadata service that records its answers.
 import { BridgeError } from '../../errors.ts';
 import { isLoopback } from '../../net/private-addresses.ts';
-import { Alarms } from '../alarms.ts';
 import { problem } from '../answer.ts';
 import { VirtualClock } from '../events/virtual-clock.ts';
-import { type Address, type Answering, type Listener, listen } from '../listener.ts';
+import { type Address, type Listener, listen, type RequestHandler } from '../listener.ts';
 import { isMetadataRoute } from '../metadata/metadata-routes.ts';
 import type { SimulatorServerOptions } from '../server.ts';
+import { VirtualTimers } from '../virtual-timers.ts';
 import { type Recording, type RecordingOptions, startRecording } from './start-recording.ts';
 import { connectUpstream, parseUpstream, type Upstream } from './upstream.ts';
 
@@ -29,7 +29,7 @@ export async function startRecordingProxy(options: RecordingProxyOptions): Promi
   await using open = new AsyncDisposableStack();
   const recording = open.use(await startRecording({ ...options, startedAtMs: deps.wallMs() }));
   const upstream = open.use(connectUpstream(origin, deps));
-  const parts = { deps, alarms: new Alarms(new VirtualClock(deps, 1), deps), allowHosts };
+  const parts = { deps, timers: new VirtualTimers(new VirtualClock(deps, 1), deps), allowHosts };
   const listener = open.use(await listen(options.listen, recordingProxy(upstream, recording, deps.wallMs), parts));
   if (isSame(listener.url, origin))
     throw new BridgeError('BRIDGE_USAGE', '--upstream is the address of --listen: the recorder would ask itself');
@@ -43,16 +43,16 @@ export async function startRecordingProxy(options: RecordingProxyOptions): Promi
 }
 
 /**
- * How the proxy answers. Rejects only with the reason of `gone`, when the client has gone; that request is cancelled upstream too and leaves no line.
+ * How the proxy answers. Rejects only with the reason of `closed`, when the client has gone; that request is cancelled upstream too and leaves no line.
  * @param nowMs wall time, which NotBefore is compared with
  */
-function recordingProxy(upstream: Upstream, recording: Pick<Recording, 'see'>, nowMs: () => number): Answering {
-  return async (request, { gone }) => {
+function recordingProxy(upstream: Upstream, recording: Pick<Recording, 'record'>, nowMs: () => number): RequestHandler {
+  return async (request, { closed }) => {
     if (!isMetadataRoute(request.url)) return problem({ status: 404, detail: 'Only /metadata is passed on; there is no simulator here.' });
     if (isIdentityRoute(request.url))
       return problem({ status: 403, detail: 'The recorder passes on no identity of this machine: ask the metadata service itself.' });
-    const answer = await upstream.forward(request, gone);
-    recording.see(request, answer, nowMs());
+    const answer = await upstream.forward(request, closed);
+    recording.record(request, answer, nowMs());
     return answer;
   };
 }

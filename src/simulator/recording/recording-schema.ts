@@ -60,7 +60,7 @@ const recordedAnswer = v.pipe(
 );
 
 /** What a line says, as far as it can be played. */
-export type Seen =
+export type LineContent =
   | { readonly kind: 'document'; readonly document: RecordedDocument }
   | { readonly kind: 'answer'; readonly answer: RecordedAnswer }
   | { readonly kind: 'unchanged' | 'post' };
@@ -70,7 +70,7 @@ interface LineOutput {
   readonly at: number;
   readonly vm?: string;
   readonly apiVersion?: string;
-  readonly seen: Seen;
+  readonly content: LineContent;
 }
 
 const context = { at: recordingInstant, vm: v.exactOptional(v.string()), apiVersion: v.exactOptional(v.string()) };
@@ -84,28 +84,28 @@ export const RECORDING_LINES: ReadonlyMap<string, v.GenericSchema<unknown, LineO
     'document',
     v.pipe(
       v.object({ ...context, document: recordedDocument }),
-      v.transform(({ document, ...rest }) => ({ ...rest, seen: { kind: 'document' as const, document } })),
+      v.transform(({ document, ...rest }) => ({ ...rest, content: { kind: 'document' as const, document } })),
     ),
   ],
   [
     'answer',
     v.pipe(
       v.object({ ...context, answer: recordedAnswer }),
-      v.transform(({ answer, ...rest }) => ({ ...rest, seen: { kind: 'answer' as const, answer } })),
+      v.transform(({ answer, ...rest }) => ({ ...rest, content: { kind: 'answer' as const, answer } })),
     ),
   ],
   [
     'unchanged',
     v.pipe(
       v.object({ ...context, unchanged: v.literal(true) }),
-      v.transform(({ unchanged: _, ...rest }) => ({ ...rest, seen: { kind: 'unchanged' as const } })),
+      v.transform(({ unchanged: _, ...rest }) => ({ ...rest, content: { kind: 'unchanged' as const } })),
     ),
   ],
   [
     'post',
     v.pipe(
       v.object({ ...context, post: v.object({}) }),
-      v.transform(({ post: _, ...rest }) => ({ ...rest, seen: { kind: 'post' as const } })),
+      v.transform(({ post: _, ...rest }) => ({ ...rest, content: { kind: 'post' as const } })),
     ),
   ],
 ]);

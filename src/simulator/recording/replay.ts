@@ -27,17 +27,17 @@ export function toScript({ startedAtMs, lines, anonymised, isCut }: ReadRecordin
   const played = onlyOneView(lines);
   const steps: Step[] = [];
   let last = '';
-  for (const [index, { afterMs, apiVersion, seen }] of played.entries()) {
-    if (seen.kind === 'answer') {
+  for (const [index, { afterMs, apiVersion, content }] of played.entries()) {
+    if (content.kind === 'answer') {
       const next = played[index + 1];
       const forMs = next ? next.afterMs - afterMs : FOR_EVER_MS;
-      if (forMs > 0) steps.push({ afterMs, action: { kind: 'fault', orders: [toFault(seen.answer, forMs)] } });
-    } else if (seen.kind === 'document') {
-      const action = toDocument(seen.document, apiVersion);
+      if (forMs > 0) steps.push({ afterMs, action: { kind: 'fault', orders: [toFault(content.answer, forMs)] } });
+    } else if (content.kind === 'document') {
+      const action = toDocument(content.document, apiVersion);
       // Captures of others hold a line for every poll.
-      const look = JSON.stringify(action);
-      if (look !== last) steps.push({ afterMs, action });
-      last = look;
+      const rendered = JSON.stringify(action);
+      if (rendered !== last) steps.push({ afterMs, action });
+      last = rendered;
     }
   }
   const purpose = [
@@ -49,9 +49,9 @@ export function toScript({ startedAtMs, lines, anonymised, isCut }: ReadRecordin
 }
 
 function onlyOneView(lines: readonly ReadLine[]): readonly ReadLine[] {
-  const gets = lines.filter(({ seen }) => seen.kind !== 'post');
+  const gets = lines.filter(({ content }) => content.kind !== 'post');
   const ofVm = gets.filter(({ vm }) => vm === gets[0]?.vm);
-  const documents = ofVm.filter(({ seen }) => seen.kind === 'document');
+  const documents = ofVm.filter(({ content }) => content.kind === 'document');
   const versions = (documents.length > 0 ? documents : ofVm).map(({ apiVersion }) => apiVersion ?? '');
   const newest = versions.reduce((a, b) => (a > b ? a : b), '');
   return ofVm.filter(({ apiVersion }) => (apiVersion ?? '') === newest);

@@ -17,7 +17,7 @@ export interface RecordingOptions {
 }
 
 export interface Recording extends AsyncDisposable {
-  readonly see: Recorder['see'];
+  readonly record: Recorder['record'];
 }
 
 /** Where the file cannot be written any more, the log says so and recording ends; `see` goes on to be harmless. @throws BridgeError BRIDGE_SIMULATOR_RECORDING */
@@ -31,15 +31,15 @@ export async function startRecording({ path, anonymise, startedAtMs, deps, logge
   const anonymiser = anonymise ? new Anonymiser(deps.random) : null;
   const recorder = new Recorder((line) => file.append(anonymiser ? anonymiser.line(line) : line), startedAtMs);
   let isOver = false;
-  const see: Recording['see'] = (...seen) => {
+  const record: Recording['record'] = (...args) => {
     if (isOver) return;
     try {
-      recorder.see(...seen);
+      recorder.record(...args);
     } catch (error) {
       // What cannot be put into JSON, nested a thousand times over, say. The client gets its answer all the same.
       isOver = true;
       logger?.error({ err: error }, 'an answer could not be recorded; nothing more is');
     }
   };
-  return { see, [Symbol.asyncDispose]: () => file[Symbol.asyncDispose]() };
+  return { record, [Symbol.asyncDispose]: () => file[Symbol.asyncDispose]() };
 }

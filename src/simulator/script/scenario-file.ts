@@ -24,7 +24,7 @@ export function readScenario(text: string, name: string): ReadScenario {
 }
 
 /** What is known from the steps above a step. */
-interface Told {
+interface PriorSteps {
   /** Of the last step that has a readable time. */
   after: { readonly text: string; readonly ms: number };
   readonly names: Set<string>;
@@ -36,24 +36,24 @@ interface Told {
 /** What is at fault by itself, a time that is none for example, makes no second fault here. */
 function orderFaults(file: Readonly<Record<string, unknown>>): Fault[] {
   const steps = Array.isArray(file['steps']) ? file['steps'] : [];
-  const told: Told = { after: { text: '0s', ms: 0 }, names: new Set(), eventIds: new Set(), repeats: file['every'] !== undefined };
-  const faults = steps.flatMap((step: unknown, index) => (isMapping(step) ? stepFaults(step, ['steps', index], told) : []));
+  const prior: PriorSteps = { after: { text: '0s', ms: 0 }, names: new Set(), eventIds: new Set(), repeats: file['every'] !== undefined };
+  const faults = steps.flatMap((step: unknown, index) => (isMapping(step) ? stepFaults(step, ['steps', index], prior) : []));
   const everyMs = durationOf(file['every']);
-  if (everyMs !== null && everyMs < told.after.ms)
-    faults.push({ path: 'every', message: `is shorter than the scenario, whose last step comes after ${told.after.text}` });
+  if (everyMs !== null && everyMs < prior.after.ms)
+    faults.push({ path: 'every', message: `is shorter than the scenario, whose last step comes after ${prior.after.text}` });
   return faults;
 }
 
-function stepFaults(step: Readonly<Record<string, unknown>>, at: Path, told: Told): Fault[] {
-  return [...timeFaults(step['after'], at, told), ...actionFaults(step, at), ...nameFaults(step, at, told)];
+function stepFaults(step: Readonly<Record<string, unknown>>, at: Path, prior: PriorSteps): Fault[] {
+  return [...timeFaults(step['after'], at, prior), ...actionFaults(step, at), ...nameFaults(step, at, prior)];
 }
 
-function timeFaults(after: unknown = '0s', at: Path, told: Told): Fault[] {
+function timeFaults(after: unknown = '0s', at: Path, prior: PriorSteps): Fault[] {
   const ms = durationOf(after);
   if (ms === null) return [];
-  if (ms < told.after.ms)
-    return [fault([...at, 'after'], `lies before the step above it (${told.after.text}): steps stand in the order of their times`)];
-  told.after = { text: String(after), ms };
+  if (ms < prior.after.ms)
+    return [fault([...at, 'after'], `lies before the step above it (${prior.after.text}): steps stand in the order of their times`)];
+  prior.after = { text: String(after), ms };
   return [];
 }
 
@@ -65,40 +65,40 @@ function actionFaults(step: Readonly<Record<string, unknown>>, at: Path): Fault[
   return actions.length === 0 && keys.length === 0 ? [fault(at, 'does nothing', ACTION_KEYS)] : [];
 }
 
-function nameFaults(step: Readonly<Record<string, unknown>>, at: Path, told: Told): Fault[] {
+function nameFaults(step: Readonly<Record<string, unknown>>, at: Path, prior: PriorSteps): Fault[] {
   const { schedule, change, start, end, cancel } = step;
-  if (isMapping(schedule)) return scheduleFaults(schedule, [...at, 'schedule'], told);
+  if (isMapping(schedule)) return scheduleFaults(schedule, [...at, 'schedule'], prior);
   return [
-    ...(isMapping(change) ? changeFaults(change, [...at, 'change'], told) : []),
-    ...Object.entries({ start, end, cancel }).flatMap(([key, event]) => referenceFaults(event, [...at, key], told)),
+    ...(isMapping(change) ? changeFaults(change, [...at, 'change'], prior) : []),
+    ...Object.entries({ start, end, cancel }).flatMap(([key, event]) => referenceFaults(event, [...at, key], prior)),
   ];
 }
 
-function scheduleFaults(schedule: Readonly<Record<string, unknown>>, at: Path, told: Told): Fault[] {
+function scheduleFaults(schedule: Readonly<Record<string, unknown>>, at: Path, prior: PriorSteps): Fault[] {
   const { as, EventId, count } = schedule;
   const faults: Fault[] = [];
   if (typeof as === 'string') {
-    if (told.names.has(as)) faults.push(fault([...at, 'as'], 'is the name of an event that a step above schedules'));
-    else told.names.add(as);
+    if (prior.names.has(as)) faults.push(fault([...at, 'as'], 'is the name of an event that a step above schedules'));
+    else prior.names.add(as);
   }
   if (typeof EventId !== 'string') return faults;
   const once = 'an EventId is never used twice';
-  if (told.eventIds.has(EventId.toLowerCase())) faults.push(fault([...at, 'EventId'], `stands in a step above: ${once}`));
-  else if (told.repeats) faults.push(fault([...at, 'EventId'], `cannot be given where the scenario begins again (every): ${once}`));
+  if (prior.eventIds.has(EventId.toLowerCase())) faults.push(fault([...at, 'EventId'], `stands in a step above: ${once}`));
+  else if (prior.repeats) faults.push(fault([...at, 'EventId'], `cannot be given where the scenario begins again (every): ${once}`));
   else if (typeof count === 'number' && count > 1) faults.push(fault([...at, 'EventId'], `cannot be given to several (count): ${once}`));
-  told.eventIds.add(EventId.toLowerCase());
+  prior.eventIds.add(EventId.toLowerCase());
   return faults;
 }
 
-function changeFaults(change: Readonly<Record<string, unknown>>, at: Path, told: Told): Fault[] {
+function changeFaults(change: Readonly<Record<string, unknown>>, at: Path, prior: PriorSteps): Fault[] {
   const isIdle = Object.keys(change).every((key) => key === 'event');
   return [
     ...(isIdle ? [fault(at, 'changes nothing: give a field beside event')] : []),
-    ...referenceFaults(change['event'], [...at, 'event'], told),
+    ...referenceFaults(change['event'], [...at, 'event'], prior),
   ];
 }
 
-function referenceFaults(event: unknown, path: Path, { names }: Told): Fault[] {
+function referenceFaults(event: unknown, path: Path, { names }: PriorSteps): Fault[] {
   if (typeof event !== 'string' || event === '' || names.has(event)) return [];
   const allowed = names.size > MOST_NAMES ? [] : [...names];
   return [fault(path, 'is not the name (as) of an event that a step above schedules', allowed, nearest(event, [...names]))];

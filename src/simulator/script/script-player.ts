@@ -8,7 +8,7 @@ import type { Machine } from '../events/machine.ts';
 import type { Action, Script } from './script.ts';
 
 /** What a script acts on. */
-interface Stage {
+interface ScriptTarget {
   readonly machines: readonly Machine[];
   readonly events: EventStore;
   readonly faults: Faults;
@@ -30,16 +30,16 @@ interface Run {
 
 /** Plays one script at a time. All times are simulated milliseconds. */
 export class ScriptPlayer {
-  readonly #stage: Stage;
+  readonly #target: ScriptTarget;
   #run: Run | null = null;
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
+  constructor(target: ScriptTarget) {
+    this.#target = target;
   }
 
   /** In the place of a running one, whose steps and faults are dropped and whose events are withdrawn. */
   start(script: Script, atMs: number): void {
-    const { events, faults } = this.#stage;
+    const { events, faults } = this.#target;
     if (this.#run?.isFaulting) faults.order([], atMs);
     events.view.asOneChange(() => {
       events.withdraw(atMs, this.#run?.eventIds ?? []);
@@ -57,7 +57,7 @@ export class ScriptPlayer {
   running(): { readonly script: Script; readonly startedAtMs: number } | null {
     const run = this.#run;
     if (!run) return null;
-    return this.nextDueMs() !== null || run.eventIds.some((id) => this.#stage.events.has(id)) ? run : null;
+    return this.nextDueMs() !== null || run.eventIds.some((id) => this.#target.events.has(id)) ? run : null;
   }
 
   /** When the next step is due; null where none is. */
@@ -79,13 +79,13 @@ export class ScriptPlayer {
       } else {
         this.#run.startedAtMs = dueMs;
         this.#run.nextStep = 0;
-        this.#run.eventIds = this.#run.eventIds.filter((id) => this.#stage.events.has(id));
+        this.#run.eventIds = this.#run.eventIds.filter((id) => this.#target.events.has(id));
       }
     }
   }
 
   #act(run: Run, action: Action, atMs: number): void {
-    const { events, activation } = this.#stage;
+    const { events, activation } = this.#target;
     if (action.kind === 'schedule') this.#schedule(run, action, atMs);
     else if (action.kind === 'document') this.#replay(run, action, atMs);
     else if (action.kind === 'fault') this.#fault(run, action.orders, atMs);
@@ -97,7 +97,7 @@ export class ScriptPlayer {
 
   /** Each event of that name; what is impossible by now is refused and left out. */
   #move(run: Run, action: Action & { event: string }, atMs: number): void {
-    const { events } = this.#stage;
+    const { events } = this.#target;
     for (const eventId of run.named.get(action.event) ?? []) {
       if (action.kind === 'change') events.change(eventId, this.#resolved(action.fields), atMs);
       else if (action.kind === 'start') events.start(eventId, atMs);
@@ -107,7 +107,7 @@ export class ScriptPlayer {
   }
 
   #schedule(run: Run, { as, fields, count = 1 }: Action & { kind: 'schedule' }, atMs: number): void {
-    const { events } = this.#stage;
+    const { events } = this.#target;
     const resolved = this.#resolved(fields);
     if (fields.Resources?.length && !resolved.Resources?.length) return;
     const eventIds: string[] = [];
@@ -121,7 +121,7 @@ export class ScriptPlayer {
 
   #replay(run: Run, { incarnation, events }: Action & { kind: 'document' }, atMs: number): void {
     const { startedAtMs, script } = run;
-    const store = this.#stage.events;
+    const store = this.#target.events;
     const moved = (event: WireEvent, laterMs: number) => movedDate(event, laterMs - store.aheadMsOf(event.EventId));
     const { recordedAtMs } = script;
     const played = recordedAtMs === undefined ? events : events.map((event) => moved(event, startedAtMs - recordedAtMs));
@@ -135,7 +135,7 @@ export class ScriptPlayer {
       const [vm] = order.vm === undefined ? [] : this.#names([order.vm]);
       return vm === undefined ? order : { ...order, vm };
     });
-    this.#stage.faults.order(named, atMs);
+    this.#target.faults.order(named, atMs);
   }
 
   #resolved(fields: EventFields): EventFields {
@@ -149,7 +149,7 @@ export class ScriptPlayer {
 
   /** `vm:N` and `fd:N` → machines' names; all others as they are; each once. */
   #names(names: readonly string[]): readonly string[] {
-    const { machines } = this.#stage;
+    const { machines } = this.#target;
     const resolved = names.flatMap((name) => {
       const [, kind, digits] = /^(vm|fd):(\d+)$/.exec(name) ?? [];
       const number = Number(digits);

@@ -1,7 +1,7 @@
 // Script: what happens to a group and when, as data of scenarios and recordings; finds one by name.
 import type { EventFields, WireEvent } from '../events/event.ts';
 import type { FaultOrder } from '../events/faults.ts';
-import type { HostVersionsWanted } from '../metadata/metadata-versions.ts';
+import type { HostVersionOptions } from '../metadata/metadata-versions.ts';
 
 /** A scenario or a recording. */
 export interface Script {
@@ -18,7 +18,7 @@ export interface Script {
   readonly recordedAtMs?: number;
 }
 
-export interface ScriptGroup extends HostVersionsWanted {
+export interface ScriptGroup extends HostVersionOptions {
   /** Machines are called NAME_0, NAME_1, … */
   readonly name?: string;
   readonly vms?: number;

@@ -41,14 +41,14 @@ test('where the disk is full, recording ends with a log line and whole lines, an
   const logged: unknown[] = [];
   const logger = { error: (...said: unknown[]) => void logged.push(said) };
   await using recording = await startRecording({ path, anonymise: false, startedAtMs: START_MS, deps: systemDeps(), logger });
-  recording.see(get(), answer(200, documentOf(1)), START_MS);
+  recording.record(get(), answer(200, documentOf(1)), START_MS);
   await poll(() => statSync(path).size > 0, 'the first lines');
   const before = readFileSync(path, 'utf8');
   disk.fill();
-  recording.see(get(), answer(503, 'x'.repeat(10_000)), START_MS);
+  recording.record(get(), answer(503, 'x'.repeat(10_000)), START_MS);
   await poll(() => logged.length > 0, 'the log line');
   disk.free();
-  recording.see(get(), answer(200, documentOf(2)), START_MS);
+  recording.record(get(), answer(200, documentOf(2)), START_MS);
   await recording[Symbol.asyncDispose]();
   assert.equal(readFileSync(path, 'utf8'), before);
   assert.equal(logged.length, 1);

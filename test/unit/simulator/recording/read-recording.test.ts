@@ -42,10 +42,10 @@ test('every kind of line is read with its time since the start, and blank lines 
     anonymised: false,
     isCut: false,
     lines: [
-      { afterMs: 1500, vm: 'a', apiVersion: '2020-07-01', seen: { kind: 'document', document: DOCUMENT } },
-      { afterMs: 2500, vm: null, apiVersion: null, seen: { kind: 'answer', answer: { reset: true } } },
-      { afterMs: 2500, vm: null, apiVersion: null, seen: { kind: 'unchanged' } },
-      { afterMs: 3500, vm: null, apiVersion: null, seen: { kind: 'post' } },
+      { afterMs: 1500, vm: 'a', apiVersion: '2020-07-01', content: { kind: 'document', document: DOCUMENT } },
+      { afterMs: 2500, vm: null, apiVersion: null, content: { kind: 'answer', answer: { reset: true } } },
+      { afterMs: 2500, vm: null, apiVersion: null, content: { kind: 'unchanged' } },
+      { afterMs: 3500, vm: null, apiVersion: null, content: { kind: 'post' } },
     ],
   });
 });
@@ -125,7 +125,7 @@ test('a capture of bare documents is read, one second for each where they tell n
   const recording = read(documentOf(1), documentOf(2, eventOf()), documentOf(3));
   assert.equal(recording.startedAtMs, null);
   assert.deepEqual(
-    recording.lines.map(({ afterMs, seen }) => [afterMs, seen.kind]),
+    recording.lines.map(({ afterMs, content }) => [afterMs, content.kind]),
     [
       [0, 'document'],
       [1000, 'document'],
@@ -141,7 +141,7 @@ test('bare documents may have times, which are no part of the document', () => {
     recording.lines.map(({ afterMs }) => afterMs),
     [0, 1000, 2000, 5000],
   );
-  assert.deepEqual(recording.lines[1]?.seen, { kind: 'document', document: documentOf(2) });
+  assert.deepEqual(recording.lines[1]?.content, { kind: 'document', document: documentOf(2) });
   assert.deepEqual(faults({ at: 5, ...documentOf(2) }), ['line 1: at: must be a text, not a number']);
 });
 

@@ -107,8 +107,8 @@ test('what cannot be put into JSON ends the recording with a log line, not the p
   const logger = { error: (...said: unknown[]) => void logged.push(said) };
   await using recording = await startRecording({ path, anonymise: false, startedAtMs: START_MS, deps: systemDeps(), logger });
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-  recording.see(get(), answer(200, `{"DocumentIncarnation":1,"Events":[],"x":${deep}}`), START_MS);
-  recording.see(get(), answer(200, documentOf(2)), START_MS);
+  recording.record(get(), answer(200, `{"DocumentIncarnation":1,"Events":[],"x":${deep}}`), START_MS);
+  recording.record(get(), answer(200, documentOf(2)), START_MS);
   await recording[Symbol.asyncDispose]();
   assert.deepEqual([logged.length, statSync(path).size], [1, 0]);
 });
@@ -117,7 +117,7 @@ test('a recording begins with its version, its start and whether it is anonymise
   for (const anonymise of [false, true]) {
     const path = join(folderOf(t), 'night.ndjson');
     const recording = await startRecording({ path, anonymise, startedAtMs: START_MS, deps: systemDeps() });
-    recording.see(get(), answer(200, documentOf(1)), START_MS + 5, 'web_0');
+    recording.record(get(), answer(200, documentOf(1)), START_MS + 5, 'web_0');
     await recording[Symbol.asyncDispose]();
     const vm = anonymise ? 'vm_0' : 'web_0';
     assert.deepEqual(

@@ -238,7 +238,7 @@ test('without an upstream a recording is of what the simulator itself answers, m
   const path = pathOf(t);
   const deps = { ...systemDeps(), wallMs: () => START_MS };
   const recording = await startRecording({ path, anonymise: false, startedAtMs: deps.wallMs(), deps });
-  await using group = await startSimulator({ listen: LOOPBACK, vms: ['a_0', 'a_1'], speed: 0, deps, onAnswer: recording.see });
+  await using group = await startSimulator({ listen: LOOPBACK, vms: ['a_0', 'a_1'], speed: 0, deps, onAnswer: recording.record });
   const [first, second] = group.urls;
   for (const machine of [first, second]) await ask(`${machine?.url}${EVENTS}`);
   await ask(`${first?.url}/simulator/events`, { method: 'POST', body: '{"EventId":"A"}' });

@@ -250,9 +250,9 @@ test('whatever was answered is answered again when its recording is played: docu
         let atMs = START_MS;
         const expected = answers.map(([waitS, what]) => {
           atMs += waitS * 1000;
-          if (what === 'post') fixture.recorder.see(post('{"StartRequests":[]}'), answer(200), atMs);
-          else if ('status' in what) fixture.recorder.see(get(), answer(what.status), atMs);
-          else fixture.recorder.see(get(), answer(200, what.document), atMs);
+          if (what === 'post') fixture.recorder.record(post('{"StartRequests":[]}'), answer(200), atMs);
+          else if ('status' in what) fixture.recorder.record(get(), answer(what.status), atMs);
+          else fixture.recorder.record(get(), answer(200, what.document), atMs);
           return { afterMs: atMs - START_MS, what };
         });
         const simulation = play(scriptOf(HEADER, fixture.lines), laterS * 1000);

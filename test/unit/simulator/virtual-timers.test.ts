@@ -1,8 +1,8 @@
 // Moments of simulated time → one call each, when the clock gets there, however it is set.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { Alarms } from '../../../src/simulator/alarms.ts';
 import { VirtualClock } from '../../../src/simulator/events/virtual-clock.ts';
+import { VirtualTimers } from '../../../src/simulator/virtual-timers.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 const HOUR_MS = 3_600_000;
@@ -10,15 +10,15 @@ const HOUR_MS = 3_600_000;
 function fixture(speed: number) {
   const time = new VirtualTime();
   const clock = new VirtualClock(time, speed);
-  const alarms = new Alarms(clock, time);
+  const timers = new VirtualTimers(clock, time);
   const startMs = clock.nowMs();
   const rung: number[] = [];
   /** Rings so long after the start, and notes when it did. */
-  const ringAfter = (ms: number) => alarms.at(startMs + ms, () => rung.push(clock.nowMs() - startMs));
+  const ringAfter = (ms: number) => timers.at(startMs + ms, () => rung.push(clock.nowMs() - startMs));
   return { time, clock, ringAfter, rung };
 }
 
-test('an alarm rings when the simulated clock is there, at the speed of the clock', async () => {
+test('an timer rings when the simulated clock is there, at the speed of the clock', async () => {
   const { time, ringAfter, rung } = fixture(60);
   ringAfter(60_000);
   await time.advance(999);
@@ -45,7 +45,7 @@ test('a change of the speed moves what is left, and a faster clock never rings t
   assert.deepEqual([rung.length, (rung[0] ?? 0) >= 100_000, time.pending], [1, true, 0]);
 });
 
-test('while the clock stands there is no timer, and the alarm rings once it runs again', async () => {
+test('while the clock stands there is no timer, and the timer rings once it runs again', async () => {
   const { time, clock, ringAfter, rung } = fixture(1);
   ringAfter(10_000);
   await time.advance(4000);
@@ -69,7 +69,7 @@ test('a clock that is put forward rings what it passes, and only that', () => {
   assert.deepEqual(rung, [3000, 3000, 3001]);
 });
 
-test('an alarm that was cancelled never rings, neither by the clock nor by an order to it', async () => {
+test('an timer that was cancelled never rings, neither by the clock nor by an order to it', async () => {
   const { time, clock, ringAfter, rung } = fixture(1);
   const cancel = ringAfter(1000);
   cancel();
@@ -81,16 +81,16 @@ test('an alarm that was cancelled never rings, neither by the clock nor by an or
   assert.deepEqual([rung, time.pending], [[], 0]);
 });
 
-test('an alarm that rings may cancel another one that is due at the same moment', () => {
+test('an timer that rings may cancel another one that is due at the same moment', () => {
   const time = new VirtualTime();
   const clock = new VirtualClock(time, 0);
-  const alarms = new Alarms(clock, time);
+  const timers = new VirtualTimers(clock, time);
   const rung: string[] = [];
-  alarms.at(clock.nowMs() + 1000, () => {
+  timers.at(clock.nowMs() + 1000, () => {
     rung.push('first');
     cancelSecond();
   });
-  const cancelSecond = alarms.at(clock.nowMs() + 1000, () => rung.push('second'));
+  const cancelSecond = timers.at(clock.nowMs() + 1000, () => rung.push('second'));
   clock.advance(1000);
   assert.deepEqual(rung, ['first']);
 });
@@ -99,7 +99,7 @@ test('a moment that is further away than a timer can be long is waited for in se
   const time = new VirtualTime();
   const clock = new VirtualClock(time, 1);
   const delays: number[] = [];
-  const alarms = new Alarms(clock, {
+  const timers = new VirtualTimers(clock, {
     after: (delayMs, run) => {
       delays.push(delayMs);
       return time.after(delayMs, run);
@@ -108,7 +108,7 @@ test('a moment that is further away than a timer can be long is waited for in se
   const rung: number[] = [];
   const startMs = clock.nowMs();
   const days = 60 * 24 * HOUR_MS;
-  alarms.at(startMs + days, () => rung.push(clock.nowMs() - startMs));
+  timers.at(startMs + days, () => rung.push(clock.nowMs() - startMs));
   await time.advance(days - 1);
   assert.deepEqual([rung, time.pending], [[], 1]);
   await time.advance(1);

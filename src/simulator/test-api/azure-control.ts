@@ -11,17 +11,17 @@ import type { EventOrder, FaultOrder, MachineUrl, SimulatedAzure, UntilOptions }
 
 const UNTIL_MS = 10_000;
 /** For what no request announces: the doing of the clock, and orders by HTTP. */
-const LOOK_EVERY_MS = 20;
+const CHECK_EVERY_MS = 20;
 
 /** What SimulatedAzure promises, on a server that listens. Orders go through the control routes, so that there is one set of rules. */
-export class Steering implements SimulatedAzure {
+export class AzureControl implements SimulatedAzure {
   readonly url: string;
   readonly urls: readonly MachineUrl[];
   readonly #server: SimulatorServer;
   readonly #control: Simulator;
   readonly #deps: Pick<Deps, 'after'>;
   /** Each ends the pause of one `until`. */
-  readonly #sleepers = new Set<() => void>();
+  readonly #waiters = new Set<() => void>();
   readonly #closed = new AbortController();
 
   constructor(server: SimulatorServer, deps: Pick<Deps, 'after'>) {
@@ -98,7 +98,7 @@ export class Steering implements SimulatedAzure {
   }
 
   async until<T>(look: () => T | false | null | undefined, { timeoutMs = UNTIL_MS }: UntilOptions = {}): Promise<T> {
-    const limit = deadline(this.#deps, timeoutMs, () => this.#waitedInVain(timeoutMs), this.#closed.signal);
+    const limit = deadline(this.#deps, timeoutMs, () => this.#timeoutError(timeoutMs), this.#closed.signal);
     try {
       for (;;) {
         limit.signal.throwIfAborted();
@@ -148,7 +148,7 @@ export class Steering implements SimulatedAzure {
   }
 
   #wake(): void {
-    for (const wake of [...this.#sleepers]) wake();
+    for (const wake of [...this.#waiters]) wake();
   }
 
   /** Until something happens, or may have. */
@@ -157,16 +157,16 @@ export class Steering implements SimulatedAzure {
       const wake = () => {
         cancel();
         signal.removeEventListener('abort', wake);
-        this.#sleepers.delete(wake);
+        this.#waiters.delete(wake);
         resolve();
       };
-      const cancel = this.#deps.after(LOOK_EVERY_MS, wake);
+      const cancel = this.#deps.after(CHECK_EVERY_MS, wake);
       signal.addEventListener('abort', wake, { once: true });
-      this.#sleepers.add(wake);
+      this.#waiters.add(wake);
     });
   }
 
-  #waitedInVain(timeoutMs: number): BridgeError {
+  #timeoutError(timeoutMs: number): BridgeError {
     const events = this.events().map(({ EventId, EventType, EventStatus }) => `${EventType} ${EventId} ${EventStatus}`);
     const requests = this.requests();
     const last = requests.at(-1);

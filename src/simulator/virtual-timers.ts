@@ -5,49 +5,49 @@ import type { VirtualClock } from './events/virtual-clock.ts';
 /** Timers cannot be longer; beyond, they are set again. */
 const LONGEST_MS = 60 * 60 * 1000;
 
-interface Alarm {
+interface VirtualTimer {
   readonly dueMs: number;
   readonly run: () => void;
   cancel: CancelTimer;
 }
 
 /** Holds no timer while nothing waits, nor while the clock stands. */
-export class Alarms {
+export class VirtualTimers {
   readonly #clock: VirtualClock;
   readonly #deps: Pick<Deps, 'after'>;
-  readonly #alarms = new Set<Alarm>();
+  readonly #timers = new Set<VirtualTimer>();
 
   constructor(clock: VirtualClock, deps: Pick<Deps, 'after'>) {
     this.#clock = clock;
     this.#deps = deps;
     clock.onChange(() => {
       // One that rings may drop others.
-      for (const alarm of [...this.#alarms]) if (this.#alarms.has(alarm)) this.#set(alarm);
+      for (const timer of [...this.#timers]) if (this.#timers.has(timer)) this.#set(timer);
     });
   }
 
   /** Calls `run` at `dueMs` of simulated time, within this call where that has passed. */
   at(dueMs: number, run: () => void): CancelTimer {
-    const alarm: Alarm = { dueMs, run, cancel: () => undefined };
-    this.#alarms.add(alarm);
-    this.#set(alarm);
-    return () => this.#drop(alarm);
+    const timer: VirtualTimer = { dueMs, run, cancel: () => undefined };
+    this.#timers.add(timer);
+    this.#set(timer);
+    return () => this.#drop(timer);
   }
 
-  #set(alarm: Alarm): void {
-    alarm.cancel();
-    const leftMs = alarm.dueMs - this.#clock.nowMs();
+  #set(timer: VirtualTimer): void {
+    timer.cancel();
+    const leftMs = timer.dueMs - this.#clock.nowMs();
     if (leftMs <= 0) {
-      this.#drop(alarm);
-      alarm.run();
+      this.#drop(timer);
+      timer.run();
     } else if (this.#clock.speed > 0) {
       const realMs = Math.min(Math.ceil(leftMs / this.#clock.speed), LONGEST_MS);
-      alarm.cancel = this.#deps.after(realMs, () => this.#set(alarm));
+      timer.cancel = this.#deps.after(realMs, () => this.#set(timer));
     }
   }
 
-  #drop(alarm: Alarm): void {
-    alarm.cancel();
-    this.#alarms.delete(alarm);
+  #drop(timer: VirtualTimer): void {
+    timer.cancel();
+    this.#timers.delete(timer);
   }
 }
