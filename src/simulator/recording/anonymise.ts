@@ -1,4 +1,4 @@
-// A recording's line → the same line with other names and EventIds, always the same for the same.
+// A recording's line → the line with replaced names and EventIds, consistently in the whole file.
 import type { Deps } from '../../time/clock.ts';
 import { guid, type WireEvent } from '../events/event.ts';
 import type { RecordedAnswer, RecordedDocument, RecordedPost, RecordingLine } from './recording.ts';
@@ -18,15 +18,15 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set<keyof WireEvent>([
 ]);
 
 /**
- * EventIds become random GUIDs in their letter case, machines `vm_0`, `vm_1`, … in the order in which they appear, in Description too, where every
- * other GUID is replaced as well. Fields that are not the nine known ones, odd answers' bodies and all of a post but its EventIds are left out.
- * Times, types, durations and statuses stay. Nothing in what comes out tells what a name or an id was.
+ * Replaces EventIds by random GUIDs in the same letter case, and machines' names by `vm_0`, `vm_1`, … in order of appearance. The same happens in
+ * Description, and every other GUID there is replaced too. Omits all but the nine known fields, the bodies of unexpected answers, and all of a POST but
+ * its EventIds. Keeps times, types, durations and statuses. The output does not reveal the original names and ids.
  */
 export class Anonymiser {
   readonly #random: Deps['random'];
-  /** By id in lower case, the new one in upper case. */
+  /** New ids in upper case, by original id in lower case. */
   readonly #ids = new Map<string, string>();
-  /** By name in lower case. */
+  /** New names, by original name in lower case. */
   readonly #names = new Map<string, string>();
 
   constructor(random: Deps['random']) {
@@ -44,7 +44,7 @@ export class Anonymiser {
   }
 
   #document({ DocumentIncarnation, Events }: RecordedDocument): RecordedDocument {
-    // All names first: a Description may speak of a machine that only a later event lists.
+    // All names first: a Description can name a machine that only a later event lists.
     const events = Events.map((event) => ({
       ...event,
       EventId: this.#eventId(event.EventId),
@@ -64,21 +64,21 @@ export class Anonymiser {
 
   #eventId(eventId: string): string {
     const key = eventId.toLowerCase();
-    const other = this.#ids.get(key) ?? guid(this.#random);
-    this.#ids.set(key, other);
-    return eventId === eventId.toUpperCase() ? other : other.toLowerCase();
+    const replacement = this.#ids.get(key) ?? guid(this.#random);
+    this.#ids.set(key, replacement);
+    return eventId === eventId.toUpperCase() ? replacement : replacement.toLowerCase();
   }
 
-  /** The underscore of api-version 2017-03-01 is no part of the name. */
+  /** The leading underscore of api-version 2017-03-01 is not part of the name. */
   #name(name: string): string {
     const [, underscore = '', bare = ''] = /^(_?)(.*)$/s.exec(name) ?? [];
     const key = bare.toLowerCase();
-    const other = this.#names.get(key) ?? `vm_${this.#names.size}`;
-    this.#names.set(key, other);
-    return `${underscore}${other}`;
+    const replacement = this.#names.get(key) ?? `vm_${this.#names.size}`;
+    this.#names.set(key, replacement);
+    return `${underscore}${replacement}`;
   }
 
-  /** Names are found wherever no letter or digit touches them: rather one word too many than one too few. */
+  /** Finds names between any characters but letters and digits: replacing too many words is safer than too few. */
   #replacer(): (text: string) => string {
     const words = [...this.#names.keys(), ...this.#ids.keys()].filter((word) => word !== '').sort((a, b) => b.length - a.length);
     const known = new RegExp(`(?<![\\p{L}\\p{N}])(?:${[GUID.source, ...words.map(escaped)].join('|')})(?![\\p{L}\\p{N}])`, 'giu');
@@ -86,14 +86,14 @@ export class Anonymiser {
   }
 }
 
-/** In the order in which they were recorded. */
+/** Keeps the known fields, in the recorded order. */
 function knownFields(event: WireEvent, replaceWords: (text: string) => string): WireEvent {
   const { Description } = event;
   const words = Description === undefined ? event : { ...event, Description: replaceWords(Description) };
   return Object.fromEntries(Object.entries(words).filter(([key]) => KNOWN_FIELDS.has(key))) as unknown as WireEvent;
 }
 
-/** That it was empty tells nothing of anybody. */
+/** An empty body reveals nothing and is kept. */
 function withoutBody({ body, ...rest }: RecordedAnswer): RecordedAnswer {
   return body === '' ? { ...rest, body } : rest;
 }

@@ -1,4 +1,4 @@
-// A recording's or capture's file → what was seen and when, or faults by line.
+// The file of a recording or capture → its lines with their times, or faults by line.
 import { createReadStream } from 'node:fs';
 import * as v from 'valibot';
 import { BridgeError, messageOf } from '../../errors.ts';
@@ -7,9 +7,9 @@ import { isMapping } from '../../schema/validate.ts';
 import { LARGEST_RECORDING } from './recording.ts';
 import { type LineContent, RECORDING_LINES, recordedDocument, recordingHeader, recordingInstant } from './recording-schema.ts';
 
-/** A line of a recording, to be played. */
+/** A line of a recording, ready to play. */
 export interface ReadLine {
-  /** Since the recording's start. */
+  /** Milliseconds since the start of the recording. */
   readonly afterMs: number;
   readonly vm: string | null;
   readonly apiVersion: string | null;
@@ -17,21 +17,21 @@ export interface ReadLine {
 }
 
 export interface ReadRecording {
-  /** Since 1970; null for a capture without times. */
+  /** Milliseconds since 1970; null for a capture without times. */
   readonly startedAtMs: number | null;
   readonly anonymised: boolean;
   readonly lines: readonly ReadLine[];
-  /** The last line broke off while it was being written, and is left out. */
+  /** Whether the last line is incomplete, and omitted. */
   readonly isCut: boolean;
 }
 
-/** What a document without a time is later than the one before it: clients poll once a second. */
+/** The assumed interval between documents without times: clients poll once a second. */
 const POLL_MS = 1000;
 
-/** More of them say nothing new. */
+/** The most faults that an error lists. */
 const MOST_FAULTS = 20;
 
-/** @throws BridgeError BRIDGE_SIMULATOR_RECORDING where it cannot be read or has faults */
+/** Reads a recording. @throws BridgeError BRIDGE_SIMULATOR_RECORDING if the file cannot be read or has faults */
 export async function readRecording(path: string): Promise<ReadRecording> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -52,7 +52,7 @@ export async function readRecording(path: string): Promise<ReadRecording> {
   throw cannotPlay(path, [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
 }
 
-/** Blank lines mean nothing. */
+/** Parses a recording or capture; ignores blank lines. */
 export function parseRecording(text: string): ReadRecording | { readonly faults: readonly Fault[] } {
   const reader = new Reader();
   const lines = text.replace(/^\uFEFF/, '').split('\n');
@@ -60,7 +60,7 @@ export function parseRecording(text: string): ReadRecording | { readonly faults:
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '') continue;
     const value = parseJson(line);
-    // A machine that lost its power while it wrote leaves such a line.
+    // A machine that loses power while it writes leaves an incomplete last line.
     if (value === undefined && index > 0 && index === lines.length - 1) isCut = true;
     else reader.take(value, index + 1);
   }
@@ -70,38 +70,38 @@ export function parseRecording(text: string): ReadRecording | { readonly faults:
 class Reader {
   readonly #faults: Fault[] = [];
   readonly #lines: ReadLine[] = [];
-  /** Of the header. */
+  /** From the header. */
   #apiVersion: string | null = null;
   #anonymised = false;
   #isEmpty = true;
-  /** Without a header, of the first line with a time. */
+  /** From the header, or else from the first line with a time. */
   #startedAtMs: number | null = null;
-  /** Since the start. */
+  /** Milliseconds since the start. */
   #lastMs = 0;
 
-  /** @param value undefined where the line is no JSON */
+  /** Reads a line. @param value undefined if the line is not JSON */
   take(value: unknown, number: number): void {
     const isFirst = this.#isEmpty;
     this.#isEmpty = false;
     const kinds = isMapping(value) ? [...RECORDING_LINES.keys()].filter((kind) => kind in value) : [];
-    if (!isMapping(value)) this.#fault(number, value === undefined ? 'is no JSON' : 'is no JSON object');
+    if (!isMapping(value)) this.#fault(number, value === undefined ? 'is not JSON' : 'is not a JSON object');
     else if ('recording' in value) this.#takeHeader(value, number, isFirst);
     else if ('DocumentIncarnation' in value) this.#takeBare(value, number);
     else if (kinds.length === 1) this.#takeLine(kinds[0] ?? '', value, number);
-    else this.#fault(number, `must hold one of ${[...RECORDING_LINES.keys()].join(', ')}`);
+    else this.#fault(number, `must have one of ${[...RECORDING_LINES.keys()].join(', ')}`);
   }
 
   end(isCut: boolean): ReadRecording | { readonly faults: readonly Fault[] } {
     if (this.#isEmpty) return { faults: [{ path: '', message: 'it is empty' }] };
     if (this.#faults.length > 0) return { faults: this.#faults };
     const isPlayable = this.#lines.some(({ content }) => content.kind === 'document' || content.kind === 'answer');
-    if (!isPlayable) return { faults: [{ path: '', message: 'it holds no document and no answer, so there is nothing to play' }] };
+    if (!isPlayable) return { faults: [{ path: '', message: 'it has no document and no answer, so there is nothing to play' }] };
     return { startedAtMs: this.#startedAtMs, anonymised: this.#anonymised, lines: this.#lines, isCut };
   }
 
   #takeHeader(value: object, number: number, isFirst: boolean): void {
     const header = this.#read(recordingHeader, value, number);
-    if (!isFirst) this.#fault(number, 'is a header, which only the first line can be');
+    if (!isFirst) this.#fault(number, 'is a header, but only the first line can be one');
     if (!header || !isFirst) return;
     this.#startedAtMs = header.startedAt;
     this.#anonymised = header.anonymised;
@@ -116,7 +116,7 @@ class Reader {
     this.#lines.push({ afterMs: this.#after(at, number), vm, apiVersion, content });
   }
 
-  /** The metadata service's own document, with or without an `at` in it. */
+  /** Reads a document as the metadata service sends it, with an optional `at`. */
   #takeBare(value: Readonly<Record<string, unknown>>, number: number): void {
     const { at, ...rest } = value;
     const atMs = at === undefined ? null : this.#read(recordingInstant, at, number, ['at']);
@@ -132,10 +132,10 @@ class Reader {
   }
 
   #after(atMs: number, number: number): number {
-    // A capture whose first documents have no time began so long before the first time that it has.
+    // If the first documents of a capture have no time, its start is calculated from the first time.
     this.#startedAtMs ??= atMs - this.#next();
     const afterMs = atMs - this.#startedAtMs;
-    if (afterMs < this.#lastMs) this.#fault(number, 'is earlier than what stands before it', 'at');
+    if (afterMs < this.#lastMs) this.#fault(number, 'is earlier than the line before it', 'at');
     this.#lastMs = Math.max(this.#lastMs, afterMs);
     return this.#lastMs;
   }

@@ -1,4 +1,4 @@
-// Metadata requests and answers → lines of a recording: distinct documents, odd answers, posts.
+// Metadata requests and answers → lines of a recording: new documents, unexpected answers, POSTs.
 import * as v from 'valibot';
 import { canonicalJson } from '../../formats/canonical-json.ts';
 import { isMapping } from '../../schema/validate.ts';
@@ -7,18 +7,18 @@ import { LONGEST_BODY, type RecordedAnswer, type RecordedDocument, type Recorded
 import { recordedDocument } from './recording-schema.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
-/** What is remembered of one machine's answers in one api-version. */
+/** The last answers to one machine in one api-version. */
 interface LastAnswers {
-  /** The bytes and the canonical JSON of the last document. */
+  /** The bytes of the last document; `document` has its canonical JSON. */
   body: Uint8Array | null;
   document: string | null;
-  /** What the run of odd answers looks like that is going on; null after a document. */
+  /** The fingerprint of the current run of unexpected answers; null after a document. */
   unexpected: string | null;
 }
 
 type LineContent = Pick<RecordingLine, 'document' | 'unchanged' | 'answer' | 'post'>;
 
-/** Judges what is worth a line; keeps no request header but the api-version. */
+/** Decides which answers become lines. Of a request it keeps only the api-version, and of a POST the StartRequests. */
 export class Recorder {
   readonly #write: (line: RecordingLine) => void;
   /** By machine and api-version. */
@@ -32,10 +32,10 @@ export class Recorder {
   }
 
   /**
-   * To be called with every answer of the metadata routes, in the order in which they were given.
-   * A GET that the service refuses for the client's own mistake (no `Metadata: true`, no plain api-version, a proxy's header) says nothing of it and is left out.
-   * @param atMs since 1970, by the clock that NotBefore is compared with
-   * @param vm the machine that was asked, where it is known
+   * Call it with every answer of the metadata routes, in order. Ignores a GET that the service rejects because of the client's mistake: no
+   * `Metadata: true`, no valid api-version, or `X-Forwarded-For`.
+   * @param atMs milliseconds since 1970, in the clock that NotBefore is compared with
+   * @param vm the machine that answered, if known
    */
   record(request: SimRequest, answer: UpstreamAnswer, atMs: number, vm?: string): void {
     const [path, query] = pathAndQuery(request.url);
@@ -59,7 +59,7 @@ export class Recorder {
 }
 
 function classifyGet(last: LastAnswers, answer: UpstreamAnswer): LineContent | null {
-  // Without a document known here, a 304 cannot be recorded.
+  // A 304 for a document that was not recorded cannot be recorded.
   if (isWhole(answer) && answer.status === 304) return last.document === null ? null : unchanged(last);
   if (isWhole(answer) && answer.status === 200) {
     if (last.body && Buffer.compare(last.body, answer.body) === 0) return unchanged(last);
@@ -107,7 +107,7 @@ function toAnswer(answer: UpstreamAnswer): RecordedAnswer {
   };
 }
 
-/** Equal for the answers of one run, in which times and request ids may differ. */
+/** Returns a text that is equal for all answers of a run. Their bodies can differ in times and request ids. */
 function fingerprintOf({ body, retryAfter: _, ...rest }: RecordedAnswer): string {
   return JSON.stringify([rest, body === '']);
 }
@@ -131,14 +131,14 @@ function hasRequiredHeaders(request: SimRequest): boolean {
   return headers.get('metadata')?.trim().toLowerCase() === 'true' && headers.get('x-forwarded-for') === undefined;
 }
 
-/** The one api-version of a query, if it looks like one: what else a client may write there is none of a recording's business. */
+/** Returns the api-version of a query, or null if it is missing, doubled or malformed: other texts could be private. */
 function plainVersion(query: string): string | null {
   const versions = [...new URLSearchParams(query)].filter(([name]) => name.toLowerCase() === 'api-version').map(([, value]) => value);
   const [version = ''] = versions;
   return versions.length === 1 && /^\d{4}-\d{2}-\d{2}$/.test(version) ? version : null;
 }
 
-/** As it is, and not as the schema copies it; null where it is none. */
+/** Returns the document as received, not the schema's copy, or null if the body is not a document. */
 function readDocument(body: Uint8Array): RecordedDocument | null {
   const value = fromJsonBytes(body);
   return v.is(recordedDocument, value) ? value : null;

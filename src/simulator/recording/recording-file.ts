@@ -1,18 +1,18 @@
-// A path and lines → an NDJSON file, flushed line by line; never overwrites one.
+// A path and lines → an NDJSON file, flushed line by line; never overwrites a file.
 import type { FileHandle } from 'node:fs/promises';
 import { open, stat } from 'node:fs/promises';
 import { BridgeError, codeOf, messageOf } from '../../errors.ts';
 import { LARGEST_RECORDING } from './recording.ts';
 
-/** Bytes that may wait for a slow disk. */
+/** The most bytes that can wait for a slow disk. */
 const LONGEST_QUEUE = 16 * 1024 * 1024;
 
-/** Appending neither waits nor throws. At the first failure the file ends with its last whole line, and nothing more is written. */
+/** `append` neither waits nor throws. At the first failure the file is cut after its last whole line, and recording stops. */
 export class RecordingFile implements AsyncDisposable {
   readonly #handle: FileHandle;
   readonly #path: string;
   readonly #failed: (error: BridgeError) => void;
-  /** Whole lines on disk. */
+  /** The bytes of the lines on disk. */
   #bytes = 0;
   #waiting: string[];
   #waitingBytes: number;
@@ -29,10 +29,10 @@ export class RecordingFile implements AsyncDisposable {
   }
 
   /**
-   * Makes the file, empty and readable by this user alone. The header is written with the first line, so that a start that fails for another
-   * reason leaves nothing that the next one would have to refuse.
-   * @param failed called once, when recording ends because of an error
-   * @throws BridgeError BRIDGE_SIMULATOR_RECORDING where the file holds something already, or cannot be written
+   * Creates the file, empty and readable only by this user. The header is written with the first line: a start that fails for another reason leaves
+   * an empty file, which the next start accepts.
+   * @param failed called once, when recording stops because of an error
+   * @throws BridgeError BRIDGE_SIMULATOR_RECORDING if the file is not empty or cannot be written
    */
   static async create(path: string, header: object, failed: (error: BridgeError) => void): Promise<RecordingFile> {
     return new RecordingFile(await openEmpty(path), path, header, failed);
@@ -43,9 +43,9 @@ export class RecordingFile implements AsyncDisposable {
     const text = lineOf(line);
     const waitingBytes = this.#waitingBytes + Buffer.byteLength(text);
     if (this.#bytes + waitingBytes > LARGEST_RECORDING) {
-      this.#fail(`it has reached ${LARGEST_RECORDING} bytes, which is all that a replay reads`);
+      this.#fail(`it has reached ${LARGEST_RECORDING} bytes, the most that a replay reads`);
     } else if (waitingBytes > LONGEST_QUEUE) {
-      this.#fail(`the disk is too slow: ${LONGEST_QUEUE} bytes are waiting`);
+      this.#fail(`the disk is too slow: more than ${LONGEST_QUEUE} bytes are waiting`);
     } else {
       this.#waiting.push(text);
       this.#waitingBytes = waitingBytes;
@@ -53,7 +53,7 @@ export class RecordingFile implements AsyncDisposable {
     }
   }
 
-  /** Writes what is waiting, then closes. Idempotent. */
+  /** Writes the waiting lines, then closes the file. Idempotent. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isOpen = false;
     await this.#writing;
@@ -81,7 +81,7 @@ export class RecordingFile implements AsyncDisposable {
     this.#isOpen = false;
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#failed(cannotRecord(this.#path, `${why}; what was recorded before stays, and nothing more is`, cause));
+    this.#failed(cannotRecord(this.#path, `${why}; recording has stopped, and the lines before are kept`, cause));
   }
 }
 
@@ -91,14 +91,14 @@ function lineOf(value: object): string {
 
 async function openEmpty(path: string): Promise<FileHandle> {
   try {
-    // A pipe without a reader would keep us waiting.
+    // Opening a pipe without a reader would block.
     const found = await stat(path).catch((error: unknown) => {
       if (codeOf(error) === 'ENOENT') return null;
       throw error;
     });
-    if (found && !found.isFile()) throw cannotRecord(path, 'it is no file');
+    if (found && !found.isFile()) throw cannotRecord(path, 'it is not a regular file');
     if (found && found.size > 0)
-      throw cannotRecord(path, 'it is not empty, and a recording never replaces anything: move it away, or choose another name');
+      throw cannotRecord(path, 'it is not empty, and recording never overwrites a file: move it, or choose another name');
     return await open(path, found ? 'a' : 'ax', 0o600);
   } catch (error) {
     throw error instanceof BridgeError ? error : cannotRecord(path, messageOf(error), error);

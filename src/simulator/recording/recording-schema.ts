@@ -11,7 +11,7 @@ export const recordingInstant = v.pipe(
 );
 
 export const recordingHeader = v.object({
-  recording: v.literal(RECORDING_VERSION, `must be ${RECORDING_VERSION}; another one was written by another release`),
+  recording: v.literal(RECORDING_VERSION, `must be ${RECORDING_VERSION}: another release wrote this file`),
   startedAt: recordingInstant,
   anonymised: v.optional(v.boolean(), false),
   apiVersion: v.exactOptional(v.string()),
@@ -30,7 +30,7 @@ const eventShape = v.looseObject({
   DurationInSeconds: v.exactOptional(v.number()),
 });
 
-/** As it came: a schema's own copy would put the keys that it knows first, and a replay keeps the order of what was recorded. */
+/** Returns the event itself. A schema's copy would have known keys first, but a replay keeps the recorded order. */
 const recordedEvent = v.lazy((event) =>
   v.pipe(
     eventShape,
@@ -48,7 +48,7 @@ export const recordedDocument = v.looseObject({
 
 const recordedAnswer = v.pipe(
   v.object({
-    // What HTTP knows as an answer; a recorder has seen no other.
+    // Every final status that an HTTP parser accepts.
     status: v.exactOptional(v.pipe(v.number(), v.safeInteger(), v.minValue(200), v.maxValue(999))),
     contentType: v.exactOptional(v.string()),
     retryAfter: v.exactOptional(v.string()),
@@ -56,17 +56,17 @@ const recordedAnswer = v.pipe(
     cut: v.exactOptional(v.literal(true)),
     reset: v.exactOptional(v.literal(true)),
   }),
-  v.check(({ status, reset }) => (status === undefined) === (reset === true), 'must hold either status or reset'),
+  v.check(({ status, reset }) => (status === undefined) === (reset === true), 'must have either status or reset'),
 );
 
-/** What a line says, as far as it can be played. */
+/** The content of a line that can be played. */
 export type LineContent =
   | { readonly kind: 'document'; readonly document: RecordedDocument }
   | { readonly kind: 'answer'; readonly answer: RecordedAnswer }
   | { readonly kind: 'unchanged' | 'post' };
 
 interface LineOutput {
-  /** Since 1970. */
+  /** Milliseconds since 1970. */
   readonly at: number;
   readonly vm?: string;
   readonly apiVersion?: string;
@@ -75,7 +75,7 @@ interface LineOutput {
 
 const context = { at: recordingInstant, vm: v.exactOptional(v.string()), apiVersion: v.exactOptional(v.string()) };
 
-/** By the key that tells what a line is. */
+/** The schema of each kind of line, by the key that identifies the kind. */
 export const RECORDING_LINES: ReadonlyMap<string, v.GenericSchema<unknown, LineOutput>> = new Map<
   string,
   v.GenericSchema<unknown, LineOutput>

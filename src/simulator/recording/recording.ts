@@ -1,10 +1,10 @@
-// A recording's header and lines as types, for recorder and replay.
+// The header and lines of a recording as types, for recorder and replay.
 import type { WireEvent } from '../events/event.ts';
 
-/** The format's version, which the header names. */
+/** The version of the format, in the header. */
 export const RECORDING_VERSION = 1;
 
-/** Bytes: recording ends before it, and no larger file is replayed. */
+/** The largest file in bytes: recording stops before it, and a replay rejects larger files. */
 export const LARGEST_RECORDING = 64 * 1024 * 1024;
 
 /** The first line of a recording. */
@@ -13,30 +13,30 @@ export interface RecordingHeader {
   /** RFC 3339. */
   readonly startedAt: string;
   readonly anonymised: boolean;
-  /** Of the lines that name none. */
+  /** For lines without one. */
   readonly apiVersion?: string;
 }
 
-/** Any other line: when and at whom it was seen, and what. */
+/** Any other line: the time, the machine, and one of `document`, `unchanged`, `answer` and `post`. */
 export interface RecordingLine {
-  /** RFC 3339 with milliseconds. Never falls. */
+  /** RFC 3339 with milliseconds; never earlier than the line before. */
   readonly at: string;
-  /** The machine that was asked; absent where that is not known, as with `--upstream`. */
+  /** The machine that answered; absent if unknown, as with `--upstream`. */
   readonly vm?: string;
-  /** As the client asked for it. */
+  /** As the client sent it. */
   readonly apiVersion?: string;
-  /** As it was received. */
+  /** As received. */
   readonly document?: RecordedDocument;
-  /** After an odd answer: the last document of this machine and api-version is answered again. */
+  /** The first good answer after unexpected ones, if it is the last document of this machine and api-version again. */
   readonly unchanged?: true;
-  /** The first of a run of equal answers to a GET that are no document. */
+  /** The first of a run of equal answers to a GET that are not documents. */
   readonly answer?: RecordedAnswer;
   readonly post?: RecordedPost;
 }
 
 /**
- * All fields of the oldest api-version are there, those that are there have the right types, EventIds are distinct without case, and fields
- * that are not known here are kept. A body that is not so is an odd answer.
+ * A valid document: it has all fields of the oldest api-version, each field has the right type, and EventIds differ even ignoring case. Unknown fields
+ * are kept. Any other body is an unexpected answer.
  */
 export interface RecordedDocument {
   readonly DocumentIncarnation: number;
@@ -48,23 +48,23 @@ export interface RecordedAnswer {
   readonly status?: number;
   readonly contentType?: string;
   readonly retryAfter?: string;
-  /** Its first characters (LONGEST_BODY); absent where it was left out by `--anonymise`. */
+  /** The first LONGEST_BODY characters; absent if `--anonymise` removed it. */
   readonly body?: string;
-  /** The connection ended after this body, though more was announced. */
+  /** The connection closed after this part of the body. */
   readonly cut?: true;
   /** The connection was reset before an answer. */
   readonly reset?: true;
-  /** The status is the recorder's own, because upstream gave no answer, and this is why: a system's code, or `timeout`. */
+  /** Why upstream did not answer, such as `ECONNREFUSED` or `timeout`; the status is then the recorder's own. */
   readonly unreachable?: string;
 }
 
 export interface RecordedPost {
-  /** As they were sent; null where the body held none. */
+  /** As sent; null if the body has none. */
   readonly StartRequests: readonly unknown[] | null;
-  /** Null where the connection was reset. */
+  /** Null if the connection was reset. */
   readonly status: number | null;
   readonly unreachable?: string;
 }
 
-/** Characters of an odd answer's body that are kept. */
+/** Characters kept of the body of an unexpected answer. */
 export const LONGEST_BODY = 16 * 1024;

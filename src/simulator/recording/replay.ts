@@ -1,4 +1,4 @@
-// A recording → the script that plays its documents and odd answers at their times.
+// A recording → the script that plays its documents and unexpected answers at their times.
 import { basename } from 'node:path';
 import { toRfc3339Seconds } from '../../formats/dates.ts';
 import { UNDERSCORE_VERSION } from '../../model/api-versions.ts';
@@ -8,20 +8,20 @@ import type { Action, Script, Step } from '../script/script.ts';
 import { type ReadLine, type ReadRecording, readRecording } from './read-recording.ts';
 import type { RecordedAnswer, RecordedDocument } from './recording.ts';
 
-/** How long the last odd answer lasts: until it is cleared. */
-const FOR_EVER_MS = 100 * 365 * 86_400_000;
+/** The duration of a last unexpected answer, which ends only when the faults are cleared. */
+const UNLIMITED_MS = 100 * 365 * 86_400_000;
 
-/** Not empty: an empty 200 would say that nothing is listed. */
-const LEFT_OUT = 'The recording holds no body for this answer.';
+/** Not empty, because clients read an empty 200 as a document without events. */
+const MISSING_BODY = 'The recording has no body for this answer.';
 
-/** `--replay FILE`; the script has the file's name. @throws BridgeError BRIDGE_SIMULATOR_RECORDING where it cannot be read or has faults */
+/** Reads the recording of `--replay FILE`; the script has the file's name. @throws BridgeError BRIDGE_SIMULATOR_RECORDING if the file cannot be read or has faults */
 export async function replay(path: string): Promise<Script> {
   return toScript(await readRecording(path), basename(path));
 }
 
 /**
- * Several machines: the one that comes first, for what the others see differs at most by a poll. Several api-versions: the newest with a document,
- * which holds all that the others do. Posts are not played: what they led to is in the documents.
+ * Converts a recording to a script. Of several machines it plays the first one, since the others differ by at most one poll. Of several api-versions it
+ * plays the newest that has a document. It does not play POSTs: the documents show their effects.
  */
 export function toScript({ startedAtMs, lines, anonymised, isCut }: ReadRecording, name: string): Script {
   const played = onlyOneView(lines);
@@ -30,20 +30,20 @@ export function toScript({ startedAtMs, lines, anonymised, isCut }: ReadRecordin
   for (const [index, { afterMs, apiVersion, content }] of played.entries()) {
     if (content.kind === 'answer') {
       const next = played[index + 1];
-      const forMs = next ? next.afterMs - afterMs : FOR_EVER_MS;
+      const forMs = next ? next.afterMs - afterMs : UNLIMITED_MS;
       if (forMs > 0) steps.push({ afterMs, action: { kind: 'fault', orders: [toFault(content.answer, forMs)] } });
     } else if (content.kind === 'document') {
       const action = toDocument(content.document, apiVersion);
-      // Captures of others hold a line for every poll.
+      // Other tools' captures can have a line for every poll.
       const rendered = JSON.stringify(action);
       if (rendered !== last) steps.push({ afterMs, action });
       last = rendered;
     }
   }
   const purpose = [
-    startedAtMs === null ? 'a capture without times' : `what a metadata service answered from ${toRfc3339Seconds(startedAtMs)} on`,
+    startedAtMs === null ? 'a capture without times' : `the answers of a metadata service from ${toRfc3339Seconds(startedAtMs)} on`,
     ...(anonymised ? ['anonymised'] : []),
-    ...(isCut ? ['without its last line, which is cut off'] : []),
+    ...(isCut ? ['without its last line, which is incomplete'] : []),
   ];
   return { name, purpose: purpose.join(', '), steps, ...(startedAtMs === null ? {} : { recordedAtMs: startedAtMs }) };
 }
@@ -58,7 +58,7 @@ function onlyOneView(lines: readonly ReadLine[]): readonly ReadLine[] {
 }
 
 function toDocument({ DocumentIncarnation, Events }: RecordedDocument, apiVersion: string | null): Action {
-  // The simulator writes the underscores of this version by itself.
+  // The simulator itself adds the underscores of this version.
   const events = apiVersion === UNDERSCORE_VERSION ? Events.map(withoutUnderscores) : Events;
   return { kind: 'document', incarnation: DocumentIncarnation, events };
 }
@@ -67,14 +67,14 @@ function withoutUnderscores(event: WireEvent): WireEvent {
   return { ...event, Resources: event.Resources.map((name) => name.replace(/^_/, '')) };
 }
 
-function toFault({ status, body = LEFT_OUT, contentType, retryAfter, cut, reset }: RecordedAnswer, forMs: number): FaultOrder {
+function toFault({ status, body = MISSING_BODY, contentType, retryAfter, cut, reset }: RecordedAnswer, forMs: number): FaultOrder {
   const every = { forMs, method: 'GET' };
   if (reset) return { ...every, reset };
   const headers = {
     ...(contentType === undefined ? {} : { 'content-type': contentType }),
     ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
   };
-  // One more byte is announced than comes.
+  // Announces one more byte than it sends.
   const text = cut ? { body: `${body} `, truncate: Buffer.byteLength(body) } : { body };
   return { ...every, ...(status === undefined ? {} : { status }), headers, ...text };
 }

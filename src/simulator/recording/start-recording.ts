@@ -1,4 +1,4 @@
-// `--record` and `--anonymise` → a running recording, for simulator and proxy.
+// `--record` and `--anonymise` → a running recording, for the simulator and the proxy.
 import type { Logger } from 'pino';
 import type { Deps } from '../../time/clock.ts';
 import { Anonymiser } from './anonymise.ts';
@@ -8,9 +8,9 @@ import { RecordingFile } from './recording-file.ts';
 
 export interface RecordingOptions {
   readonly path: string;
-  /** Names and ids are replaced in the file; what clients get stays as it is. */
+  /** Replaces names and ids in the file; clients get the original answers. */
   readonly anonymise: boolean;
-  /** Since 1970, by the clock that the answers' times are taken from. */
+  /** Milliseconds since 1970, in the clock of the answers' times. */
   readonly startedAtMs: number;
   readonly deps: Pick<Deps, 'random'>;
   readonly logger?: Pick<Logger, 'error'>;
@@ -20,7 +20,10 @@ export interface Recording extends AsyncDisposable {
   readonly record: Recorder['record'];
 }
 
-/** Where the file cannot be written any more, the log says so and recording ends; `see` goes on to be harmless. @throws BridgeError BRIDGE_SIMULATOR_RECORDING */
+/**
+ * Starts a recording. If the file cannot be written any more, logs an error and stops recording; `record` then does nothing.
+ * @throws BridgeError BRIDGE_SIMULATOR_RECORDING if the file is not empty or cannot be created
+ */
 export async function startRecording({ path, anonymise, startedAtMs, deps, logger }: RecordingOptions): Promise<Recording> {
   const header: RecordingHeader = {
     recording: RECORDING_VERSION,
@@ -36,9 +39,9 @@ export async function startRecording({ path, anonymise, startedAtMs, deps, logge
     try {
       recorder.record(...args);
     } catch (error) {
-      // What cannot be put into JSON, nested a thousand times over, say. The client gets its answer all the same.
+      // A value that JSON.stringify cannot write, such as one nested too deeply. The client still gets its answer.
       isOver = true;
-      logger?.error({ err: error }, 'an answer could not be recorded; nothing more is');
+      logger?.error({ err: error }, 'an answer cannot be recorded; recording has stopped');
     }
   };
   return { record, [Symbol.asyncDispose]: () => file[Symbol.asyncDispose]() };

@@ -1,4 +1,4 @@
-// A scenario's text → Script, or every fault in it. Heavy (YAML): import it lazily.
+// A scenario's text → a script, or every fault in it. Import it lazily: it loads the YAML parser.
 import { parseDuration } from '../../formats/durations.ts';
 import { type Fault, formatPath, nearest, type Path } from '../../schema/faults.ts';
 import { isMapping, validate } from '../../schema/validate.ts';
@@ -6,14 +6,14 @@ import { parseYaml } from '../../schema/yaml.ts';
 import { ACTION_KEYS, scenarioSchema } from './scenario-schema.ts';
 import type { Script } from './script.ts';
 
-/** A fault lists no more names than can be read: a file may have thousands, and as many faults. */
+/** The most names that a fault lists: a file may have thousands of names and as many faults. */
 const MOST_NAMES = 20;
 
 const KIND = 'scenario';
 
 type ReadScenario = { readonly script: Script } | { readonly faults: readonly Fault[] };
 
-/** Reports every fault of a file in one run. docs/simulate/scenarios.md tells the keys. */
+/** Reads a scenario and reports all its faults at once. docs/simulate/scenarios.md describes the keys. */
 export function readScenario(text: string, name: string): ReadScenario {
   const { value, faults: unreadable } = parseYaml(text, KIND);
   if (value === undefined) return { faults: unreadable };
@@ -23,9 +23,9 @@ export function readScenario(text: string, name: string): ReadScenario {
   return faults.length > 0 || output === undefined ? { faults } : { script: { name, ...output } };
 }
 
-/** What is known from the steps above a step. */
+/** Facts about the steps above a step. */
 interface PriorSteps {
-  /** Of the last step that has a readable time. */
+  /** The time of the last step that has a valid one. */
   after: { readonly text: string; readonly ms: number };
   readonly names: Set<string>;
   /** In lower case. */
@@ -33,14 +33,14 @@ interface PriorSteps {
   readonly repeats: boolean;
 }
 
-/** What is at fault by itself, a time that is none for example, makes no second fault here. */
+/** Checks the steps against each other. Ignores values that the schema rejects, such as an invalid time. */
 function orderFaults(file: Readonly<Record<string, unknown>>): Fault[] {
   const steps = Array.isArray(file['steps']) ? file['steps'] : [];
   const prior: PriorSteps = { after: { text: '0s', ms: 0 }, names: new Set(), eventIds: new Set(), repeats: file['every'] !== undefined };
   const faults = steps.flatMap((step: unknown, index) => (isMapping(step) ? stepFaults(step, ['steps', index], prior) : []));
   const everyMs = durationOf(file['every']);
   if (everyMs !== null && everyMs < prior.after.ms)
-    faults.push({ path: 'every', message: `is shorter than the scenario, whose last step comes after ${prior.after.text}` });
+    faults.push({ path: 'every', message: `is shorter than the scenario: its last step is at ${prior.after.text}` });
   return faults;
 }
 
@@ -52,7 +52,7 @@ function timeFaults(after: unknown = '0s', at: Path, prior: PriorSteps): Fault[]
   const ms = durationOf(after);
   if (ms === null) return [];
   if (ms < prior.after.ms)
-    return [fault([...at, 'after'], `lies before the step above it (${prior.after.text}): steps stand in the order of their times`)];
+    return [fault([...at, 'after'], `is earlier than the step above it (${prior.after.text}): list steps in the order of their times`)];
   prior.after = { text: String(after), ms };
   return [];
 }
@@ -60,9 +60,9 @@ function timeFaults(after: unknown = '0s', at: Path, prior: PriorSteps): Fault[]
 function actionFaults(step: Readonly<Record<string, unknown>>, at: Path): Fault[] {
   const keys = Object.keys(step).filter((key) => key !== 'after');
   const actions = keys.filter((key) => ACTION_KEYS.includes(key));
-  if (actions.length > 1) return [fault(at, `does several things (${actions.join(', ')}): give each a step of its own`)];
-  // An unknown key may be a misspelt action.
-  return actions.length === 0 && keys.length === 0 ? [fault(at, 'does nothing', ACTION_KEYS)] : [];
+  if (actions.length > 1) return [fault(at, `has several actions (${actions.join(', ')}): give each its own step`)];
+  // An unknown key may be a misspelled action.
+  return actions.length === 0 && keys.length === 0 ? [fault(at, 'has no action', ACTION_KEYS)] : [];
 }
 
 function nameFaults(step: Readonly<Record<string, unknown>>, at: Path, prior: PriorSteps): Fault[] {
@@ -78,14 +78,15 @@ function scheduleFaults(schedule: Readonly<Record<string, unknown>>, at: Path, p
   const { as, EventId, count } = schedule;
   const faults: Fault[] = [];
   if (typeof as === 'string') {
-    if (prior.names.has(as)) faults.push(fault([...at, 'as'], 'is the name of an event that a step above schedules'));
+    if (prior.names.has(as)) faults.push(fault([...at, 'as'], 'is already the name (as) of an event in a step above'));
     else prior.names.add(as);
   }
   if (typeof EventId !== 'string') return faults;
-  const once = 'an EventId is never used twice';
-  if (prior.eventIds.has(EventId.toLowerCase())) faults.push(fault([...at, 'EventId'], `stands in a step above: ${once}`));
-  else if (prior.repeats) faults.push(fault([...at, 'EventId'], `cannot be given where the scenario begins again (every): ${once}`));
-  else if (typeof count === 'number' && count > 1) faults.push(fault([...at, 'EventId'], `cannot be given to several (count): ${once}`));
+  const once = 'an EventId can be used only once';
+  if (prior.eventIds.has(EventId.toLowerCase())) faults.push(fault([...at, 'EventId'], `is used in a step above: ${once}`));
+  else if (prior.repeats) faults.push(fault([...at, 'EventId'], `cannot be set in a scenario that repeats (every): ${once}`));
+  else if (typeof count === 'number' && count > 1)
+    faults.push(fault([...at, 'EventId'], `cannot be set for several events (count): ${once}`));
   prior.eventIds.add(EventId.toLowerCase());
   return faults;
 }
@@ -93,7 +94,7 @@ function scheduleFaults(schedule: Readonly<Record<string, unknown>>, at: Path, p
 function changeFaults(change: Readonly<Record<string, unknown>>, at: Path, prior: PriorSteps): Fault[] {
   const isIdle = Object.keys(change).every((key) => key === 'event');
   return [
-    ...(isIdle ? [fault(at, 'changes nothing: give a field beside event')] : []),
+    ...(isIdle ? [fault(at, 'changes nothing: add a field to change')] : []),
     ...referenceFaults(change['event'], [...at, 'event'], prior),
   ];
 }

@@ -1,4 +1,4 @@
-// The keys of a scenario file → the parts of a Script.
+// The keys of a scenario file → the parts of a script.
 import * as v from 'valibot';
 import { eventEntries, hasOneNotBefore, name, ONE_NOT_BEFORE, span, toEventFields, wholeNumber } from '../control/event-fields.ts';
 import { faultOrder, faultOrders } from '../control/fault-fields.ts';
@@ -68,7 +68,7 @@ const switchOff = v.pipe(
   v.transform((): Action => ({ kind: 'switchOff' })),
 );
 
-/** By key; a step has exactly one of them. */
+/** The actions by key; a step has exactly one. */
 const ACTIONS = {
   schedule: v.exactOptional(schedule),
   change: v.exactOptional(change),

@@ -7,7 +7,7 @@ import type { FaultOrder, Faults } from '../events/faults.ts';
 import type { Machine } from '../events/machine.ts';
 import type { Action, Script } from './script.ts';
 
-/** What a script acts on. */
+/** The parts of a group that a script changes. */
 interface ScriptTarget {
   readonly machines: readonly Machine[];
   readonly events: EventStore;
@@ -17,14 +17,14 @@ interface ScriptTarget {
 
 interface Run {
   readonly script: Script;
-  /** Of its present round. */
+  /** The start of the current round. */
   startedAtMs: number;
   nextStep: number;
-  /** It ordered a fault, which ends with it. */
+  /** Whether the script ordered a fault, which ends with it. */
   isFaulting: boolean;
-  /** Those that it scheduled, and may still be listed. */
+  /** The events that it scheduled and that may still be listed. */
   eventIds: string[];
-  /** By the name that the script gave them. */
+  /** EventIds by their name in the script. */
   readonly named: Map<string, readonly string[]>;
 }
 
@@ -37,7 +37,7 @@ export class ScriptPlayer {
     this.#target = target;
   }
 
-  /** In the place of a running one, whose steps and faults are dropped and whose events are withdrawn. */
+  /** Starts a script. Drops the steps and faults of the running one and withdraws its events. */
   start(script: Script, atMs: number): void {
     const { events, faults } = this.#target;
     if (this.#run?.isFaulting) faults.order([], atMs);
@@ -48,19 +48,19 @@ export class ScriptPlayer {
     });
   }
 
-  /** Drops the running one's steps; its events stay. */
+  /** Drops the remaining steps; keeps the events. */
   stop(): void {
     this.#run = null;
   }
 
-  /** The running one: a step of it is still to come, or one of its events is listed. */
+  /** Returns the running script, or null if it has no more steps and none of its events is listed. */
   running(): { readonly script: Script; readonly startedAtMs: number } | null {
     const run = this.#run;
     if (!run) return null;
     return this.nextDueMs() !== null || run.eventIds.some((id) => this.#target.events.has(id)) ? run : null;
   }
 
-  /** When the next step is due; null where none is. */
+  /** Returns when the next step is due, or null if there is none. */
   nextDueMs(): number | null {
     if (!this.#run) return null;
     const { script, startedAtMs, nextStep } = this.#run;
@@ -69,7 +69,7 @@ export class ScriptPlayer {
     return script.everyMs === undefined ? null : startedAtMs + script.everyMs;
   }
 
-  /** Takes the steps that are due at `atMs`. */
+  /** Runs the steps that are due at `atMs`. */
   runDue(atMs: number): void {
     for (let dueMs = this.nextDueMs(); this.#run && dueMs !== null && dueMs <= atMs; dueMs = this.nextDueMs()) {
       const step = this.#run.script.steps[this.#run.nextStep];
@@ -95,7 +95,7 @@ export class ScriptPlayer {
     else this.#move(run, action, atMs);
   }
 
-  /** Each event of that name; what is impossible by now is refused and left out. */
+  /** Applies an action to each event of that name; skips actions that are no longer possible. */
   #move(run: Run, action: Action & { event: string }, atMs: number): void {
     const { events } = this.#target;
     for (const eventId of run.named.get(action.event) ?? []) {
@@ -147,7 +147,7 @@ export class ScriptPlayer {
     };
   }
 
-  /** `vm:N` and `fd:N` → machines' names; all others as they are; each once. */
+  /** Replaces `vm:N` and `fd:N` by machines' names and removes duplicates. */
   #names(names: readonly string[]): readonly string[] {
     const { machines } = this.#target;
     const resolved = names.flatMap((name) => {
@@ -160,7 +160,7 @@ export class ScriptPlayer {
   }
 }
 
-/** In whole seconds, as NotBefore has them, and never later than so much. */
+/** Moves NotBefore by a time, rounded down to whole seconds. */
 function movedDate(event: WireEvent, byMs: number): WireEvent {
   const date = parseNotBefore(event.NotBefore);
   return date === null ? event : { ...event, NotBefore: rfc1123(Date.parse(date) + Math.floor(byMs / 1000) * 1000) };

@@ -18,7 +18,7 @@ test('a pipe is refused', async (t) => {
   execFileSync('mkfifo', [pipe]);
   await assert.rejects(
     RecordingFile.create(pipe, { recording: 1 }, () => {}),
-    { code: 'BRIDGE_SIMULATOR_RECORDING', message: /it is no file/ },
+    { code: 'BRIDGE_SIMULATOR_RECORDING', message: /it is not a regular file/ },
   );
 });
 

@@ -1,4 +1,4 @@
-// Lines of a recording → the same with other names and ids, consistently, and no way back.
+// Lines of a recording → the same lines with other names and ids, consistent and irreversible.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -18,7 +18,7 @@ function events(line: RecordingLine): readonly RecordedEvent[] {
 const one = (fields: Partial<RecordedEvent>, by = anonymiser()) =>
   events(by.line({ at: AT, document: documentOf(1, eventOf(fields)) }))[0] as RecordedEvent;
 
-test('an EventId becomes another GUID, the same one in documents and posts, in the letter case of each', () => {
+test('an EventId becomes a new GUID, the same in documents and POSTs, in the letter case of each', () => {
   const by = anonymiser();
   const upper = one({ EventId: UPPER }, by).EventId;
   const lower = one({ EventId: UPPER.toLowerCase() }, by).EventId;
@@ -28,14 +28,14 @@ test('an EventId becomes another GUID, the same one in documents and posts, in t
   assert.deepEqual([lower, post?.StartRequests], [upper.toLowerCase(), [{ EventId: upper }]]);
 });
 
-test('the keys of an event stay in the order in which they were recorded', () => {
+test('the keys of an event keep their recorded order', () => {
   const { EventSource: _, EventId, ...rest } = eventOf();
   const odd = { EventSource: 'Platform', ...rest, EventId };
   const line = anonymiser().line({ at: AT, document: documentOf(1, odd) });
   assert.deepEqual(Object.keys(events(line)[0] ?? {}), Object.keys(odd));
 });
 
-test('machines become vm_0, vm_1 … in the order in which they appear, found again without case', () => {
+test('machines become vm_0, vm_1 … in order of appearance, ignoring letter case', () => {
   const by = anonymiser();
   const first = by.line({ at: AT, vm: 'web_1', document: documentOf(1, eventOf({ Resources: ['web_0', 'WEB_1'] })) });
   assert.deepEqual([first.vm, events(first)[0]?.Resources], ['vm_0', ['vm_1', 'vm_0']]);
@@ -46,7 +46,7 @@ test('the underscore of api-version 2017-03-01 stays, and the name under it is t
   assert.deepEqual(one({ Resources: ['_web_0', 'web_0'] }).Resources, ['_vm_0', 'vm_0']);
 });
 
-test('in a Description every known name and every GUID is replaced, and no part of another word', () => {
+test('in a Description every known name and every GUID is replaced, but no part of another word', () => {
   const Description = `Host of web_1, _web_1 and WEB_10.internal (a: web-1) for ${UPPER.toLowerCase()}, not myweb_1.`;
   const by = anonymiser();
   const event = one({ EventId: UPPER, Resources: ['web_1', 'WEB_10'], Description }, by);
@@ -56,12 +56,12 @@ test('in a Description every known name and every GUID is replaced, and no part 
   assert.doesNotMatch(other.Description ?? '', /1111/);
 });
 
-test('a name with signs that mean something in a pattern is replaced as it stands', () => {
+test('a name with special characters of regular expressions is replaced literally', () => {
   const event = one({ Resources: ['a.b(c)[d]|e'], Description: 'x a.b(c)[d]|e y, aXb' });
   assert.equal(event.Description, 'x vm_0 y, aXb');
 });
 
-test('a Description that speaks of a machine which only a later event of the document lists tells nothing', () => {
+test('a Description reveals no machine, even one that only a later event of the document lists', () => {
   const line: RecordingLine = {
     at: AT,
     document: documentOf(1, eventOf({ Description: 'Moves away from db_7.' }), eventOf({ EventId: 'x', Resources: ['db_7'] })),
@@ -69,7 +69,7 @@ test('a Description that speaks of a machine which only a later event of the doc
   assert.doesNotMatch(JSON.stringify(anonymiser().line(line)), /db_7/);
 });
 
-test('what is not known to be harmless is left out: other fields, odd bodies, all of a post but its EventIds', () => {
+test('unknown fields, unexpected bodies and all of a POST but its EventIds are omitted', () => {
   const by = anonymiser();
   const document = { Secret: 1, DocumentIncarnation: 4, Events: [{ ...eventOf(), Secret: 'hunter2' }] };
   assert.deepEqual(Object.keys(events(by.line({ at: AT, document }))[0] ?? {}).sort(), Object.keys(eventOf()).sort());
@@ -86,7 +86,7 @@ test('what is not known to be harmless is left out: other fields, odd bodies, al
   assert.deepEqual(by.line({ at: AT, post: { StartRequests: null, status: 400 } }).post, { StartRequests: null, status: 400 });
 });
 
-test('everything else stays: times, types, incarnations, fields that an older api-version lacks, an empty body', () => {
+test('times, types, incarnations, missing fields of an older api-version and an empty body are kept', () => {
   const { Description: _, EventSource: __, DurationInSeconds: ___, ...oldest } = eventOf();
   const line: RecordingLine = { at: AT, apiVersion: '2017-08-01', document: documentOf(7, oldest) };
   const after = anonymiser().line(line);
@@ -99,13 +99,13 @@ test('everything else stays: times, types, incarnations, fields that an older ap
   assert.deepEqual(anonymiser().line({ at: AT, unchanged: true }), { at: AT, unchanged: true });
 });
 
-test('the new ids come from chance, not from the old ones', () => {
+test('the new ids are random, not derived from the old ones', () => {
   assert.notEqual(one({}, anonymiser(1)).EventId, one({}, anonymiser(2)).EventId);
 });
 
 const name = fc.stringMatching(/^[A-Za-z]{1,2}[0-9._()-]{0,3}_[0-9]{5}$/);
 
-test('whatever is recorded, no name and no id is left anywhere, and what was equal stays equal', () => {
+test('in any recording no name and no id is left, and equal values stay equal', () => {
   const event = fc.record({
     EventId: fc.uuid(),
     Resources: fc.array(name, { maxLength: 3 }),

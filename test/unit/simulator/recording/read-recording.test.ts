@@ -1,4 +1,4 @@
-// The text of a recording → its lines, or every fault with its line; unreadable files.
+// The text of a recording → its lines, or every fault with its line; files that cannot be read.
 import assert from 'node:assert/strict';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ function faults(...lines: readonly unknown[]): readonly string[] {
 
 const at = (second: number) => `2026-11-21T14:00:${String(second).padStart(2, '0')}.500Z`;
 
-test('every kind of line is read with its time since the start, and blank lines are passed over', () => {
+test('every kind of line is read with its time since the start, and blank lines are skipped', () => {
   const recording = read(
     HEADER,
     { at: at(1), vm: 'a', apiVersion: '2020-07-01', document: DOCUMENT },
@@ -50,24 +50,24 @@ test('every kind of line is read with its time since the start, and blank lines 
   });
 });
 
-test("a line without an api-version has the header's, and lines may end as on Windows", () => {
+test("a line without an api-version has the header's, and lines may have Windows line ends", () => {
   const text = `\uFEFF${ndjson({ ...HEADER, apiVersion: '2019-08-01' }, { at: at(1), document: DOCUMENT }).replaceAll('\n', '\r\n')}\r\n`;
   const recording = parseRecording(text);
   assert.ok(!('faults' in recording));
   assert.equal(recording.lines[0]?.apiVersion, '2019-08-01');
 });
 
-test('a last line that broke off is left out; one that broke off further up is a fault', () => {
+test('an incomplete last line is omitted; any other incomplete line is a fault', () => {
   const cut = '{"at":"2026-11-21T14:00:0';
   assert.deepEqual(
     [read(HEADER, { at: at(1), document: DOCUMENT }, cut)].map(({ isCut, lines }) => [isCut, lines.length]),
     [[true, 1]],
   );
-  assert.deepEqual(faults(HEADER, cut, { at: at(1), document: DOCUMENT }), ['line 2: is no JSON']);
-  assert.deepEqual(faults(HEADER, { at: at(1), document: DOCUMENT }, cut, ''), ['line 3: is no JSON']);
+  assert.deepEqual(faults(HEADER, cut, { at: at(1), document: DOCUMENT }), ['line 2: is not JSON']);
+  assert.deepEqual(faults(HEADER, { at: at(1), document: DOCUMENT }, cut, ''), ['line 3: is not JSON']);
 });
 
-test('every fault is reported with its line, and none shows what the file holds', () => {
+test("every fault is reported with its line, and none shows the file's content", () => {
   const told = faults(
     { ...HEADER, startedAt: 'hunter2' },
     'hunter2',
@@ -83,45 +83,45 @@ test('every fault is reported with its line, and none shows what the file holds'
   );
   assert.deepEqual(told, [
     'line 1: startedAt: must be a time such as 2026-11-21T14:00:00.000Z',
-    'line 2: is no JSON',
-    'line 3: is no JSON object',
-    'line 4: must hold one of document, answer, unchanged, post',
-    'line 5: must hold one of document, answer, unchanged, post',
+    'line 2: is not JSON',
+    'line 3: is not a JSON object',
+    'line 4: must have one of document, answer, unchanged, post',
+    'line 5: must have one of document, answer, unchanged, post',
     'line 6: at: must be a time such as 2026-11-21T14:00:00.000Z',
     'line 7: at: is missing',
     'line 7: document.DocumentIncarnation: must be a whole number',
     'line 7: document.Events[0].Resources: must be a list, not a text',
     'line 7: document.Events[0].EventStatus: is none of the allowed values (allowed: Scheduled, Started)',
-    'line 8: answer: must hold either status or reset',
+    'line 8: answer: must have either status or reset',
     'line 9: answer.status: must be at least 200',
     'line 10: document.Events: lists an EventId twice',
-    'line 11: is a header, which only the first line can be',
+    'line 11: is a header, but only the first line can be one',
   ]);
 });
 
 test('a recording of another version is refused', () => {
   assert.deepEqual(faults({ ...HEADER, recording: 2 }, { at: at(1), document: DOCUMENT }), [
-    'line 1: recording: must be 1; another one was written by another release',
+    'line 1: recording: must be 1: another release wrote this file',
   ]);
 });
 
-test('times that fall are faults, also against the start', () => {
+test('times that go back are faults, also before the start', () => {
   const line = (second: number) => ({ at: at(second), document: DOCUMENT });
   assert.deepEqual(faults(HEADER, line(5), line(4), line(5), { ...line(1), at: '2026-11-21T13:59:59Z' }), [
-    'line 3: at: is earlier than what stands before it',
-    'line 5: at: is earlier than what stands before it',
+    'line 3: at: is earlier than the line before it',
+    'line 5: at: is earlier than the line before it',
   ]);
 });
 
-test('an empty file and one without anything to play are refused', () => {
+test('an empty file and one with nothing to play are refused', () => {
   assert.deepEqual(faults(''), ['it is empty']);
   assert.deepEqual(faults('', ' ', ''), ['it is empty']);
-  const nothing = ['it holds no document and no answer, so there is nothing to play'];
+  const nothing = ['it has no document and no answer, so there is nothing to play'];
   assert.deepEqual(faults(HEADER), nothing);
   assert.deepEqual(faults(HEADER, { at: at(1), post: {} }, { at: at(1), unchanged: true }), nothing);
 });
 
-test('a capture of bare documents is read, one second for each where they tell no time', () => {
+test('a capture of plain documents is read, one second apart if they have no time', () => {
   const recording = read(documentOf(1), documentOf(2, eventOf()), documentOf(3));
   assert.equal(recording.startedAtMs, null);
   assert.deepEqual(
@@ -134,7 +134,7 @@ test('a capture of bare documents is read, one second for each where they tell n
   );
 });
 
-test('bare documents may have times, which are no part of the document', () => {
+test('plain documents may have times, which are not part of the document', () => {
   const recording = read(documentOf(1), { at: at(5), ...documentOf(2) }, documentOf(3), { at: at(9), ...documentOf(4) });
   assert.equal(recording.startedAtMs, Date.parse(at(4)));
   assert.deepEqual(
@@ -167,14 +167,14 @@ test('a file is read from its path', async (t) => {
   assert.equal(recording.lines.length, 1);
 });
 
-test('a file with faults is refused with its path and at most twenty of them', async (t) => {
+test('a file with faults is refused with its path and at most twenty faults', async (t) => {
   const path = fileOf(t, ndjson(HEADER, ...Array.from({ length: 25 }, () => '{}')));
   const message = await refusal(path);
-  assert.ok(message.startsWith(`cannot play ${path}: line 2: must hold`), message);
+  assert.ok(message.startsWith(`cannot play ${path}: line 2: must have`), message);
   assert.ok(message.includes('line 21') && !message.includes('line 22') && message.endsWith('; and 5 more'), message);
 });
 
-test('a file that is not there, is a folder or is too large is refused', async (t) => {
+test('a file that does not exist, is a folder or is too large is refused', async (t) => {
   const path = fileOf(t, '');
   assert.match(await refusal(`${path}.not`), /ENOENT/);
   assert.match(await refusal(join(path, '..')), /EISDIR/);

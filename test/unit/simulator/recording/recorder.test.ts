@@ -1,4 +1,4 @@
-// What clients ask and are told → which of it becomes a line of a recording, and which not.
+// Requests and answers → the ones that become a line of a recording.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { answer, documentOf, eventOf, get, post, RecorderFixture, START_MS } from '../../../virtual/recording-fixture.ts';
@@ -6,7 +6,7 @@ import { answer, documentOf, eventOf, get, post, RecorderFixture, START_MS } fro
 const FIRST = documentOf(2, eventOf());
 const SECOND = documentOf(3, eventOf({ EventStatus: 'Started', NotBefore: '' }));
 
-test('each document is a line with its time and api-version when it is first seen, and none while it stays', () => {
+test('a document becomes a line with its time and api-version when it is new, and none while it stays', () => {
   const fixture = new RecorderFixture();
   fixture.record(get(), answer(200, FIRST)).record(get(), answer(200, FIRST)).record(get(), answer(304)).record(get(), answer(200, SECOND));
   assert.deepEqual(fixture.lines, [
@@ -15,27 +15,27 @@ test('each document is a line with its time and api-version when it is first see
   ]);
 });
 
-test('a document with its keys in another order or other white space is the same', () => {
+test('a document with another order of keys or other white space is not new', () => {
   const fixture = new RecorderFixture();
   const turned = { Events: FIRST.Events.map((event) => Object.fromEntries(Object.entries(event).reverse())), DocumentIncarnation: 2 };
   fixture.record(get(), answer(200, FIRST)).record(get(), answer(200, JSON.stringify(turned, null, 2)));
   assert.equal(fixture.lines.length, 1);
 });
 
-test('a document of another incarnation is another one, even with the same events, and so is an old one that comes back', () => {
+test('a document with another incarnation is new, even with the same events, as is an old one that comes back', () => {
   const fixture = new RecorderFixture();
   for (const document of [FIRST, documentOf(4, eventOf()), FIRST]) fixture.record(get(), answer(200, document));
   assert.equal(fixture.lines.length, 3);
 });
 
-test('fields that are not known here are recorded as they came', () => {
+test('unknown fields are recorded as received', () => {
   const fixture = new RecorderFixture();
   const document = { Comment: [1], ...documentOf(1, { ...eventOf(), Extra: { a: null } } as never) };
   fixture.record(get(), answer(200, document));
   assert.deepEqual(fixture.said(), [{ document }]);
 });
 
-test('each machine and each api-version has documents of its own', () => {
+test('each machine and each api-version has its own documents', () => {
   const fixture = new RecorderFixture();
   fixture.record(get(), answer(200, FIRST), 'a').record(get(), answer(200, FIRST), 'b').record(get('2019-08-01'), answer(200, FIRST), 'a');
   assert.deepEqual(
@@ -48,7 +48,7 @@ test('each machine and each api-version has documents of its own', () => {
   );
 });
 
-test('a run of equal odd answers is one line, and the first good answer after it another', () => {
+test('a run of equal unexpected answers is one line, and the first good answer after it another', () => {
   const fixture = new RecorderFixture();
   const html = { headers: { 'content-type': 'text/html', server: 'x' } };
   fixture
@@ -70,7 +70,7 @@ test('a run of equal odd answers is one line, and the first good answer after it
   ]);
 });
 
-test('a new document after odd answers is written as ever', () => {
+test('a new document after unexpected answers is recorded as usual', () => {
   const fixture = new RecorderFixture();
   fixture
     .record(get(), answer(200, FIRST))
@@ -80,7 +80,7 @@ test('a new document after odd answers is written as ever', () => {
   assert.deepEqual(fixture.said(), [{ document: FIRST }, { answer: { status: 503, body: '' } }, { document: SECOND }]);
 });
 
-test('a connection that was reset or cut off, and an upstream that could not be reached, are odd answers', () => {
+test('a connection that was reset or cut off, and an upstream that was unreachable, are unexpected answers', () => {
   const fixture = new RecorderFixture();
   const whole = answer(200, FIRST);
   fixture
@@ -106,18 +106,18 @@ const NO_DOCUMENTS: Readonly<Record<string, unknown>> = {
 };
 
 for (const [what, body] of Object.entries(NO_DOCUMENTS)) {
-  test(`a 200 with ${what} is an odd answer with its body`, () => {
+  test(`a 200 with ${what} is an unexpected answer with its body`, () => {
     const fixture = new RecorderFixture().record(get(), answer(200, body));
     assert.deepEqual(fixture.said(), [{ answer: { status: 200, body: typeof body === 'string' ? body : JSON.stringify(body) } }]);
   });
 }
 
-test('of a long odd body the first 16,384 characters are kept', () => {
+test('the first 16,384 characters of a long unexpected body are kept', () => {
   const fixture = new RecorderFixture().record(get(), answer(500, 'x'.repeat(20_000)));
   assert.equal(fixture.lines[0]?.answer?.body?.length, 16_384);
 });
 
-test('each post is a line with what it asked for and its status, whether or not it is like the one before', () => {
+test('each POST is a line with its StartRequests and its status, even if equal to the one before', () => {
   const fixture = new RecorderFixture();
   const requests = [{ EventId: 'A', Extra: 1 }];
   const body = JSON.stringify({ StartRequests: requests, Token: 'secret' });
@@ -136,7 +136,7 @@ test('each post is a line with what it asked for and its status, whether or not 
   ]);
 });
 
-test('a refusal that the client itself is to blame for is no line, nor is any other route or verb', () => {
+test("a refusal for the client's own mistake is not recorded, nor is any other route or method", () => {
   const fixture = new RecorderFixture();
   const refused = answer(400, '{"error":"Bad request."}');
   fixture
@@ -150,23 +150,23 @@ test('a refusal that the client itself is to blame for is no line, nor is any ot
   assert.deepEqual(fixture.lines, []);
 });
 
-test('the path counts without case', () => {
+test('letter case of the path is ignored', () => {
   const fixture = new RecorderFixture().record({ ...get(), url: '/Metadata/ScheduledEvents?API-VERSION=2020-07-01' }, answer(200, FIRST));
   assert.equal(fixture.lines.length, 1);
 });
 
-test('a 304 says nothing where the document was not seen', () => {
+test('a 304 for a document that was not seen is not recorded', () => {
   assert.deepEqual(new RecorderFixture().record(get(), answer(304)).lines, []);
 });
 
-test('no request header gets into a line', () => {
+test('no request header is recorded', () => {
   const fixture = new RecorderFixture();
   const headers = { Metadata: 'true', Authorization: 'Bearer hunter2', Cookie: 'hunter2' };
   fixture.record(get('2020-07-01', headers), answer(200, FIRST)).record({ ...post('{}'), headers }, answer(400));
   assert.doesNotMatch(JSON.stringify(fixture.lines), /hunter2/);
 });
 
-test('times never fall, even where the clock does', () => {
+test('times never go back, even if the clock does', () => {
   const fixture = new RecorderFixture();
   for (const [index, atMs] of [START_MS - 5000, START_MS + 9000, START_MS + 2000].entries()) {
     fixture.recorder.record(get(), answer(200, documentOf(index)), atMs);

@@ -1,4 +1,4 @@
-// Lines → a file, flushed one by one, never over something else, whole lines alone.
+// Lines → a file of whole lines, flushed one by one, that never overwrites another.
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ test('lines are on disk, in order and after the header, while the recording goes
   await poll(() => readFileSync(path, 'utf8').endsWith('{"c":3}\n'), 'the next line');
 });
 
-test('closing writes what is waiting, takes nothing more, and can be done twice', async (t) => {
+test('closing writes waiting lines, accepts no more, and is idempotent', async (t) => {
   const path = join(folderOf(t), 'night.ndjson');
   const { file, failures } = await create(t, path);
   for (let line = 0; line < 100; line++) file.append({ line });
@@ -51,7 +51,7 @@ test('closing writes what is waiting, takes nothing more, and can be done twice'
   assert.deepEqual(failures, []);
 });
 
-test('the file is for this user alone and empty until something is seen, so that the next start can take it again', async (t) => {
+test('the file is readable only by this user, and empty until the first line, so that the next start can use it', async (t) => {
   const path = join(folderOf(t), 'night.ndjson');
   await (await create(t, path)).file[Symbol.asyncDispose]();
   assert.deepEqual([statSync(path).size, statSync(path).mode & 0o777], [0, 0o600]);
@@ -61,20 +61,20 @@ test('the file is for this user alone and empty until something is seen, so that
   assert.equal(readFileSync(path, 'utf8'), '{"recording":1}\n{}\n');
 });
 
-test('a file that holds something is refused and stays as it is', async (t) => {
+test('a file that is not empty is refused and not changed', async (t) => {
   const path = join(folderOf(t), 'night.ndjson');
   writeFileSync(path, 'mine');
-  assert.match(await refusal(path), /night\.ndjson: it is not empty, and a recording never replaces anything/);
+  assert.match(await refusal(path), /night\.ndjson: it is not empty, and recording never overwrites a file/);
   assert.equal(readFileSync(path, 'utf8'), 'mine');
 });
 
-test('a folder and a path that leads nowhere are refused', async (t) => {
+test('a folder and a path in a missing folder are refused', async (t) => {
   const folder = folderOf(t);
-  assert.match(await refusal(folder), /it is no file/);
+  assert.match(await refusal(folder), /it is not a regular file/);
   assert.match(await refusal(join(folder, 'not', 'here')), /ENOENT/);
 });
 
-test('recording ends before the file is larger than a replay reads, and says so once', async (t) => {
+test('recording stops before the file is too large for a replay, and reports that once', async (t) => {
   const path = join(folderOf(t), 'night.ndjson');
   const { file, failures } = await create(t, path);
   const eighth = 'x'.repeat(8 * 1024 * 1024 - 100);
@@ -90,7 +90,7 @@ test('recording ends before the file is larger than a replay reads, and says so 
   assert.equal(readFileSync(path, 'utf8').split('\n').length, 1 + 8 + 1);
 });
 
-test('what waits for a slow disk is bounded, and what waited is still written', async (t) => {
+test('the queue for a slow disk is bounded, and its lines are still written', async (t) => {
   const path = join(folderOf(t), 'night.ndjson');
   const { file, failures } = await create(t, path);
   const half = 'x'.repeat(9 * 1024 * 1024);
@@ -101,7 +101,7 @@ test('what waits for a slow disk is bounded, and what waited is still written', 
   assert.equal(statSync(path).size, `{"recording":1}\n{"half":""}\n`.length + half.length);
 });
 
-test('what cannot be put into JSON ends the recording with a log line, not the proxy', async (t) => {
+test('a value that cannot become JSON stops the recording with a log line, but not the proxy', async (t) => {
   const path = join(folderOf(t), 'night.ndjson');
   const logged: unknown[] = [];
   const logger = { error: (...said: unknown[]) => void logged.push(said) };
@@ -113,7 +113,7 @@ test('what cannot be put into JSON ends the recording with a log line, not the p
   assert.deepEqual([logged.length, statSync(path).size], [1, 0]);
 });
 
-test('a recording begins with its version, its start and whether it is anonymised', async (t) => {
+test('a recording begins with its version, its start and `anonymised`', async (t) => {
   for (const anonymise of [false, true]) {
     const path = join(folderOf(t), 'night.ndjson');
     const recording = await startRecording({ path, anonymise, startedAtMs: START_MS, deps: systemDeps() });

@@ -1,4 +1,4 @@
-// Clients, the recorder, a metadata service → nobody notices, and the file has what was said.
+// Clients, the recorder and a metadata service → unchanged answers, and a file of them.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ const pathOf = (t: TestContext): string => join(folderOf(t), 'night.ndjson');
 interface Fixture {
   readonly url: string;
   readonly path: string;
-  /** Closes the recorder and reads what it wrote, without the header. */
+  /** Closes the recorder and reads its file, without the header. */
   readonly lines: () => Promise<readonly RecordingLine[]>;
 }
 
@@ -71,7 +71,7 @@ async function simulator(t: TestContext) {
   return { url: server.url, control };
 }
 
-test('a client gets byte for byte what the metadata service says: documents, ETags, 304, refusals, the instance', async (t) => {
+test("a client gets the metadata service's answers byte for byte: documents, ETags, 304, refusals, the instance", async (t) => {
   const { url, control } = await simulator(t);
   await control('POST', '/events', { Description: 'ü', EventId: 'A' });
   const recorder = await record(t, url);
@@ -94,7 +94,7 @@ test('a client gets byte for byte what the metadata service says: documents, ETa
   }
 });
 
-test('a maintenance that is recorded, approval and faults included, is played again to the next client', async (t) => {
+test('a recorded maintenance, with approval and faults, is replayed to the next client', async (t) => {
   const { url, control } = await simulator(t);
   const recorder = await record(t, url);
   const poll = () => ask(recorder.url + EVENTS);
@@ -118,7 +118,7 @@ test('a maintenance that is recorded, approval and faults included, is played ag
   assert.equal(body.toString(), '{"DocumentIncarnation":4,"Events":[]}');
 });
 
-test('an anonymised recording holds no name and no id, and the client is told both', async (t) => {
+test('an anonymised recording has no name and no id, and the client gets both', async (t) => {
   const fake = await FakeMetadata.start(t);
   const recorder = await record(t, fake.url, { anonymise: true });
   fake.next({
@@ -134,7 +134,7 @@ test('an anonymised recording holds no name and no id, and the client is told bo
   assert.deepEqual(posted?.post?.StartRequests, [{ EventId: listed?.document?.Events[0]?.EventId }]);
 });
 
-test('a reset and a cut-off answer reach the client as such, and the file', async (t) => {
+test('a reset and a cut-off answer reach the client and the file as such', async (t) => {
   const fake = await FakeMetadata.start(t);
   const recorder = await record(t, fake.url);
   fake.next('reset', { truncated: '{"Docu' });
@@ -147,7 +147,7 @@ test('a reset and a cut-off answer reach the client as such, and the file', asyn
   );
 });
 
-test('an upstream that is down gives 502 to the client and one line to the file', async (t) => {
+test('for an upstream that is down the client gets 502 and the file one line', async (t) => {
   const fake = await FakeMetadata.start(t);
   const recorder = await record(t, fake.url);
   await fake.stop();
@@ -160,7 +160,7 @@ test('an upstream that is down gives 502 to the client and one line to the file'
   );
 });
 
-test('a client that goes away is gone upstream too, and leaves no line', async (t) => {
+test('a client that disconnects is disconnected upstream too, and leaves no line', async (t) => {
   const fake = await FakeMetadata.start(t);
   const recorder = await record(t, fake.url);
   fake.next('hold');
@@ -174,14 +174,14 @@ test('a client that goes away is gone upstream too, and leaves no line', async (
   assert.equal((await ask(recorder.url + EVENTS)).status, 200);
 });
 
-test('times in the file are wall time', async (t) => {
+test('the file has wall times', async (t) => {
   const fake = await FakeMetadata.start(t);
   const recorder = await record(t, fake.url, { deps: new VirtualTime({ startMs: START_MS }) });
   await ask(recorder.url + EVENTS);
   assert.equal((await recorder.lines())[0]?.at, new Date(START_MS).toISOString());
 });
 
-test('only /metadata is passed on, and of it no identity', async (t) => {
+test('only /metadata is forwarded, and no identity below it', async (t) => {
   const fake = await FakeMetadata.start(t);
   const recorder = await record(t, fake.url);
   assert.deepEqual((await ask(`${recorder.url}/simulator/events`, { method: 'POST', body: '{}' })).status, 404);
@@ -192,7 +192,7 @@ test('only /metadata is passed on, and of it no identity', async (t) => {
   assert.equal(fake.requests.length, 0);
 });
 
-test('a recorder that is closed ends open requests and frees its port and its file', async (t) => {
+test('closing a recorder ends open requests and releases its port and its file', async (t) => {
   const fake = await FakeMetadata.start(t);
   const recorder = await record(t, fake.url);
   fake.next('hold');
@@ -203,7 +203,7 @@ test('a recorder that is closed ends open requests and frees its port and its fi
   await assert.rejects(ask(recorder.url + EVENTS), { code: 'ECONNREFUSED' });
 });
 
-test('no start leaves anything behind: a bad upstream, its own address, a file in use, a port in use', async (t) => {
+test('a failed start leaves nothing behind: a bad upstream, its own address, a file in use, a port in use', async (t) => {
   const { url } = await simulator(t);
   const port = Number(new URL(url).port);
   const path = pathOf(t);
@@ -224,7 +224,7 @@ test('no start leaves anything behind: a bad upstream, its own address, a file i
   await (await start({ listen }))[Symbol.asyncDispose]();
 });
 
-test('listening beyond loopback is said in the log', async (t) => {
+test('listening beyond loopback is logged', async (t) => {
   const warnings: unknown[] = [];
   const logger = { warn: (...said: unknown[]) => void warnings.push(said) } as unknown as Logger;
   const fake = await FakeMetadata.start(t);
@@ -234,7 +234,7 @@ test('listening beyond loopback is said in the log', async (t) => {
   assert.equal(warnings.length, 1);
 });
 
-test('without an upstream a recording is of what the simulator itself answers, machine by machine, in simulated time', async (t) => {
+test("without an upstream a recording has the simulator's own answers, by machine, in simulated time", async (t) => {
   const path = pathOf(t);
   const deps = { ...systemDeps(), wallMs: () => START_MS };
   const recording = await startRecording({ path, anonymise: false, startedAtMs: deps.wallMs(), deps });

@@ -38,7 +38,7 @@ const lineAt = (afterMs: number, said: Said): RecordingLine => ({
   ...said,
 });
 
-/** A simulator that begins to play so long after the recording began. */
+/** A simulator whose replay begins this long after the recording began. */
 function play(script: Script, laterMs: number): Simulation {
   const simulation = new Simulation({ startMs: START_MS + laterMs });
   const { group } = simulation.simulator;
@@ -49,7 +49,7 @@ function play(script: Script, laterMs: number): Simulation {
 const incarnations = (script: Script) =>
   script.steps.map(({ afterMs, action }) => [afterMs, action.kind === 'document' ? action.incarnation : action.kind]);
 
-test('the documents come at their times, with their incarnations and EventIds, and NotBefore as far ahead as it was', () => {
+test('the documents are played at their times, with their incarnations and EventIds, and with the recorded notice', () => {
   const notBefore = (ms: number) => new Date(ms).toUTCString();
   const scheduled = eventOf({ NotBefore: notBefore(START_MS + 900_000) });
   const script = scriptOf(HEADER, [
@@ -71,7 +71,7 @@ test('the documents come at their times, with their incarnations and EventIds, a
   assert.deepEqual(simulation.document(), documentOf(2));
 });
 
-test('a document is answered byte by byte as it was recorded, in whatever order its keys stand, with fields missing and others added (F-98)', () => {
+test('a document is answered byte for byte as recorded, in any order of keys, with missing and additional fields (F-98)', () => {
   const bytes = (order: readonly string[], status: string, notBefore: string) => {
     const values: Readonly<Record<string, unknown>> = {
       EventId: 'B26AE0FC-4719-4C0C-8C10-BC7C2F2C8C4E',
@@ -105,7 +105,7 @@ test('a document is answered byte by byte as it was recorded, in whatever order 
   }
 });
 
-test('an approval is answered 200 and changes nothing: the recording goes on as it was', () => {
+test('an approval gets 200 and changes nothing: the recording continues', () => {
   const simulation = play(scriptOf(HEADER, [lineAt(0, { document: documentOf(2, eventOf()) })]), 0);
   const [before] = [simulation.document()];
   assert.equal(simulation.approve(eventOf().EventId.toLowerCase()).status, 200);
@@ -113,7 +113,7 @@ test('an approval is answered 200 and changes nothing: the recording goes on as 
   assert.deepEqual(simulation.document(), before);
 });
 
-test('an odd answer lasts until the next line, for GET alone', () => {
+test('an unexpected answer lasts until the next line, and only for GET', () => {
   const simulation = play(
     scriptOf(HEADER, [
       lineAt(0, { document: documentOf(1) }),
@@ -146,18 +146,18 @@ test('an odd answer lasts until the next line, for GET alone', () => {
   assert.deepEqual(simulation.document(), documentOf(1));
 });
 
-test('an odd answer that nothing followed stays', () => {
+test('a last unexpected answer stays', () => {
   const simulation = play(scriptOf(HEADER, [lineAt(0, { answer: { status: 503, body: '' } })]), 0);
   simulation.advance('30d');
   assert.equal(simulation.get(`/metadata/scheduledevents?api-version=${VERSION}`).status, 503);
 });
 
-test('an odd answer whose body was left out never looks like an empty document', () => {
+test('an unexpected answer whose body was omitted never looks like an empty document', () => {
   const simulation = play(scriptOf(HEADER, [lineAt(0, { answer: { status: 200, contentType: 'text/html' } })]), 0);
-  assert.match(textOf(simulation.get(`/metadata/scheduledevents?api-version=${VERSION}`)), /holds no body/);
+  assert.match(textOf(simulation.get(`/metadata/scheduledevents?api-version=${VERSION}`)), /has no body/);
 });
 
-test('of several machines the first is played, of several api-versions the newest that has a document', () => {
+test('the first of several machines is played, and the newest of several api-versions that has a document', () => {
   const script = scriptOf(HEADER, [
     { ...lineAt(0, { answer: { status: 400, body: '' } }), vm: 'a', apiVersion: '2024-07-09' },
     { ...lineAt(1000, { document: documentOf(1) }), vm: 'a', apiVersion: '2019-08-01' },
@@ -171,12 +171,12 @@ test('of several machines the first is played, of several api-versions the newes
   ]);
 });
 
-test('where no document was seen, the odd answers are played', () => {
+test('a recording without documents plays its unexpected answers', () => {
   const script = scriptOf(HEADER, [{ ...lineAt(1000, { answer: { status: 400, body: '' } }), apiVersion: '2024-07-09' }]);
   assert.deepEqual(incarnations(script), [[1000, 'fault']]);
 });
 
-test('fields that an older api-version lacks are not made up, and its underscores come once', () => {
+test('missing fields of an older api-version are not invented, and its underscores appear once', () => {
   const { Description: _, EventSource: __, DurationInSeconds: ___, ...oldest } = eventOf({ NotBefore: '', Resources: ['_a_0'] });
   const simulation = play(
     scriptOf({ ...HEADER, apiVersion: '2017-03-01' }, [{ at: HEADER.startedAt, document: documentOf(5, oldest) }]),
@@ -186,7 +186,7 @@ test('fields that an older api-version lacks are not made up, and its underscore
   assert.deepEqual(simulation.document('2017-03-01'), documentOf(5, oldest));
 });
 
-test('a capture of bare documents, a line for each poll, is played with its dates as they are where it tells no time', () => {
+test('a capture without times, with a line for each poll, is played with unchanged dates', () => {
   const event = eventOf();
   const lines = [documentOf(1), documentOf(1), documentOf(2, event), documentOf(2, event), documentOf(3)];
   const script = scriptOf(null, lines);
@@ -200,7 +200,7 @@ test('a capture of bare documents, a line for each poll, is played with its date
   assert.deepEqual(simulation.document(), documentOf(2, event));
 });
 
-test('a script has the name of its file and tells in one line what it is', async (t) => {
+test('a script has the name of its file and a purpose of one line', async (t) => {
   const path = join(folderOf(t), 'night.ndjson');
   const line = JSON.stringify(lineAt(0, { document: documentOf(1) }));
   writeFileSync(path, `${JSON.stringify({ ...HEADER, anonymised: true })}\n${line}\n{"at":`);
@@ -209,7 +209,7 @@ test('a script has the name of its file and tells in one line what it is', async
     [name, purpose, recordedAtMs],
     [
       'night.ndjson',
-      'what a metadata service answered from 2026-11-21T14:00:00Z on, anonymised, without its last line, which is cut off',
+      'the answers of a metadata service from 2026-11-21T14:00:00Z on, anonymised, without its last line, which is incomplete',
       START_MS,
     ],
   );
@@ -239,7 +239,7 @@ const seen = fc.oneof(
   { weight: 1, arbitrary: fc.constant('post' as const) },
 );
 
-test('whatever was answered is answered again when its recording is played: documents, dates moved, and odd answers', () => {
+test('playing any recording gives the recorded answers again: documents with moved dates, and unexpected answers', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 4000 }), seen), { minLength: 1, maxLength: 12 }),
@@ -276,7 +276,7 @@ function moved({ DocumentIncarnation, Events }: RecordedDocument, byMs: number):
   return documentOf(DocumentIncarnation, ...Events.map(later));
 }
 
-/** The order of the list means nothing. */
+/** The order of the list does not matter. */
 function sorted({ DocumentIncarnation, Events }: RecordedDocument): RecordedDocument {
   return documentOf(DocumentIncarnation, ...[...Events].sort((a, b) => (a.EventId < b.EventId ? -1 : 1)));
 }

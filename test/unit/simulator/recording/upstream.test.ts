@@ -1,4 +1,4 @@
-// Requests through the recorder → what goes out, what comes back, and all that can go wrong.
+// Requests through the recorder → upstream requests, and answers, whatever upstream does.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
@@ -28,7 +28,7 @@ async function start(t: TestContext, deps?: VirtualTime): Promise<{ fake: FakeMe
 
 const ask = (upstream: Upstream, request: SimRequest = get()): Promise<UpstreamAnswer> => upstream.forward(request, NEVER);
 
-test('any verb, path, query and body goes out as it is, with its headers but those of the connection and of compression', async (t) => {
+test('any method, path, query and body is forwarded unchanged, with all headers but those of connection and compression', async (t) => {
   const { fake, upstream } = await start(t);
   await ask(upstream, {
     method: 'PATCH',
@@ -67,7 +67,7 @@ test('nothing is added to a plain request', async (t) => {
   assert.equal(fake.requests[1]?.headers['content-length'], '0');
 });
 
-test('status, headers and the bytes of the body come back as they are, redirects too', async (t) => {
+test('status, headers and body are returned unchanged, redirects too', async (t) => {
   const { fake, upstream } = await start(t);
   const body = Uint8Array.from([0, 255, 10, 13, 128]);
   fake.next({ status: 200, headers: { ETag: '"7"', 'Content-Type': 'x/y', 'X-Ms-Thing': 'ü', Connection: 'x-hop', 'X-Hop': '1' }, body });
@@ -82,14 +82,14 @@ test('status, headers and the bytes of the body come back as they are, redirects
   assert.deepEqual([limited.status, limited.headers['retry-after']], [429, '3']);
 });
 
-test('one connection is kept for request after request', async (t) => {
+test('consecutive requests use one connection', async (t) => {
   await using keeping = await keepingServer();
   const upstream = connect(t, keeping.url);
   for (let times = 3; times > 0; times--) assert.equal((await ask(upstream)).status, 200);
   assert.equal(keeping.connections(), 1);
 });
 
-test('a GET that meets a kept connection just closed is sent again on a new one', async (t) => {
+test('a GET on a kept connection that was just closed is sent again on a new one', async (t) => {
   await using keeping = await keepingServer();
   const upstream = connect(t, keeping.url);
   await ask(upstream);
@@ -131,13 +131,13 @@ async function keepingServer() {
   };
 }
 
-test('a connection that upstream resets is a reset', async (t) => {
+test('a connection that upstream resets is reset for the client', async (t) => {
   const { fake, upstream } = await start(t);
   fake.next('reset');
   assert.equal((await ask(upstream)).reset, true);
 });
 
-test('an answer that upstream cuts off is cut off at the same byte, with the length that was announced', async (t) => {
+test('an answer that upstream cuts off is cut off at the same byte, with the announced length', async (t) => {
   const { fake, upstream } = await start(t);
   fake.next({ truncated: '{"Docu' }, { raw: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n5\r\nd' });
   const announced = await ask(upstream);
@@ -147,38 +147,38 @@ test('an answer that upstream cuts off is cut off at the same byte, with the len
   assert.deepEqual([chunked.truncate, chunked.body.length], [4, 5]);
 });
 
-test('an upstream that is down is a 502 that says what failed', async (t) => {
+test('for an upstream that is down, the client gets a 502 with the reason', async (t) => {
   const { fake, upstream } = await start(t);
   await fake.stop();
   const answer = await ask(upstream);
   assert.deepEqual([answer.status, answer.unreachable], [502, 'ECONNREFUSED']);
-  assert.match(textOf(answer), new RegExp(`The recorder got no answer from ${fake.url}: .*ECONNREFUSED`));
+  assert.match(textOf(answer), new RegExp(`The recorder received no answer from ${fake.url}: .*ECONNREFUSED`));
 });
 
-test('what is no HTTP, wants another protocol or is larger than 16 MiB is a 502', async (t) => {
+test('for an answer that is not HTTP, changes the protocol or exceeds 16 MiB, the client gets a 502', async (t) => {
   const { fake, upstream } = await start(t);
   fake.next({ raw: 'hello\r\n\r\n' });
   assert.match((await ask(upstream)).unreachable ?? '', /^HPE_/);
   fake.next({ raw: 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n' });
-  assert.deepEqual((await ask(upstream)).unreachable, 'it wants to change the protocol');
+  assert.deepEqual((await ask(upstream)).unreachable, 'it tried to change the protocol');
   fake.next({ body: new Uint8Array(16 * 1024 * 1024 + 1) });
   const large = await ask(upstream);
   assert.deepEqual([large.status, large.unreachable], [502, 'its answer is larger than 16777216 bytes']);
   assert.equal((await ask(upstream)).status, 200);
 });
 
-test('interim answers without end are a 502', async (t) => {
+test('for endless interim answers the client gets a 502', async (t) => {
   const { fake, upstream } = await start(t);
   fake.next({ raw: `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(40)}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n` });
   assert.equal((await ask(upstream)).unreachable, 'more than 32 interim answers');
 });
 
-test('what cannot be sent on is a 502, not a crash', async (t) => {
+test('for a request that cannot be forwarded the client gets a 502', async (t) => {
   const { upstream } = await start(t);
   assert.equal((await ask(upstream, { ...get(), url: '/metadata/ä b' })).unreachable, 'ERR_UNESCAPED_CHARACTERS');
 });
 
-test('an answer may take two minutes, and after 150 s it is a 504', async (t) => {
+test('an answer can take two minutes, and after 150 s the client gets a 504', async (t) => {
   const time = new VirtualTime();
   const { fake, upstream } = await start(t, time);
   fake.next('hold', 'hold');
@@ -192,11 +192,11 @@ test('an answer may take two minutes, and after 150 s it is a 504', async (t) =>
   await time.advance(150_000);
   const { status, unreachable, body } = await late;
   assert.deepEqual([status, unreachable], [504, 'timeout']);
-  assert.match(new TextDecoder().decode(body), /no whole answer from http:\/\/127\.0\.0\.1:\d+ within 150 s/);
+  assert.match(new TextDecoder().decode(body), /no complete answer from http:\/\/127\.0\.0\.1:\d+ within 150 s/);
   assert.equal(time.pending, 0);
 });
 
-test('a request that is given up is cancelled upstream, and one that was given up before is not sent', async (t) => {
+test('an aborted request is cancelled upstream, and one that was aborted before is not sent', async (t) => {
   const time = new VirtualTime();
   const { fake, upstream } = await start(t, time);
   const client = new AbortController();
@@ -212,14 +212,14 @@ test('a request that is given up is cancelled upstream, and one that was given u
 });
 
 for (const url of ['http://169.254.169.254', 'http://169.254.169.254:80/', 'HTTP://169.254.169.254']) {
-  test(`${url} is an upstream`, () => assert.equal(parseUpstream(url), 'http://169.254.169.254'));
+  test(`${url} is a valid upstream`, () => assert.equal(parseUpstream(url), 'http://169.254.169.254'));
 }
 
-test('names, ports and IPv6 are upstreams', () => {
+test('names, ports and IPv6 addresses are valid upstreams', () => {
   assert.deepEqual(['http://localhost:8080', 'http://[::1]:8080'].map(parseUpstream), ['http://localhost:8080', 'http://[::1]:8080']);
 });
 
-const NO_UPSTREAMS = [
+const INVALID_UPSTREAMS = [
   'https://h',
   'h:80',
   'http://',
@@ -231,8 +231,8 @@ const NO_UPSTREAMS = [
   'http://a b',
   '',
 ];
-for (const url of NO_UPSTREAMS) {
-  test(`"${url}" is no upstream, and is not shown`, () => {
+for (const url of INVALID_UPSTREAMS) {
+  test(`"${url}" is not a valid upstream, and is not shown`, () => {
     assert.throws(
       () => parseUpstream(url),
       (error) => error instanceof BridgeError && error.code === 'BRIDGE_USAGE' && !error.message.includes('hunter2'),

@@ -1,4 +1,4 @@
-// readScenario: what a good file becomes, and every fault of a bad one with its path.
+// The text of a scenario → a script, or every fault with its path.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ function faultsOf(text: string): readonly string[] {
   return 'faults' in read ? read.faults.map(formatFault) : [];
 }
 
-/** The steps of a file that is good otherwise. */
+/** A scenario with these steps, valid otherwise. */
 function withSteps(...steps: readonly string[]): string {
   return ['purpose: p', 'steps:', ...steps.map((step) => `  - ${step}`)].join('\n');
 }
@@ -30,7 +30,7 @@ test('the shortest scenario schedules one event at its start', () => {
   });
 });
 
-test('everything that may be given arrives in the units of the program', () => {
+test("every key arrives in the program's units", () => {
   const script = scriptOf(`
 purpose: " what it is for "
 group: { name: WestNO, vms: 2, gpu: true, apiVersions: [2020-07-01], unknownApiVersion: 404 }
@@ -129,7 +129,7 @@ steps:
   );
 });
 
-test('an EventId and a NotBefore may be given; a date becomes RFC 1123, an empty one waits for approval', () => {
+test('an EventId and a NotBefore can be given; a date becomes RFC 1123, an empty one waits for approval', () => {
   const [first, second] = scriptOf(
     withSteps(
       'schedule: { EventId: c7061bac-afdc-4513-b24b-aa5f13a16123, NotBefore: 2030-01-01T00:00:00Z }',
@@ -152,7 +152,7 @@ const CHANGEABLE = FIELDS.replace('EventId, ', '');
 const MACHINE = 'must be a name, vm:N for machine N of the group, or fd:0 to fd:4 for all machines of a fault domain';
 const DURATION = 'must be a duration such as 500ms, 10s, 15m or 30d';
 
-/** Each with what its text brings about. */
+/** Each with its text and the faults of the text. */
 const CASES: readonly (readonly [title: string, text: string, faults: readonly string[]])[] = [
   ['an empty file', '', ['a scenario must be a mapping with purpose and steps']],
   ['a list', '- schedule', ['a scenario must be a mapping with purpose and steps']],
@@ -161,7 +161,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   ['two documents', 'purpose: p\n---\npurpose: q', ['line 2, column 1: a second document begins here: a file holds one scenario']],
   ['a key twice', 'purpose: p\npurpose: q\nsteps: [{ schedule: {} }]', ['purpose: stands twice in one mapping, again at line 2, column 1']],
   [
-    'a misspelt key',
+    'a misspelled key',
     'purpos: p\nsteps: [{ schedule: {} }]',
     ['purpos: is no key of the scenario (allowed: purpose, group, every, steps); did you mean purpose?', 'purpose: is missing'],
   ],
@@ -173,7 +173,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   ['steps by name', '{ purpose: p, steps: { one: {} } }', ['steps: must be a list, not a mapping']],
   ['a step that is a word', withSteps('schedule'), ['steps[0]: must be a mapping, not a text']],
   [
-    'a group of nobody',
+    'a group without machines',
     '{ purpose: p, group: { vms: 0, name: "a b", gpu: 1, size: 2 }, steps: [{ schedule: {} }] }',
     [
       'group.size: is no key of the scenario (allowed: name, vms, gpu, apiVersions, unknownApiVersion)',
@@ -184,33 +184,33 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   ],
   ['a repetition without pause', '{ purpose: p, every: 0s, steps: [{ schedule: {} }] }', ['every: must be at least 1s']],
   [
-    'a repetition before its last step',
+    'a period shorter than its steps',
     '{ purpose: p, every: 5m, steps: [{ schedule: {} }, { after: 6m, schedule: {} }] }',
-    ['every: is shorter than the scenario, whose last step comes after 6m'],
+    ['every: is shorter than the scenario: its last step is at 6m'],
   ],
-  ['a step that does nothing', withSteps('after: 1m'), [`steps[0]: does nothing (allowed: ${ACTIONS})`]],
+  ['a step that does nothing', withSteps('after: 1m'), [`steps[0]: has no action (allowed: ${ACTIONS})`]],
   [
-    'a step that does two things',
+    'a step with two actions',
     withSteps('{ schedule: {}, switchOff: true }'),
-    ['steps[0]: does several things (schedule, switchOff): give each a step of its own'],
+    ['steps[0]: has several actions (schedule, switchOff): give each its own step'],
   ],
   [
-    'a misspelt action',
+    'a misspelled action',
     withSteps('shedule: {}'),
     [`steps[0].shedule: is no key of the scenario (allowed: after, ${ACTIONS}); did you mean schedule?`],
   ],
   ['a time without unit', withSteps('{ after: 5, schedule: {} }'), [`steps[0].after: ${DURATION}`]],
   ['a time beyond a century', withSteps('{ after: 36501d, schedule: {} }'), ['steps[0].after: must be at most 36500d']],
   [
-    'a step before the one above it',
+    'a step earlier than the one above it',
     withSteps('{ after: 5m, schedule: {} }', '{ after: 60s, schedule: {} }', 'schedule: {}'),
     [
-      'steps[1].after: lies before the step above it (5m): steps stand in the order of their times',
-      'steps[2].after: lies before the step above it (5m): steps stand in the order of their times',
+      'steps[1].after: is earlier than the step above it (5m): list steps in the order of their times',
+      'steps[2].after: is earlier than the step above it (5m): list steps in the order of their times',
     ],
   ],
   [
-    'a misspelt field',
+    'a misspelled field',
     withSteps('schedule: { EventTyp: Freeze }'),
     [`steps[0].schedule.EventTyp: is no key of the scenario (allowed: as, ${FIELDS}, count); did you mean EventType?`],
   ],
@@ -226,53 +226,53 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   ],
   ['a notice without unit', withSteps('schedule: { notice: 15 }'), [`steps[0].schedule.notice: ${DURATION}`]],
   [
-    'no date',
+    'an invalid date',
     withSteps('schedule: { NotBefore: soon }'),
     ['steps[0].schedule.NotBefore: must be a date such as "Mon, 11 Apr 2022 22:26:58 GMT" or 2022-04-11T22:26:58Z, or ""'],
   ],
   [
     'a notice and a date',
     withSteps('schedule: { notice: 15m, NotBefore: "" }'),
-    ['steps[0].schedule: must hold NotBefore or notice, not both'],
+    ['steps[0].schedule: must have NotBefore or notice, not both'],
   ],
   [
-    'machines that no group has',
+    'machines that no group can have',
     withSteps('schedule: { Resources: [vm:0, vm:x, fd:5], seen: ["vm:"] }'),
     [`steps[0].schedule.Resources[1]: ${MACHINE}`, `steps[0].schedule.Resources[2]: ${MACHINE}`, `steps[0].schedule.seen[0]: ${MACHINE}`],
   ],
   ['one machine without a list', withSteps('schedule: { Resources: vm:0 }'), ['steps[0].schedule.Resources: must be a list, not a text']],
   [
-    'too many alike',
+    'too many equal events',
     withSteps('schedule: { count: 10001 }', 'schedule: { count: 0 }'),
     ['steps[0].schedule.count: must be at most 10000', 'steps[1].schedule.count: must be at least 1'],
   ],
   [
     'a name given twice',
     withSteps('schedule: { as: a }', 'schedule: { as: a }'),
-    ['steps[1].schedule.as: is the name of an event that a step above schedules'],
+    ['steps[1].schedule.as: is already the name (as) of an event in a step above'],
   ],
   [
     'an EventId given twice',
     withSteps('schedule: { EventId: A }', 'schedule: { EventId: a }'),
-    ['steps[1].schedule.EventId: stands in a step above: an EventId is never used twice'],
+    ['steps[1].schedule.EventId: is used in a step above: an EventId can be used only once'],
   ],
   [
-    'an EventId for several',
+    'an EventId for several events',
     withSteps('schedule: { EventId: A, count: 2 }'),
-    ['steps[0].schedule.EventId: cannot be given to several (count): an EventId is never used twice'],
+    ['steps[0].schedule.EventId: cannot be set for several events (count): an EventId can be used only once'],
   ],
   [
-    'an EventId that would come again',
+    'an EventId in a repeating scenario',
     '{ purpose: p, every: 1h, steps: [{ schedule: { EventId: A } }] }',
-    ['steps[0].schedule.EventId: cannot be given where the scenario begins again (every): an EventId is never used twice'],
+    ['steps[0].schedule.EventId: cannot be set in a scenario that repeats (every): an EventId can be used only once'],
   ],
   [
-    'a move of an unknown event',
+    'a transition of an unknown event',
     withSteps('schedule: { as: freeze }', 'cancel: freze'),
     ['steps[1].cancel: is not the name (as) of an event that a step above schedules (allowed: freeze); did you mean freeze?'],
   ],
   [
-    'a move of an event that comes later',
+    'a transition of an event that is scheduled later',
     withSteps('start: a', 'end: a', 'change: { event: a, notice: 1m }', 'schedule: { as: a }'),
     [
       'steps[0].start: is not the name (as) of an event that a step above schedules',
@@ -285,7 +285,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
   [
     'a change that changes nothing',
     withSteps('schedule: { as: a }', 'change: { event: a }'),
-    ['steps[1].change: changes nothing: give a field beside event'],
+    ['steps[1].change: changes nothing: add a field to change'],
   ],
   [
     'a change of an EventId',
@@ -299,7 +299,7 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
       'steps[0].fault.resett: is no key of the scenario (allowed: status, body, headers, delay, reset, truncate, stale, times, for, vm, method, path, apiVersion); did you mean reset?',
       'steps[0].fault.status: must be at least 200',
       'steps[0].fault.body: must be a text, an object or a list',
-      'steps[0].fault.headers.a b: is no header name',
+      'steps[0].fault.headers.a b: is not a valid header name',
       'steps[0].fault.truncate: must be at least 0',
       'steps[0].fault.times: must be at least 1',
       `steps[0].fault.for: ${DURATION}`,
@@ -307,12 +307,12 @@ const CASES: readonly (readonly [title: string, text: string, faults: readonly s
     ],
   ],
   [
-    'a fault that spoils nothing',
+    'a fault that changes no answer',
     withSteps('fault: { times: 3, for: 10s }'),
-    ['steps[0].fault: spoils nothing: give status, body, headers, delay, reset, truncate or stale, or {} to clear'],
+    ['steps[0].fault: changes no answer: give status, body, headers, delay, reset, truncate or stale, or {} to clear faults'],
   ],
   [
-    'an incarnation of no kind',
+    'an invalid incarnation',
     withSteps('incarnation: again', 'incarnation: { skip: 0 }'),
     ['steps[0].incarnation: must be restart, or { skip: N } with N from 1 to 1000000', 'steps[1].incarnation.skip: must be at least 1'],
   ],
@@ -324,14 +324,14 @@ for (const [title, text, faults] of CASES) {
   test(`a scenario with ${title} is refused`, () => assert.deepEqual(faultsOf(text), faults));
 }
 
-test('where a file has more than 20 names of events, a fault does not list them all', () => {
+test('a fault does not list the names of events if there are more than 20', () => {
   const named = (count: number) => Array.from({ length: count }, (_, index) => `schedule: { as: event-${index} }`);
   const [few, many] = [20, 21].map((count) => faultsOf(withSteps(...named(count), 'cancel: event-x')).join());
   assert.match(few ?? '', /\(allowed: event-0, .*, event-19\); did you mean event-/);
   assert.match(many ?? '', /a step above schedules; did you mean event-\d\?$/);
 });
 
-test('all faults of a file are reported in one run, those between steps too', () => {
+test('all faults of a file are reported at once, including those between steps', () => {
   const text = `
 purpose: 1
 every: 1m
@@ -357,7 +357,7 @@ steps:
   );
 });
 
-test('whatever the text is, it becomes a script or faults, never an exception', () => {
+test('any text gives a script or faults, never an exception', () => {
   const word = fc.constantFrom(
     'purpose',
     'steps',

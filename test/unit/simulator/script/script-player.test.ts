@@ -1,4 +1,4 @@
-// Scripts, played step by step on a group → what each action does, to whom and when.
+// Scripts, played step by step on a group → the effect of each action, its machines and its time.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { EventFields, WireEvent } from '../../../../src/simulator/events/event.ts';
@@ -11,7 +11,7 @@ import { EVENTS } from '../../../virtual/simulation.ts';
 const START_MS = Date.UTC(2026, 3, 1);
 const MINUTE_MS = 60_000;
 
-/** A step so many minutes after the script's start. */
+/** A step this many minutes after the script's start. */
 const after = (minutes: number, action: Action): Step => ({ afterMs: minutes * MINUTE_MS, action });
 const schedule = (fields: EventFields = {}, rest: { as?: string; count?: number } = {}): Action => ({ kind: 'schedule', fields, ...rest });
 const fault = (order: FaultOrder | null): Action => ({ kind: 'fault', orders: order ? [order] : [] });
@@ -31,7 +31,7 @@ const listed = ({ first }: SimulatedGroup): readonly WireEvent[] => first.docume
 const resources = (simulated: SimulatedGroup) => listed(simulated).map(({ Resources }) => Resources);
 const incarnation = ({ first }: SimulatedGroup) => first.document().DocumentIncarnation;
 
-test('schedule lists one event, or as many alike as it counts, each with an id of its own', () => {
+test('schedule lists one event, or `count` equal ones, each with its own id', () => {
   const simulated = start(scriptOf(after(0, schedule({ EventType: 'Reboot' }, { count: 3 })), after(1, schedule())));
   assert.deepEqual([...new Set(listed(simulated).map(({ EventType }) => EventType))], ['Reboot']);
   assert.equal(new Set(listed(simulated).map(({ EventId }) => EventId)).size, 3);
@@ -39,7 +39,7 @@ test('schedule lists one event, or as many alike as it counts, each with an id o
   assert.equal(listed(simulated).length, 4);
 });
 
-test('change, start, end and cancel move each event of that name, at their moments', () => {
+test('change, start, end and cancel apply to each event of that name, at their times', () => {
   const simulated = start(
     scriptOf(
       after(0, schedule({}, { as: 'pair', count: 2 })),
@@ -67,7 +67,7 @@ test('change, start, end and cancel move each event of that name, at their momen
   );
 });
 
-test('the notice of a change counts from its step, whenever somebody looks', () => {
+test('the notice of a change counts from its step, whenever a client looks', () => {
   const simulated = start(
     scriptOf(after(0, schedule({}, { as: 'a' })), after(5, { kind: 'change', event: 'a', fields: { noticeMs: 30 * MINUTE_MS } })),
   );
@@ -75,7 +75,7 @@ test('the notice of a change counts from its step, whenever somebody looks', () 
   assert.equal(listed(simulated)[0]?.NotBefore, new Date(START_MS + 35 * MINUTE_MS).toUTCString());
 });
 
-test('a move that a client has made impossible is left out, and the steps after it are taken', () => {
+test('an action that a client has made impossible is skipped, and later steps are played', () => {
   const simulated = start(
     scriptOf(
       after(0, schedule({}, { as: 'approved' })),
@@ -101,7 +101,7 @@ test('a move that a client has made impossible is left out, and the steps after 
   );
 });
 
-test('an EventId that was given before is not scheduled again, and the script goes on', () => {
+test('a used EventId is not scheduled again, and the script continues', () => {
   const simulated = start(scriptOf(after(0, schedule({ EventId: 'A' })), after(1, schedule({ EventId: 'a' })), after(1, schedule())));
   simulated.first.advance('1m');
   assert.equal(listed(simulated).length, 2);
@@ -131,12 +131,12 @@ test('without Resources an event names all machines of the group', () => {
   assert.deepEqual(resources(start(scriptOf(after(0, schedule())), { vms: ['a', 'b'] })), [['a', 'b']]);
 });
 
-test('a schedule for a fault domain that the group does not have is left out, one that names another machine too is not', () => {
+test('a schedule for an empty fault domain is skipped, unless it names another machine too', () => {
   const steps = [['fd:3'], ['fd:3', 'vm:0']].map((Resources) => after(0, schedule({ Resources })));
   assert.deepEqual(resources(start(scriptOf(...steps), { vms: ['a', 'b'] })), [['a']]);
 });
 
-test('seen says which machines see it, by number too, also when it is changed', () => {
+test('seen selects the machines that see an event, by number too, also in a change', () => {
   const { first, machines } = start(
     scriptOf(
       after(0, schedule({ seen: ['vm:1'] }, { as: 'hidden' })),
@@ -150,7 +150,7 @@ test('seen says which machines see it, by number too, also when it is changed', 
   assert.deepEqual(seen(), [['b'], []]);
 });
 
-test('a fault spoils the answers of its machine, by number too, for its time, and null clears it', () => {
+test('a fault applies to its machine, by number too, for its time, and null clears it', () => {
   const { first, machines } = start(
     scriptOf(
       after(0, fault({ status: 503, vm: 'vm:3', forMs: MINUTE_MS })),
@@ -173,7 +173,7 @@ test('a fault spoils the answers of its machine, by number too, for its time, an
   ]);
 });
 
-test('incarnation skips numbers or starts anew, and the events stay as they are', () => {
+test('incarnation skips numbers or restarts, and the events do not change', () => {
   const simulated = start(
     scriptOf(after(0, schedule()), after(1, { kind: 'incarnation', skip: 40 }), after(2, { kind: 'incarnation', skip: 'restart' })),
   );
@@ -186,7 +186,7 @@ test('incarnation skips numbers or starts anew, and the events stay as they are'
   assert.deepEqual([incarnations, listed(simulated)], [[2, 42, 1], before]);
 });
 
-test('switchOff hides what is listed until 5 minutes after the next request', () => {
+test('switchOff hides all events until 5 minutes after the next request', () => {
   const simulated = start(scriptOf(after(0, schedule({ noticeMs: 60 * MINUTE_MS })), after(1, { kind: 'switchOff' })));
   simulated.first.advance('1m');
   assert.deepEqual([simulated.group.activation.state, listed(simulated).length], ['off', 0]);
@@ -194,7 +194,7 @@ test('switchOff hides what is listed until 5 minutes after the next request', ()
   assert.deepEqual([simulated.group.activation.state, listed(simulated).length], ['on', 1]);
 });
 
-test('a document takes the place of all that is listed, under its own incarnation, and lives by the recording alone', () => {
+test('a document replaces all events, with its own incarnation, and only the recording changes it', () => {
   const recorded: WireEvent = { ...EXAMPLE_EVENT, EventStatus: 'Scheduled', NotBefore: '' };
   const simulated = start(
     scriptOf(
@@ -214,7 +214,7 @@ for (const [laterMs, movedS] of [
   [86_400_000, 86_400],
   [90_750, 90],
 ] as const) {
-  test(`a recording that is played ${laterMs} ms later has its NotBefores ${movedS} s later`, () => {
+  test(`a recording played ${laterMs} ms later has its NotBefores ${movedS} s later`, () => {
     const recorded: WireEvent = { ...EXAMPLE_EVENT, EventStatus: 'Scheduled', NotBefore: new Date(START_MS + 900_000).toUTCString() };
     const script = scriptOf(
       after(0, { kind: 'document', incarnation: 2, events: [recorded, { ...recorded, EventId: 'x', NotBefore: '' }] }),
@@ -227,7 +227,7 @@ for (const [laterMs, movedS] of [
   });
 }
 
-test('what is no date in a recording, and all dates of one without times, stay as they are', () => {
+test('invalid dates in a recording, and all dates of one without times, are not changed', () => {
   const soon = { ...EXAMPLE_EVENT, NotBefore: 'soon' };
   const script = scriptOf(after(0, { kind: 'document', incarnation: 2, events: [soon, { ...EXAMPLE_EVENT, EventId: 'x' }] }));
   const notBefores = (played: Script) => listed(start(played, { startMs: START_MS + MINUTE_MS })).map(({ NotBefore }) => NotBefore);
@@ -235,7 +235,7 @@ test('what is no date in a recording, and all dates of one without times, stay a
   assert.equal(notBefores({ ...script, recordedAtMs: START_MS })[0], 'soon');
 });
 
-test('steps of one moment are one incarnation, at the start and later, with what falls due by itself then', () => {
+test('steps at the same time make one incarnation, at the start and later, with everything else due then', () => {
   const simulated = start(
     scriptOf(
       after(0, schedule({ noticeMs: 5 * MINUTE_MS }, { as: 'one' })),
@@ -249,7 +249,7 @@ test('steps of one moment are one incarnation, at the start and later, with what
   assert.deepEqual([incarnation(simulated), listed(simulated).filter(({ EventStatus }) => EventStatus === 'Started').length], [3, 5]);
 });
 
-test('steps that nobody was there for come at their own moments all the same', () => {
+test('steps are played at their own times even if no client asks', () => {
   const simulated = start(scriptOf(after(0, schedule({}, { as: 'a' })), after(1, { kind: 'start', event: 'a' }), after(2, schedule())));
   simulated.first.advance('3m');
   const [one, other] = simulated.group.events.entries();
@@ -257,7 +257,7 @@ test('steps that nobody was there for come at their own moments all the same', (
   assert.equal(incarnation(simulated), 4);
 });
 
-test('a script that begins again keeps its period, whoever looks and when, and leaves what is still listed', () => {
+test('a repeating script keeps its period, whenever clients ask, and keeps events that are still listed', () => {
   const script = { ...scriptOf(after(0, schedule({}, { as: 'a' })), after(10, { kind: 'start', event: 'a' })), everyMs: 15 * MINUTE_MS };
   const simulated = start(script);
   simulated.first.advance('50m');
@@ -269,7 +269,7 @@ test('a script that begins again keeps its period, whoever looks and when, and l
   assert.equal(simulated.group.player.running()?.startedAtMs, START_MS + 45 * MINUTE_MS);
 });
 
-test('another script takes the place of a running one: its steps are dropped, its events withdrawn, its fault cleared, in one change', () => {
+test('another script replaces the running one in one change: its steps are dropped, its events withdrawn, its fault cleared', () => {
   const old = called('old', after(0, schedule({ EventType: 'Reboot' })), after(0, fault({ status: 503, times: 9 })), after(1, schedule()));
   const simulated = start(old);
   const mine = simulated.first.schedule({ EventType: 'Redeploy' });
@@ -299,7 +299,7 @@ for (const [what, steps] of [
   });
 }
 
-test('a script runs until its last step is taken and its last event is gone', () => {
+test('a script runs until its last step was played and its last event is over', () => {
   const simulated = start(scriptOf(after(0, schedule({}, { as: 'a' })), after(20, schedule({ startedForMs: MINUTE_MS }))));
   const isRunning = () => {
     simulated.group.catchUp();
@@ -312,7 +312,7 @@ test('a script runs until its last step is taken and its last event is gone', ()
   assert.deepEqual(looks, [true, true, true, true, false]);
 });
 
-test('a script that was stopped takes no step any more, and its events stay', () => {
+test('a stopped script plays no more steps, and its events stay', () => {
   const simulated = start(scriptOf(after(0, schedule({ noticeMs: 60 * MINUTE_MS })), after(1, schedule())));
   simulated.group.player.stop();
   simulated.first.advance('30m');
