@@ -1,9 +1,9 @@
-// Requests and answers without sockets: types, and ways to read and make them.
+// Requests and answers without sockets: their types, and functions that read and create them.
 import type { Fault } from '../schema/faults.ts';
 
 export interface SimRequest {
   readonly method: string;
-  /** Path and query, as on the request line. */
+  /** Path and query, as in the request line. */
   readonly url: string;
   /** Names in any letter case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -12,20 +12,20 @@ export interface SimRequest {
 
 export interface SimAnswer {
   readonly status: number;
-  /** Names in lower case; without `content-length`, which follows from the body. */
+  /** Names in lower case, without `content-length`, which the listener derives from the body. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Answer only after so many milliseconds of real time. */
+  /** Delays the answer, in milliseconds of real time. */
   readonly delayMs?: number;
-  /** Answer only at this moment of simulated time. */
+  /** The earliest simulated time of the answer, in milliseconds since 1970. */
   readonly notBeforeMs?: number;
-  /** No answer at all: the connection is reset. */
+  /** Resets the connection instead of answering. */
   readonly reset?: boolean;
-  /** The connection ends after so many bytes of the body, though the whole was announced. */
+  /** Closes the connection after this many bytes of the body, although `content-length` announces all of it. */
   readonly truncate?: number;
 }
 
-/** Why a request is refused, where it is the simulator and not the simulated service that refuses it. */
+/** Why the simulator itself, not the simulated service, rejects a request. */
 export interface ControlRefusal {
   readonly status: 400 | 403 | 404 | 405 | 409 | 413 | 421;
   readonly detail: string;
@@ -50,19 +50,19 @@ export function json(status: number, value: unknown, headers: Readonly<Record<st
   return jsonBytes(status, toJsonBytes(value), headers);
 }
 
-/** JSON that is written already. */
+/** An answer with a body that is JSON already. */
 export function jsonBytes(status: number, body: Uint8Array, headers: Readonly<Record<string, string>> = {}): SimAnswer {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body };
 }
 
-/** `application/problem+json` (RFC 9457) with a member `faults` where a body was at fault. */
+/** `application/problem+json` (RFC 9457), with a member `faults` if the request's body is invalid. */
 export function problem(refusal: ControlRefusal, headers: Readonly<Record<string, string>> = {}): SimAnswer {
   const { status, detail, faults } = refusal;
   const value = { type: 'about:blank', title: TITLES[status], status, detail, ...(faults ? { faults } : {}) };
   return json(status, value, { 'content-type': 'application/problem+json', ...headers });
 }
 
-/** A JSON object with the white space of the service's refusals: `{ "error": "…" }`. */
+/** A JSON object with the white space of the service's error answers: `{ "error": "…" }`. */
 export function spacedJson(status: number, value: object, headers: Readonly<Record<string, string>> = {}): SimAnswer {
   return jsonBytes(status, Buffer.from(JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ')), headers);
 }
@@ -71,7 +71,7 @@ export function toJsonBytes(value: unknown): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** The value of a JSON text in UTF-8; undefined where it is none. */
+/** Returns the value of a JSON text in UTF-8, or undefined if the bytes are not JSON. */
 export function fromJsonBytes(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
@@ -80,7 +80,7 @@ export function fromJsonBytes(bytes: Uint8Array): unknown {
   }
 }
 
-/** The two sides of the first question mark. @param url as on the request line */
+/** Splits a URL at its first question mark. @param url as in the request line */
 export function pathAndQuery(url: string): readonly [path: string, query: string] {
   const [path = '', query = ''] = url.split(/\?(.*)/s);
   return [path, query];

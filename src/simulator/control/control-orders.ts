@@ -1,4 +1,4 @@
-// A control request's body → the order in it, or its faults.
+// The body of a control request → the order in it, or a refusal with its faults.
 import * as v from 'valibot';
 import { type Fault, type FileKind, formatFault } from '../../schema/faults.ts';
 import { duration } from '../../schema/pieces.ts';
@@ -22,7 +22,7 @@ const clockOrder = v.pipe(
     advance: v.exactOptional(duration()),
     notBefore: v.exactOptional(v.picklist(NOT_BEFORE_CLOCKS, `must be ${NOT_BEFORE_CLOCKS.join(' or ')}`)),
   }),
-  v.check((order) => Object.keys(order).length > 0, 'must hold speed, advance or notBefore'),
+  v.check((order) => Object.keys(order).length > 0, 'must have speed, advance or notBefore'),
 );
 
 function oneOf(vms: readonly string[]) {
@@ -31,32 +31,35 @@ function oneOf(vms: readonly string[]) {
 }
 
 interface ClockOrder {
-  /** Simulated seconds a second. */
+  /** Simulated seconds per second. */
   readonly speed?: number;
-  /** Milliseconds. */
+  /** Simulated milliseconds. */
   readonly advance?: number;
   readonly notBefore?: NotBeforeClock;
 }
 
+/** Reads the body of a POST or PATCH of an event. */
 export function readEventFields(body: Uint8Array): EventFields | ControlRefusal {
   return read(eventFields, body, 'event');
 }
 
+/** Reads the body of `PUT /simulator/clock`. */
 export function readClockOrder(body: Uint8Array): ClockOrder | ControlRefusal {
   return read(clockOrder, body, 'clock');
 }
 
-/** One order or a list of them; none clears. @param vms the machines that they may name */
+/** Reads one order or a list; an empty result clears the faults. @param vms the machines that an order may name */
 export function readFaultOrders(body: Uint8Array, vms: readonly string[]): readonly FaultOrder[] | ControlRefusal {
   const machine = oneOf(vms);
   const value = jsonOf(body);
   return Array.isArray(value) ? readValue(faultOrders(machine), value, 'fault') : read(faultOrder(machine), body, 'fault');
 }
 
-/** No body at all is an empty object. @param kind what the faults call it */
+/** Reads an object; an empty body counts as `{}`. @param kind the name of the object in faults */
 function read<Output extends object>(schema: v.GenericSchema<unknown, Output>, body: Uint8Array, kind: FileKind): Output | ControlRefusal {
   const value = jsonOf(body);
-  if (!isMapping(value)) return badBody([{ path: '', message: `the body is no JSON ${value === undefined ? 'in UTF-8' : 'object'}` }]);
+  if (!isMapping(value))
+    return badBody([{ path: '', message: `the body is not ${value === undefined ? 'JSON in UTF-8' : 'a JSON object'}` }]);
   return readValue(schema, value, kind);
 }
 

@@ -1,4 +1,4 @@
-// A control request → its effect on the group, and the answer: the routes under /simulator.
+// A control request → its effect on the group, and its answer: the routes under /simulator.
 import createRouter from 'find-my-way';
 import { type ControlRefusal, empty, json, pathAndQuery, problem, type SimAnswer, type SimRequest } from '../answer.ts';
 import type { WireEvent } from '../events/event.ts';
@@ -11,9 +11,9 @@ import { describeGroup } from './describe-group.ts';
 interface Call {
   readonly group: Group;
   readonly body: Uint8Array;
-  /** Of the path; without its question mark. */
+  /** Without the question mark. */
   readonly query: string;
-  /** EventId or scenario name of the path; empty where it has none. */
+  /** The EventId or scenario name in the path, or an empty text. */
   readonly named: string;
   readonly nowMs: number;
 }
@@ -39,7 +39,7 @@ const ROUTES: readonly (readonly [Method, string, Handler])[] = [
 
 const METHODS = [...new Set(ROUTES.map(([method]) => method))];
 
-/** Finds a handler, which it keeps beside the route: its own handlers are for sockets. */
+/** Finds the handler, which is in a route's `store`: the handlers of find-my-way itself are for sockets. */
 const router = createRouter({ ignoreTrailingSlash: true, maxParamLength: 1024 });
 for (const [method, path, handler] of ROUTES) router.on(method, path, () => undefined, handler);
 
@@ -47,19 +47,20 @@ export function isControlRoute(url: string): boolean {
   return /^\/simulator(?:[/?]|$)/.test(url);
 }
 
-/** @param request with its header names in lower case */
+/** Answers a control request. @param request with header names in lower case */
 export function answerControl(group: Group, request: SimRequest, nowMs: number): SimAnswer {
   const [path, query] = pathAndQuery(request.url);
-  if (isCrossOrigin(request)) return problem({ status: 403, detail: 'A page of another origin may not steer the simulator.' });
+  if (isCrossOrigin(request)) return problem({ status: 403, detail: 'A page of another origin cannot control the simulator.' });
   const method = METHODS.find((known) => known === request.method);
   const found = method && router.find(method, path);
   if (found) return (found.store as Handler)({ group, body: request.body, named: found.params['named'] ?? '', query, nowMs });
   const allowed = METHODS.filter((known) => router.find(known, path));
-  if (allowed.length === 0) return problem({ status: 404, detail: `There is no route ${path}; docs/simulate/simulator.md lists them.` });
-  return problem({ status: 405, detail: `${path} takes ${allowed.join(' and ')}.` }, { allow: allowed.join(', ') });
+  if (allowed.length === 0)
+    return problem({ status: 404, detail: `There is no route ${path}: docs/simulate/simulator.md lists the routes.` });
+  return problem({ status: 405, detail: `${path} accepts ${allowed.join(' and ')}.` }, { allow: allowed.join(', ') });
 }
 
-/** A browser says which page it asks for: one of a foreign site must not schedule events on the simulator of whoever looks at it. */
+/** Browsers send `Origin`. A page of a foreign site must not schedule events on the simulator of a person who visits it. */
 function isCrossOrigin({ headers }: SimRequest): boolean {
   const { origin, host } = headers;
   return origin !== undefined && origin !== `http://${host}`;
@@ -110,8 +111,8 @@ function setClock({ group, body }: Call): SimAnswer {
   if (order.advance !== undefined && !group.clock.advance(order.advance)) {
     return problem({
       status: 400,
-      detail: 'advance: would leave the year 9999',
-      faults: [{ path: 'advance', message: 'would leave the year 9999' }],
+      detail: 'advance: would pass the year 9999',
+      faults: [{ path: 'advance', message: 'would pass the year 9999' }],
     });
   }
   if (order.speed !== undefined) group.clock.setSpeed(order.speed);
@@ -127,8 +128,8 @@ function clock(group: Group): SimAnswer {
 function startScenario({ group, named, nowMs }: Call): SimAnswer {
   const script = scriptNamed(group.scenarios, named);
   if (!script) {
-    const known = group.scenarios.map(({ name }) => name).join(', ') || 'none here';
-    return problem({ status: 404, detail: `There is no scenario "${named}"; there is ${known}.` });
+    const known = group.scenarios.map(({ name }) => name).join(', ') || 'none';
+    return problem({ status: 404, detail: `There is no scenario "${named}". The scenarios are: ${known}.` });
   }
   group.player.start(script, nowMs);
   return json(

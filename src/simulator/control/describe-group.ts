@@ -1,4 +1,4 @@
-// A group now → the answer of `GET /simulator`.
+// A group and the time → the answer of `GET /simulator`.
 import { formatDuration } from '../../formats/durations.ts';
 import type { FaultOrder } from '../events/faults.ts';
 import { notBeforeMoment, type SimulatedEvent } from '../events/simulated-event.ts';
@@ -38,7 +38,7 @@ function listedEvent(entry: SimulatedEvent): ListedEvent {
   };
 }
 
-/** As it was ordered. */
+/** The active fault, in the form in which it was ordered. */
 function faultState(active: ReturnType<Group['faults']['active']>): GroupState['fault'] {
   if (!active) return null;
   const { left, then, ...order } = active;

@@ -3,14 +3,14 @@ import * as v from 'valibot';
 import { duration } from '../../schema/pieces.ts';
 import { type EventFields, readNotBefore } from '../events/event.ts';
 
-/** A text that is not empty: a type, a machine's name. */
+/** A non-empty text, such as an event type or a machine's name. */
 export const name = v.pipe(v.string(), v.minLength(1));
 
 export function wholeNumber(least: number) {
   return v.pipe(v.number(), v.safeInteger(), v.minValue(least));
 }
 
-/** What can stand in a path and be compared without case. */
+/** A text that fits into a path and can be compared ignoring case. */
 const eventId = v.pipe(
   name,
   v.maxLength(256, 'must have at most 256 characters'),
@@ -23,10 +23,10 @@ const notBefore = v.pipe(
   v.transform((text) => readNotBefore(text) ?? ''),
 );
 
-/** Simulated time, longer than any notice, and short enough for NotBefore to keep to four-digit years. */
+/** A simulated duration. The limit exceeds any notice and keeps NotBefore within four-digit years. */
 export const span = v.pipe(duration(), v.maxValue(36_500 * 24 * 60 * 60 * 1000, 'must be at most 36500d'));
 
-/** By key, all optional. @param machine what a machine may be called in `Resources` and `seen` */
+/** The schema entries of an event, all optional. @param machine the schema of a machine's name in `Resources` and `seen` */
 export function eventEntries<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return {
     EventId: v.exactOptional(eventId),
@@ -45,14 +45,14 @@ export function eventEntries<Schema extends v.GenericSchema<string, string>>(mac
   };
 }
 
-/** What `eventEntries` read; durations in simulated milliseconds. */
+/** The output of `eventEntries`; durations in simulated milliseconds. */
 type EventKeys = Omit<EventFields, 'noticeMs' | 'startedForMs' | 'otherTenantsMs'> & {
   readonly notice?: number;
   readonly startedFor?: number;
   readonly otherTenants?: number;
 };
 
-export const ONE_NOT_BEFORE = 'must hold NotBefore or notice, not both';
+export const ONE_NOT_BEFORE = 'must have NotBefore or notice, not both';
 
 export function hasOneNotBefore({ notice, NotBefore }: EventKeys): boolean {
   return notice === undefined || NotBefore === undefined;

@@ -6,14 +6,14 @@ import { changesAnswer, type FaultOrder } from '../events/faults.ts';
 import { name, span, wholeNumber } from './event-fields.ts';
 
 /** RFC 9110, section 5.6.2. */
-const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is no header name'));
+const headerName = v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not a valid header name'));
 const headerValue = v.pipe(
   v.union([v.string(), v.number()], 'must be a text or a number'),
   v.transform(String),
-  v.regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'is no header value'),
+  v.regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'is not a valid header value'),
 );
 
-/** To valibot's own record `constructor` would be no key. */
+/** Unlike valibot's record, accepts `constructor` as a key. */
 const mapping = v.custom<Readonly<Record<string, unknown>>>(isMapping);
 
 const faultBody = v.pipe(
@@ -28,7 +28,7 @@ const faultBody = v.pipe(
   }),
 );
 
-/** More than any playbook has. */
+/** More than any playbook needs. */
 const MOST_ORDERS = 1000;
 
 const path = v.pipe(
@@ -40,11 +40,11 @@ const path = v.pipe(
 const version = v.pipe(v.string(), v.minLength(1));
 
 const apiVersion = v.pipe(
-  v.union([version, v.pipe(v.array(version), v.minLength(1))], 'must be an api-version, such as 2024-07-09, or a list of some'),
+  v.union([version, v.pipe(v.array(version), v.minLength(1))], 'must be an api-version, such as 2024-07-09, or a list of them'),
   v.transform((given) => (typeof given === 'string' ? [given] : given)),
 );
 
-/** By key, all optional. @param machine what a machine may be called in `vm` */
+/** The schema entries of a fault order, all optional. @param machine the schema of a machine's name in `vm` */
 export function faultEntries<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return {
     status: v.exactOptional(v.pipe(wholeNumber(200), v.maxValue(599))),
@@ -63,35 +63,35 @@ export function faultEntries<Schema extends v.GenericSchema<string, string>>(mac
   };
 }
 
-/** What `faultEntries` read; `delay` and `for` in milliseconds. */
+/** The output of `faultEntries`; `delay` and `for` in milliseconds. */
 type FaultKeys = Omit<FaultOrder, 'delayMs' | 'forMs'> & { readonly delay?: number; readonly for?: number };
 
-/** One order alone; none for `{}`, which clears. @param machine what a machine may be called in `vm` */
+/** A single order as a list of one; `{}` gives an empty list, which clears the faults. @param machine the schema of a machine's name in `vm` */
 export function faultOrder<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   return v.pipe(
     v.strictObject(faultEntries(machine)),
     v.transform((keys): FaultOrder => toFaultOrder(keys)),
     v.check(
       (order) => Object.keys(order).length === 0 || changesAnswer(order),
-      'spoils nothing: give status, body, headers, delay, reset, truncate or stale, or {} to clear',
+      'changes no answer: give status, body, headers, delay, reset, truncate or stale, or {} to clear faults',
     ),
     v.transform((order): readonly FaultOrder[] => (changesAnswer(order) ? [order] : [])),
   );
 }
 
-/** Orders that are played one after the other. @param machine what a machine may be called in `vm` */
+/** Orders that apply one after another. @param machine the schema of a machine's name in `vm` */
 export function faultOrders<Schema extends v.GenericSchema<string, string>>(machine: Schema) {
   const order = v.pipe(
     v.strictObject(faultEntries(machine)),
     v.transform((keys): FaultOrder => toFaultOrder(keys)),
     v.check(
       (one) => changesAnswer(one) || one.times !== undefined || one.forMs !== undefined,
-      'says neither what to spoil nor, with times or for, how many answers to leave as they are',
+      'has no effect: give status, body, headers, delay, reset, truncate or stale, or times or for to leave answers unchanged',
     ),
   );
   return v.pipe(
     v.array(order),
-    v.minLength(1, 'holds no order'),
+    v.minLength(1, 'must have at least one order'),
     v.maxLength(MOST_ORDERS, `must have at most ${MOST_ORDERS} members`),
     v.readonly(),
   );
@@ -106,7 +106,7 @@ function toFaultOrder({ delay, for: forMs, headers, ...rest }: FaultKeys): Fault
   };
 }
 
-/** Header names are compared without case, also with those of the answer that they replace. */
+/** Header names are compared ignoring case, also with those of the answer. */
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]));
 }

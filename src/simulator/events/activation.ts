@@ -1,29 +1,29 @@
-// Requests and time → whether the service is on, as `--strict` plays it (protocol 1.4).
-// Off at first and after 24 h of silence, slow to come back; its document is made again once a minute.
+// Requests and time → whether the service is on, and when it answers (protocol 1.4, `--strict`).
+// It is off at first and after 24 h without requests, and updates its document once a minute.
 import type { View } from './view.ts';
 
 const MINUTE_MS = 60_000;
-/** The first answer takes as long as it may. */
+/** The longest time that a first answer can take. */
 const FIRST_ANSWER_MS = 2 * MINUTE_MS;
 const EVENTS_SHOW_MS = 5 * MINUTE_MS;
-/** As two captures show: a change is seen up to so much later (F-100). */
+/** A change is visible up to this much later, as in two captures (F-100). */
 const DOCUMENT_EVERY_MS = MINUTE_MS;
 const SILENCE_MS = 24 * 60 * MINUTE_MS;
 
-/** Of the whole group: each of its machines' requests switches the service on for all. Simulated milliseconds. */
+/** The service's state for a whole group: a request of any machine switches it on for all. Times are simulated milliseconds. */
 export class Activation {
   readonly #view: View;
   readonly #strict: boolean;
   #isOn: boolean;
-  /** The first request's moment; null while nothing is left to wait for. */
+  /** The time of the first request; null unless the service is being switched on. */
   #enabledAtMs: number | null = null;
   #lastAskedMs: number | null = null;
-  /** Null while no events show, and where each change shows at once. */
+  /** Null while no events are shown, and if each change is shown at once. */
   #documentDueMs: number | null = null;
 
   /**
-   * @param strict switched on by the first request and off by silence, with a new document once a minute; without it, on from the start, switched off
-   * by order alone, with a new document for each change
+   * @param strict true: the first request switches the service on, 24 hours without requests switch it off, and the document is updated once a minute.
+   * False: the service is on from the start, goes off only by an order, and each change is shown at once.
    */
   constructor(view: View, strict: boolean) {
     this.#view = view;
@@ -32,18 +32,18 @@ export class Activation {
     if (strict) view.show(false);
   }
 
-  /** `enabling` until events show. */
+  /** `enabling` until events are shown. */
   get state(): 'off' | 'enabling' | 'on' {
     if (!this.#isOn) return 'off';
     return this.#enabledAtMs === null ? 'on' : 'enabling';
   }
 
-  /** When events begin to show; null where they do, or before the first request. */
+  /** When events will be shown; null if they are shown already, and before the first request. */
   get eventsFromMs(): number | null {
     return this.#enabledAtMs === null ? null : this.#enabledAtMs + EVENTS_SHOW_MS;
   }
 
-  /** A request for the document. Returns the moment at which it is answered; null for at once. */
+  /** Call it at each request for the document. Returns the time of the answer, or null for at once. */
   onRequest(nowMs: number): number | null {
     this.#lastAskedMs = nowMs;
     if (!this.#isOn) {
@@ -78,14 +78,14 @@ export class Activation {
     } else if (silentFromMs !== null && silentFromMs <= atMs) this.switchOff();
   }
 
-  /** To be called when all else of a moment has happened, which is in the document then. */
+  /** Call it last for each point in time, so that the document has everything that happened then. */
   runDocumentDue(atMs: number): void {
     if (this.#documentDueMs === null || this.#documentDueMs > atMs) return;
     this.#documentDueMs = atMs + DOCUMENT_EVERY_MS;
     this.#view.takeSnapshot();
   }
 
-  /** None while it is being switched on. */
+  /** Null while the service is being switched on. */
   #silentFromMs(): number | null {
     return this.#strict && this.#enabledAtMs === null && this.#lastAskedMs !== null ? this.#lastAskedMs + SILENCE_MS : null;
   }

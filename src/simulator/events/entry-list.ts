@@ -1,5 +1,4 @@
-// Entries that come, change and go → an ordered list by EventId; reports each change.
-
+// Entries that are added, changed and removed → an ordered list by EventId; reports each change.
 import type { WireEvent } from './event.ts';
 import type { Machine } from './machine.ts';
 import type { PastEntry, SimulatedEvent } from './simulated-event.ts';
@@ -7,21 +6,22 @@ import { View } from './view.ts';
 
 const LONGEST_PAST = 200;
 
+/** The events of a group, with those that ended last. */
 export class EntryList {
   readonly view: View;
-  /** By EventId in lower case, in the order in which they came. */
+  /** By EventId in lower case, in order of arrival. */
   readonly #listed = new Map<string, SimulatedEvent>();
   readonly #usedIds = new Set<string>();
   readonly #past: PastEntry[] = [];
-  /** Undefined where it has to be looked for again. */
+  /** Undefined if it has to be calculated again. */
   #nextDueMs: number | null | undefined = null;
 
-  /** @param ownOnly each machine sees the events that name it, and no others */
+  /** @param ownOnly each machine sees only the events that name it */
   constructor(machines: readonly Machine[], ownOnly: boolean) {
     this.view = new View(machines, ownOnly, () => this.all());
   }
 
-  /** A copy, in the order in which they came. */
+  /** Returns a copy, in order of arrival. */
   all(): readonly SimulatedEvent[] {
     return [...this.#listed.values()];
   }
@@ -30,17 +30,17 @@ export class EntryList {
     return this.#listed.get(eventId.toLowerCase());
   }
 
-  /** Whether it is listed, or ever was. */
+  /** Whether an event has, or ever had, this EventId. */
   isUsed(eventId: string): boolean {
     return this.#usedIds.has(eventId.toLowerCase());
   }
 
-  /** The last 200 that went, oldest first. */
+  /** Returns the last 200 events that are over, oldest first. */
   past(): readonly PastEntry[] {
     return this.#past;
   }
 
-  /** When the next one starts or goes by itself; null where none will. */
+  /** Returns when the next event starts or ends by itself, or null if none will. */
   nextDueMs(): number | null {
     if (this.#nextDueMs !== undefined) return this.#nextDueMs;
     let next: number | null = null;
@@ -51,7 +51,7 @@ export class EntryList {
     return next;
   }
 
-  /** A new one, or another in the place of the one of that EventId. */
+  /** Adds an entry, or replaces the one with the same EventId. */
   put(entry: SimulatedEvent): void {
     this.view.asOneChange(() => {
       this.view.change(this.get(entry.event.EventId), entry);
@@ -59,7 +59,7 @@ export class EntryList {
     });
   }
 
-  /** As `put`, and it comes last in any case. */
+  /** Like `put`, but always moves the entry to the end. */
   putLast(entry: SimulatedEvent): void {
     this.view.asOneChange(() => {
       this.view.change(this.get(entry.event.EventId), entry);
@@ -68,7 +68,7 @@ export class EntryList {
     });
   }
 
-  /** @param entry one that is listed. Returns its event as it was last. */
+  /** Removes a listed entry. @returns its event in its last state */
   remove(entry: SimulatedEvent, end: PastEntry['end'], atMs: number): WireEvent {
     this.view.asOneChange(() => {
       this.view.change(entry, undefined);

@@ -1,4 +1,4 @@
-// Orders and time → a group's events, from first to last moment.
+// Orders and time → a group's events, from scheduled to ended.
 import type { Deps } from '../../time/clock.ts';
 import type { ControlRefusal } from '../answer.ts';
 import { EntryList } from './entry-list.ts';
@@ -7,14 +7,14 @@ import type { Machine } from './machine.ts';
 import { changedEntry, entryOf, isApprovable, lowerCased, type PastEntry, type SimulatedEvent } from './simulated-event.ts';
 import type { View } from './view.ts';
 
-/** The event after an order, or why the order was refused. */
+/** The event after an order, or the refusal of the order. */
 type Outcome = WireEvent | ControlRefusal;
 
 export function isRefusal(outcome: Outcome): outcome is ControlRefusal {
   return 'detail' in outcome;
 }
 
-/** EventIds are found without regard to case. Never gives an EventId twice and never changes one. */
+/** The events of a group. Finds EventIds ignoring case; never reuses or changes one. */
 export class EventStore {
   readonly #list: EntryList;
   readonly #names: readonly string[];
@@ -22,8 +22,8 @@ export class EventStore {
   readonly #aheadMs: () => number;
 
   /**
-   * @param ownOnly each machine sees the events that name it, and no others
-   * @param aheadMs how far simulated time is, at that moment, ahead of the clock by which a NotBefore is listed
+   * @param ownOnly each machine sees only the events that name it
+   * @param aheadMs how far simulated time is currently ahead of the clock in which NotBefore is listed
    */
   constructor(machines: readonly Machine[], random: Deps['random'], ownOnly = false, aheadMs: () => number = () => 0) {
     this.#list = new EntryList(machines, ownOnly);
@@ -32,17 +32,17 @@ export class EventStore {
     this.#aheadMs = aheadMs;
   }
 
-  /** What the machines see of it. */
+  /** What the machines see. */
   get view(): View {
     return this.#list.view;
   }
 
-  /** All that there is, shown or not, in the order in which it was scheduled. */
+  /** Returns all events, shown or not, in the order in which they were scheduled. */
   entries(): readonly SimulatedEvent[] {
     return this.#list.all();
   }
 
-  /** The last 200, oldest first. */
+  /** Returns the last 200 events that are over, oldest first. */
   past(): readonly PastEntry[] {
     return this.#list.past();
   }
@@ -51,12 +51,12 @@ export class EventStore {
     return this.#list.get(eventId) !== undefined;
   }
 
-  /** When the next event starts or goes by itself; null where none will. */
+  /** Returns when the next event starts or ends by itself, or null if none will. */
   nextDueMs(): number | null {
     return this.#list.nextDueMs();
   }
 
-  /** Starts and removes what is due by itself at `atMs`. */
+  /** Starts and ends the events that are due at `atMs`. */
   runDue(atMs: number): void {
     const dueMs = this.nextDueMs();
     if (dueMs === null || dueMs > atMs) return;
@@ -71,7 +71,7 @@ export class EventStore {
   schedule(fields: EventFields, atMs: number): Outcome {
     const eventId = fields.EventId ?? this.#unusedId();
     if (this.#list.isUsed(eventId))
-      return { status: 409, detail: `EventId "${eventId}" was given before; an EventId is never used twice.` };
+      return { status: 409, detail: `EventId "${eventId}" was already used: an EventId can be used only once.` };
     const aheadMs = this.#aheadMs();
     const event = newEvent(eventId, fields, this.#names, atMs - aheadMs);
     const { startedForMs = STARTED_FOR_MS, otherTenantsMs = 0 } = fields;
@@ -79,16 +79,16 @@ export class EventStore {
     return event;
   }
 
-  /** Changes fields; giving EventStatus `Started` starts the event. */
+  /** Changes fields; the EventStatus `Started` starts the event. */
   change(eventId: string, fields: EventFields, atMs: number): Outcome {
     return this.#move(eventId, (entry) => {
       const nowAheadMs = this.#aheadMs();
       const { EventId, ...given } = listedFields(fields, atMs - nowAheadMs);
       const { event } = entry;
-      if (EventId !== undefined && EventId !== event.EventId) return { status: 409, detail: 'An EventId is never changed.' };
+      if (EventId !== undefined && EventId !== event.EventId) return { status: 409, detail: 'An EventId cannot be changed.' };
       if (event.EventStatus === 'Started' && given.EventStatus === 'Scheduled')
-        return { status: 409, detail: 'What has started cannot become Scheduled again.' };
-      if (event.EventStatus === 'Started' && given.NotBefore) return { status: 409, detail: 'What has started has no NotBefore.' };
+        return { status: 409, detail: 'A Started event cannot become Scheduled again.' };
+      if (event.EventStatus === 'Started' && given.NotBefore) return { status: 409, detail: 'A Started event has no NotBefore.' };
       const { startedForMs = entry.startedForMs, otherTenantsMs = entry.otherTenantsMs } = fields;
       const seen = fields.seen === undefined ? entry.seen : lowerCased(fields.seen);
       const isMoved = given.NotBefore !== undefined;
@@ -101,7 +101,7 @@ export class EventStore {
 
   start(eventId: string, atMs: number): Outcome {
     return this.#move(eventId, (entry) =>
-      entry.event.EventStatus === 'Started' ? { status: 409, detail: 'It has started already.' } : this.#start(entry, atMs),
+      entry.event.EventStatus === 'Started' ? { status: 409, detail: 'The event has already started.' } : this.#start(entry, atMs),
     );
   }
 
@@ -109,7 +109,7 @@ export class EventStore {
   end(eventId: string, atMs: number): Outcome {
     return this.#move(eventId, (entry) =>
       entry.event.EventStatus === 'Scheduled'
-        ? { status: 409, detail: 'It has not started: start it first, or cancel it.' }
+        ? { status: 409, detail: 'The event has not started: start it first, or cancel it.' }
         : this.#list.remove(entry, 'completed', atMs),
     );
   }
@@ -118,12 +118,16 @@ export class EventStore {
   cancel(eventId: string, atMs: number): Outcome {
     return this.#move(eventId, (entry) =>
       entry.event.EventStatus === 'Started'
-        ? { status: 409, detail: 'It has started: what has started can only end.' }
+        ? { status: 409, detail: 'The event has started: it can only be ended.' }
         : this.#list.remove(entry, 'canceled', atMs),
     );
   }
 
-  /** StartRequests of one machine, all or none. Returns the ids that it does not see, which spoil it. What has started stays as it is. */
+  /**
+   * Applies the StartRequests of one machine, all or none. Events that have started stay unchanged.
+   * @param effect false only checks the ids
+   * @returns the ids that the machine does not see; if there are any, nothing is approved
+   */
   approve(vm: string, eventIds: readonly string[], atMs: number, effect: boolean): readonly string[] {
     const listed = this.view.listedIds(vm);
     const unknown = eventIds.filter((id) => !listed.has(id.toLowerCase()));
@@ -134,7 +138,7 @@ export class EventStore {
     return [];
   }
 
-  /** Takes these events off the list, whatever their state; all without `eventIds`. */
+  /** Removes these events in any state; all events without `eventIds`. */
   withdraw(atMs: number, eventIds: readonly string[] = this.entries().map(({ event }) => event.EventId)): void {
     this.view.asOneChange(() => {
       for (const id of eventIds) {
@@ -144,12 +148,12 @@ export class EventStore {
     });
   }
 
-  /** How far simulated time was, or would be now, ahead of the clock by which this event's NotBefore is listed. */
+  /** Returns how far simulated time is ahead of the clock in which this event's NotBefore is listed. For an unknown event, the current value. */
   aheadMsOf(eventId: string): number {
     return this.#list.get(eventId)?.aheadMs ?? this.#aheadMs();
   }
 
-  /** A recorded document takes the place of all that is listed, in its own order and under its own incarnation. */
+  /** Replaces all events by a recorded document, in its order and with its incarnation. */
   replay(incarnation: number, events: readonly WireEvent[], atMs: number): void {
     this.view.asOneChange(() => {
       const listed = new Set(events.map(({ EventId }) => EventId.toLowerCase()));
@@ -165,7 +169,7 @@ export class EventStore {
         this.#list.putLast({ ...fresh, scheduledAtMs, startedAtMs: startedAtMs ?? fresh.startedAtMs });
       }
     });
-    // Its moments are those of the recording already.
+    // The recording already has the delay of the real service.
     this.view.updateSnapshot();
     this.view.setIncarnation(incarnation);
   }
@@ -174,7 +178,7 @@ export class EventStore {
     const entry = this.#list.get(eventId);
     if (entry) return move(entry);
     return this.#list.isUsed(eventId)
-      ? { status: 409, detail: `Event "${eventId}" is over; nothing can be done with it any more.` }
+      ? { status: 409, detail: `Event "${eventId}" is over and cannot be changed any more.` }
       : { status: 404, detail: `No event has the EventId "${eventId}".` };
   }
 

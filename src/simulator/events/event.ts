@@ -1,42 +1,42 @@
-// What a user asks for → an event as the service lists it, with defaults filled in.
+// The fields that a user gives → an event as the service lists it, with defaults.
 import { parseNotBefore } from '../../formats/dates.ts';
 
-/** An event as documents list it (protocol 3). The last three are absent only where a recording of an older api-version lacks them. */
+/** An event as documents list it (protocol 3). The last three are absent only in recordings of older api-versions. */
 export interface WireEvent {
   readonly EventId: string;
   readonly EventType: string;
   readonly ResourceType: string;
   readonly Resources: readonly string[];
   readonly EventStatus: 'Scheduled' | 'Started';
-  /** RFC 1123; `""` once started, and for an event that does not start by itself. */
+  /** RFC 1123; `""` for a Started event, and for one that does not start by itself. */
   readonly NotBefore: string;
   readonly Description?: string;
   readonly EventSource?: string;
   readonly DurationInSeconds?: number;
 }
 
-/** Any of an event's fields, and what the document does not show. Durations in simulated milliseconds. */
+/** Any fields of an event, and settings that the document does not show. Durations are simulated milliseconds. */
 export type EventFields = { readonly [Name in keyof WireEvent]?: WireEvent[Name] } & {
-  /** Machines' names, compared without case; all of them where absent. */
+  /** Names of the machines that see the event, compared ignoring case. Default: all machines. */
   readonly seen?: readonly string[];
-  /** NotBefore, counted from now. */
+  /** The time from now until NotBefore. */
   readonly noticeMs?: number;
-  /** From Started until it is no longer listed. */
+  /** The time from Started until the event is no longer listed. */
   readonly startedForMs?: number;
-  /** How long it stays Scheduled after its approval or its NotBefore, for other tenants of the hardware (protocol 5.2). */
+  /** How long the event stays Scheduled after its approval or its NotBefore, waiting for other tenants of the hardware (protocol 5.2). */
   readonly otherTenantsMs?: number;
 };
 
 /**
- * By which clock NotBefore is listed: `simulated`, or `wall`, the machine's own as it is at the moment of scheduling. By `wall` a client on real time
- * sees the notice that is meant, however far the simulated clock was put forward before.
+ * The clock in which NotBefore is listed: `simulated`, or `wall`, this machine's clock at the moment of scheduling. With `wall` a client that uses real
+ * time sees the intended notice, however far the simulated clock was advanced before.
  */
 export type NotBeforeClock = (typeof NOT_BEFORE_CLOCKS)[number];
 export const NOT_BEFORE_CLOCKS = ['simulated', 'wall'] as const;
 
 const MINUTE_MS = 60_000;
 
-/** From Started until an event is no longer listed, where nothing else is asked for (protocol 5.8). */
+/** The default time from Started until an event is no longer listed (protocol 5.8). */
 export const STARTED_FOR_MS = 10 * MINUTE_MS;
 
 const LEAST_NOTICE_MS: ReadonlyMap<string, number> = new Map([
@@ -46,7 +46,7 @@ const LEAST_NOTICE_MS: ReadonlyMap<string, number> = new Map([
 ]);
 const LEAST_NOTICE_OF_OTHERS_MS = 15 * MINUTE_MS;
 
-/** Of real events, by type and source, as far as they were shown (F-26); for all others captures have `""`, or there are none. */
+/** The descriptions of real events, by type and source, if captures show one (F-26); all others have `""`. */
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Reboot Platform', 'Host server is undergoing maintenance.'],
   ['Reboot User', 'Virtual machine is going to be restarted as requested by authorized user.'],
@@ -54,7 +54,10 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['Redeploy User', 'Virtual machine is going to be redeployed as requested by authorized user.'],
 ]);
 
-/** The defaults (behaviour 7.5), by the clock that NotBefore is listed by. Its keys stand in the order in which the service writes them (F-98). */
+/**
+ * Creates an event with the defaults of behaviour 7.5. Its keys are in the service's order (F-98).
+ * @param nowMs in the clock in which NotBefore is listed
+ */
 export function newEvent(eventId: string, fields: EventFields, vms: readonly string[], nowMs: number): WireEvent {
   const given = listedFields(fields, nowMs);
   const { EventType: type = 'Freeze', EventSource: source = 'Platform' } = given;
@@ -72,31 +75,32 @@ export function newEvent(eventId: string, fields: EventFields, vms: readonly str
   return clearStartedNotBefore({ ...event, ...given, EventId: eventId });
 }
 
-/** Those fields that the document shows, a notice as its NotBefore. @param nowMs by the clock that NotBefore is listed by */
+/** Returns the fields that the document shows, and the notice as NotBefore. @param nowMs in the clock in which NotBefore is listed */
 export function listedFields(fields: EventFields, nowMs: number): Partial<WireEvent> {
   const { seen: _, noticeMs, startedForMs: __, otherTenantsMs: ___, ...listed } = fields;
   return noticeMs === undefined ? listed : { ...listed, NotBefore: notBeforeAfter(noticeMs, nowMs) };
 }
 
-/** In whole seconds, rounded up, so that the notice is never short. */
+/** Rounds up to whole seconds, so that the notice is never too short. */
 function notBeforeAfter(noticeMs: number, nowMs: number): string {
   return rfc1123(Math.ceil((nowMs + noticeMs) / 1000) * 1000);
 }
 
-/** What was started has no NotBefore. */
+/** Empties the NotBefore of a Started event. */
 export function clearStartedNotBefore(event: WireEvent): WireEvent {
   return event.EventStatus === 'Started' ? { ...event, NotBefore: '' } : event;
 }
 
 /**
- * When an event starts by itself: at its NotBefore, or so long after it for other tenants. Null where it has none, has started, or got a NotBefore that already lay in the past:
- * such a one stays Scheduled, as on shared hardware, where others still hold it up (protocol 5.2).
- * @param aheadMs how far simulated time, in which the moments are, is ahead of the clock that NotBefore is listed by
+ * Returns the simulated time at which an event starts by itself: its NotBefore plus the wait for other tenants. Returns null if it has started, has no
+ * NotBefore, or its NotBefore was already past when it was set. Such an event stays Scheduled, as on shared hardware (protocol 5.2).
+ * @param aheadMs how far simulated time is ahead of the clock in which NotBefore is listed
+ * @param givenAtMs the simulated time at which NotBefore was set
  */
 export function startMoment(event: WireEvent, otherTenantsMs: number, aheadMs: number, givenAtMs: number): number | null {
   if (event.EventStatus === 'Started' || event.NotBefore === '') return null;
   const notBeforeMs = Date.parse(event.NotBefore) + aheadMs;
-  // NotBefore has whole seconds: one within the running second was meant as now.
+  // NotBefore has whole seconds: one within the current second means now.
   return notBeforeMs - aheadMs >= Math.floor((givenAtMs - aheadMs) / 1000) * 1000
     ? Math.max(notBeforeMs, givenAtMs) + otherTenantsMs
     : null;
@@ -106,7 +110,7 @@ export function rfc1123(ms: number): string {
   return new Date(ms).toUTCString();
 }
 
-/** RFC 1123 or ISO 8601 → RFC 1123; `""` stays; null where it is no date. */
+/** Converts RFC 1123 or ISO 8601 to RFC 1123. Returns `""` unchanged, and null for a text that is not a date. */
 export function readNotBefore(text: string): string | null {
   if (text === '') return '';
   const rfc3339 = parseNotBefore(text);

@@ -1,50 +1,50 @@
-// Fault orders → the next answers of the metadata routes misbehave.
+// Fault orders and requests → the faults of the next answers of the metadata routes.
 import { pathAndQuery, type SimAnswer } from '../answer.ts';
 
-/** What `PUT /simulator/faults` ordered. One of a list that spoils nothing lets so many answers be as they are. */
+/** An order of `PUT /simulator/faults`. In a list, an order that changes no answer leaves that many answers unchanged. */
 export interface FaultOrder {
-  /** Instead of what the service would say; with a body alone it is 200. */
+  /** Replaces the status; 200 if only a body is given. */
   readonly status?: number;
-  /** Instead of the service's own; empty where only a status was given. */
+  /** Replaces the body; empty if only a status is given. */
   readonly body?: string;
-  /** Besides the answer's own, or over them. */
+  /** Added to the answer's headers, or replacing them. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Real time. */
+  /** In real time. */
   readonly delayMs?: number;
   readonly reset?: boolean;
   readonly truncate?: number;
-  /** The document that was listed before the last change, under its incarnation. */
+  /** Answers the document before the last change, with its incarnation. */
   readonly stale?: boolean;
-  /** How many answers misbehave; where absent, one, or with `forMs` as many as are asked for. */
+  /** The number of answers. Default: 1, or no limit if `forMs` is given. */
   readonly times?: number;
-  /** Simulated time; over then, even if some of `times` are left. */
+  /** In simulated time; ends the order even if `times` is not used up. */
   readonly forMs?: number;
   /** Only answers of this machine. */
   readonly vm?: string;
   /** Only answers to this method, in upper case. */
   readonly method?: string;
-  /** Only answers at this path and below it, in lower case and without a slash at its end. */
+  /** Only answers at this path and below it; in lower case, without a trailing slash. */
   readonly path?: string;
   /** Only answers to requests of one of these api-versions. */
   readonly apiVersion?: readonly string[];
 }
 
-/** What an order can choose by. */
+/** The properties of a request that an order can select. */
 interface FaultedRequest {
   readonly vm: string;
   readonly method: string;
-  /** As on the request line. */
+  /** As in the request line. */
   readonly url: string;
 }
 
-/** The orders of a list have their turn one after the other; each one's time begins with its turn. */
+/** The orders of a list apply one after another; the time of each begins when its turn comes. */
 export class Faults {
-  /** The first is at work. */
+  /** The first one is active. */
   #orders: readonly FaultOrder[] = [];
   #left = 0;
   #untilMs = Number.POSITIVE_INFINITY;
 
-  /** In the place of those before; an empty list clears. @param nowMs simulated */
+  /** Replaces all orders; an empty list clears them. @param nowMs simulated */
   order(orders: readonly FaultOrder[], nowMs: number): void {
     const [first] = orders;
     this.#orders = orders;
@@ -52,13 +52,13 @@ export class Faults {
     this.#untilMs = first?.forMs === undefined ? Number.POSITIVE_INFINITY : nowMs + first.forMs;
   }
 
-  /** The order at work, how many answers it has left, where they are counted, and those that come after it; null where none is. */
+  /** Returns the active order with the number of answers it has left (null if not counted) and the orders after it; null if none is active. */
   active(nowMs: number): (FaultOrder & { readonly left: number | null; readonly then: readonly FaultOrder[] }) | null {
     const order = this.#activeOrder(nowMs);
     return order && { ...order, left: Number.isFinite(this.#left) ? this.#left : null, then: this.#orders.slice(1) };
   }
 
-  /** Uses up one answer of the order at work; null where this request is to be answered as always. */
+  /** Uses up one answer of the active order. Returns null if the request gets its usual answer. */
   take(request: FaultedRequest, nowMs: number): FaultOrder | null {
     const order = this.#activeOrder(nowMs);
     if (!order || !matchesRequest(order, request)) return null;
@@ -73,7 +73,7 @@ export class Faults {
   }
 }
 
-/** Without one of these an order only says which answers. */
+/** Whether an order changes answers; otherwise it only counts them. */
 export function changesAnswer({ status, body, headers, delayMs, reset, truncate, stale }: FaultOrder): boolean {
   return [status, body, headers, delayMs, truncate].some((given) => given !== undefined) || reset === true || stale === true;
 }
@@ -86,12 +86,12 @@ function matchesRequest({ vm, method, path, apiVersion }: FaultOrder, request: F
   return apiVersion === undefined || versionsOf(query).some((version) => apiVersion.includes(version));
 }
 
-/** The parameter's name is read without case, as the service reads it. */
+/** Compares the parameter's name ignoring case, as the service does. */
 function versionsOf(query: string): readonly string[] {
   return [...new URLSearchParams(query)].flatMap(([name, value]) => (name.toLowerCase() === 'api-version' ? [value] : []));
 }
 
-/** The answer as the order spoils it. */
+/** Returns the answer with the fault applied. */
 export function applyFault(answer: SimAnswer, order: FaultOrder): SimAnswer {
   const { status, body, headers, delayMs, reset, truncate } = order;
   const replaced = status === undefined && body === undefined ? answer : replacement(status ?? 200, body ?? '');

@@ -7,26 +7,26 @@ export interface Machine {
   readonly faultDomain: number;
 }
 
-/** Of one group: far above any scale set's placement group (100). */
+/** The most machines of one group, far above the 100 of a placement group. */
 export const MOST_MACHINES = 1000;
 
-/** As most regions have for a scale set. */
+/** The number that most regions have for a scale set. */
 const FAULT_DOMAINS = 5;
 
-/** @param gpu all in one fault domain (protocol 2.3) */
+/** Creates the machines of a group. @param gpu puts all in one fault domain (protocol 2.3) */
 export function machinesOf(names: readonly string[], gpu: boolean): readonly Machine[] {
   return names.map((name, index) => ({ name, faultDomain: gpu ? 0 : index % FAULT_DOMAINS }));
 }
 
-/** What is said of a group's machines; what is not said, its script may say. */
+/** A user's options for a group's machines; the script supplies those that are missing. */
 export interface MachineOptions {
-  /** How many, called NAME_0, NAME_1, …, or their names; one where nothing is said. */
+  /** The number of machines (NAME_0, NAME_1, …), or their names. Default: 1. */
   readonly vms?: number | readonly string[];
-  /** What stands before their numbers; `sim` where nothing is said. */
+  /** The prefix of the machines' names. Default: `sim`. */
   readonly name?: string;
 }
 
-/** A script's own wishes count where neither names nor a number are given. @throws BridgeError BRIDGE_USAGE for names that cannot be */
+/** Returns the names of a group's machines. The user's options come before the script's. @throws BridgeError BRIDGE_USAGE for missing, empty or equal names */
 export function machineNames({ vms, name }: MachineOptions, script: ScriptGroup = {}): readonly string[] {
   const wanted = vms ?? script.vms ?? 1;
   const names = typeof wanted === 'number' ? numbered(name ?? script.name ?? 'sim', wanted) : wanted;
@@ -34,7 +34,7 @@ export function machineNames({ vms, name }: MachineOptions, script: ScriptGroup 
   if (names.length === 0 || names.includes('') || distinct.size < names.length) {
     throw new BridgeError(
       'BRIDGE_USAGE',
-      'the machines of a group are at least one, and each has a name of its own (compared without case)',
+      'a group needs at least one machine, and each machine needs a unique name that is not empty (letter case is ignored)',
     );
   }
   return names;

@@ -1,32 +1,33 @@
-// A scheduled event → what the document does not show: who sees it, when it starts and goes.
+// A scheduled event → what the document does not show: who sees it, when it starts and ends.
 import { startMoment, type WireEvent } from './event.ts';
 
-/** An event and what the document does not show of it. All times are simulated milliseconds. */
+/** An event, with facts that the document does not show. All times are simulated milliseconds. */
 export interface SimulatedEvent {
   readonly event: WireEvent;
-  /** Lower-cased names of the machines that see it; null for all. */
+  /** Names of the machines that see it, in lower case; null for all. */
   readonly seen: readonly string[] | null;
   readonly scheduledAtMs: number;
   readonly approvedAtMs: number | null;
   readonly startedAtMs: number | null;
-  /** When it starts, or goes, by itself. */
+  /** When it starts by itself, and when it ends by itself. */
   readonly startsAtMs: number | null;
   readonly goneAtMs: number | null;
   readonly startedForMs: number;
   readonly otherTenantsMs: number;
-  /** How far simulated time was ahead of the clock that its NotBefore was listed by. */
+  /** How far simulated time was ahead of the clock in which NotBefore is listed, when it was set. */
   readonly aheadMs: number;
-  /** It goes by a recording alone: an approval does not start it. */
+  /** Only the recording changes it: an approval does not start it. */
   readonly isRecorded: boolean;
 }
 
 /** An event that is no longer listed. */
 export interface PastEntry extends SimulatedEvent {
   readonly endedAtMs: number;
-  /** `withdrawn`: taken off whatever its state, by a reset, a new scenario or a recording. */
+  /** `withdrawn`: removed in any state, by a reset, a new scenario or a recording. */
   readonly end: 'completed' | 'canceled' | 'withdrawn';
 }
 
+/** Creates the entry of a new event. */
 export function entryOf(
   event: WireEvent,
   facts: Pick<SimulatedEvent, 'seen' | 'startedForMs' | 'otherTenantsMs' | 'aheadMs' | 'isRecorded'>,
@@ -45,11 +46,11 @@ export function entryOf(
 }
 
 /**
- * What it is after a change of its fields.
+ * Returns an entry after a change of the event's fields.
  * @param entry before the change
- * @param event after it
- * @param facts after it
- * @param isMoved a NotBefore was among the fields
+ * @param event after the change
+ * @param facts after the change
+ * @param isMoved whether NotBefore was changed
  */
 export function changedEntry(
   entry: SimulatedEvent,
@@ -68,13 +69,13 @@ export function changedEntry(
   return { ...entry, ...facts, event, startedAtMs, startsAtMs, goneAtMs };
 }
 
-/** What was approved starts as it would have, or with its NotBefore if that is sooner. @param approvedMs null where nothing was approved */
+/** An approved event keeps its start, unless its new NotBefore is sooner. @param approvedMs null if the event is not approved */
 function movedStartMs(approvedMs: number | null, notBeforeMs: number | null): number | null {
   if (approvedMs === null || notBeforeMs === null) return approvedMs ?? notBeforeMs;
   return Math.min(approvedMs, notBeforeMs);
 }
 
-/** Its NotBefore in simulated time; null where it has none, or, in a recording, one that is no date. */
+/** Returns NotBefore in simulated time, or null if it is empty or, in a recording, not a date. */
 export function notBeforeMoment({ event, aheadMs }: SimulatedEvent): number | null {
   const notBeforeMs = Date.parse(event.NotBefore);
   return Number.isNaN(notBeforeMs) ? null : notBeforeMs + aheadMs;
@@ -84,7 +85,7 @@ export function lowerCased(names: readonly string[] | undefined): readonly strin
   return names?.map((name) => name.toLowerCase()) ?? null;
 }
 
-/** Approving a recommendation has no effect. */
+/** Whether an approval has an effect; a recommendation cannot be approved. */
 export function isApprovable({ event, approvedAtMs, isRecorded }: SimulatedEvent): boolean {
   return event.EventStatus === 'Scheduled' && approvedAtMs === null && !isRecorded && event.EventType !== 'SpotRebalanceRecommendation';
 }

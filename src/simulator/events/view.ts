@@ -1,21 +1,21 @@
 // A group's entries → what each machine sees, and the incarnation.
-
 import type { WireEvent } from './event.ts';
 import type { Machine } from './machine.ts';
 import type { SimulatedEvent } from './simulated-event.ts';
 
-/** What is listed for one machine. */
+/** The content of one machine's document. */
 export interface Listing {
   readonly incarnation: number;
   readonly events: readonly WireEvent[];
 }
 
+/** What the machines of a group see of its events. */
 export class View {
   readonly #machines: readonly Machine[];
   readonly #ownOnly: boolean;
   readonly #entries: () => readonly SimulatedEvent[];
   #isShown = true;
-  /** What the machines see until the next renewal; null where they see each change at once. */
+  /** The entries that the machines see until the next update; null if they see each change at once. */
   #snapshot: readonly SimulatedEvent[] | null = null;
   #isSnapshotStale = false;
   #incarnation = 1;
@@ -25,8 +25,8 @@ export class View {
   #before: { readonly incarnation: number; readonly entries: readonly SimulatedEvent[] } | null = null;
 
   /**
-   * @param ownOnly each machine sees the events that name it, and no others
-   * @param entries a copy of all that there are
+   * @param ownOnly each machine sees only the events that name it
+   * @param entries returns a copy of all entries
    */
   constructor(machines: readonly Machine[], ownOnly: boolean, entries: () => readonly SimulatedEvent[]) {
     this.#machines = machines;
@@ -34,12 +34,12 @@ export class View {
     this.#entries = entries;
   }
 
-  /** 1 at first; grows by one with each change of what the machines see. */
+  /** Starts at 1 and grows by 1 with each change of what the machines see. */
   get incarnation(): number {
     return this.#incarnation;
   }
 
-  /** Another number whenever what is listed, or its incarnation, may be another. */
+  /** Changes whenever a document, or its incarnation, may have changed. */
   get revision(): number {
     return this.#revision;
   }
@@ -48,24 +48,24 @@ export class View {
     return this.#isShown ? this.#seenBy(vm, this.#shown()) : [];
   }
 
-  /** The EventIds that this machine sees now, in lower case. */
+  /** Returns the EventIds that this machine sees, in lower case. */
   listedIds(vm: string): ReadonlySet<string> {
     return new Set(this.listed(vm).map(({ EventId }) => EventId.toLowerCase()));
   }
 
-  /** What this machine saw before the last change; as now, where there was none. */
+  /** Returns what this machine saw before the last change; if there was none, what it sees now. */
   listedBefore(vm: string): Listing {
     const before = this.#before;
     if (!before) return { incarnation: this.#incarnation, events: this.listed(vm) };
     return { incarnation: before.incarnation, events: this.#seenBy(vm, before.entries) };
   }
 
-  /** Whether all machines see the same. */
+  /** Whether all machines see the same events. */
   isSameForAll(): boolean {
     return !this.#ownOnly && this.#shown().every(({ seen }) => seen === null);
   }
 
-  /** Makes one change, and so one incarnation, of all that `work` does. */
+  /** Runs `work` and counts everything it does as one change, so as one incarnation. */
   asOneChange<T>(work: () => T): T {
     this.#depth++;
     try {
@@ -79,7 +79,7 @@ export class View {
     }
   }
 
-  /** Says, within `asOneChange` and before it happens, that one entry takes the place of another; undefined for none. */
+  /** Call it within `asOneChange`, before an entry is added (`from` undefined), replaced or removed (`to` undefined). */
   change(from: SimulatedEvent | undefined, to: SimulatedEvent | undefined): void {
     if (!this.#isShown) return;
     if (this.#snapshot) {
@@ -94,7 +94,7 @@ export class View {
     if (!this.#machines.every(isSameTo)) this.#recordChange();
   }
 
-  /** Whether the machines see anything at all; what is hidden goes on living. They see each change at once again. */
+  /** Shows or hides all events. Hidden events still start and end. Drops the snapshot, so that each change is visible at once. */
   show(isShown: boolean): void {
     if (isShown === this.#isShown) return;
     this.asOneChange(() => {
@@ -104,14 +104,14 @@ export class View {
     });
   }
 
-  /** From now on the machines see what there is now, until the next `takeSnapshot` or `updateSnapshot`. */
+  /** From now on the machines see the current entries, until the next `takeSnapshot` or `updateSnapshot`. */
   takeSnapshot(): void {
     this.updateSnapshot();
     this.#snapshot = this.#entries();
     this.#isSnapshotStale = false;
   }
 
-  /** Brings what stands up to date, as one change. */
+  /** Updates the snapshot to the current entries, as one change. */
   updateSnapshot(): void {
     const old = this.#snapshot;
     if (!old || !this.#isSnapshotStale) return;
@@ -124,7 +124,7 @@ export class View {
     });
   }
 
-  /** Goes on from this incarnation, in place of what the changes at hand would make of it. */
+  /** Sets the incarnation. Changes of the running `asOneChange` do not increase it. */
   setIncarnation(incarnation: number): void {
     this.#revision++;
     this.#incarnation = incarnation;

@@ -1,13 +1,13 @@
-// The machine's clocks and a speed → the simulated time.
+// This machine's clocks and a speed → the simulated time.
 import type { Deps } from '../../time/clock.ts';
 
-/** Simulated seconds a second, at most. */
+/** The highest speed, in simulated seconds per second. */
 export const FASTEST = 1_000_000;
 
-/** The last millisecond of the year 9999: RFC 1123 and RFC 3339 have four digits for the year. */
+/** The last millisecond of the year 9999: RFC 1123 and RFC 3339 have four-digit years. */
 const END_OF_TIME_MS = Date.UTC(10_000, 0, 1) - 1;
 
-/** Starts at the wall time of its making; from then on it follows elapsed time, so that no clock change of the machine moves it. */
+/** Starts at the wall time of its creation and then follows elapsed time, so changes of this machine's clock do not move it. */
 export class VirtualClock {
   readonly #deps: Pick<Deps, 'wallMs' | 'elapsedMs'>;
   #speed: number;
@@ -15,7 +15,7 @@ export class VirtualClock {
   #baseElapsedMs: number;
   readonly #listeners: (() => void)[] = [];
 
-  /** @param speed simulated seconds a second; 0 stops the clock, which then moves by `advance` alone */
+  /** @param speed simulated seconds per second; at 0 only `advance` moves the clock */
   constructor(deps: Pick<Deps, 'wallMs' | 'elapsedMs'>, speed: number) {
     this.#deps = deps;
     this.#speed = speed;
@@ -23,12 +23,12 @@ export class VirtualClock {
     this.#baseElapsedMs = deps.elapsedMs();
   }
 
-  /** Simulated time in whole milliseconds since 1970. Never falls. */
+  /** Returns the simulated time in whole milliseconds since 1970. It never goes back. */
   nowMs(): number {
     return Math.floor(this.#exactMs());
   }
 
-  /** How far it is ahead of the machine's own wall clock, which clients have; negative where it has fallen behind. */
+  /** Returns how far it is ahead of this machine's wall clock, which clients use; negative if it is behind. */
   aheadMs(): number {
     return this.nowMs() - this.#deps.wallMs();
   }
@@ -43,7 +43,7 @@ export class VirtualClock {
     this.#notify();
   }
 
-  /** Lets `ms` of simulated time pass at once. False, and nothing happens, where it would leave the four-digit years. */
+  /** Moves the clock forward by `ms`. Returns false, and does nothing, if that would pass the year 9999. */
   advance(ms: number): boolean {
     if (this.#exactMs() + ms > END_OF_TIME_MS) return false;
     this.#rebase(ms);
@@ -51,7 +51,7 @@ export class VirtualClock {
     return true;
   }
 
-  /** Calls `listener` whenever the speed was set or the clock put forward. */
+  /** Calls `listener` after each change of speed and each advance. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }

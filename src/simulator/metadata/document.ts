@@ -5,14 +5,14 @@ import { toJsonBytes } from '../answer.ts';
 import type { WireEvent } from '../events/event.ts';
 import type { Listing, View } from '../events/view.ts';
 
-/** The version that brought a type; one that is not named here is listed by all. */
+/** The version that introduced a type; all versions list types that are missing here. */
 const TYPE_ADDED: ReadonlyMap<string, string> = new Map([
   ['Preempt', '2017-11-01'],
   ['Terminate', '2019-01-01'],
   ['SpotRebalanceRecommendation', '2024-07-09'],
 ]);
 
-/** Those that the oldest versions lack. */
+/** The fields that the oldest versions lack. */
 const NEWER_FIELDS: ReadonlyMap<string, EventField> = new Map([
   ['Description', 'description'],
   ['EventSource', 'eventSource'],
@@ -24,7 +24,7 @@ export function toDocument({ incarnation, events }: Listing, apiVersion: string)
   return { DocumentIncarnation: incarnation, Events: listed.map((event) => toVersion(event, apiVersion)) };
 }
 
-/** Its keys stay in the order that they have: a recording's in the recording's. */
+/** Keeps the order of the keys, so that a replay has the order of its recording. */
 function toVersion(event: WireEvent, apiVersion: string): Partial<WireEvent> {
   const known = Object.entries(event).filter(([key]) => {
     const field = NEWER_FIELDS.get(key);
@@ -34,10 +34,10 @@ function toVersion(event: WireEvent, apiVersion: string): Partial<WireEvent> {
   return apiVersion === UNDERSCORE_VERSION ? { ...written, Resources: event.Resources.map((name) => `_${name}`) } : written;
 }
 
-/** Documents as bytes, kept until the view changes. */
+/** Documents as bytes, cached until the view changes. */
 export class DocumentCache {
   readonly #view: View;
-  /** By machine and version. */
+  /** By api-version, and by machine if the machines see different events. */
   readonly #written = new Map<string, Uint8Array>();
   #revision = -1;
   #isSameForAll = true;

@@ -1,19 +1,19 @@
-// A machine → its instance metadata; the same name gives the same ids everywhere.
+// A machine → its instance metadata; a name always gives the same ids.
 import { sha256Hex } from '../../formats/canonical-json.ts';
 import type { Machine } from '../events/machine.ts';
 
 const RESOURCE_GROUP = 'simulated';
 
-/** As somebody who runs the machines would have set them. */
+/** Tags such as an administrator sets. */
 const TAGS = [
   { name: 'environment', value: 'simulated' },
   { name: 'team', value: 'maintenance' },
 ];
 
-/** A field of `compute`: every primitive is a text, as the service writes them; tags also come as a list. */
+/** A field of `compute`: a text, as the service writes every primitive, or the list of tags. */
 type ComputeField = string | typeof TAGS;
 
-/** The `compute` part of the instance route. */
+/** Returns the `compute` part of the instance metadata. */
 export function computeOf({ name: vm, faultDomain }: Machine): Readonly<Record<string, ComputeField>> {
   const subscriptionId = guidOf('subscription');
   const member = /^(.+)_(\d+)$/.exec(vm);

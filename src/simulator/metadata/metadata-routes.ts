@@ -17,23 +17,23 @@ import { toDocument } from './document.ts';
 import { computeOf } from './instance.ts';
 import { type HostVersions, isDate, type VersionRule } from './metadata-versions.ts';
 
-/** A request that passed the checks that all routes have in common. */
+/** A request that passed the checks of all routes. */
 interface Call {
   readonly group: Group;
   readonly machine: Machine;
   readonly request: SimRequest;
-  /** Of the query, names in lower case. */
+  /** The query's parameters, with names in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly apiVersion: string;
   readonly nowMs: number;
   readonly effects: FaultEffects;
 }
 
-/** What a fault makes of the service itself, and not of its answer alone. */
+/** The effects of a fault on the service itself, beyond the answer. */
 interface FaultEffects {
-  /** A POST has none. */
+  /** A POST approves nothing. */
   readonly noEffect?: boolean;
-  /** The document is the one before the last change. */
+  /** The document is that from before the last change. */
   readonly stale?: boolean;
 }
 
@@ -44,16 +44,16 @@ interface Route {
   readonly versions: keyof HostVersions['rules'];
 }
 
-/** What the service says to a missing and to an unknown version. */
+/** The service's answer to a missing or unknown version. */
 const NO_VERSION =
   'Bad request. api-version is invalid or was not specified in the request. For more information refer to aka.ms/azureimds';
 
-/** What hosts said to an unknown version with 404 (hashicorp/terraform-azurerm-consul#38); it named no newest versions. */
+/** The 404 of some hosts for an unknown version (hashicorp/terraform-azurerm-consul#38); it lists no newest versions. */
 const UNKNOWN_VERSION = { error: 'Not found. Invalid version requested' };
 
 const NOT_FOUND = { error: 'Not found.' };
 
-/** By path in lower case, without a slash at its end. */
+/** By path in lower case, without a trailing slash. */
 const ROUTES: Readonly<Record<string, Route>> = {
   '/metadata/scheduledevents': { methods: { GET: getDocument, POST: startEvents }, versions: 'events' },
   '/metadata/instance': { methods: { GET: ({ machine }) => json(200, { compute: computeOf(machine) }) }, versions: 'instance' },
@@ -61,12 +61,16 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/metadata/versions': { methods: { GET: ({ group }) => json(200, { apiVersions: group.versions.all }) }, versions: 'none' },
 };
 
-/** All below /metadata, unknown paths too: what faults spoil and the journal keeps. */
+/** Whether a URL is below /metadata, known or not. Faults apply to these requests, and the journal keeps them. */
 export function isMetadataRoute(url: string): boolean {
   return /^\/metadata(?:[/?]|$)/i.test(url);
 }
 
-/** Of the order of the checks one thing was seen: the version comes before the path (docs/simulate/fidelity.md). @param request with its header names in lower case */
+/**
+ * Answers a metadata request. That the version is checked before the path was seen on a real machine; the rest of the order is our choice
+ * (docs/simulate/fidelity.md, F-10).
+ * @param request with header names in lower case
+ */
 export function answerMetadata(group: Group, machine: Machine, request: SimRequest, nowMs: number, effects: FaultEffects): SimAnswer {
   const [path, query] = pathAndQuery(request.url);
   const route = routeOf(path.toLowerCase().replace(/\/$/, ''));
@@ -74,7 +78,7 @@ export function answerMetadata(group: Group, machine: Machine, request: SimReque
   if (route && !handler) return spacedJson(405, { error: 'Method not allowed.' }, { allow: Object.keys(route.methods).join(', ') });
   if (request.headers['metadata']?.trim().toLowerCase() !== 'true') return refusal('Bad request: . Required metadata header not specified');
   if (request.headers['x-forwarded-for'] !== undefined)
-    return badRequest('The header X-Forwarded-For is refused: no proxy may stand between.');
+    return badRequest('Requests with X-Forwarded-For are rejected: they must not pass a proxy.');
   const versions = group.versions.rules[route?.versions ?? 'instance'];
   const parameters = [...new URLSearchParams(query)].map(([name, value]) => [name.toLowerCase(), value] as const);
   const byName = new Map(parameters);
@@ -97,19 +101,17 @@ function routeOf(key: string): Route | undefined {
   return { methods: { GET: (call) => getField(call, field) }, versions: 'instance' };
 }
 
-/** A single value has no JSON: the service wants `format=text` for it; a list has. @param name in lower case */
+/** Answers a single field of `compute`: a text only with `format=text`, a list as JSON. @param name in lower case */
 function getField({ machine, parameters }: Call, name: string): SimAnswer {
   const [, value] = Object.entries(computeOf(machine)).find(([field]) => field.toLowerCase() === name) ?? [];
   if (value === undefined) return spacedJson(404, NOT_FOUND);
   if (typeof value !== 'string') return json(200, value);
-  return parameters.get('format')?.toLowerCase() === 'text'
-    ? text(value)
-    : badRequest('A single value is answered with format=text alone.');
+  return parameters.get('format')?.toLowerCase() === 'text' ? text(value) : badRequest('A single value requires format=text.');
 }
 
-/** Too many requests within a second. */
+/** The answer to a request beyond the rate limit. */
 export function tooMany(): SimAnswer {
-  return spacedJson(429, { error: 'Too many requests. The service answers 5 a second for each machine.' });
+  return spacedJson(429, { error: 'Too many requests. The limit is 5 per second for each machine.' });
 }
 
 function getDocument({ group, machine: { name: vm }, request, apiVersion, nowMs, effects }: Call): SimAnswer {
@@ -128,12 +130,12 @@ function startEvents({ group, machine: { name: vm }, request, nowMs, effects }: 
   if (!eventIds) return badRequest('The body is not { "StartRequests": [ { "EventId": "..." } ] }.');
   const notBeforeMs = group.activation.onRequest(nowMs);
   const unknown = group.events.approve(vm, eventIds, nowMs, !effects.noEffect);
-  // What the service says to an unknown id is not documented; nor is the body of its yes, which may be empty.
+  // Neither the answer to an unknown id nor the body of a 200 is documented.
   const answer = unknown.length > 0 ? badRequest(`No event is listed with the EventId ${unknown.join(', ')}.`) : empty(200);
   return notBeforeMs === null ? answer : { ...answer, notBeforeMs };
 }
 
-/** The EventIds, or null where the body is malformed. Further keys are tolerated, as are repeated ids and an empty list. */
+/** Returns the EventIds, or null if the body is malformed. Accepts additional keys, repeated ids and an empty list. */
 function readStartRequests(body: Uint8Array): readonly string[] | null {
   const document = fromJsonBytes(body);
   const requests = isMapping(document) ? document['StartRequests'] : undefined;
@@ -161,7 +163,7 @@ function badRequest(error: string): SimAnswer {
   return refusal(`Bad request. ${error}`);
 }
 
-/** @param versions those whose newest the answer names */
+/** @param versions the rule whose newest versions the answer lists */
 function refusal(error: string, versions?: VersionRule): SimAnswer {
   return spacedJson(400, { error, ...(versions ? { 'newest-versions': versions.newest } : {}) });
 }

@@ -1,19 +1,19 @@
-// A requested api-version → whether a route takes it, and the refusal if not.
+// A requested api-version → whether a route accepts it, and the versions to name if not.
 import * as v from 'valibot';
 import { API_VERSIONS } from '../../model/api-versions.ts';
 
-/** Which api-versions a route takes. */
+/** The api-versions that a route accepts. */
 export interface VersionRule {
   readonly takes: (apiVersion: string) => boolean;
   /** The three newest, newest first. */
   readonly newest: readonly string[];
 }
 
-/** Of which api-versions a host knows, what a user may say. */
+/** A user's options for the api-versions that a host supports. */
 export interface HostVersionOptions {
-  /** Those of scheduled events that it knows, of the eight that there are; all of them where absent. */
+  /** The supported api-versions of scheduled events. Default: all eight. */
   readonly apiVersions?: readonly string[];
-  /** The status for an api-version that it does not know; 400 where absent. A missing one, or one that is no date, is 400 always. */
+  /** The status for an unsupported api-version. Default: 400. A missing one, or one that is not a date, always gives 400. */
   readonly unknownApiVersion?: 400 | 404;
 }
 
@@ -26,12 +26,12 @@ export const hostEntries = {
 /** The api-versions of a host's routes. */
 export interface HostVersions {
   readonly rules: Readonly<Record<'events' | 'instance' | 'none', VersionRule>>;
-  /** What the route of versions lists, oldest first. */
+  /** The versions that `/metadata/versions` lists, oldest first. */
   readonly all: readonly string[];
   readonly unknownStatus: 400 | 404;
 }
 
-/** Of instance metadata, oldest first: some of its dozens. The last three were named as the newest in July 2025 (MicrosoftDocs/azure-compute-docs#289). */
+/** Some of the dozens of versions of instance metadata, oldest first. The last three were the newest in July 2025 (MicrosoftDocs/azure-compute-docs#289). */
 const INSTANCE_VERSIONS: readonly string[] = [
   '2017-12-01',
   '2018-10-01',
@@ -42,16 +42,16 @@ const INSTANCE_VERSIONS: readonly string[] = [
   '2025-04-07',
 ];
 
-/** Of instance metadata: any date, as its versions do not differ in what the simulator answers. */
+/** Instance metadata accepts any date, since the simulator's answers are the same in all versions. */
 const INSTANCE_RULE: VersionRule = {
   takes: (apiVersion) => isDate(apiVersion) && apiVersion >= '2017-03-01',
   newest: INSTANCE_VERSIONS.slice(-3).reverse(),
 };
 
-/** Of a route that has no versions: none is needed, and one that is given does not matter. */
+/** A route without versions accepts any version, or none. */
 const NO_RULE: VersionRule = { takes: () => true, newest: [] };
 
-/** @param wanted its versions in any order */
+/** Returns the rules of a host. */
 export function hostVersions({ apiVersions = API_VERSIONS, unknownApiVersion = 400 }: HostVersionOptions): HostVersions {
   const known = API_VERSIONS.filter((version) => apiVersions.includes(version));
   const events: VersionRule = { takes: (apiVersion) => known.some((one) => one === apiVersion), newest: known.slice(0, 3) };
@@ -62,7 +62,7 @@ export function hostVersions({ apiVersions = API_VERSIONS, unknownApiVersion = 4
   };
 }
 
-/** Whether a text looks like an api-version at all. */
+/** Whether a text has the form of an api-version. */
 export function isDate(apiVersion: string): boolean {
   return /^20\d\d-[01]\d-[0-3]\d$/.test(apiVersion);
 }

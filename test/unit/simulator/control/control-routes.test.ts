@@ -1,4 +1,4 @@
-// The control routes: what each does, and how it refuses what is wrong, unknown or impossible.
+// Control requests → their effects, and refusals of what is invalid, unknown or impossible.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { SimAnswer } from '../../../../src/simulator/answer.ts';
@@ -21,7 +21,7 @@ function problemOf(answer: SimAnswer, status: number): Problem {
   return problem;
 }
 
-test('an event can be given in every field, and says where it can be steered', () => {
+test('an event can be given with every field, and its answer has the Location of its routes', () => {
   const simulation = new Simulation();
   const fields: WireEvent = {
     EventId: 'my event/7',
@@ -42,7 +42,7 @@ test('an event can be given in every field, and says where it can be steered', (
   assert.deepEqual(simulation.statuses(), [['my event/7', 'Started']]);
 });
 
-test('each bad field of an event is named with what it must be, in one answer, and nothing is scheduled', () => {
+test('one answer names each invalid field of an event and the rule, and nothing is scheduled', () => {
   const simulation = new Simulation();
   const body = {
     EventId: '',
@@ -71,7 +71,7 @@ test('each bad field of an event is named with what it must be, in one answer, a
 });
 
 for (const body of ['{', '[]', '"x"', 'null', '7']) {
-  test(`the control body ${body} is no JSON object: 400`, () => {
+  test(`the control body ${body} is not a JSON object: 400`, () => {
     const simulation = new Simulation();
     const { EventId } = simulation.schedule();
     for (const [method, path] of [
@@ -85,7 +85,7 @@ for (const body of ['{', '[]', '"x"', 'null', '7']) {
   });
 }
 
-test('an EventId is never used again, in no letter case, nor after its end (F-20)', () => {
+test("an EventId cannot be used again, in any letter case, nor after the event's end (F-20)", () => {
   const simulation = new Simulation();
   simulation.schedule({ EventId: 'one' });
   problemOf(simulation.send('POST', '/simulator/events', { body: { EventId: 'ONE' } }), 409);
@@ -93,7 +93,7 @@ test('an EventId is never used again, in no letter case, nor after its end (F-20
   problemOf(simulation.send('POST', '/simulator/events', { body: { EventId: 'one' } }), 409);
 });
 
-test('PATCH changes the given fields alone; the same content again is no change', () => {
+test('PATCH changes only the given fields; the same content again is not a change', () => {
   const simulation = new Simulation();
   const before = simulation.schedule();
   const patch = () =>
@@ -106,7 +106,7 @@ test('PATCH changes the given fields alone; the same content again is no change'
   assert.equal(simulation.document().DocumentIncarnation, 3);
 });
 
-test('PATCH can start an event, which then ends as any other', () => {
+test('PATCH can start an event, which then ends like any other', () => {
   const simulation = new Simulation();
   const { EventId } = simulation.schedule();
   const answer = simulation.send('PATCH', `/simulator/events/${EventId}`, { body: { EventStatus: 'Started' } });
@@ -115,7 +115,7 @@ test('PATCH can start an event, which then ends as any other', () => {
   assert.deepEqual(simulation.statuses(), []);
 });
 
-test('what can be changed of a started event keeps its end (F-44)', () => {
+test('changes of a Started event keep its end (F-44)', () => {
   const simulation = new Simulation();
   const { EventId } = simulation.schedule({ EventStatus: 'Started' });
   simulation.advance('5m');
@@ -124,7 +124,7 @@ test('what can be changed of a started event keeps its end (F-44)', () => {
   assert.deepEqual(simulation.statuses(), []);
 });
 
-test('an impossible move is refused with 409 and changes nothing (F-22, F-40, F-53)', () => {
+test('an impossible transition gets 409 and changes nothing (F-22, F-40, F-53)', () => {
   const simulation = new Simulation();
   const scheduled = simulation.schedule().EventId;
   const started = simulation.schedule({ EventStatus: 'Started' }).EventId;
@@ -148,13 +148,13 @@ test('an impossible move is refused with 409 and changes nothing (F-22, F-40, F-
   assert.deepEqual(simulation.document(), before);
 });
 
-test('an unknown event is answered 404 on every route', () => {
+test('an unknown event gets 404 on every route', () => {
   const simulation = new Simulation();
   problemOf(simulation.send('PATCH', '/simulator/events/nobody', { body: {} }), 404);
   for (const move of ['start', 'end', 'cancel']) problemOf(simulation.send('POST', `/simulator/events/nobody/${move}`), 404);
 });
 
-test('a route that is not there is answered 404, another method 405 with those allowed', () => {
+test('an unknown route gets 404, a wrong method 405 with the allowed ones', () => {
   const simulation = new Simulation();
   for (const path of [
     '/simulator/nothing',
@@ -187,7 +187,7 @@ for (const body of [
   { now: '2030-01-01T00:00:00Z' },
   { notBefore: 'real' },
 ]) {
-  test(`the clock does not take ${JSON.stringify(body)}`, () => {
+  test(`the clock rejects ${JSON.stringify(body)}`, () => {
     const simulation = new Simulation();
     const before = textOf(simulation.send('GET', '/simulator/clock'));
     assert.ok(problemOf(simulation.send('PUT', '/simulator/clock', { body }), 400).faults);
@@ -195,12 +195,12 @@ for (const body of [
   });
 }
 
-test('a scenario that was renamed starts by its former name, and is shown by its name', () => {
+test('a renamed scenario starts by its former name, and is listed by its current one', () => {
   const started = jsonOf<{ name: string; running: boolean }>(new Simulation().order('POST', '/scenarios/user-reboot-at-once'));
   assert.deepEqual([started.name, started.running], ['auto-approved-user-reboot', true]);
 });
 
-test('the scenarios are listed with what they are for, and an unknown one is answered 404', () => {
+test('the scenarios are listed with their purpose, and an unknown one gets 404', () => {
   const simulation = new Simulation();
   const list = jsonOf<{ name: string; purpose: string; running: boolean }[]>(simulation.send('GET', '/simulator/scenarios'));
   assert.equal(list[0]?.name, 'demo');
@@ -208,7 +208,7 @@ test('the scenarios are listed with what they are for, and an unknown one is ans
   assert.match(problemOf(simulation.send('POST', '/simulator/scenarios/nothing'), 404).detail, /demo/);
 });
 
-test('a scenario takes the place of a running one and leaves other events alone', () => {
+test('a scenario replaces the running one and keeps other events', () => {
   const simulation = new Simulation();
   const mine = simulation.schedule().EventId;
   simulation.send('POST', '/simulator/scenarios/demo');
@@ -219,7 +219,7 @@ test('a scenario takes the place of a running one and leaves other events alone'
   assert.ok(ids.includes(mine) && first !== undefined && !ids.includes(first));
 });
 
-test('DELETE takes away events, scenario and faults, and leaves clock and journal', () => {
+test('DELETE removes events, scenario and faults, and keeps clock and journal', () => {
   const simulation = new Simulation();
   simulation.schedule();
   simulation.send('POST', '/simulator/scenarios/demo');

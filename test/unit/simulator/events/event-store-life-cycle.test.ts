@@ -1,4 +1,4 @@
-// An event on the virtual clock → what starts and goes by itself, when, and what is one change.
+// Events on the virtual clock → when they start and end by themselves, and what is one change.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { WireEvent } from '../../../../src/simulator/events/event.ts';
@@ -7,7 +7,7 @@ import { jsonOf, Simulation } from '../../../virtual/simulation.ts';
 const START_MS = Date.UTC(2022, 3, 11, 22, 11, 57, 250);
 const noticeOf = (event: WireEvent, sinceMs: number) => Date.parse(event.NotBefore) - sinceMs;
 
-test('an event without any fields given is a Freeze by the Platform for all machines, of unknown duration (F-14, F-20, F-25, F-26, F-27, F-28)', () => {
+test('an event without any given field is a Freeze by the Platform for all machines, of unknown duration (F-14, F-20, F-25, F-26, F-27, F-28)', () => {
   const event = new Simulation({ vmName: 'WestNO_0' }).schedule();
   assert.match(event.EventId, /^[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}$/);
   const { EventType, EventStatus, EventSource, ResourceType, Resources, DurationInSeconds, Description } = event;
@@ -33,7 +33,7 @@ for (const [type, seconds] of [
   ['Terminate', 300],
   ['SomethingNew', 900],
 ] as const) {
-  test(`a ${type} gets ${seconds} s of notice, in whole seconds and never less (F-21, F-23, F-45)`, () => {
+  test(`a ${type} gets at least ${seconds} s of notice, in whole seconds (F-21, F-23, F-45)`, () => {
     const simulation = new Simulation({ startMs: START_MS });
     const event = simulation.schedule({ EventType: type });
     assert.equal(event.NotBefore, new Date(Date.parse(event.NotBefore)).toUTCString());
@@ -41,7 +41,7 @@ for (const [type, seconds] of [
   });
 }
 
-test('an event starts by itself at its NotBefore, is Started for 10 minutes, and is gone (F-23, F-37, F-46)', async () => {
+test('an event starts by itself at its NotBefore, is Started for 10 minutes, and ends (F-23, F-37, F-46)', async () => {
   const simulation = new Simulation({ startMs: START_MS });
   const { EventId } = simulation.schedule();
   await simulation.time.advance(900_749);
@@ -55,7 +55,7 @@ test('an event starts by itself at its NotBefore, is Started for 10 minutes, and
   assert.deepEqual(simulation.document(), { DocumentIncarnation: 4, Events: [] });
 });
 
-test('whoever looks only afterwards finds each change counted at its own moment (F-15, F-37)', () => {
+test('each change counts at its own time, even if a client looks only later (F-15, F-37)', () => {
   const simulation = new Simulation();
   simulation.schedule();
   simulation.schedule({ EventType: 'Preempt' });
@@ -63,7 +63,7 @@ test('whoever looks only afterwards finds each change counted at its own moment 
   assert.deepEqual(simulation.document(), { DocumentIncarnation: 7, Events: [] });
 });
 
-test('what falls due at one moment is one change (F-15, F-29)', () => {
+test('everything due at the same time is one change (F-15, F-29)', () => {
   const simulation = new Simulation();
   const ids = [simulation.schedule().EventId, simulation.schedule().EventId];
   assert.equal(simulation.document().DocumentIncarnation, 3);
@@ -75,7 +75,7 @@ test('what falls due at one moment is one change (F-15, F-29)', () => {
   assert.equal(simulation.document().DocumentIncarnation, 4);
 });
 
-test('the 10 minutes of an approved event count from its approval (F-37, F-46)', () => {
+test('the 10 minutes of an approved event begin at its approval (F-37, F-46)', () => {
   const simulation = new Simulation();
   const { EventId } = simulation.schedule();
   simulation.advance('4m');
@@ -86,7 +86,7 @@ test('the 10 minutes of an approved event count from its approval (F-37, F-46)',
   assert.deepEqual(simulation.statuses(), []);
 });
 
-test('an event can appear as Started, without notice (F-41)', () => {
+test('an event can be Started from the beginning, without notice (F-41)', () => {
   const simulation = new Simulation();
   const event = simulation.schedule({ EventType: 'Reboot', EventStatus: 'Started', NotBefore: '2030-01-01T00:00:00Z' });
   assert.deepEqual([event.EventStatus, event.NotBefore], ['Started', '']);
@@ -106,7 +106,7 @@ test('a moved NotBefore moves the start (F-48)', () => {
   assert.deepEqual(simulation.statuses(), [[EventId, 'Started']]);
 });
 
-test('a NotBefore within the running second starts the event at once (F-39)', () => {
+test('a NotBefore within the current second starts the event at once (F-39)', () => {
   const simulation = new Simulation({ startMs: START_MS });
   const { EventId } = simulation.schedule({ NotBefore: new Date(START_MS).toUTCString() });
   assert.deepEqual(simulation.statuses(), [[EventId, 'Started']]);
@@ -127,7 +127,7 @@ test('an event whose NotBefore is empty or already past stays Scheduled until it
   );
 });
 
-test("the documentation's example comes about by control requests (F-14, F-20, F-54)", () => {
+test("control requests can reproduce the documentation's example (F-14, F-20, F-54)", () => {
   const simulation = new Simulation({ vmName: 'WestNO_0', startMs: START_MS });
   assert.deepEqual(simulation.document(), { DocumentIncarnation: 1, Events: [] });
   const fields = {
@@ -148,7 +148,7 @@ test("the documentation's example comes about by control requests (F-14, F-20, F
   assert.deepEqual(simulation.document(), { DocumentIncarnation: 4, Events: [] });
 });
 
-test('the clock runs at its speed, whatever the wall clock does (F-65)', async () => {
+test('the clock runs at its speed, even if the wall clock jumps (F-65)', async () => {
   const simulation = new Simulation({ startMs: START_MS, speed: 60 });
   const nowMs = () => Date.parse(jsonOf<{ now: string }>(simulation.send('GET', '/simulator/clock')).now);
   await simulation.time.advance(1000);
@@ -163,7 +163,7 @@ test('the clock runs at its speed, whatever the wall clock does (F-65)', async (
   assert.equal(nowMs(), START_MS + 960_500);
 });
 
-test('the demo is one live migration, from notice over approval to its end', () => {
+test('the demo is one live migration: notice, approval, end', () => {
   const simulation = new Simulation();
   const answer = simulation.send('POST', '/simulator/scenarios/demo');
   assert.equal(jsonOf<{ running: boolean }>(answer).running, true);

@@ -1,4 +1,4 @@
-// Any sequence of orders, approvals and time → what holds of every document in between.
+// Any sequence of orders, approvals and time → properties of every document in between.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -54,7 +54,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const RANK = { Scheduled: 1, Started: 2, gone: 3 } as const;
 
-/** Every event only moves forward, and the incarnation tells whether two documents are the same. */
+/** Events only move forward, and equal incarnations mean equal documents. */
 function check(before: Document, after: Document, ranks: Map<string, number>, hidden: ReadonlySet<string>): void {
   assert.ok(after.DocumentIncarnation >= before.DocumentIncarnation);
   const isSame = JSON.stringify(before.Events) === JSON.stringify(after.Events);
@@ -68,11 +68,11 @@ function check(before: Document, after: Document, ranks: Map<string, number>, hi
     ranks.set(event.EventId.toLowerCase(), rank);
   }
   assert.equal(listed.size, after.Events.length, 'an EventId is listed twice');
-  // Hidden is not gone: `seen` may bring it back into sight.
+  // Hidden events still exist: `seen` can show them again.
   for (const key of ranks.keys()) if (!listed.has(key) && !hidden.has(key)) ranks.set(key, RANK.gone);
 }
 
-test('the incarnation never falls and tells contents apart, an EventId never returns, and a status never goes back (F-15, F-20, F-22)', () => {
+test('the incarnation never falls and identifies the content, an EventId never returns, and a status never goes back (F-15, F-20, F-22)', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const simulation = new Simulation();
@@ -93,7 +93,7 @@ test('the incarnation never falls and tells contents apart, an EventId never ret
   );
 });
 
-test('looking at every second or only at the end gives the same document (F-37)', () => {
+test('reading every second or only at the end gives the same document (F-37)', () => {
   const moments = fc.array(fc.tuple(fc.integer({ min: 1, max: 1200 }), fields), { minLength: 1, maxLength: 5 });
   fc.assert(
     fc.property(moments, (steps) => {

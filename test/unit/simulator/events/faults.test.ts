@@ -1,4 +1,4 @@
-// Ordered faults: which answers they spoil and how, and that a spoilt StartRequest has no effect.
+// Fault orders → the answers that they change, and how; a faulted StartRequest has no effect.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { EVENTS, jsonOf, Simulation, textOf } from '../../../virtual/simulation.ts';
@@ -9,12 +9,12 @@ function faulty(order: object): Simulation {
   return simulation;
 }
 
-test('one answer is spoilt unless more are ordered', () => {
+test('a fault applies to one answer by default', () => {
   const simulation = faulty({ status: 503 });
   assert.deepEqual([simulation.get(EVENTS).status, simulation.get(EVENTS).status], [503, 200]);
 });
 
-test('so many answers are spoilt as were ordered, on every metadata route (F-75)', () => {
+test('a fault applies to the ordered number of answers, on every metadata route (F-75)', () => {
   const simulation = faulty({ status: 410, times: 3 });
   const urls = [EVENTS, '/metadata/instance?api-version=2021-02-01', '/metadata/nothing', EVENTS];
   assert.deepEqual(
@@ -23,7 +23,7 @@ test('so many answers are spoilt as were ordered, on every metadata route (F-75)
   );
 });
 
-test('status, body and headers replace what the service would have said (F-76, F-77)', () => {
+test('status, body and headers replace those of the service (F-76, F-77)', () => {
   const simulation = faulty({ status: 429, body: '<html>', headers: { 'Retry-After': 7, 'Content-Type': 'text/html' } });
   const answer = simulation.get(EVENTS);
   assert.deepEqual([answer.status, textOf(answer), answer.headers], [429, '<html>', { 'content-type': 'text/html', 'retry-after': '7' }]);
@@ -42,7 +42,7 @@ test('a status alone has an empty body, a body alone has status 200, an object o
   }
 });
 
-test('headers, delay, reset and truncate alone leave the answer what it is (F-76, F-78, F-79)', () => {
+test("headers, delay, reset and truncate alone keep the answer's status and body (F-76, F-78, F-79)", () => {
   const simulation = faulty({ headers: { 'X-One': '1' }, delay: '1500ms', reset: true, truncate: 5 });
   const answer = simulation.get(EVENTS);
   assert.equal(answer.status, 200);
@@ -50,14 +50,14 @@ test('headers, delay, reset and truncate alone leave the answer what it is (F-76
   assert.deepEqual([answer.headers['x-one'], answer.delayMs, answer.reset, answer.truncate], ['1', 1500, true, 5]);
 });
 
-test('only answers of the named method and machine are spoilt', () => {
+test('a fault can be limited to a method and a machine', () => {
   const simulation = faulty({ status: 500, method: 'post', vm: 'SIM_0' });
   assert.equal(simulation.get(EVENTS).status, 200);
   assert.equal(simulation.approve().status, 500);
   assert.equal(simulation.approve().status, 200);
 });
 
-test('only answers at the named path and below it are spoilt, whatever its letter case', () => {
+test('a fault can be limited to a path and everything below it, in any letter case', () => {
   const simulation = faulty({ status: 500, path: '/Metadata/Instance/', times: 9 });
   const spoilt = ['/metadata/instance', '/metadata/INSTANCE/compute/name?api-version=x', '/metadata/instance/?api-version=x'];
   for (const url of spoilt) assert.equal(simulation.get(url).status, 500, url);
@@ -65,7 +65,7 @@ test('only answers at the named path and below it are spoilt, whatever its lette
     assert.notEqual(simulation.get(url).status, 500, url);
 });
 
-test('only answers to requests of the named api-versions are spoilt', () => {
+test('a fault can be limited to api-versions', () => {
   const of = (version: string) => `/metadata/scheduledevents?Api-Version=${version}`;
   for (const apiVersion of ['2024-07-09', ['2024-07-09', '2020-07-01']]) {
     const simulation = faulty({ status: 404, apiVersion, times: 9 });
@@ -76,7 +76,7 @@ test('only answers to requests of the named api-versions are spoilt', () => {
   }
 });
 
-test('a list of orders is a playbook: each has its turn when the one before it is used up', () => {
+test('the orders of a list apply one after another, each when the one before is used up', () => {
   const simulation = faulty([{ status: 500 }, { delay: '5s' }, { status: 404, times: 2 }, { truncate: 20 }]);
   const told = Array.from({ length: 6 }, () => simulation.get(EVENTS)).map(({ status, delayMs, truncate }) => [status, delayMs, truncate]);
   assert.deepEqual(told, [
@@ -89,7 +89,7 @@ test('a list of orders is a playbook: each has its turn when the one before it i
   ]);
 });
 
-test('a request that the order at work does not mean is answered as always, and uses up nothing of the list', () => {
+test('a request that does not match the active order gets its usual answer, and uses up nothing of the list', () => {
   const simulation = faulty([
     { status: 503, path: '/metadata/scheduledevents' },
     { status: 429, method: 'POST' },
@@ -99,7 +99,7 @@ test('a request that the order at work does not mean is answered as always, and 
   assert.deepEqual([simulation.get(EVENTS).status, simulation.approve().status, simulation.approve().status], [200, 429, 200]);
 });
 
-test('in a list, an order with times or for alone leaves so many answers as they are, and a POST among them has its effect', () => {
+test('in a list, an order with only times or for leaves answers unchanged, and a POST among them has its effect', () => {
   const simulation = faulty([{ times: 2 }, { status: 503 }, { for: '1m' }, { status: 418 }]);
   const { EventId } = simulation.schedule();
   assert.equal(simulation.approve(EventId).status, 200);
@@ -110,7 +110,7 @@ test('in a list, an order with times or for alone leaves so many answers as they
   assert.deepEqual([simulation.get(EVENTS).status, simulation.get(EVENTS).status], [418, 200]);
 });
 
-test('the time of an order in a list begins with its turn, which comes at the moment when the one before it is over', () => {
+test('the time of an order in a list begins when the one before it is over', () => {
   const simulation = faulty([
     { status: 500, for: '10s' },
     { status: 404, for: '10s' },
@@ -125,7 +125,7 @@ test('the time of an order in a list begins with its turn, which comes at the mo
   assert.deepEqual([statusAfter('9s'), statusAfter('1s')], [429, 200]);
 });
 
-test('the state tells which order of a list is at work and which come after it', () => {
+test('the state shows the active order of a list and the ones after it', () => {
   const simulation = faulty([{ status: 500, times: 2 }, { delay: '5s' }, { apiVersion: '2024-07-09', status: 404, for: '1m' }]);
   const fault = () => jsonOf<{ fault: unknown }>(simulation.send('GET', '/simulator')).fault;
   const last = { status: 404, apiVersion: ['2024-07-09'], for: '1m' };
@@ -134,7 +134,7 @@ test('the state tells which order of a list is at work and which come after it',
   assert.deepEqual(fault(), { ...last, left: null });
 });
 
-test('a new order takes the place of a whole list, and an empty one clears it', () => {
+test('a new order replaces a whole list, and an empty one clears it', () => {
   const simulation = faulty([{ status: 500 }, { status: 500 }]);
   simulation.order('PUT', '/faults', {}, 204);
   assert.equal(simulation.get(EVENTS).status, 200);
@@ -143,7 +143,7 @@ test('a new order takes the place of a whole list, and an empty one clears it', 
   assert.deepEqual([simulation.get(EVENTS).status, simulation.get(EVENTS).status], [404, 200]);
 });
 
-test('a faulted POST has no effect, even where its answer is only late (F-81)', () => {
+test('a faulted POST has no effect, even if its answer is only delayed (F-81)', () => {
   for (const order of [{ status: 503 }, { delay: '1s' }, { reset: true }, { status: 200 }]) {
     const simulation = faulty({ ...order, method: 'POST' });
     const { EventId } = simulation.schedule();
@@ -154,7 +154,7 @@ test('a faulted POST has no effect, even where its answer is only late (F-81)', 
   }
 });
 
-test('a new order takes the place of the one before, and an empty one clears', () => {
+test('a new order replaces the one before, and an empty one clears it', () => {
   const simulation = faulty({ status: 500, times: 100 });
   simulation.send('PUT', '/simulator/faults', { body: { status: 404, times: 2 } });
   assert.equal(simulation.get(EVENTS).status, 404);
@@ -162,12 +162,12 @@ test('a new order takes the place of the one before, and an empty one clears', (
   assert.equal(simulation.get(EVENTS).status, 200);
 });
 
-test('a body is sent with every key that was given', () => {
+test('a body is sent with every given key', () => {
   const simulation = faulty({ body: JSON.parse('{"constructor":1,"Events":[{"__proto__":2}]}') as object });
   assert.equal(textOf(simulation.get(EVENTS)), '{"constructor":1,"Events":[{"__proto__":2}]}');
 });
 
-test('a body that is nested too deeply to be written is refused, and the order before stands', () => {
+test('a body that is nested too deeply to be written is refused, and the order before stays', () => {
   const simulation = faulty({ status: 418 });
   const answer = simulation.send('PUT', '/simulator/faults', { body: `{"body":${'['.repeat(200_000)}${']'.repeat(200_000)}}` });
   assert.equal(answer.status, 400);
@@ -175,7 +175,7 @@ test('a body that is nested too deeply to be written is refused, and the order b
   assert.equal(simulation.get(EVENTS).status, 418);
 });
 
-test('control requests are never spoilt', () => {
+test('faults never apply to control requests', () => {
   const simulation = faulty({ status: 500 });
   assert.equal(simulation.send('GET', '/simulator/clock').status, 200);
   assert.equal(simulation.send('GET', '/nothing').status, 404);
@@ -208,7 +208,7 @@ for (const [order, path] of [
   [{ method: 'GET', vm: 'sim_0', for: '1m' }, ''],
   [{ reset: false, stale: false }, ''],
 ] as const) {
-  test(`the order ${JSON.stringify(order).slice(0, 80)} is refused, and the one before stands`, () => {
+  test(`the order ${JSON.stringify(order).slice(0, 80)} is refused, and the one before stays`, () => {
     const simulation = faulty({ status: 418 });
     const answer = simulation.send('PUT', '/simulator/faults', { body: order });
     assert.equal(answer.status, 400);

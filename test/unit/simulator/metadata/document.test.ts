@@ -1,4 +1,4 @@
-// The table of api-versions: which fields and which types of event each of them lists.
+// Api-versions → the fields and event types that each of them lists.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Simulation } from '../../../virtual/simulation.ts';

@@ -5,14 +5,14 @@ import { API_VERSIONS } from '../../../../src/model/api-versions.ts';
 import { simulatedGroup } from '../../../virtual/simulated-group.ts';
 import { EVENTS, jsonOf, Simulation, textOf } from '../../../virtual/simulation.ts';
 
-test('an empty simulator lists nothing under incarnation 1 (F-12, F-15, F-19)', () => {
+test('an empty simulator lists nothing, with incarnation 1 (F-12, F-15, F-19)', () => {
   const answer = new Simulation().get(EVENTS);
   assert.equal(answer.status, 200);
   assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
   assert.deepEqual(jsonOf(answer), { DocumentIncarnation: 1, Events: [] });
 });
 
-test('the path and the value of the Metadata header are read without case (F-02, F-08)', () => {
+test("letter case of the path and of the Metadata header's value is ignored (F-02, F-08)", () => {
   const answer = new Simulation().send('GET', '/Metadata/ScheduledEvents?api-version=2020-07-01', { headers: { METADATA: 'True' } });
   assert.equal(answer.status, 200);
 });
@@ -22,7 +22,7 @@ for (const [method, url] of [
   ['POST', EVENTS],
   ['GET', '/metadata/instance?api-version=2021-02-01'],
 ] as const) {
-  test(`a ${method} of ${url} without the header Metadata: true is refused with 400 (F-02)`, () => {
+  test(`a ${method} of ${url} without the header Metadata: true gets 400 (F-02)`, () => {
     const simulation = new Simulation();
     for (const headers of [{}, { Metadata: 'false' }, { Metadata: '' }]) {
       const answer = simulation.send(method, url, { headers, body: { StartRequests: [] } });
@@ -32,7 +32,7 @@ for (const [method, url] of [
   });
 }
 
-test('a request that came through a proxy is refused with 400 (F-03)', () => {
+test('a request that came through a proxy gets 400 (F-03)', () => {
   const answer = new Simulation().get(EVENTS, { 'X-Forwarded-For': '10.0.0.1' });
   assert.equal(answer.status, 400);
   assert.match(textOf(answer), /X-Forwarded-For/);
@@ -48,7 +48,7 @@ for (const query of [
   '?api-version=2020-07-01&api-version=2020-07-01',
   '?api-version=2020-07-01&Api-Version=2019-08-01',
 ]) {
-  test(`"${query}" holds no single known api-version: 400 with the newest ones (F-04, F-05, F-06)`, () => {
+  test(`"${query}" does not have exactly one known api-version: 400 with the newest ones (F-04, F-05, F-06)`, () => {
     const simulation = new Simulation();
     for (const method of ['GET', 'POST']) {
       const answer = simulation.send(method, `/metadata/scheduledevents${query}`, { headers: { Metadata: 'true' } });
@@ -62,7 +62,7 @@ for (const [unknownApiVersion, body] of [
   [400, { error: /^Bad request\. api-version is invalid/, newest: ['2020-07-01', '2019-08-01', '2019-04-01'] }],
   [404, { error: /^Not found\. Invalid version requested$/, newest: undefined }],
 ] as const) {
-  test(`a host that never knew 2024-07-09 answers ${unknownApiVersion}, as it is told, and does not name it (F-05)`, () => {
+  test(`a host without 2024-07-09 answers the configured ${unknownApiVersion} and does not list that version (F-05)`, () => {
     const { first } = simulatedGroup({ apiVersions: API_VERSIONS.slice(1), unknownApiVersion });
     for (const [method, query] of [
       ['GET', '2024-07-09'],
@@ -80,7 +80,7 @@ for (const [unknownApiVersion, body] of [
   });
 }
 
-test('a version that is missing or no date is 400 even on a host that says 404 to unknown ones (F-04, F-05)', () => {
+test('a version that is missing or not a date gets 400, even on a host that answers unknown ones with 404 (F-04, F-05)', () => {
   const { first } = simulatedGroup({ unknownApiVersion: 404 });
   for (const query of ['', '?api-version=', '?api-version=latest', '?api-version={latest}'])
     assert.equal(first.get(`/metadata/scheduledevents${query}`).status, 400, query);
@@ -88,14 +88,14 @@ test('a version that is missing or no date is 400 even on a host that says 404 t
 });
 
 for (const method of ['PUT', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS', 'constructor']) {
-  test(`${method} is no verb of the service: 405 (F-09)`, () => {
+  test(`the service does not support ${method}: 405 (F-09)`, () => {
     const answer = new Simulation().send(method, EVENTS, { headers: { Metadata: 'true' } });
     assert.equal(answer.status, 405);
     assert.equal(answer.headers['allow'], 'GET, POST');
   });
 }
 
-test('what is not there is answered 404 (F-11)', () => {
+test('an unknown path gets 404 (F-11)', () => {
   const simulation = new Simulation();
   for (const url of [
     '/metadata?api-version=2021-02-01',
@@ -112,7 +112,7 @@ test('what is not there is answered 404 (F-11)', () => {
   }
 });
 
-test('the ETag is the incarnation, and a GET that names it is answered 304 without a body (F-17)', () => {
+test('the ETag is the incarnation, and a GET with it gets 304 without a body (F-17)', () => {
   const simulation = new Simulation();
   const etag = simulation.get(EVENTS).headers['etag'];
   assert.equal(etag, '"1"');
@@ -125,7 +125,7 @@ test('the ETag is the incarnation, and a GET that names it is answered 304 witho
   assert.deepEqual([changed.status, changed.headers['etag']], [200, '"2"']);
 });
 
-test('a StartRequest starts the event for all its Resources, needs no Content-Type and may carry more keys (F-56, F-69, F-70, F-71)', () => {
+test('a StartRequest starts the event for all its Resources, needs no Content-Type and can have additional keys (F-56, F-69, F-70, F-71)', () => {
   const simulation = new Simulation();
   const { EventId } = simulation.schedule({ Resources: ['sim_0', 'sim_1'] });
   const answer = simulation.startRequests({ StartRequests: [{ EventId: EventId.toLowerCase(), more: 1 }], DocumentIncarnation: 2 });
@@ -134,7 +134,7 @@ test('a StartRequest starts the event for all its Resources, needs no Content-Ty
   assert.deepEqual([event?.EventId, event?.EventStatus, event?.NotBefore, event?.Resources], [EventId, 'Started', '', ['sim_0', 'sim_1']]);
 });
 
-test('approving twice is harmless: 200, and nothing changes any more (F-67)', () => {
+test('approving twice gets 200 and changes nothing more (F-67)', () => {
   const simulation = new Simulation();
   const { EventId } = simulation.schedule();
   simulation.approve(EventId, EventId);
@@ -177,13 +177,13 @@ for (const body of [
   });
 }
 
-test('a POST body that is no UTF-8 is malformed: 400 (F-68)', () => {
+test('a POST body that is not UTF-8 is malformed: 400 (F-68)', () => {
   const { simulator } = new Simulation();
   const body = Uint8Array.of(0x7b, 0xff, 0x7d);
   assert.equal(simulator.handle({ method: 'POST', url: EVENTS, headers: { metadata: 'true' }, body }).status, 400);
 });
 
-test('an EventId that is not listed, any more or at all, is refused with 400, and spoils the whole POST (F-72)', () => {
+test('an EventId that is no longer listed, or never was, gets 400, and nothing in the POST is approved (F-72)', () => {
   const simulation = new Simulation();
   const { EventId } = simulation.schedule();
   const gone = simulation.schedule().EventId;
@@ -195,7 +195,7 @@ test('an EventId that is not listed, any more or at all, is refused with 400, an
   assert.deepEqual(simulation.statuses(), [[EventId, 'Scheduled']]);
 });
 
-test('an event that is only for other machines is neither listed nor to be approved (F-59)', () => {
+test('a machine can neither list nor approve an event that only others see (F-59)', () => {
   const simulation = new Simulation();
   const { EventId } = simulation.schedule({ seen: ['other'] });
   assert.deepEqual(simulation.document(), { DocumentIncarnation: 1, Events: [] });
@@ -204,7 +204,7 @@ test('an event that is only for other machines is neither listed nor to be appro
   assert.deepEqual([simulation.document().DocumentIncarnation, simulation.statuses()], [2, [[EventId, 'Scheduled']]]);
 });
 
-test('the instance routes name the VM, its scale set and where it is, all in texts (F-82, F-83)', () => {
+test("the instance routes have the VM's name, scale set and location, all as texts (F-82, F-83)", () => {
   const simulation = new Simulation({ vmName: 'WestNO_3' });
   const { compute } = jsonOf<{ compute: Record<string, string> }>(simulation.get('/Metadata/instance?api-version=2021-02-01&format=json'));
   assert.deepEqual(jsonOf(simulation.get('/metadata/instance/compute?api-version=2020-07-01')), compute);
@@ -220,7 +220,7 @@ test('the instance routes name the VM, its scale set and where it is, all in tex
   assert.deepEqual(jsonOf(simulation.get('/metadata/instance/compute/tagsList?api-version=2021-02-01')), tagsList);
 });
 
-test('tags come as one text and as a list of names and values (F-82)', () => {
+test('tags are given as one text and as a list of names and values (F-82)', () => {
   const compute = jsonOf<Record<string, unknown>>(new Simulation().get('/metadata/instance/compute?api-version=2021-02-01'));
   assert.equal(compute['tags'], 'environment:simulated;team:maintenance');
   assert.deepEqual(compute['tagsList'], [
@@ -229,21 +229,21 @@ test('tags come as one text and as a list of names and values (F-82)', () => {
   ]);
 });
 
-test('a VM outside a scale set names none (F-84)', () => {
+test('a VM outside a scale set has an empty scale set name (F-84)', () => {
   const simulation = new Simulation({ vmName: 'db' });
   const compute = jsonOf<Record<string, string>>(simulation.get('/metadata/instance/compute?api-version=2021-02-01'));
   assert.equal(compute['vmScaleSetName'], '');
   assert.match(compute['resourceId'] ?? '', /\/virtualMachines\/db$/);
 });
 
-test('a VM keeps its vmId over simulators, and another VM has another (F-85)', () => {
+test('a VM has the same vmId in every simulator, and another VM has a different one (F-85)', () => {
   const vmId = (vmName: string) =>
     jsonOf<Record<string, string>>(new Simulation({ vmName }).get('/metadata/instance/compute?api-version=2021-02-01'))['vmId'];
   assert.equal(vmId('a'), vmId('a'));
   assert.notEqual(vmId('a'), vmId('b'));
 });
 
-test('the instance routes want a version and take no POST (F-04, F-09, F-86)', () => {
+test('the instance routes require a version and reject POST (F-04, F-09, F-86)', () => {
   const simulation = new Simulation();
   for (const query of ['', '?api-version=latest', '?api-version=2016-01-01', '?api-version=2021-02-01&api-version=2021-02-01']) {
     const answer = simulation.get(`/metadata/instance/compute${query}`);
