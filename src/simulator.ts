@@ -1,4 +1,4 @@
-// `scheduled-events-bridge/simulator`: machines to play → a listening simulated service, for tests.
+// `scheduled-events-bridge/simulator`: options → a simulated metadata service, for tests.
 import * as v from 'valibot';
 import { BridgeError } from './errors.ts';
 import { formatFault } from './schema/faults.ts';
@@ -17,34 +17,37 @@ export type { WireEvent } from './simulator/events/event.ts';
 export type { JournalledRequest } from './simulator/journal.ts';
 export type { EventOrder, FaultOrder, MachineUrl, SimulatedAzure, UntilOptions } from './simulator/test-api/simulated-azure.ts';
 
-/** All may be left out. */
+/** Every option can be omitted. */
 export interface StartOptions {
-  /** How many machines of one group, called NAME_0, NAME_1, …, or their names; where absent what the scenario is written for, or 1. */
+  /** The number of machines in the group (NAME_0, NAME_1, …), or a list of their names. Default: the scenario's machines, or 1. */
   readonly vms?: number | readonly string[];
-  /** What stands before the machines' numbers; where absent what the scenario says, or `sim`. */
+  /** The prefix of the machines' names. Default: the scenario's, or `sim`. */
   readonly name?: string;
-  /** Played from the start: the name of one that comes with the simulator, or the path of a YAML file. Empty where absent. */
+  /** The scenario to play from the start: the name of a shipped one, or the path of a YAML file. Default: none. */
   readonly scenario?: string;
-  /** Simulated seconds a second; 0 where absent: the clock stands at the present time until the test moves it. */
+  /** Simulated seconds per second. Default: 0, so the clock stands at the current time until the test advances it. */
   readonly speed?: number;
-  /** A slow first answer, events after five minutes, a new document once a minute, switched off after a day of silence, 5 requests a second; false where absent. */
+  /**
+   * Simulates the delays and limits of the real service: a first answer after 2 minutes, events after 5 minutes, a new document once a minute, 5 requests
+   * per second, and switching off after 24 hours without requests. Default: false.
+   */
   readonly strict?: boolean;
-  /** GPU machines in one fault domain, each of which sees its own events alone; where absent what the scenario says, or false. */
+  /** Simulates GPU machines in one fault domain: each sees only its own events. Default: the scenario's value, or false. */
   readonly gpu?: boolean;
   /**
-   * By which clock NotBefore is listed: `simulated` where absent; or `wall`, this machine's own as it is when an event is scheduled, for clients that
-   * measure notice by it after the simulated clock was put forward.
+   * The clock in which NotBefore is listed: `simulated` (default), or `wall`, this machine's clock at the moment the event is scheduled. Use `wall` for
+   * clients that measure notice by the real time after the simulated clock was advanced.
    */
   readonly notBefore?: 'simulated' | 'wall';
-  /** The api-versions of scheduled events that the host knows; where absent what the scenario says, or all eight. */
+  /** The api-versions of scheduled events that the host supports. Default: the scenario's, or all eight. */
   readonly apiVersions?: readonly string[];
-  /** The status for an api-version that it does not know; where absent what the scenario says, or 400. */
+  /** The status for an unsupported api-version. Default: the scenario's, or 400. */
   readonly unknownApiVersion?: 400 | 404;
-  /** `127.0.0.1` where absent. Whoever reaches the port can steer the simulator. */
+  /** Default: `127.0.0.1`. Anyone who can reach the port can control the simulator. */
   readonly host?: string;
-  /** Names besides its own by which it may be asked on loopback, such as `host.docker.internal` by a client in a container. */
+  /** Additional names that requests on loopback may have in `Host`, such as `host.docker.internal` for a client in a container. */
   readonly allowHosts?: readonly string[];
-  /** Of the first machine, the others take those that follow; 0, a free one for each, where absent. */
+  /** The port of the first machine; the others use the following ports. Default: 0, a free port for each machine. */
   readonly port?: number;
 }
 
@@ -63,10 +66,10 @@ const startOptions = v.strictObject({
 }) satisfies v.GenericSchema<StartOptions>;
 
 /**
- * Starts the metadata service of a group of machines, which answers over HTTP when this resolves. Several in one process know nothing of each
- * other. It keeps the process alive until it is closed.
- * @throws BridgeError BRIDGE_USAGE for unusable options and an unknown scenario, BRIDGE_SIMULATOR_SCENARIO with all faults of a scenario file,
- * BRIDGE_SIMULATOR_REFUSED for an impossible speed, BRIDGE_SIMULATOR_LISTEN where an address cannot be had
+ * Starts the metadata service of a group of machines. It answers over HTTP as soon as the promise resolves, and keeps the process alive until it is
+ * closed. Several simulators in one process are independent of each other.
+ * @throws BridgeError BRIDGE_USAGE for invalid options or an unknown scenario; BRIDGE_SIMULATOR_SCENARIO with all faults of a scenario file;
+ * BRIDGE_SIMULATOR_REFUSED for an invalid speed; BRIDGE_SIMULATOR_LISTEN if an address is not available
  */
 export async function startSimulator(options: StartOptions = {}): Promise<SimulatedAzure> {
   const { host = '127.0.0.1', port = 0, speed = 0, ...group } = checked(options);
@@ -81,7 +84,7 @@ export async function startSimulator(options: StartOptions = {}): Promise<Simula
   return azure;
 }
 
-/** As given, without what was given as undefined. */
+/** Returns the options without undefined values. @throws BridgeError BRIDGE_USAGE with all faults */
 function checked(options: StartOptions): StartOptions {
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   const { output, faults } = validate(startOptions, given, [], 'options of startSimulator');

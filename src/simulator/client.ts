@@ -1,27 +1,27 @@
-// An answer and its connection → whether the client still waits, and the answer's outcome.
+// A response and its connection → whether the client still waits, and the answer's outcome.
 import type { ServerResponse } from 'node:http';
 import type { AnswerOutcome } from './journal.ts';
 
-/** Who waits for an answer. Most get theirs at once, and nothing is set up to watch them go. */
+/** A client that waits for an answer. Its connection is watched only if a caller asks for `closed` or `onEnd`. */
 export class Client {
   readonly #response: ServerResponse;
   readonly #waiting: Set<Client>;
   #closed: AbortController | null = null;
-  /** What was done for it; null before. */
+  /** What the simulator sent; null before it sends anything. */
   #sent: Exclude<AnswerOutcome, 'gave-up'> | null = null;
 
-  /** @param waiting the listener's set of watched clients, which it notifies when it closes */
+  /** @param waiting the clients that the listener notifies when it closes */
   constructor(response: ServerResponse, waiting: Set<Client>) {
     this.#response = response;
     this.#waiting = waiting;
   }
 
-  /** Where it asks from: an IP address, or empty where it has gone already. */
+  /** The client's IP address, or an empty text if it has disconnected. */
   get address(): string {
     return (this.#response.socket?.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
   }
 
-  /** Aborts when the client goes away, or has its answer, or the listener is closed. */
+  /** Aborts when the client disconnects, when it has its answer, or when the listener closes. */
   get closed(): AbortSignal {
     if (!this.#closed) {
       this.#closed = new AbortController();
@@ -39,7 +39,7 @@ export class Client {
     else this.#response.once('close', end);
   }
 
-  /** To be called when an answer is begun; whether all of it was handed over shows at the end. */
+  /** Call it when an answer begins; the connection's end shows whether the client received all of it. */
   sent(outcome: Exclude<AnswerOutcome, 'gave-up'>): void {
     this.#sent = outcome;
   }

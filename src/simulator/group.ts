@@ -12,30 +12,31 @@ import { type HostVersionOptions, type HostVersions, hostVersions } from './meta
 import type { Script } from './script/script.ts';
 import { ScriptPlayer } from './script/script-player.ts';
 
-/** What the simulator takes of time and chance. */
+/** The clocks and the random source that the simulator uses. */
 type SimulatorDeps = Pick<Deps, 'wallMs' | 'elapsedMs' | 'random'>;
 
 export interface SimulatorGroupOptions extends HostVersionOptions {
   readonly deps: SimulatorDeps;
-  /** Names, at least one; `sim_0` by default. One that ends in `_` and digits is a scale set's member. */
+  /** The machines' names, at least one. Default: `sim_0`. A name that ends in `_` and digits is a member of a scale set. */
   readonly vms?: readonly string[];
-  /** Simulated seconds a second; 1 by default. */
+  /** Simulated seconds per second. Default: 1. */
   readonly speed?: number;
-  /** A slow first answer, events after five minutes, a new document once a minute, switched off after a day of silence, 5 requests a second. */
+  /** The delays and limits of the real service (protocol 1.4 and 1.7). Default: false. */
   readonly strict?: boolean;
-  /** GPU machines with one fault domain: each sees its own events alone (protocol 2.3). */
+  /** GPU machines in one fault domain: each sees only its own events (protocol 2.3). Default: false. */
   readonly gpu?: boolean;
-  /** By which clock a NotBefore is listed; `simulated` by default. */
+  /** The clock in which NotBefore is listed. Default: `simulated`. */
   readonly notBefore?: NotBeforeClock;
-  /** Those that can be started by name. */
+  /** The scenarios that can be started by name. */
   readonly scenarios?: readonly Script[];
 }
 
+/** The machines of one placement group and everything they share. */
 export class Group {
   readonly machines: readonly Machine[];
   readonly strict: boolean;
   readonly gpu: boolean;
-  /** Holds for events that are scheduled or moved from now on. */
+  /** Applies to events that are scheduled or moved from now on. */
   notBefore: NotBeforeClock;
   readonly versions: HostVersions;
   readonly clock: VirtualClock;
@@ -46,7 +47,7 @@ export class Group {
   readonly scenarios: readonly Script[];
   readonly faults = new Faults();
   readonly journal = new RequestJournal();
-  /** Where each machine answers, by name; of one without a socket nothing is known. */
+  /** The URL of each machine's service, by name; empty for machines without a socket. */
   readonly urls = new Map<string, string>();
 
   constructor({
@@ -77,8 +78,9 @@ export class Group {
   }
 
   /**
-   * Lets happen all that fell due since the last call, each at its own moment and in order; what falls due at one moment is one change.
-   * Every request begins with it, which is why nothing here needs a timer. Returns the simulated time.
+   * Runs everything that became due since the last call, in order, each at its own time. What is due at the same time makes one change.
+   * Every request calls it first, so nothing here needs a timer.
+   * @returns the simulated time, in milliseconds since 1970
    */
   catchUp(): number {
     const nowMs = this.clock.nowMs();
@@ -94,18 +96,18 @@ export class Group {
     return nowMs;
   }
 
-  /** The simulated moment at which something happens next by itself; null where nothing will. */
+  /** The simulated time of the next change that happens by itself, or null if there is none. */
   nextDueMs(): number | null {
     const moments = [this.events.nextDueMs(), this.player.nextDueMs(), this.activation.nextDueMs()].filter((ms) => ms !== null);
     return moments.length === 0 ? null : Math.min(...moments);
   }
 
-  /** Plays it from now on, in the place of a running one. */
+  /** Plays a script from now on and ends the running one. */
   play(script: Script): void {
     this.player.start(script, this.catchUp());
   }
 
-  /** No events, script or faults; clock and journal stay. */
+  /** Removes all events, the script and the faults; keeps clock and journal. */
   reset(nowMs: number): void {
     this.player.stop();
     this.events.withdraw(nowMs);

@@ -1,10 +1,10 @@
 // Metadata requests, answers and their outcomes → the journal that tests read.
 
 const LONGEST = 10_000;
-/** Characters of a body that are kept; a StartRequest has some dozens. */
+/** Characters kept of each body; a StartRequest has a few dozen. */
 const BODY_LENGTH = 16 * 1024;
 
-/** What became of an answer: handed over whole; broken off as ordered, before it or within its body; or its client was gone before it had all of it. */
+/** How an answer ended: sent whole; reset or truncated by a fault; or the client disconnected before it had all of it. */
 export type AnswerOutcome = 'answered' | 'reset' | 'truncated' | 'gave-up';
 
 export interface JournalledRequest {
@@ -12,39 +12,38 @@ export interface JournalledRequest {
   readonly at: string;
   readonly vm: string;
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Its first 16,384 characters. */
+  /** The first 16,384 characters. */
   readonly body: string;
-  /** Null where the client did not get the whole answer: none of the outcomes but `answered`. */
+  /** The status of the answer; null unless `outcome` is `answered`. */
   readonly status: number | null;
-  /** What became of the answer; `waiting` until that is known. */
+  /** How the answer ended; `waiting` until that is known. */
   readonly outcome: AnswerOutcome | 'waiting';
 }
 
-/** What is asked and answered again and again; the status whatever became of it. */
+/** A request and its status, without time and outcome: the part that is the same at every poll. */
 type RequestRecord = Omit<JournalledRequest, 'at' | 'outcome' | 'status'> & { readonly status: number };
 
-/** Which request of the journal, for its `settle`. */
+/** Identifies a request of the journal, for `settle`. */
 type RequestNumber = number & { readonly journal: unique symbol };
 
 const OUTCOMES = ['waiting', 'answered', 'reset', 'truncated', 'gave-up'] as const satisfies readonly JournalledRequest['outcome'][];
 
 /**
- * Keeps the last 10,000 requests, in a ring. A client asks the same again and again, and gets the same status: that is kept once, so that hours
- * of polls leave nothing behind for the garbage collector.
+ * Keeps the last 10,000 requests, in a ring. Equal polls of a machine share one record, so hours of polling leave no work for the garbage
+ * collector.
  */
 export class RequestJournal {
   readonly #atMs = new Float64Array(LONGEST);
   readonly #outcomes = new Uint8Array(LONGEST);
   #records: RequestRecord[] = [];
-  /** So many came since the beginning. */
+  /** Requests since the start. */
   #count = 0;
-  /** So many of them were cleared. */
+  /** Requests that `clear` removed. */
   #cleared = 0;
-  /** By machine. */
   readonly #lastByMachine = new Map<string, RequestRecord>();
   readonly #listeners: (() => void)[] = [];
 
@@ -61,14 +60,14 @@ export class RequestJournal {
     return entry;
   }
 
-  /** Sets the outcome of a request's answer; does nothing where the request is no longer kept. */
+  /** Sets the outcome of a request's answer; does nothing if the journal no longer has the request. */
   settle(entry: RequestNumber, outcome: AnswerOutcome): void {
     if (entry < this.#cleared || entry < this.#count - LONGEST) return;
     this.#outcomes[entry % LONGEST] = OUTCOMES.indexOf(outcome);
     this.#notify();
   }
 
-  /** Calls `listener` each time an answer's outcome is known. */
+  /** Calls `listener` each time the outcome of an answer becomes known. */
   onSettled(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -83,7 +82,7 @@ export class RequestJournal {
     this.#lastByMachine.clear();
   }
 
-  /** The last ones, oldest first. */
+  /** Returns the last requests, oldest first. */
   requests(last: number = LONGEST): readonly JournalledRequest[] {
     const length = Math.min(last, this.#count - this.#cleared, LONGEST);
     return Array.from({ length: Math.max(0, length) }, (_, index) => {

@@ -1,4 +1,4 @@
-// An address and an answer function → HTTP on a socket, with ordered delays, resets and cuts.
+// An address and a request handler → HTTP on a socket, with the delays, resets and cuts of faults.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BridgeError, messageOf } from '../errors.ts';
@@ -13,11 +13,10 @@ import type { VirtualTimers } from './virtual-timers.ts';
 
 export interface Address {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 uses a free port. */
   readonly port: number;
 }
 
-/** How requests are answered. */
 export type RequestHandler = (request: SimRequest, client: Pick<Client, 'address' | 'closed' | 'onEnd'>) => SimAnswer | Promise<SimAnswer>;
 
 export interface Listener extends AsyncDisposable {
@@ -26,13 +25,13 @@ export interface Listener extends AsyncDisposable {
 }
 
 const LONGEST_BODY = 1024 * 1024;
-/** Above the longest poll interval, so that a poll never meets a connection that is just being closed. */
+/** Longer than any poll interval, so that a poll does not use a connection that the server is about to close. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** What an unmodified client writes into Host, whatever forwards its requests to this port. No page's name, so that it lets none in. */
+/** The `Host` of unmodified clients whose requests are forwarded to this port. It is safe to allow: no web page has this host. */
 const REAL_HOST = '169.254.169.254';
 
-/** @throws BridgeError BRIDGE_SIMULATOR_LISTEN where the address cannot be had */
+/** Listens and answers requests. @throws BridgeError BRIDGE_SIMULATOR_LISTEN if the address is not available */
 export async function listen(address: Address, handler: RequestHandler, parts: ListenerParts): Promise<Listener> {
   const http = process.getBuiltinModule('node:http');
   const waiting = new Set<Client>();
@@ -45,7 +44,7 @@ export async function listen(address: Address, handler: RequestHandler, parts: L
     connections.inTurn(request, response, () => {
       const client = new Client(response, waiting);
       answer(request, response, handleOwnHost, parts, client)
-        // The client went away before its request was complete or its answer was made.
+        // The client disconnected before its request was complete or its answer was ready.
         .catch(() => response.destroy());
     }),
   );
@@ -58,8 +57,8 @@ export async function listen(address: Address, handler: RequestHandler, parts: L
 }
 
 /**
- * A web page can make a name of its own point at a loopback address (DNS rebinding) and then ask there as if it stood there; the name is in Host.
- * Beyond loopback every client that reaches the port may ask anyway. A request without Host does not come from a browser.
+ * Rejects DNS rebinding: a web page can resolve its own name to a loopback address and then send requests there, with that name in `Host`.
+ * Beyond loopback every client that reaches the port may send requests. A request without `Host` does not come from a browser.
  */
 function isMisdirected(server: Server, { headers: { host } }: SimRequest, hosts: readonly string[]): boolean {
   const listensAt = (server.address() as AddressInfo | null)?.address ?? '';
@@ -68,18 +67,18 @@ function isMisdirected(server: Server, { headers: { host } }: SimRequest, hosts:
 
 function misdirected(): SimAnswer {
   const detail =
-    'On loopback this port answers at a loopback address or the host of --listen alone: use one of them in the URL, or --allow-host.';
+    'The Host header does not name this simulator: use a loopback address or the host of --listen in the URL, or allow the name with --allow-host.';
   return problem({ status: 421, detail });
 }
 
 interface ListenerParts {
-  /** Names besides its own by which it may be asked on loopback. */
+  /** Additional names that requests on loopback may have in `Host`. */
   readonly allowHosts?: readonly string[];
-  /** For delays in real time. */
+  /** Delays in real time. */
   readonly deps: Pick<Deps, 'after'>;
-  /** For what is held until a moment of simulated time. */
+  /** Delays until a simulated time. */
   readonly timers: VirtualTimers;
-  /** What answers are dated by, milliseconds since 1970; the machine's own time where absent. */
+  /** The time for the `Date` header, in milliseconds since 1970. Default: this machine's clock. */
   readonly dateMs?: () => number;
 }
 
@@ -96,7 +95,7 @@ async function answer(
   if (!response.destroyed) send(response, answer, client, parts.dateMs?.());
 }
 
-/** Resolves when the answer is due, or its client has gone. */
+/** Resolves when the answer is due, or when its client disconnects. */
 function due({ delayMs, notBeforeMs }: SimAnswer, { deps, timers }: ListenerParts, closed: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const delay = () => (delayMs === undefined ? resolve() : cancels.push(deps.after(delayMs, resolve)));
@@ -125,7 +124,7 @@ function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
 }
 
-/** Null where it is larger than allowed. It is read to its end even so, or the client would not get to read the refusal. */
+/** Returns null if the body is too large. Reads it to its end all the same, so that the client can read the 413. */
 async function readBody(request: IncomingMessage): Promise<Uint8Array | null> {
   if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined) return NO_BODY;
   const chunks: Uint8Array[] = [];
@@ -146,7 +145,7 @@ function toSimRequest(request: IncomingMessage, body: Uint8Array): SimRequest {
 }
 
 function tooLarge(): SimAnswer {
-  return problem({ status: 413, detail: `A body may have at most ${LONGEST_BODY} bytes.` });
+  return problem({ status: 413, detail: `The body is too large: the limit is ${LONGEST_BODY} bytes.` });
 }
 
 function send(response: ServerResponse, answer: SimAnswer, client: Client, dateMs: number | undefined): void {
@@ -158,7 +157,7 @@ function send(response: ServerResponse, answer: SimAnswer, client: Client, dateM
   try {
     client.sent(write(response, answer, dateMs));
   } catch {
-    // Headers that a user ordered and that Node cannot send, such as a Trailer: to the client it is one more fault.
+    // A fault can set headers that Node cannot send, such as Trailer. The client then gets a closed connection.
     client.sent('reset');
     response.destroy();
   }

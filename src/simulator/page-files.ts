@@ -2,7 +2,7 @@
 import { pageFiles } from '../page/page-files.ts';
 import { problem, type SimAnswer } from './answer.ts';
 
-/** Beside this code in the source tree and in the bundle, whose chunks lie flat. */
+/** The same relative path holds in the source tree and in the bundle, whose chunks are in one folder. */
 const FOLDER = new URL('./page/', import.meta.url);
 
 const FILES = pageFiles(FOLDER, ['index.html', 'page.css', 'page.js', 'forms.js', 'lists.js', 'time-line.js', 'text.js', 'icon.svg']);
@@ -12,12 +12,13 @@ export function isPagePath(path: string): boolean {
 }
 
 /**
- * @param path of the request, without its query
- * @throws what the file system says, for an incomplete installation
+ * Answers a request for the page or one of its files.
+ * @param path the path of the request, without its query
+ * @throws a file system error, if the installation is incomplete
  */
 export async function answerPage(method: string, path: string): Promise<SimAnswer> {
   const read = isPagePath(path) ? FILES.get(path.slice(1)) : undefined;
   if (read === undefined) return problem({ status: 404, detail: `There is no ${path}.` });
-  if (method !== 'GET' && method !== 'HEAD') return problem({ status: 405, detail: `${path} takes GET.` }, { allow: 'GET, HEAD' });
+  if (method !== 'GET' && method !== 'HEAD') return problem({ status: 405, detail: `${path} accepts GET.` }, { allow: 'GET, HEAD' });
   return read();
 }

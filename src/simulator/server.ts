@@ -17,38 +17,39 @@ import { VirtualTimers } from './virtual-timers.ts';
 export interface SimulatorServerOptions
   extends MachineOptions,
     Pick<SimulatorGroupOptions, 'speed' | 'strict' | 'gpu' | 'notBefore' | 'apiVersions' | 'unknownApiVersion'> {
-  /** The first machine's; the others follow on PORT + 1, …, or on free ones where the port is 0. Of a list, each machine's own. */
+  /** The first machine's address; the others use PORT + 1, …, or free ports if the port is 0. A list has each machine's own address. */
   readonly listen: Address | readonly Address[];
   /**
-   * Where each machine's client asks from, IP addresses: all machines answer at the first one's address, each to its client, and the first one
-   * to everybody else. Where neither machines nor a number are given, there are as many as clients, or as addresses in `listen`.
+   * The IP address of each machine's client. All machines then answer at the first one's address: each its own client, and the first one all others.
+   * Without `vms`, the number of clients, or of addresses in `listen`, is the number of machines.
    */
   readonly clients?: readonly string[];
-  /** Where the first machine answers besides. */
+  /** Additional addresses of the first machine. */
   readonly also?: readonly Address[];
-  /** Names besides its own by which it may be asked on loopback. */
+  /** Additional names that requests on loopback may have in `Host`. */
   readonly allowHosts?: readonly string[];
-  /** Played from the start: a shipped scenario's name, or a file's path. Empty without it and `script`. */
+  /** The scenario to play from the start: the name of a shipped one, or the path of a file. Default: none. */
   readonly scenario?: string;
+  /** The script to play from the start, instead of `scenario`. */
   readonly script?: Script;
-  /** Told of each answer of the metadata routes before it is sent. @param atMs simulated */
+  /** Called with each answer of the metadata routes before it is sent. @param atMs simulated */
   readonly onAnswer?: (request: SimRequest, answer: SimAnswer, atMs: number, vm: string) => void;
   readonly deps: Pick<Deps, 'wallMs' | 'elapsedMs' | 'random' | 'after'>;
   readonly logger?: Logger;
 }
 
 export interface SimulatorServer extends AsyncDisposable {
-  /** The first machine's `http://HOST:PORT`, to be used as `metadata.endpoint`. */
+  /** The first machine's `http://HOST:PORT`, for `metadata.endpoint`. */
   readonly url: string;
-  /** All, in their order. */
+  /** All machines, in their order. */
   readonly urls: readonly { readonly vm: string; readonly url: string }[];
   readonly group: Group;
 }
 
 /**
- * Listens.
- * @throws BridgeError BRIDGE_USAGE for an unknown scenario, for machines without a name of their own or more of them than ports, addresses or clients;
- * BRIDGE_SIMULATOR_SCENARIO for a faulty file; BRIDGE_SIMULATOR_LISTEN where an address cannot be had
+ * Starts the group and listens for each machine.
+ * @throws BridgeError BRIDGE_USAGE for an unknown scenario, for machines without a unique name, or for fewer ports, addresses or clients than machines;
+ * BRIDGE_SIMULATOR_SCENARIO for an invalid file; BRIDGE_SIMULATOR_LISTEN if an address is not available
  */
 export async function startSimulator(options: SimulatorServerOptions): Promise<SimulatorServer> {
   const { deps, allowHosts = [] } = options;
@@ -58,7 +59,7 @@ export async function startSimulator(options: SimulatorServerOptions): Promise<S
   const listenAt = async (address: Address, simulatorFor: (client: string) => Simulator): Promise<string> => {
     const { url } = open.use(await listen(address, requestHandler(simulatorFor, options), parts));
     if (!isLoopback(address.host))
-      options.logger?.warn({ url }, 'the simulator listens beyond loopback: whoever reaches this port can steer it');
+      options.logger?.warn({ url }, 'the simulator listens beyond loopback: anyone who can reach this port can control it');
     return url;
   };
   const simulators = group.machines.map((machine) => new Simulator(group, machine));
@@ -74,7 +75,7 @@ export async function startSimulator(options: SimulatorServerOptions): Promise<S
   return { url, urls: [...group.urls].map(([vm, url]) => ({ vm, url })), group, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
-/** On which its script has begun. */
+/** Creates the group and starts its script. */
 async function createGroup(options: SimulatorServerOptions): Promise<Group> {
   const { deps, scenario, speed = 1, strict = false, notBefore = 'simulated' } = options;
   const script = options.script ?? (scenario === undefined ? undefined : await findScenario(scenario));
@@ -89,18 +90,18 @@ async function createGroup(options: SimulatorServerOptions): Promise<Group> {
   return group;
 }
 
-/** The user's own comes last, and in the place of one of its name. */
+/** Adds the user's script at the end; it replaces a shipped one of the same name. */
 function withUserScript(shipped: readonly Script[], script: Script | undefined): readonly Script[] {
   return script === undefined || shipped.includes(script) ? shipped : [...shipped.filter(({ name }) => name !== script.name), script];
 }
 
-/** As many machines as there are addresses for them, where several were given. */
+/** The number of machines that several addresses or clients imply. */
 function machinesByAddress({ listen, clients = [] }: SimulatorServerOptions): MachineOptions {
   const count = Math.max(clients.length, [listen].flat().length);
   return clients.length > 0 || count > 1 ? { vms: count } : {};
 }
 
-/** Each machine needs a place of its own, or a client. */
+/** Checks that each machine has its own address, port or client. */
 function checkAddresses({ listen, clients }: SimulatorServerOptions, count: number): void {
   const addresses = [listen].flat();
   const [first] = addresses;
@@ -110,10 +111,17 @@ function checkAddresses({ listen, clients }: SimulatorServerOptions, count: numb
   }
   const given = clients ?? addresses;
   if (clients !== undefined && addresses.length > 1)
-    throw new BridgeError('BRIDGE_USAGE', 'machines are told apart by their clients or by where they listen, not by both');
+    throw new BridgeError(
+      'BRIDGE_USAGE',
+      '--client and several --listen do not go together: give each machine its own client, or its own address',
+    );
   if (given.length !== count)
-    throw new BridgeError('BRIDGE_USAGE', `${count} machines and ${given.length} addresses: give one for each machine`);
-  if (new Set(clients).size < (clients ?? []).length) throw new BridgeError('BRIDGE_USAGE', 'each machine needs a client of its own');
+    throw new BridgeError(
+      'BRIDGE_USAGE',
+      `the number of addresses, ${given.length}, is not the number of machines, ${count}: give one address for each machine`,
+    );
+  if (new Set(clients).size < (clients ?? []).length)
+    throw new BridgeError('BRIDGE_USAGE', 'each machine needs its own client: the addresses given with --client must differ');
 }
 
 function checkPorts({ port }: Address, count: number): void {
@@ -121,18 +129,18 @@ function checkPorts({ port }: Address, count: number): void {
   if (port === 0 || last <= 65_535) return;
   throw new BridgeError(
     'BRIDGE_USAGE',
-    `${count} machines from port ${port} on would need ports up to ${last}: choose ${65_536 - count} or lower`,
+    `${count} machines starting at port ${port} would need ports up to ${last}: choose port ${65_536 - count} or lower`,
   );
 }
 
-/** Of machine N of the group. */
+/** The address of a machine. @param index of the machine in its group */
 function addressOf(index: number, { listen }: SimulatorServerOptions): Address {
   const addresses = [listen].flat();
   const { host, port } = addresses[0] as Address;
   return addresses.length > 1 ? (addresses[index] as Address) : { host, port: port === 0 ? 0 : port + index };
 }
 
-/** Whose service a client asks at the first machine's address. */
+/** Returns the function that finds the simulator for a client at the first machine's address. */
 function simulatorByClient(
   [first, ...others]: readonly Simulator[],
   { clients = [] }: SimulatorServerOptions,

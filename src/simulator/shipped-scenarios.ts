@@ -1,4 +1,4 @@
-// The folder of shipped scenarios, or a user's file → Scripts.
+// The folder of shipped scenarios, or a user's file → scripts.
 import { open, readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,14 +6,14 @@ import { BridgeError, messageOf } from '../errors.ts';
 import { formatFault, nearest } from '../schema/faults.ts';
 import { type Script, scriptNamed } from './script/script.ts';
 
-/** Beside this file in src/simulator/, and beside the bundle in dist/. */
+/** The same relative path holds in src/simulator/ and in dist/. */
 const FOLDER = new URL('./scenarios/', import.meta.url);
 
 const LONGEST_BYTES = 1024 * 1024;
 
 let shipped: Promise<readonly Script[]> | undefined;
 
-/** All that are shipped: the demo first, then by name. Read once in a process. */
+/** Returns the shipped scenarios: the demo first, then by name. Reads them once per process. */
 export function shippedScenarios(): Promise<readonly Script[]> {
   shipped ??= readShipped();
   return shipped;
@@ -30,8 +30,8 @@ function rank({ name }: Script): number {
 }
 
 /**
- * A shipped one by its name (a former one, too), or the user's own by its path.
- * @throws BridgeError BRIDGE_USAGE for a name that is not shipped and no path; else as readScenarioFile
+ * Returns a shipped scenario by its current or former name, or a user's by its path.
+ * @throws BridgeError BRIDGE_USAGE for an unknown name that is not a path; otherwise as `readScenarioFile`
  */
 export async function findScenario(nameOrPath: string): Promise<Script> {
   const scripts = await shippedScenarios();
@@ -39,17 +39,17 @@ export async function findScenario(nameOrPath: string): Promise<Script> {
   if (script) return script;
   if (/[/\\.]/.test(nameOrPath)) return readScenarioFile(nameOrPath);
   const names = scripts.map(({ name }) => name);
-  const meant = nearest(nameOrPath, names);
+  const suggestion = nearest(nameOrPath, names);
   const hint =
-    meant === undefined
-      ? `there is ${names.join(', ')}; a file is given by its path, such as ./${nameOrPath}.yaml`
-      : `did you mean ${meant}?`;
+    suggestion === undefined
+      ? `choose one of ${names.join(', ')}, or give the path of a file, such as ./${nameOrPath}.yaml`
+      : `did you mean ${suggestion}?`;
   throw new BridgeError('BRIDGE_USAGE', `there is no scenario "${nameOrPath}"; ${hint}`);
 }
 
 /**
- * A scenario, called what the file is called without its ending.
- * @throws BridgeError BRIDGE_SIMULATOR_SCENARIO where the file cannot be read, or with all its faults, one a line.
+ * Reads a scenario. Its name is the file's name without the extension.
+ * @throws BridgeError BRIDGE_SIMULATOR_SCENARIO if the file cannot be read, or with all its faults, one per line
  */
 export async function readScenarioFile(path: string): Promise<Script> {
   const text = decoded(await bytesOf(path), path);
@@ -60,7 +60,7 @@ export async function readScenarioFile(path: string): Promise<Script> {
   throw scenarioError([`the scenario ${path} has ${count}:`, ...read.faults.map(formatFault)].join('\n  '));
 }
 
-/** Of a file that may be a pipe or without end, no more than is allowed. */
+/** Reads no more than the limit: the file may be a pipe, or endless. */
 async function bytesOf(path: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -74,7 +74,7 @@ async function bytesOf(path: string): Promise<Uint8Array> {
   } catch (error) {
     throw scenarioError(`the scenario ${path} cannot be read: ${messageOf(error)}`, error);
   }
-  if (length > LONGEST_BYTES) throw scenarioError(`the scenario ${path} is longer than 1 MiB: make several of it`);
+  if (length > LONGEST_BYTES) throw scenarioError(`the scenario ${path} is larger than 1 MiB: split it into several scenarios`);
   return Buffer.concat(chunks);
 }
 
@@ -82,7 +82,7 @@ function decoded(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw scenarioError(`the scenario ${path} is no text in UTF-8: save it as such`, error);
+    throw scenarioError(`the scenario ${path} is not UTF-8 text: save it in UTF-8`, error);
   }
 }
 

@@ -11,20 +11,20 @@ import { answerMetadata, isMetadataRoute, tooMany } from './metadata/metadata-ro
 const MOST_REQUESTS = 5;
 const WINDOW_MS = 1000;
 
-/** The metadata service of one VM (protocol 1), steered by its control routes (behaviour 7). */
+/** The metadata service of one VM (protocol 1), with its control routes (behaviour 7). */
 export class Simulator {
   readonly group: Group;
   readonly #machine: Machine;
   readonly #limit: RateLimit | null;
 
-  /** @param machine one of the group's */
+  /** @param machine a machine of `group` */
   constructor(group: Group, machine: Machine) {
     this.group = group;
     this.#machine = machine;
     this.#limit = group.strict ? new RateLimit() : null;
   }
 
-  /** One machine that is a group of its own. */
+  /** Returns the simulator of a group with a single machine. */
   static alone({ vmName = 'sim_0', ...options }: Omit<SimulatorGroupOptions, 'vms'> & { readonly vmName?: string }): Simulator {
     const group = new Group({ ...options, vms: [vmName] });
     return new Simulator(group, group.first);
@@ -34,13 +34,16 @@ export class Simulator {
     return this.#machine.name;
   }
 
-  /** Never throws, whatever is asked. @param client who is to get the answer, where that is not sure to happen at once */
+  /**
+   * Answers any request and never throws.
+   * @param client reports the outcome of the answer; without one, the answer counts as received at once
+   */
   handle(request: SimRequest, client?: Pick<Client, 'onEnd'>): SimAnswer {
     const nowMs = this.group.catchUp();
-    const asked = { ...request, headers: lowerCased(request.headers) };
-    if (isMetadataRoute(request.url)) return this.#metadata(asked, nowMs, client);
-    if (isControlRoute(request.url)) return answerControl(this.group, asked, nowMs);
-    return problem({ status: 404, detail: 'Here are /metadata, /simulator and a page at /.' });
+    const normalized = { ...request, headers: lowerCased(request.headers) };
+    if (isMetadataRoute(request.url)) return this.#metadata(normalized, nowMs, client);
+    if (isControlRoute(request.url)) return answerControl(this.group, normalized, nowMs);
+    return problem({ status: 404, detail: 'There is no such path: the simulator serves /metadata, /simulator and a page at /.' });
   }
 
   #metadata(request: LowerCasedRequest, nowMs: number, client: Pick<Client, 'onEnd'> | undefined): SimAnswer {
@@ -48,8 +51,8 @@ export class Simulator {
     const { method, url: path, headers } = request;
     const body = request.body.length === 0 ? '' : new TextDecoder().decode(request.body);
     const { journal } = this.group;
-    const asked = { vm: this.vmName, method, path, headers, body, status: answer.status };
-    const entry = journal.add(asked, client ? 'waiting' : expectedOutcome(answer), nowMs);
+    const record = { vm: this.vmName, method, path, headers, body, status: answer.status };
+    const entry = journal.add(record, client ? 'waiting' : expectedOutcome(answer), nowMs);
     client?.onEnd((outcome) => journal.settle(entry, outcome));
     return answer;
   }
@@ -66,7 +69,7 @@ interface LowerCasedRequest extends SimRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Of an answer that nothing comes in between of. */
+/** The outcome of an answer that reaches its client without interruption. */
 function expectedOutcome({ reset, truncate, body }: SimAnswer): AnswerOutcome {
   if (reset) return 'reset';
   return truncate !== undefined && truncate < body.length ? 'truncated' : 'answered';
@@ -76,11 +79,11 @@ function lowerCased(headers: SimRequest['headers']): Readonly<Record<string, str
   return Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name.toLowerCase(), value]])));
 }
 
-/** Of one machine: 5 requests in any second (protocol 1.7). */
+/** Limits one machine to 5 requests in any second (protocol 1.7). */
 export class RateLimit {
   #takenAtMs: number[] = [];
 
-  /** False where it is one too many, which is not counted. @param nowMs simulated */
+  /** Returns false for a request beyond the limit, which then does not count. @param nowMs simulated */
   take(nowMs: number): boolean {
     this.#takenAtMs = this.#takenAtMs.filter((atMs) => atMs > nowMs - WINDOW_MS);
     if (this.#takenAtMs.length >= MOST_REQUESTS) return false;

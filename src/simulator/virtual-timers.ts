@@ -1,8 +1,8 @@
-// Simulated times → calls when the clock gets there, at any speed and after any advance.
+// Simulated times → calls when the clock reaches them, at any speed and after any advance.
 import type { CancelTimer, Deps } from '../time/clock.ts';
 import type { VirtualClock } from './events/virtual-clock.ts';
 
-/** Timers cannot be longer; beyond, they are set again. */
+/** The longest real timer; a later time takes several. */
 const LONGEST_MS = 60 * 60 * 1000;
 
 interface VirtualTimer {
@@ -11,7 +11,7 @@ interface VirtualTimer {
   cancel: CancelTimer;
 }
 
-/** Holds no timer while nothing waits, nor while the clock stands. */
+/** Sets no real timer while nothing waits or the clock stands still. */
 export class VirtualTimers {
   readonly #clock: VirtualClock;
   readonly #deps: Pick<Deps, 'after'>;
@@ -21,12 +21,12 @@ export class VirtualTimers {
     this.#clock = clock;
     this.#deps = deps;
     clock.onChange(() => {
-      // One that rings may drop others.
+      // A timer that runs may cancel others.
       for (const timer of [...this.#timers]) if (this.#timers.has(timer)) this.#set(timer);
     });
   }
 
-  /** Calls `run` at `dueMs` of simulated time, within this call where that has passed. */
+  /** Calls `run` at `dueMs` of simulated time; at once, within this call, if that time has passed. */
   at(dueMs: number, run: () => void): CancelTimer {
     const timer: VirtualTimer = { dueMs, run, cancel: () => undefined };
     this.#timers.add(timer);

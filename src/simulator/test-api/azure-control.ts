@@ -1,4 +1,4 @@
-// A test's orders and questions → in-process control requests, and waiting for clients.
+// A test's orders and queries → in-process control requests, and waiting for clients.
 import { BridgeError } from '../../errors.ts';
 import { type Deps, deadline } from '../../time/clock.ts';
 import type { GroupState, ListedEvent } from '../control/group-state.ts';
@@ -10,17 +10,17 @@ import { Simulator } from '../simulator.ts';
 import type { EventOrder, FaultOrder, MachineUrl, SimulatedAzure, UntilOptions } from './simulated-azure.ts';
 
 const UNTIL_MS = 10_000;
-/** For what no request announces: the doing of the clock, and orders by HTTP. */
+/** How often `until` looks again: the clock and orders by HTTP change the state without notice. */
 const CHECK_EVERY_MS = 20;
 
-/** What SimulatedAzure promises, on a server that listens. Orders go through the control routes, so that there is one set of rules. */
+/** SimulatedAzure on a listening server. Orders go through the control routes, so both have the same rules. */
 export class AzureControl implements SimulatedAzure {
   readonly url: string;
   readonly urls: readonly MachineUrl[];
   readonly #server: SimulatorServer;
   readonly #control: Simulator;
   readonly #deps: Pick<Deps, 'after'>;
-  /** Each ends the pause of one `until`. */
+  /** Functions that end the pause of an `until`. */
   readonly #waiters = new Set<() => void>();
   readonly #closed = new AbortController();
 
@@ -143,7 +143,7 @@ export class AzureControl implements SimulatedAzure {
     const value: unknown = answer.body.length === 0 ? null : JSON.parse(new TextDecoder().decode(answer.body));
     if (answer.status < 400) return value;
     const { detail } = value as { detail: string };
-    const message = `the simulator refused ${method} /simulator${path} (${answer.status}): ${detail}`;
+    const message = `the simulator rejected ${method} /simulator${path} (${answer.status}): ${detail}`;
     throw new BridgeError('BRIDGE_SIMULATOR_REFUSED', message, { status: answer.status, cause: value });
   }
 
@@ -151,7 +151,7 @@ export class AzureControl implements SimulatedAzure {
     for (const wake of [...this.#waiters]) wake();
   }
 
-  /** Until something happens, or may have. */
+  /** Resolves after the next order or request, or after a short time. */
   #pause(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
@@ -171,7 +171,7 @@ export class AzureControl implements SimulatedAzure {
     const requests = this.requests();
     const last = requests.at(-1);
     const message =
-      `waited ${timeoutMs} ms in vain. Listed: ${events.join(', ') || 'nothing'}. ` +
+      `timed out after ${timeoutMs} ms. Events: ${events.join(', ') || 'none'}. ` +
       `Requests: ${requests.length}${last ? `, the last ${last.method} ${last.path} (${last.status ?? last.outcome}) of ${last.vm}` : ''}.`;
     return new BridgeError('BRIDGE_SIMULATOR_TIMEOUT', message);
   }
@@ -182,10 +182,10 @@ function eventPath(eventId: string): string {
 }
 
 function closedError(): BridgeError {
-  return new BridgeError('BRIDGE_SIMULATOR_CLOSED', 'the simulator was closed; start another');
+  return new BridgeError('BRIDGE_SIMULATOR_CLOSED', 'the simulator is closed: start another one');
 }
 
-/** Of StartRequests; none where a fault answered 200 to something else, or the journal kept only the beginning. */
+/** Returns the EventIds of StartRequests, or none for any other body: a fault can answer it 200, and the journal cuts long bodies. */
 function eventIdsOf(body: string): readonly string[] {
   try {
     const { StartRequests } = JSON.parse(body) as { StartRequests: readonly { EventId: string }[] };

@@ -1,4 +1,4 @@
-// Connections that pipeline, do not read or say nothing → all others are answered, memory stays.
+// Connections that pipeline, do not read or are silent → answers for all others, bounded memory.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -15,14 +15,14 @@ const GET = `GET ${EVENTS} HTTP/1.1\r\nHost: localhost\r\nMetadata: true\r\n\r\n
 
 async function open(t: TestContext, url: string): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  // Those that are cut off while they write.
+  // Connections that are closed while they write.
   socket.on('error', () => {});
   t.after(() => socket.destroy());
   await once(socket, 'connect');
   return socket;
 }
 
-/** What a socket brings until it has brought `text` so many times, or ends. */
+/** Reads from a socket until `text` has arrived `times` times, or the socket ends. */
 async function read(socket: Socket, text: string, times: number): Promise<string> {
   let all = '';
   for await (const chunk of socket as AsyncIterable<Buffer>) {
@@ -34,7 +34,7 @@ async function read(socket: Socket, text: string, times: number): Promise<string
 
 const answers = (url: string): Promise<number> => fetch(url + EVENTS, { headers: { Metadata: 'true' } }).then(({ status }) => status);
 
-test('requests sent ahead on one connection are answered in their order', async (t) => {
+test('pipelined requests are answered in order', async (t) => {
   const server = await startServer(t);
   const socket = await open(t, server.url);
   const order = `PUT /simulator/faults HTTP/1.1\r\nHost: localhost\r\nContent-Length: 14\r\n\r\n{"status":418}`;
@@ -43,7 +43,7 @@ test('requests sent ahead on one connection are answered in their order', async 
   assert.deepEqual(statuses, ['200', '204', '418', '200']);
 });
 
-test('the next request of a connection is looked at when the answer before it has gone', async (t) => {
+test('the next request of a connection is handled after the answer before it was sent', async (t) => {
   const server = await startServer(t);
   server.group.faults.order([{ delayMs: 600_000 }], server.group.clock.nowMs());
   const socket = await open(t, server.url);
@@ -53,7 +53,7 @@ test('the next request of a connection is looked at when the answer before it ha
   assert.equal(server.group.journal.requests().length, 2);
 });
 
-test('who sends hundreds of requests ahead and reads none is cut off, and costs no answers', async (t) => {
+test('a client that pipelines hundreds of requests and reads no answers is disconnected, and no answers are made for it', async (t) => {
   const server = await startServer(t);
   const upstream = server.url;
   const path = join(folderOf(t), 'night.ndjson');
@@ -72,7 +72,7 @@ test('who sends hundreds of requests ahead and reads none is cut off, and costs 
   assert.ok(server.group.journal.requests().length < 1000, String(server.group.journal.requests().length));
 });
 
-test('a thousand connections that say nothing keep nobody out', async (t) => {
+test('a thousand silent connections do not keep other clients out', async (t) => {
   const { url } = await startServer(t);
   const silent: Socket[] = [];
   for (let batch = 0; batch < 11; batch++) silent.push(...(await Promise.all(Array.from({ length: 100 }, () => open(t, url)))));

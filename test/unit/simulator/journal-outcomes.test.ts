@@ -1,4 +1,4 @@
-// Clients that take their answer, give up or are cut off → what the journal says of each.
+// Clients that receive their answer, give up or are cut off → the outcome in the journal.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
@@ -10,14 +10,14 @@ import { startServer } from '../../far-sides/simulator-server.ts';
 import { poll } from '../../support/poll.ts';
 import { EVENTS } from '../../virtual/simulation.ts';
 
-/** Errors of a connection that the test or a fault breaks are no news here. */
+/** Ignores errors of connections that the test or a fault breaks. */
 function ask(server: SimulatorServer): ClientRequest {
   return request(server.url + EVENTS, { agent: false, headers: { Metadata: 'true' } })
     .on('error', () => {})
     .end();
 }
 
-/** Whether by an error or not. */
+/** With or without an error. */
 const closed = (one: ClientRequest | IncomingMessage): Promise<void> => new Promise((resolve) => one.once('close', () => resolve()));
 
 const seen = ({ group }: SimulatorServer) => group.journal.requests().map(({ status, outcome }) => [status, outcome]);
@@ -26,7 +26,7 @@ async function order(server: SimulatorServer, body: object): Promise<void> {
   assert.equal((await fetch(`${server.url}/simulator/faults`, { method: 'PUT', body: JSON.stringify(body) })).status, 204);
 }
 
-test('an answer that was taken whole has its status, whatever that is', async (t) => {
+test('an answer that the client received whole has its status, whatever the status is', async (t) => {
   const server = await startServer(t);
   await order(server, { status: 503 });
   for (const status of [503, 200]) {
@@ -40,7 +40,7 @@ test('an answer that was taken whole has its status, whatever that is', async (t
   ]);
 });
 
-test('an answer that is cut off as ordered is truncated, one shorter than its cut is not', async (t) => {
+test('an answer that a fault cuts off is truncated; one shorter than the cut is not', async (t) => {
   const server = await startServer(t);
   for (const truncate of [5, 10_000]) {
     await order(server, { truncate });
@@ -54,7 +54,7 @@ test('an answer that is cut off as ordered is truncated, one shorter than its cu
   ]);
 });
 
-test('a connection that is reset as ordered has no status', async (t) => {
+test('a connection that a fault resets has no status', async (t) => {
   const server = await startServer(t);
   await order(server, { reset: true });
   await closed(ask(server));
@@ -62,7 +62,7 @@ test('a connection that is reset as ordered has no status', async (t) => {
   assert.deepEqual(seen(server), [[null, 'reset']]);
 });
 
-test('a client that gives up a delayed answer is told as that, and the answer as waiting before', async (t) => {
+test('a client that gives up waiting for a delayed answer is journalled as gave-up, and before that as waiting', async (t) => {
   const server = await startServer(t);
   await order(server, { delay: '10m' });
   const asked = ask(server);
@@ -73,7 +73,7 @@ test('a client that gives up a delayed answer is told as that, and the answer as
   assert.deepEqual(seen(server), [[null, 'gave-up']]);
 });
 
-test('a client that gives up the slow first answer of a strict service got none', async (t) => {
+test('a client that gives up waiting for the first answer of a strict service is journalled as gave-up', async (t) => {
   const server = await startServer(t, { strict: true, speed: 0 });
   const asked = ask(server);
   await poll(() => seen(server).length === 1, 'the request');
@@ -81,7 +81,7 @@ test('a client that gives up the slow first answer of a strict service got none'
   await poll(() => seen(server)[0]?.[1] === 'gave-up', 'the end');
 });
 
-test('a client that goes away in the middle of a large answer did not get it', async (t) => {
+test('a client that disconnects in the middle of a large answer is journalled as gave-up', async (t) => {
   const server = await startServer(t);
   const Description = 'x'.repeat(500_000);
   for (let left = 40; left > 0; left--) server.group.events.schedule({ Description }, server.group.clock.nowMs());
@@ -93,7 +93,7 @@ test('a client that goes away in the middle of a large answer did not get it', a
   await poll(() => seen(server)[0]?.[1] === 'gave-up', 'the end');
 });
 
-test('approvals are the StartRequests whose client got its 200', async (t) => {
+test('approvals are the StartRequests whose client received a 200', async (t) => {
   const azure = await startSimulator();
   t.after(() => azure.close());
   const { EventId } = azure.schedule();

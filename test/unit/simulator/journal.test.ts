@@ -1,4 +1,4 @@
-// The journal: what clients asked of the metadata routes, as a test reads it back.
+// Requests to the metadata routes → the journal, as a test reads it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type JournalledRequest, RequestJournal } from '../../../src/simulator/journal.ts';
@@ -6,7 +6,7 @@ import { EVENTS, jsonOf, Simulation } from '../../virtual/simulation.ts';
 
 const requestsOf = (simulation: Simulation) => jsonOf<JournalledRequest[]>(simulation.send('GET', '/simulator/requests'));
 
-test('each request to a metadata route is journalled with what was asked and answered', async () => {
+test('each request to a metadata route is journalled with its answer', async () => {
   const startMs = Date.UTC(2026, 5, 1);
   const simulation = new Simulation({ startMs, speed: 10 });
   simulation.get(EVENTS, { 'User-Agent': 'test' });
@@ -38,7 +38,7 @@ test('each request to a metadata route is journalled with what was asked and ans
   ]);
 });
 
-test('the status is that of the spoilt answer, and null where there was none', () => {
+test('the status is that of the faulted answer, and null if there was no answer', () => {
   const simulation = new Simulation();
   simulation.send('PUT', '/simulator/faults', { body: { status: 503 } });
   simulation.get(EVENTS);
@@ -50,7 +50,7 @@ test('the status is that of the spoilt answer, and null where there was none', (
   );
 });
 
-test('what became of an answer is told of its request alone, and not of one that is no longer kept', () => {
+test('an outcome belongs to its request, and is ignored if the journal no longer has that request', () => {
   const journal = new RequestJournal();
   const request = { vm: '', method: 'GET', path: '/', headers: {}, body: '', status: 200 };
   const outcomes = () => journal.requests().map(({ status, outcome }) => [status, outcome]);
@@ -69,7 +69,7 @@ test('what became of an answer is told of its request alone, and not of one that
   assert.ok(journal.requests().every(({ outcome }) => outcome === 'waiting'));
 });
 
-test('the journal keeps the last 10,000 requests and of each body the first 16,384 characters', () => {
+test('the journal keeps the last 10,000 requests, and the first 16,384 characters of each body', () => {
   const journal = new RequestJournal();
   const request = { vm: '', method: 'GET', headers: {}, body: 'x'.repeat(20_000), status: 200 };
   for (let number = 1; number <= 20_001; number++) journal.add({ ...request, path: `/${number}` }, 'answered', 0);
@@ -77,7 +77,7 @@ test('the journal keeps the last 10,000 requests and of each body the first 16,3
   assert.deepEqual([kept.length, kept[0]?.path, kept.at(-1)?.path, kept[0]?.body.length], [10_000, '/10002', '/20001', 16_384]);
 });
 
-test('?last= gives the last so many requests, oldest first', () => {
+test('?last=N gives the last N requests, oldest first', () => {
   const simulation = new Simulation();
   for (const number of [1, 2, 3]) simulation.get(`/metadata/${number}`);
   const last = (query: string) =>

@@ -1,4 +1,4 @@
-// Host headers → who may ask simulator and recorder on loopback: no page of a foreign name.
+// Host headers on loopback → accepted or 421, by simulator and recorder.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -13,7 +13,7 @@ import { EVENTS } from '../../virtual/simulation.ts';
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
 
-/** As a page does whose name leads here. */
+/** Sends a request as a page does whose own name resolves to loopback. */
 async function askAs(host: string, url: string, method = 'GET', body?: string): Promise<{ status: number; type: string | undefined }> {
   const asked = request(url, { method, agent: false, headers: { Host: host, Origin: `http://${host}`, Metadata: 'true' } }).end(body);
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
@@ -41,7 +41,7 @@ const ROUTES: readonly (readonly [method: string, path: string, body?: string])[
   ['GET', '/nothing'],
 ];
 
-test('a page whose own name leads to the simulator gets 421 on every route, and moves nothing', async (t) => {
+test('a page whose own name resolves to the simulator gets 421 on every route, and changes nothing', async (t) => {
   const server = await startServer(t);
   server.group.events.schedule({ EventId: 'A' }, server.group.clock.nowMs());
   for (const [method, path, body] of ROUTES) {
@@ -55,7 +55,7 @@ test('a page whose own name leads to the simulator gets 421 on every route, and 
   assert.deepEqual(server.group.journal.requests(), []);
 });
 
-test('a page whose own name leads to the recorder gets 421, and upstream is not asked', async (t) => {
+test('a page whose own name resolves to the recorder gets 421, and upstream gets no request', async (t) => {
   const upstream = await startServer(t);
   const url = await record(t, upstream.url);
   for (const [method, path, body] of ROUTES) assert.equal((await askAs('evil.example', url + path, method, body)).status, 421, path);
@@ -63,7 +63,7 @@ test('a page whose own name leads to the recorder gets 421, and upstream is not 
   assert.equal((await askAs('localhost', url + EVENTS)).status, 200);
 });
 
-test('loopback names and addresses, and the address that unmodified clients ask behind a forwarder, are let in', async (t) => {
+test('loopback names and addresses are accepted, and the address that unmodified clients use behind a forwarder', async (t) => {
   const { url } = await startServer(t);
   for (const host of ['127.0.0.1', 'localhost:9', 'LOCALHOST', '127.8.8.8:80', '[::1]:8080', '169.254.169.254'])
     assert.equal((await askAs(host, url + EVENTS)).status, 200, host);
@@ -71,14 +71,14 @@ test('loopback names and addresses, and the address that unmodified clients ask 
     assert.equal((await askAs(host, url + EVENTS)).status, 421, host);
 });
 
-test('a client of HTTP/1.0 that sends no Host is let in: no browser is one', async (t) => {
+test('an HTTP/1.0 client without Host is accepted: it is not a browser', async (t) => {
   const { port } = new URL((await startServer(t)).url);
   const socket = connect(Number(port), '127.0.0.1').end(`GET ${EVENTS} HTTP/1.0\r\nMetadata: true\r\n\r\n`);
   const [chunk] = (await once(socket, 'data')) as [Buffer];
   assert.match(chunk.toString(), /^HTTP\/1\.1 200 /);
 });
 
-test('another name is allowed by hand', async (t) => {
+test('another name can be allowed explicitly', async (t) => {
   const allowHosts = ['host.docker.internal'];
   const server = await startServer(t, { allowHosts });
   const recorder = await record(t, server.url, allowHosts);
@@ -88,7 +88,7 @@ test('another name is allowed by hand', async (t) => {
   }
 });
 
-test('beyond loopback every Host is taken: containers, port mappings and forwarders have names of their own', async (t) => {
+test('beyond loopback every Host is accepted, since containers, port mappings and forwarders have their own names', async (t) => {
   const server = await startServer(t, { listen: { host: '0.0.0.0', port: 0 } });
   assert.equal((await askAs('imds.test', server.url + EVENTS)).status, 200);
 });

@@ -1,4 +1,4 @@
-// A group's machines → their ports, whose answer it was, and no port left by a failed start.
+// A group's machines → their addresses and answers; a failed start releases all ports.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -13,14 +13,14 @@ import { EVENTS } from '../../virtual/simulation.ts';
 const HOST = '127.0.0.1';
 const METADATA = { headers: { Metadata: 'true' } };
 
-/** Takes the port until the test is over. */
+/** Occupies the port until the test ends. */
 async function occupy(t: TestContext, port: number): Promise<void> {
   const server = createServer().listen(port, HOST);
   await once(server, 'listening');
   t.after(() => once(server.close(), 'close'));
 }
 
-/** The name of the machine that a client meets there. @param localAddress where it asks from */
+/** Returns the name of the machine that answers there. @param localAddress the client's own address */
 async function nameAt(url: string, localAddress = '127.0.0.1'): Promise<string> {
   const path = '/metadata/instance/compute/name?api-version=2021-02-01&format=text';
   const asked = request(url + path, { ...METADATA, localAddress, agent: false }).end();
@@ -31,7 +31,7 @@ async function nameAt(url: string, localAddress = '127.0.0.1'): Promise<string> 
 const refused = (options: Partial<SimulatorServerOptions>, error: { code: string; message: RegExp }) =>
   assert.rejects(startSimulator({ listen: { host: HOST, port: 0 }, deps: systemDeps(), ...options }), error);
 
-test('several machines listen on the port that was asked for and on those that follow', async (t) => {
+test('several machines listen on the given port and the following ones', async (t) => {
   const port = await freePorts(3);
   const server = await startServer(t, { listen: { host: HOST, port }, vms: 3, name: 'web' });
   assert.deepEqual(
@@ -42,7 +42,7 @@ test('several machines listen on the port that was asked for and on those that f
   for (const { vm, url } of server.urls) assert.equal(await nameAt(url), vm);
 });
 
-test('of several addresses each machine has its own, and there are as many machines', async (t) => {
+test('several addresses give as many machines, each with its own address', async (t) => {
   const listen = ['127.0.0.2', '127.0.0.3'].map((host) => ({ host, port: 0 }));
   const server = await startServer(t, { listen, name: 'web' });
   assert.deepEqual(
@@ -52,7 +52,7 @@ test('of several addresses each machine has its own, and there are as many machi
   for (const { vm, url } of server.urls) assert.equal(await nameAt(url), vm);
 });
 
-test('where machines are told by their clients, each client meets its own at one address, and everybody else the first', async (t) => {
+test('with clients, each client reaches its own machine at one address, and all others the first machine', async (t) => {
   const port = await freePorts();
   const also = [{ host: '127.0.0.1', port }];
   const server = await startServer(t, { clients: ['127.0.0.5', '127.0.0.6'], also });
@@ -73,17 +73,17 @@ test('where machines are told by their clients, each client meets its own at one
   );
 });
 
-test('as many addresses or clients as machines are wanted, of one kind, and each client once', async () => {
+test('each machine needs one address or one client, not both, and clients must differ', async () => {
   const listen = [0, 0].map((port) => ({ host: HOST, port }));
   const clients = ['10.0.0.1', '10.0.0.2'];
   const code = 'BRIDGE_USAGE';
-  await refused({ listen, vms: 3 }, { code, message: /3 machines and 2 addresses/ });
-  await refused({ clients, vms: ['a'] }, { code, message: /1 machines and 2 addresses/ });
-  await refused({ listen, clients }, { code, message: /not by both/ });
-  await refused({ clients: ['10.0.0.1', '10.0.0.1'] }, { code, message: /a client of its own/ });
+  await refused({ listen, vms: 3 }, { code, message: /addresses, 2, is not the number of machines, 3/ });
+  await refused({ clients, vms: ['a'] }, { code, message: /addresses, 2, is not the number of machines, 1/ });
+  await refused({ listen, clients }, { code, message: /do not go together/ });
+  await refused({ clients: ['10.0.0.1', '10.0.0.1'] }, { code, message: /needs its own client/ });
 });
 
-test('where one port of several is in use, the others are free again after the refusal', async (t) => {
+test('if one of several ports is in use, the others are released', async (t) => {
   const port = await freePorts(3);
   await occupy(t, port + 2);
   const listen = { host: HOST, port };
@@ -91,7 +91,7 @@ test('where one port of several is in use, the others are free again after the r
   assert.equal((await startServer(t, { listen, vms: 2 })).urls.length, 2);
 });
 
-test('where a further address is in use, the first is free again after the refusal', async (t) => {
+test('if a further address is in use, the first is released', async (t) => {
   const port = await freePorts(2);
   await occupy(t, port + 1);
   const listen = { host: HOST, port };
@@ -102,7 +102,7 @@ test('where a further address is in use, the first is free again after the refus
   await startServer(t, { listen });
 });
 
-test('more machines than there are ports are refused with the highest first port that would do', async (t) => {
+test('more machines than available ports are refused with the highest possible first port', async (t) => {
   const port = 65_534;
   await refused(
     { listen: { host: HOST, port }, vms: 3 },
@@ -114,12 +114,12 @@ test('more machines than there are ports are refused with the highest first port
 for (const [what, vms] of [
   ['no name', []],
   ['an empty name', ['a', '']],
-  ['one name twice', ['web_0', 'WEB_0']],
+  ['equal names', ['web_0', 'WEB_0']],
 ] as const) {
-  test(`machines with ${what} are refused`, () => refused({ vms }, { code: 'BRIDGE_USAGE', message: /each has a name of its own/ }));
+  test(`machines with ${what} are refused`, () => refused({ vms }, { code: 'BRIDGE_USAGE', message: /each machine needs a unique name/ }));
 }
 
-test('a script says how many machines there are, their name and that they are of a GPU kind, unless the start does', async (t) => {
+test('a script sets the number of machines, their name and GPU mode, unless the start does', async (t) => {
   const script = { ...scriptOf(), group: { vms: 2, name: 'gpu', gpu: true } };
   const asWritten = await startServer(t, { script });
   assert.deepEqual([asWritten.urls.map(({ vm }) => vm), asWritten.group.gpu], [['gpu_0', 'gpu_1'], true]);
@@ -127,7 +127,7 @@ test('a script says how many machines there are, their name and that they are of
   assert.deepEqual([asAsked.urls.map(({ vm }) => vm), asAsked.group.gpu], [['db_0', 'db_1', 'db_2'], false]);
 });
 
-test('a script says which api-versions its host knows, unless the start does', async (t) => {
+test('a script sets the api-versions of its host, unless the start does', async (t) => {
   const script = { ...scriptOf(), group: { apiVersions: ['2020-07-01'], unknownApiVersion: 404 } as const };
   const statusIn = async (options: Partial<SimulatorServerOptions>, version: string) => {
     const { url } = await startServer(t, { script, ...options });
@@ -139,7 +139,7 @@ test('a script says which api-versions its host knows, unless the start does', a
   assert.equal(await statusIn({ apiVersions: ['2024-07-09'] }, '2024-07-09'), 200);
 });
 
-test('onAnswer is told of each answer of the metadata routes with its machine and moment, and of nothing else', async (t) => {
+test('onAnswer is called with each answer of the metadata routes, its machine and its time, and with no other', async (t) => {
   const told: unknown[] = [];
   const server = await startServer(t, {
     vms: ['a', 'b'],
@@ -162,7 +162,7 @@ test('onAnswer is told of each answer of the metadata routes with its machine an
   ]);
 });
 
-test('the page takes GET and HEAD alone', async (t) => {
+test('the page accepts only GET and HEAD', async (t) => {
   const { url } = await startServer(t);
   const answer = await fetch(url, { method: 'POST' });
   assert.deepEqual([answer.status, answer.headers.get('allow')], [405, 'GET, HEAD']);

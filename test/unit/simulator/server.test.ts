@@ -1,4 +1,4 @@
-// The simulator on a real socket → keeps handle()'s word, spoils answers as ordered, closes.
+// The simulator on a real socket → the answers of handle(), with faults applied; closing.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http';
@@ -25,7 +25,7 @@ function ask(url: string, options: RequestOptions & { body?: string } = {}): Cli
   return request(url, { headers: METADATA, ...options }).end(options.body);
 }
 
-/** The answer; rejects where the connection breaks before its end. */
+/** Returns the answer; rejects if the connection breaks before its end. */
 async function receive(asked: ClientRequest): Promise<Received> {
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
   let text = '';
@@ -53,7 +53,7 @@ test('the metadata and the control routes answer over HTTP', async (t) => {
   assert.deepEqual([unchanged.status, unchanged.text], [304, '']);
 });
 
-test('one kept connection serves request after request', async (t) => {
+test('one connection serves consecutive requests', async (t) => {
   const server = await startServer(t);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
@@ -63,12 +63,12 @@ test('one kept connection serves request after request', async (t) => {
   assert.equal(second.reusedSocket, true);
 });
 
-test('a scenario can run from the start', async (t) => {
+test('a scenario can play from the start', async (t) => {
   const server = await startServer(t, { scenario: 'demo' });
   assert.equal(JSON.parse((await receive(ask(server.url + EVENTS))).text).Events.length, 1);
 });
 
-test('a scenario of the user is listed and can be started again, also under the name of one that comes along', async (t) => {
+test("a user's scenario is listed and can be started again, even with the name of a shipped one", async (t) => {
   for (const name of ['mine', 'demo']) {
     const action = { kind: 'schedule', fields: { EventType: 'Preempt' } } as const;
     const server = await startServer(t, { script: { name, purpose: 'of the user', steps: [{ afterMs: 0, action }] } });
@@ -89,7 +89,7 @@ test('a scenario of the user is listed and can be started again, also under the 
   }
 });
 
-test('an unknown scenario is a wrong usage that names the known ones', async () => {
+test('an unknown scenario is a usage error that lists the known ones', async () => {
   await assert.rejects(startSimulator({ listen: { host: '127.0.0.1', port: 0 }, scenario: 'x', deps: systemDeps() }), (error) => {
     assert.ok(error instanceof BridgeError);
     assert.deepEqual([error.code, /demo/.test(error.message)], ['BRIDGE_USAGE', true]);
@@ -107,7 +107,7 @@ test('a port in use is an error that names the address', async (t) => {
   });
 });
 
-test('listening beyond loopback is said in the log, listening on loopback is not (F-01)', async (t) => {
+test('listening beyond loopback is logged, listening on loopback is not (F-01)', async (t) => {
   const warnings: unknown[] = [];
   const logger = { warn: (...said: unknown[]) => warnings.push(said) } as unknown as Logger;
   await startServer(t, { logger });
@@ -117,7 +117,7 @@ test('listening beyond loopback is said in the log, listening on loopback is not
   assert.equal((await receive(ask(server.url + EVENTS))).status, 200);
 });
 
-test('a delayed answer comes after its delay (F-78)', async (t) => {
+test('a delayed answer is sent after its delay (F-78)', async (t) => {
   const time = new VirtualTime();
   const server = await startServer(t, { deps: time });
   await control(server, 'PUT', '/faults', { delay: '90s', status: 504 });
@@ -142,7 +142,7 @@ test('a reset breaks the connection without an answer (F-79)', async (t) => {
 });
 
 for (const truncate of [0, 7]) {
-  test(`an answer cut off after ${truncate} bytes announces the whole and brings so many (F-79)`, async (t) => {
+  test(`an answer cut off after ${truncate} bytes announces its whole length (F-79)`, async (t) => {
     const server = await startServer(t);
     await control(server, 'PUT', '/faults', { truncate });
     const asked = ask(server.url + EVENTS, { agent: false });
@@ -159,27 +159,27 @@ for (const truncate of [0, 7]) {
   });
 }
 
-test('an answer that is shorter than its cut comes whole', async (t) => {
+test('an answer that is shorter than its cut is sent whole', async (t) => {
   const server = await startServer(t);
   await control(server, 'PUT', '/faults', { truncate: 10_000 });
   assert.equal(JSON.parse((await receive(ask(server.url + EVENTS))).text).DocumentIncarnation, 1);
 });
 
-test('headers that HTTP does not let through break the connection, not the simulator', async (t) => {
+test('headers that HTTP does not allow break the connection, not the simulator', async (t) => {
   const server = await startServer(t);
   await control(server, 'PUT', '/faults', { headers: { Trailer: 'x' } });
   await assert.rejects(receive(ask(server.url + EVENTS, { agent: false })), { code: 'ECONNRESET' });
   assert.equal((await receive(ask(server.url + EVENTS))).status, 200);
 });
 
-test('a body over 1 MiB is refused with 413 and has no effect', async (t) => {
+test('a body over 1 MiB gets 413 and has no effect', async (t) => {
   const server = await startServer(t);
   const body = JSON.stringify({ Description: 'x'.repeat(1024 * 1024) });
   assert.equal((await receive(ask(`${server.url}/simulator/events`, { method: 'POST', headers: {}, body }))).status, 413);
   assert.equal(server.group.events.view.incarnation, 1);
 });
 
-test('a client that goes away in the middle of its request harms nobody', async (t) => {
+test('a client that disconnects in the middle of its request affects no other', async (t) => {
   const server = await startServer(t);
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
@@ -190,7 +190,7 @@ test('a client that goes away in the middle of its request harms nobody', async 
   assert.equal((await receive(ask(server.url + EVENTS))).status, 200);
 });
 
-test('closing ends open connections and waiting answers, and can be done twice', async (t) => {
+test('closing ends open connections and waiting answers, and is idempotent', async (t) => {
   const time = new VirtualTime();
   const server = await startServer(t, { deps: time });
   await control(server, 'PUT', '/faults', { delay: '1h' });

@@ -1,4 +1,4 @@
-// The shipped scenarios, and users' own files → each is valid, ends legally, shows what it says.
+// Shipped scenarios and users' files → valid scripts whose events end legally.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -27,14 +27,14 @@ function onlyLife(played: ScenarioPlay): Life {
   return life ?? assert.fail('nothing was scheduled');
 }
 
-test('every shipped file is a scenario of its own name, and the demo comes first', () => {
+test("every shipped file is a scenario with the file's name, and the demo is first", () => {
   const files = globSync('*', { cwd: FOLDER });
   assert.deepEqual(SCRIPTS.map(({ name }) => `${name}.yaml`).sort(), files.sort());
   assert.equal(SCRIPTS[0]?.name, 'demo');
   for (const { name } of SCRIPTS) assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*$/);
 });
 
-test('every shipped file says in its first lines what it shows, and names rows of docs/simulate/fidelity.md that are there', () => {
+test('the first lines of every shipped file describe it and cite existing rows of docs/simulate/fidelity.md', () => {
   const rows = readFileSync(join(import.meta.dirname, '../../../docs/simulate/fidelity.md'), 'utf8');
   for (const file of globSync('*.yaml', { cwd: FOLDER })) {
     const comment = /^(?:#.*\n)+/.exec(readFileSync(join(FOLDER, file), 'utf8'))?.[0] ?? '';
@@ -44,7 +44,7 @@ test('every shipped file says in its first lines what it shows, and names rows o
   }
 });
 
-test('each shipped scenario has a purpose of its own that fits a terminal line', () => {
+test('each shipped scenario has its own purpose, which fits a terminal line', () => {
   const purposes = SCRIPTS.map(({ purpose }) => purpose);
   assert.equal(new Set(purposes).size, purposes.length);
   for (const purpose of purposes) assert.ok(purpose.length <= 120, purpose);
@@ -108,20 +108,20 @@ test('shared-hardware stays Scheduled after its approval and past its NotBefore'
   assert.equal(onlyLife(play('shared-hardware')).startedAtMs, 35 * MINUTE);
 });
 
-test('cancelled-maintenance goes after 8 min from Scheduled, unless it was approved', () => {
+test('cancelled-maintenance is cancelled after 8 min, unless it was approved', () => {
   const { statuses, goneAtMs } = onlyLife(play('cancelled-maintenance'));
   assert.deepEqual([statuses, goneAtMs], [['Scheduled'], 8 * MINUTE]);
   assert.deepEqual(onlyLife(play('cancelled-maintenance', { approves: true })).statuses, ['Scheduled', 'Started']);
 });
 
-test('cancelled-after-approval goes after 8 min from Scheduled, approved or not', () => {
+test('cancelled-after-approval is cancelled after 8 min, approved or not', () => {
   for (const approves of [false, true]) {
     const { statuses, goneAtMs } = onlyLife(play('cancelled-after-approval', { approves }));
     assert.deepEqual([statuses, goneAtMs], [['Scheduled'], 8 * MINUTE]);
   }
 });
 
-test('what fails without notice is Started from its first moment', () => {
+test('failures without notice are Started from the beginning', () => {
   for (const name of ['host-failure', 'hardware-failure', 'hardware-failure-reboot', 'auto-approved-user-reboot'])
     assert.deepEqual(onlyLife(play(name)).statuses, ['Started'], name);
 });
@@ -169,7 +169,7 @@ test('host-failure names all machines, and the siblings read it while machine 0 
   assert.deepEqual(event?.Resources, ['sim_0', 'sim_1', 'sim_2']);
 });
 
-test('secondary-impact silences machine 0 while the event is Started, approved or not', () => {
+test('in secondary-impact machine 0 gets no answers while the event is Started, approved or not', () => {
   for (const approves of [false, true]) {
     const played = play('secondary-impact', { approves });
     const { startedAtMs, goneAtMs } = onlyLife(played);
@@ -191,7 +191,7 @@ test('rescheduled moves NotBefore twice and keeps the EventId', () => {
   assert.equal(startedAtMs, 40 * MINUTE);
 });
 
-test('flapping-service misbehaves in every way while the event stays listed', () => {
+test('flapping-service fails in many ways while the event stays listed', () => {
   const played = play('flapping-service', { vms: 1 });
   const ways = played.polls.map(({ answer: { status, reset, truncate, delayMs, body } }) =>
     reset
@@ -219,14 +219,14 @@ test('flapping-service misbehaves in every way while the event stays listed', ()
   assert.equal(onlyLife(played).startedAtMs, 15 * MINUTE);
 });
 
-test('stale-documents goes back to an older document, and its incarnation skips and begins again', () => {
+test('stale-documents goes back to an older document, and its incarnation skips and restarts', () => {
   const incarnations = play('stale-documents', { vms: 1 })
     .documents('sim_0')
     .map(({ DocumentIncarnation }) => DocumentIncarnation);
   assert.deepEqual(incarnations, [1, 2, 3, 2, 3, 193, 1, 2, 3, 4]);
 });
 
-test('silence-24h comes back with an incarnation that begins again, without the event for 5 min, then under its old EventId', () => {
+test('silence-24h restarts the incarnation and lists no event for 5 min, then the event with its old EventId', () => {
   const played = play('silence-24h', { vms: 1 });
   const documents = played.documents('sim_0');
   assert.deepEqual(
@@ -251,7 +251,7 @@ test('storm lists 1,000 events in one document', () => {
   );
 });
 
-test('spot-rebalance shows its advice to api-version 2024-07-09 alone', () => {
+test('spot-rebalance shows its recommendation only in api-version 2024-07-09', () => {
   const types = (apiVersion: string) =>
     new Set(
       play('spot-rebalance', { vms: 1, apiVersion })
@@ -262,14 +262,14 @@ test('spot-rebalance shows its advice to api-version 2024-07-09 alone', () => {
   assert.deepEqual([...types('2020-07-01')], ['Preempt']);
 });
 
-test('gpu-own-events shows each machine its own event alone', () => {
+test('gpu-own-events shows each machine only its own event', () => {
   const played = play('gpu-own-events');
   const seen = (vm: string) => new Set(played.documents(vm).flatMap(({ Events }) => Events.map(({ EventType }) => EventType)));
   assert.deepEqual([[...seen('gpu_0')], [...seen('gpu_1')]], [['Reboot'], ['Redeploy']]);
 });
 
 for (const name of ['rolling-maintenance', 'guest-os-upgrade']) {
-  test(`${name} reaches each machine of a set of 7 once, never two fault domains at a time`, () => {
+  test(`${name} affects each machine of a set of 7 once, never two fault domains at a time`, () => {
     const played = play(name, { vms: 7 });
     const named = [...played.lives.values()].length;
     assert.equal(named, 5);
@@ -298,7 +298,7 @@ test('predicted-failure is announced a week ahead', () => {
   assert.equal(onlyLife(play('predicted-failure')).startedAtMs, 7 * 24 * 60 * MINUTE);
 });
 
-test('predicted-failure redeploys at once if it is approved, as is advised', () => {
+test('predicted-failure redeploys at once if it is approved, as recommended', () => {
   assert.equal(onlyLife(play('predicted-failure', { approves: true })).startedAtMs, 0);
 });
 
@@ -308,12 +308,12 @@ function fileWith(t: TestContext, content: string | Uint8Array, name = 'my-own.y
   return path;
 }
 
-test("a user's own file is called what the file is called", async (t) => {
+test("a user's scenario has the name of its file", async (t) => {
   const script = await readScenarioFile(fileWith(t, 'purpose: mine\nsteps: [{ schedule: {} }]\n'));
   assert.deepEqual([script.name, script.purpose], ['my-own', 'mine']);
 });
 
-test('a faulty file is refused with every fault on a line of its own', async (t) => {
+test('an invalid file is refused with every fault on its own line', async (t) => {
   const path = fileWith(t, 'steps: [{ schedule: { notice: 5 } }, { cancel: x }]');
   await assert.rejects(readScenarioFile(path), {
     code: 'BRIDGE_SIMULATOR_SCENARIO',
@@ -328,11 +328,11 @@ test('a faulty file is refused with every fault on a line of its own', async (t)
   await assert.rejects(readScenarioFile(single), { message: `the scenario ${single} has a fault:\n  purpose: is missing` });
 });
 
-test('a file that is missing, a folder, too long or no text is refused in plain words', async (t) => {
+test('a file that is missing, a folder, too large or not text is refused with the reason', async (t) => {
   const path = fileWith(t, new Uint8Array([0xff, 0xfe, 0x00]));
   await assert.rejects(readScenarioFile(path), {
     code: 'BRIDGE_SIMULATOR_SCENARIO',
-    message: `the scenario ${path} is no text in UTF-8: save it as such`,
+    message: `the scenario ${path} is not UTF-8 text: save it in UTF-8`,
   });
   for (const [unreadable, reason] of [
     [`${path}.not`, 'ENOENT'],
@@ -345,8 +345,10 @@ test('a file that is missing, a folder, too long or no text is refused in plain 
     });
   }
   const long = fileWith(t, `purpose: p\n${'#'.repeat(1024 * 1024)}`);
-  await assert.rejects(readScenarioFile(long), { message: `the scenario ${long} is longer than 1 MiB: make several of it` });
-  await assert.rejects(readScenarioFile('/dev/zero'), { message: 'the scenario /dev/zero is longer than 1 MiB: make several of it' });
+  await assert.rejects(readScenarioFile(long), { message: `the scenario ${long} is larger than 1 MiB: split it into several scenarios` });
+  await assert.rejects(readScenarioFile('/dev/zero'), {
+    message: 'the scenario /dev/zero is larger than 1 MiB: split it into several scenarios',
+  });
 });
 
 test('a file of exactly 1 MiB is read', async (t) => {
@@ -362,13 +364,13 @@ test('a scenario is found by its name, or by its path', async (t) => {
   assert.equal(basename(path, '.yml'), (await findScenario(path)).name);
 });
 
-test('a name that is not shipped is refused with the one that was probably meant, or with all', async () => {
+test('an unknown name is refused with the most similar one, or with all names', async () => {
   await assert.rejects(findScenario('live-migraton'), {
     code: 'BRIDGE_USAGE',
     message: 'there is no scenario "live-migraton"; did you mean live-migration?',
   });
   await assert.rejects(
     findScenario('nothing-like-it'),
-    /there is demo, .*; a file is given by its path, such as \.\/nothing-like-it\.yaml$/,
+    /choose one of demo, .*, or give the path of a file, such as \.\/nothing-like-it\.yaml$/,
   );
 });

@@ -1,4 +1,4 @@
-// Moments of simulated time → one call each, when the clock gets there, however it is set.
+// Simulated times → one call each, when the clock reaches them, however it moves.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { VirtualClock } from '../../../src/simulator/events/virtual-clock.ts';
@@ -13,12 +13,12 @@ function fixture(speed: number) {
   const timers = new VirtualTimers(clock, time);
   const startMs = clock.nowMs();
   const rung: number[] = [];
-  /** Rings so long after the start, and notes when it did. */
+  /** Sets a timer this long after the start, and notes when it runs. */
   const ringAfter = (ms: number) => timers.at(startMs + ms, () => rung.push(clock.nowMs() - startMs));
   return { time, clock, ringAfter, rung };
 }
 
-test('an timer rings when the simulated clock is there, at the speed of the clock', async () => {
+test('a timer runs when the simulated clock reaches its time, at any speed', async () => {
   const { time, ringAfter, rung } = fixture(60);
   ringAfter(60_000);
   await time.advance(999);
@@ -27,14 +27,14 @@ test('an timer rings when the simulated clock is there, at the speed of the cloc
   assert.deepEqual([rung, time.pending], [[60_000], 0]);
 });
 
-test('a moment that has passed rings at once, within the call', () => {
+test('a timer for a past time runs at once, within the call', () => {
   const { time, ringAfter, rung } = fixture(1);
   ringAfter(0);
   ringAfter(-1);
   assert.deepEqual([rung, time.pending], [[0, 0], 0]);
 });
 
-test('a change of the speed moves what is left, and a faster clock never rings too early', async () => {
+test('a change of speed adapts the remaining time, and no timer runs too early', async () => {
   const { time, clock, ringAfter, rung } = fixture(1);
   ringAfter(100_000);
   await time.advance(40_000);
@@ -45,7 +45,7 @@ test('a change of the speed moves what is left, and a faster clock never rings t
   assert.deepEqual([rung.length, (rung[0] ?? 0) >= 100_000, time.pending], [1, true, 0]);
 });
 
-test('while the clock stands there is no timer, and the timer rings once it runs again', async () => {
+test('a clock that stands still sets no real timer, and the timer runs after the clock does', async () => {
   const { time, clock, ringAfter, rung } = fixture(1);
   ringAfter(10_000);
   await time.advance(4000);
@@ -60,7 +60,7 @@ test('while the clock stands there is no timer, and the timer rings once it runs
   assert.deepEqual(rung, [10_000]);
 });
 
-test('a clock that is put forward rings what it passes, and only that', () => {
+test('advancing the clock runs the timers that it passes, and only those', () => {
   const { time, clock, ringAfter, rung } = fixture(0);
   for (const ms of [1000, 2000, 3001]) ringAfter(ms);
   clock.advance(3000);
@@ -69,7 +69,7 @@ test('a clock that is put forward rings what it passes, and only that', () => {
   assert.deepEqual(rung, [3000, 3000, 3001]);
 });
 
-test('an timer that was cancelled never rings, neither by the clock nor by an order to it', async () => {
+test('a cancelled timer never runs, neither by time nor by an advance', async () => {
   const { time, clock, ringAfter, rung } = fixture(1);
   const cancel = ringAfter(1000);
   cancel();
@@ -81,7 +81,7 @@ test('an timer that was cancelled never rings, neither by the clock nor by an or
   assert.deepEqual([rung, time.pending], [[], 0]);
 });
 
-test('an timer that rings may cancel another one that is due at the same moment', () => {
+test('a timer can cancel another one that is due at the same time', () => {
   const time = new VirtualTime();
   const clock = new VirtualClock(time, 0);
   const timers = new VirtualTimers(clock, time);
@@ -95,7 +95,7 @@ test('an timer that rings may cancel another one that is due at the same moment'
   assert.deepEqual(rung, ['first']);
 });
 
-test('a moment that is further away than a timer can be long is waited for in several', async () => {
+test('a time beyond the longest real timer is waited for with several timers', async () => {
   const time = new VirtualTime();
   const clock = new VirtualClock(time, 1);
   const delays: number[] = [];
@@ -113,6 +113,6 @@ test('a moment that is further away than a timer can be long is waited for in se
   assert.deepEqual([rung, time.pending], [[], 1]);
   await time.advance(1);
   assert.deepEqual([rung, time.pending], [[days], 0]);
-  // Node runs a timer of more than 2^31 - 1 ms at once.
+  // Node runs a timer of more than 2^31 - 1 ms immediately.
   assert.ok(delays.length > 1 && Math.max(...delays) < 2 ** 31);
 });

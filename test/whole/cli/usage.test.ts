@@ -61,7 +61,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['simulate', 'demo', '--listen', '127.0.0.1:0'], /Unexpected argument 'demo'/],
   [['simulate', '--listen', '127.0.0.1'], /--listen takes HOST:PORT/],
   [['simulate', '--listen', '127.0.0.1:65536'], /--listen takes HOST:PORT/],
-  [['simulate', '--listen', '127.0.0.1:0', '--scenario', 'nightmare'], /no scenario "nightmare"; there is demo/],
+  [['simulate', '--listen', '127.0.0.1:0', '--scenario', 'nightmare'], /no scenario "nightmare"; choose one of demo/],
   [['simulate', '--listen', '127.0.0.1:0', '--not-before', 'real'], /--not-before takes simulated or wall, not "real"/],
   [['simulate', '--listen', '127.0.0.1:0', '--speed', '0'], /--speed takes a number above 0 and up to 1000000, not "0"/],
   [
@@ -71,7 +71,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['simulate', '--listen', '127.0.0.1:0', '--unknown-api-version', '410'], /--unknown-api-version takes 400 or 404, not "410"/],
   [['simulate', '--listen', '127.0.0.1:0', '--allow-host', 'azure.test:80'], /--allow-host takes a name or an address without a port/],
   [['simulate', '--listen', '127.0.0.1:0', '--client', 'web'], /--client takes an IP address, such as 10\.77\.0\.2, not "web"/],
-  [['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--vms', '3'], /3 machines and 2 addresses/],
+  [['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--vms', '3'], /addresses, 2, is not the number of machines, 3/],
   [
     ['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--record', '/nowhere/x', '--upstream', 'http://127.0.0.1:1'],
     /--listen may be given once with --upstream/,
