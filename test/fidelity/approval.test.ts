@@ -1,11 +1,11 @@
-// What a StartRequest does and what it does not; rows of docs/simulate/fidelity.md.
+// StartRequests → their effects; rows of docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { simulatedGroup } from '../virtual/simulated-group.ts';
 import { EVENTS } from '../virtual/simulation.ts';
 
 for (const apiVersion of ['2017-03-01', '2019-08-01', '2024-07-09']) {
-  test(`a POST in ${apiVersion} approves what was read in another version, even an event of a type that is newer (F-36)`, () => {
+  test(`a POST in ${apiVersion} approves an event read in another version, even one of a newer type (F-36)`, () => {
     const { first } = simulatedGroup();
     const { EventId } = first.schedule({ EventType: 'Terminate' });
     const url = `/metadata/scheduledevents?api-version=${apiVersion}`;
@@ -14,7 +14,7 @@ for (const apiVersion of ['2017-03-01', '2019-08-01', '2024-07-09']) {
   });
 }
 
-test('what has started is approved with 200, however it started, and keeps its end (F-67)', () => {
+test('approving a Started event gets 200 and does not change its end, however it started (F-67)', () => {
   const { first } = simulatedGroup();
   const byItself = first.schedule({ EventType: 'Preempt' }).EventId;
   const atOnce = first.schedule({ EventStatus: 'Started', startedFor: '630s' }).EventId;
@@ -27,7 +27,7 @@ test('what has started is approved with 200, however it started, and keeps its e
   assert.deepEqual(first.document().Events, []);
 });
 
-test('one id, in several letter cases in one POST, is one approval (F-67)', () => {
+test('an id repeated in one POST in several letter cases counts as one approval (F-67)', () => {
   const { first } = simulatedGroup();
   const { EventId } = first.schedule();
   assert.equal(first.approve(EventId, EventId.toLowerCase(), EventId).status, 200);
@@ -35,7 +35,7 @@ test('one id, in several letter cases in one POST, is one approval (F-67)', () =
 });
 
 for (const type of [undefined, 'application/json', 'application/x-www-form-urlencoded', 'text/plain; charset=utf-8', 'nonsense']) {
-  test(`a POST with the content type ${type ?? '(none)'} and with further keys approves (F-69)`, () => {
+  test(`a POST with the content type ${type ?? '(none)'} and additional keys approves (F-69)`, () => {
     const { first } = simulatedGroup();
     const { EventId } = first.schedule();
     const headers: Record<string, string> = { Metadata: 'true', ...(type === undefined ? {} : { 'Content-Type': type }) };
@@ -60,7 +60,7 @@ test('approving a Preempt shortens its notice, as with any other event (F-74)', 
   assert.deepEqual(first.statuses(), [[EventId, 'Started']]);
 });
 
-test('a SpotRebalanceRecommendation stays as it is though it was approved, until it ends by itself (F-74)', () => {
+test('approving a SpotRebalanceRecommendation has no effect: it ends by itself (F-74)', () => {
   const { first } = simulatedGroup();
   const { EventId } = first.schedule({ EventType: 'SpotRebalanceRecommendation' });
   const before = first.document('2024-07-09');

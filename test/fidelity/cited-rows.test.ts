@@ -9,7 +9,7 @@ const PAGE = 'docs/simulate/fidelity.md';
 const rows = citedRows(PAGE, /^F-/);
 const citations = citationsOf(/^F-\d{2,}$/, /\bF-\d+/g, 'fidelity/cited-rows');
 
-test('the rows are numbered from F-01 without a gap, a later one wherever it belongs', () => {
+test('the rows are numbered from F-01 without a gap, in any order', () => {
   assert.deepEqual(
     rows.map(({ id }) => id).sort((a, b) => Number(a.slice(2)) - Number(b.slice(2))),
     rows.map((_, index) => `F-${String(index + 1).padStart(2, '0')}`),
@@ -17,11 +17,11 @@ test('the rows are numbered from F-01 without a gap, a later one wherever it bel
   assert.ok(rows.length > 50);
 });
 
-test('every row that is simulated names the files whose titles cite it, and no others', () => {
+test('every simulated row names exactly the files whose titles cite it', () => {
   assert.deepEqual(differingRows(rows, citations), []);
 });
 
-test('a row without a test says that it is not simulated, and no other does', () => {
+test('exactly the rows without a test say that they are not simulated', () => {
   const saysNot = ({ cells }: CitedRow) => cells.some((cell) => cell.startsWith('not simulated'));
   assert.deepEqual(
     rows.filter(({ tests }) => tests.length === 0).map(({ id }) => id),
@@ -29,11 +29,11 @@ test('a row without a test says that it is not simulated, and no other does', ()
   );
 });
 
-test('every citation of a test names a row that is there, at the end of its title', () => {
+test('every test cites existing rows, at the end of its title', () => {
   assert.deepEqual(unknownCitations(rows, citations), []);
 });
 
-test('every row of a behaviour has as many cells as its heading and says how sure it is', () => {
+test('every row has as many cells as its heading, and a basis', () => {
   const offences = rows.filter(({ cells, columns }) => {
     const basis = columns.indexOf('basis');
     return cells.length !== columns.length || (basis >= 0 && !BASES.includes(cells[basis] ?? ''));
@@ -41,7 +41,7 @@ test('every row of a behaviour has as many cells as its heading and says how sur
   assert.deepEqual(offences, []);
 });
 
-test('every row that the text and the comparison with the mock server name is there', () => {
+test('every row that the text or the comparison with the mock server cites exists', () => {
   const known = new Set(rows.map(({ id }) => id));
   const named = [...pageOf(PAGE).matchAll(/\bF-\d+/g)].map(([id]) => id);
   assert.deepEqual(

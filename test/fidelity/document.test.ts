@@ -1,4 +1,4 @@
-// What the document says, and by which ETag it is known; rows of docs/simulate/fidelity.md.
+// The document's content, and its ETag; rows of docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { WireEvent } from '../../src/simulator/events/event.ts';
@@ -6,7 +6,7 @@ import { scriptOf, simulatedGroup } from '../virtual/simulated-group.ts';
 import { jsonOf, textOf } from '../virtual/simulation.ts';
 
 for (const seconds of [0, 9, 30, -1]) {
-  test(`a duration of ${seconds} is listed as a number and says nothing about how long the event is listed (F-24)`, () => {
+  test(`a duration of ${seconds} is listed as a number and does not affect how long the event is listed (F-24)`, () => {
     const { first } = simulatedGroup();
     first.schedule({ DurationInSeconds: seconds, EventStatus: 'Started' });
     first.advance('9m');
@@ -16,7 +16,7 @@ for (const seconds of [0, 9, 30, -1]) {
   });
 }
 
-test('without a Description of its own an event has the sentence that real ones of its type and source had, or none (F-26)', () => {
+test('an event without a Description gets that of real events of its type and source, or an empty one (F-26)', () => {
   const { first } = simulatedGroup();
   const sentence = (EventType: string, EventSource: string) => first.schedule({ EventType, EventSource }).Description;
   assert.equal(sentence('Reboot', 'User'), 'Virtual machine is going to be restarted as requested by authorized user.');
@@ -28,7 +28,7 @@ test('without a Description of its own an event has the sentence that real ones 
   for (const type of ['Freeze', 'Reboot']) assert.equal(sentence(type, 'Someone'), '');
 });
 
-test('source, description and names are what was asked for, empty ones included (F-25, F-26, F-27)', () => {
+test('source, description and names are listed as given, even if empty (F-25, F-26, F-27)', () => {
   const { first } = simulatedGroup({ vms: ['a', 'b'] });
   for (const given of [
     { EventSource: 'User', Description: '', Resources: [] },
@@ -41,9 +41,9 @@ test('source, description and names are what was asked for, empty ones included 
   assert.deepEqual(first.schedule().Resources, ['a', 'b']);
 });
 
-test('an event is written byte by byte as the service writes it: its keys in that order, without white space (F-54, F-98)', () => {
+test("an event has the service's bytes: the same order of keys, no white space (F-54, F-98)", () => {
   const { first } = simulatedGroup({ vms: ['WestNO_0', 'WestNO_1'], startMs: Date.UTC(2022, 3, 11, 22, 11, 58) });
-  // Given in another order, and changed afterwards.
+  // Given in another order, and changed later.
   const { EventId } = first.schedule({ DurationInSeconds: 9, EventId: 'C7061BAC', EventSource: 'Platform', EventType: 'Freeze' });
   first.order('PATCH', `/events/${EventId}`, { Description: 'A migration.', DurationInSeconds: 5, Resources: ['WestNO_0'] });
   const oldest = (status: string, name: string, notBefore: string) =>
@@ -57,7 +57,7 @@ test('an event is written byte by byte as the service writes it: its keys in tha
   assert.equal(bytes('2024-07-09'), `{"DocumentIncarnation":4,"Events":[{${oldest('Started', 'WestNO_0', '')}${newer}}]}`);
 });
 
-test('a scenario can skip incarnations and let them start anew (F-16)', () => {
+test('a scenario can skip incarnations and restart them (F-16)', () => {
   const { first } = simulatedGroup({
     scenarios: [
       scriptOf(
@@ -78,7 +78,7 @@ test('a scenario can skip incarnations and let them start anew (F-16)', () => {
   assert.deepEqual(seen, [2, 4, 1]);
 });
 
-test('an ETag that does not match, or is no ETag, brings the document (F-17)', () => {
+test('an ETag that does not match, or is not valid, gets the document (F-17)', () => {
   const { first } = simulatedGroup();
   for (const tag of ['0', 'null', '', '1', '"2"', 'W/"0"', '""'])
     assert.equal(first.get(undefined, { 'If-None-Match': tag }).status, 200, tag);
@@ -94,7 +94,7 @@ test('a POST is never conditional, as the sample that sends If-None-Match with i
   assert.deepEqual(first.statuses(), [[EventId, 'Started']]);
 });
 
-test('an ETag is the incarnation and no more: one from before a new start hides another document (F-18)', () => {
+test('an ETag is only the incarnation: one from before a restart hides a different document (F-18)', () => {
   const { first } = simulatedGroup({ scenarios: [scriptOf({ afterMs: 0, action: { kind: 'incarnation', skip: 'restart' } })] });
   const before = first.get();
   first.schedule();

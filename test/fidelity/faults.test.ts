@@ -1,11 +1,11 @@
-// Faults ordered at the simulator → what clients met in the field; docs/simulate/fidelity.md.
+// Fault orders → the faults that clients met in the field; docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { simulatedGroup } from '../virtual/simulated-group.ts';
 import { textOf } from '../virtual/simulation.ts';
 
 for (const status of [404, 410, 429, 500, 503]) {
-  test(`the service answers ${status} for as long as it is ordered, then as before (F-75)`, () => {
+  test(`the service answers ${status} for the ordered time, then as before (F-75)`, () => {
     const { first } = simulatedGroup();
     const { EventId } = first.schedule({ notice: '10m' });
     first.order('PUT', '/faults', { status, for: '70s' }, 204);
@@ -18,7 +18,7 @@ for (const status of [404, 410, 429, 500, 503]) {
   });
 }
 
-test('a proxy that answers in place of the service is a status, a page and its type (F-77)', () => {
+test('status, body and content type imitate a proxy that answers instead of the service (F-77)', () => {
   const { first } = simulatedGroup();
   const page = '<html><body>Gateway Timeout</body></html>';
   first.order('PUT', '/faults', { status: 504, body: page, headers: { 'Content-Type': 'text/html' } }, 204);
@@ -27,7 +27,7 @@ test('a proxy that answers in place of the service is a status, a page and its t
   assert.equal(first.get().status, 200);
 });
 
-test('a node on which an empty body is the only answer is one order (F-19)', () => {
+test('one order makes a node answer only empty bodies (F-19)', () => {
   const { first } = simulatedGroup();
   first.order('PUT', '/faults', { body: '', for: '1d' }, 204);
   for (let left = 3; left > 0; left--) {
@@ -48,7 +48,7 @@ test('a stale document is the one before the last change, with its incarnation a
   assert.equal(first.document().DocumentIncarnation, 3);
 });
 
-test('where nothing has changed yet, the stale document is the present one (F-80)', () => {
+test('before the first change, the stale document is the current one (F-80)', () => {
   const { first } = simulatedGroup();
   first.order('PUT', '/faults', { stale: true }, 204);
   assert.deepEqual(first.document(), { DocumentIncarnation: 1, Events: [] });

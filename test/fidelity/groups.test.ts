@@ -12,7 +12,7 @@ function trio(options: { gpu?: boolean } = {}) {
   return machines as [SimulatedMachine, SimulatedMachine, SimulatedMachine];
 }
 
-test('every machine of a group reads the same document, also of events that name others alone (F-55)', () => {
+test('every machine of a group reads the same document, including events that name only others (F-55)', () => {
   const [a, b, c] = trio();
   a.schedule({ Resources: ['web_1'] });
   const expected = a.document();
@@ -20,14 +20,14 @@ test('every machine of a group reads the same document, also of events that name
   assert.deepEqual([b.document(), c.document()], [expected, expected]);
 });
 
-test('two groups have nothing to do with each other (F-55)', () => {
+test('two groups are independent of each other (F-55)', () => {
   const [a] = trio();
   const other = simulatedGroup().first;
   a.schedule();
   assert.deepEqual(other.document(), { DocumentIncarnation: 1, Events: [] });
 });
 
-test('what one machine approves all see Started, for all its Resources and once (F-56)', () => {
+test('an event that one machine approves starts once, for all its Resources, and all machines see it (F-56)', () => {
   const [a, b, c] = trio();
   const { EventId, Resources } = a.schedule();
   assert.deepEqual(Resources, THREE);
@@ -41,7 +41,7 @@ test('what one machine approves all see Started, for all its Resources and once 
   assert.deepEqual(c.document(), before);
 });
 
-test('what Azure can approve one by one is an event each, and one event is approved as a whole (F-104)', () => {
+test('machines that can be approved one by one have an event each, and one event is approved as a whole (F-104)', () => {
   const [a, b, c] = trio();
   // Three machines on three hosts, then the same three on one host.
   const alone = THREE.map((name) => a.schedule({ EventType: 'Redeploy', Resources: [name] }).EventId);
@@ -73,7 +73,7 @@ test('a sibling that the event does not name can approve it when the named one h
   assert.deepEqual(b.statuses(), [[EventId, 'Started']]);
 });
 
-test('after a hardware failure the machines that were hit may be silent, and their siblings read what happened to them (F-42)', () => {
+test('after a hardware failure the affected machine may get no answer, and its siblings read the event (F-42)', () => {
   const [a, b] = trio();
   const { EventId } = a.schedule({ EventType: 'Reboot', EventStatus: 'Started', Resources: ['web_0'] });
   a.order('PUT', '/faults', { reset: true, vm: 'WEB_0', for: '10m' }, 204);
@@ -83,7 +83,7 @@ test('after a hardware failure the machines that were hit may be silent, and the
   assert.deepEqual(a.statuses(), []);
 });
 
-test('GPU machines with one fault domain see the events of their own resource alone, in whatever letter case (F-58)', () => {
+test('GPU machines with one fault domain see only the events of their own resource, in any letter case (F-58)', () => {
   const [a, b, c] = trio({ gpu: true });
   const own = a.schedule({ Resources: ['WEB_1'] }).EventId;
   const shared = a.schedule({ Resources: ['web_0', 'web_1'] }).EventId;
@@ -96,7 +96,7 @@ test('GPU machines with one fault domain see the events of their own resource al
   assert.deepEqual([a.document().DocumentIncarnation, c.document().DocumentIncarnation], [3, 3]);
 });
 
-test('a GPU machine cannot approve what it does not see, and approves what it shares for all (F-58)', () => {
+test('a GPU machine cannot approve an event that it does not see, and approves a shared one for all (F-58)', () => {
   const [a, b, c] = trio({ gpu: true });
   const { EventId } = a.schedule({ Resources: ['web_0', 'web_1'] });
   assert.equal(c.approve(EventId).status, 400);
@@ -104,7 +104,7 @@ test('a GPU machine cannot approve what it does not see, and approves what it sh
   assert.deepEqual(a.statuses(), [[EventId, 'Started']]);
 });
 
-test('machine N is in fault domain N modulo 5, as its instance metadata and scenarios have it; with GPUs all are in 0 (F-49)', () => {
+test('machine N is in fault domain N modulo 5, in instance metadata and in scenarios; GPU machines are all in 0 (F-49)', () => {
   const vms = Array.from({ length: 7 }, (_, index) => `set_${index}`);
   const fields = { Resources: ['fd:1'] };
   const { machines, first } = simulatedGroup({ vms, scenarios: [scriptOf({ afterMs: 0, action: { kind: 'schedule', fields } })] });
@@ -121,7 +121,7 @@ test('machine N is in fault domain N modulo 5, as its instance metadata and scen
   assert.deepEqual(faultDomains(simulatedGroup({ vms, gpu: true }).machines), Array(7).fill('0'));
 });
 
-test('the scenario host-failure names all machines, and the one that was hit first cannot read it (F-41, F-42, F-50)', async () => {
+test('the scenario host-failure names all machines, and machine 0 cannot read the event (F-41, F-42, F-50)', async () => {
   const { machines, first } = simulatedGroup({ vms: ['a', 'b'], scenarios: await shippedScenarios() });
   first.order('POST', '/scenarios/host-failure');
   first.advance('1m');

@@ -8,14 +8,14 @@ import { jsonOf, type SimulatedMachine } from '../virtual/simulation.ts';
 const START_MS = Date.UTC(2026, 3, 1);
 const SCENARIOS = await shippedScenarios();
 
-/** One machine on which this shipped scenario has just started. */
+/** One machine that has just started this shipped scenario. */
 function playing(scenario: string, vms: readonly string[] = ['vm_0']): SimulatedMachine {
   const { first } = simulatedGroup({ vms, scenarios: SCENARIOS });
   first.order('POST', `/scenarios/${scenario}`);
   return first;
 }
 
-test('on shared hardware an approved event stays Scheduled as it is until the other tenants are done (F-38)', () => {
+test('on shared hardware an approved event stays Scheduled, unchanged, until the other tenants are done (F-38)', () => {
   const { first } = simulatedGroup();
   const { EventId } = first.schedule({ otherTenants: '4m' });
   const before = first.document();
@@ -26,7 +26,7 @@ test('on shared hardware an approved event stays Scheduled as it is until the ot
   assert.deepEqual(first.statuses(), [[EventId, 'Started']]);
 });
 
-test('on shared hardware an event stays Scheduled after its NotBefore, which does not move (F-38)', () => {
+test('on shared hardware an event stays Scheduled after its NotBefore, which does not change (F-38)', () => {
   const { first } = simulatedGroup({ startMs: START_MS });
   const { EventId } = first.schedule({ otherTenants: '4m' });
   const before = first.document();
@@ -37,7 +37,7 @@ test('on shared hardware an event stays Scheduled after its NotBefore, which doe
   assert.deepEqual(first.statuses(), [[EventId, 'Started']]);
 });
 
-test('an approval given twice does not make the other tenants wait anew, nor does it delay a start that is due (F-38)', () => {
+test('a second approval neither restarts the wait for other tenants nor delays a start that is due (F-38)', () => {
   const { first } = simulatedGroup();
   const { EventId } = first.schedule({ otherTenants: '4m' });
   first.advance('14m');
@@ -48,7 +48,7 @@ test('an approval given twice does not make the other tenants wait anew, nor doe
   assert.deepEqual(first.statuses(), [[EventId, 'Started']]);
 });
 
-test('other tenants who turn out to be slower or faster move the start of an event, approved or not (F-38)', () => {
+test('changing the wait for other tenants moves the start of an event, approved or not (F-38)', () => {
   const { first } = simulatedGroup({ startMs: START_MS });
   const slower = first.schedule();
   const faster = first.schedule({ otherTenants: '1h' });
@@ -70,7 +70,7 @@ test('other tenants who turn out to be slower or faster move the start of an eve
   assert.equal(first.statuses()[0]?.[1], 'Started');
 });
 
-test('a cancelled event is gone without having started, and comes back only as another one (F-40)', () => {
+test('a cancelled event ends without starting, and comes back only with a new EventId (F-40)', () => {
   const { first } = simulatedGroup();
   const fields = { EventType: 'Reboot', Resources: ['sim_0'], DurationInSeconds: 30 };
   const { EventId } = first.schedule(fields);
@@ -82,7 +82,7 @@ test('a cancelled event is gone without having started, and comes back only as a
   assert.notEqual(first.schedule(fields).EventId, EventId);
 });
 
-test('an approval that comes before the cancellation starts the event, which then only ends (F-40)', () => {
+test('an approval before the cancellation starts the event, which then can only end (F-40)', () => {
   const { first } = simulatedGroup();
   const { EventId } = first.schedule();
   first.approve(EventId);
@@ -90,7 +90,7 @@ test('an approval that comes before the cancellation starts the event, which the
   assert.deepEqual(first.statuses(), [[EventId, 'Started']]);
 });
 
-test('a Reboot that turns out to be a pause is told by nothing but its disappearance (F-43)', () => {
+test('only its disappearance shows that a Reboot which was a pause is over (F-43)', () => {
   const { first } = simulatedGroup();
   const { EventId } = first.schedule({ EventType: 'Reboot', startedFor: '5s' });
   first.approve(EventId);
@@ -102,7 +102,7 @@ test('a Reboot that turns out to be a pause is told by nothing but its disappear
   assert.deepEqual(first.document().Events, []);
 });
 
-test('while one event is Started another, shorter one can stand beside it, and be over before it (F-44)', () => {
+test('while an event is Started, a second, shorter one can be listed, and end first (F-44)', () => {
   const { first } = simulatedGroup();
   const long = first.schedule({ EventStatus: 'Started', DurationInSeconds: 30 }).EventId;
   first.advance('2m');
@@ -123,7 +123,7 @@ for (const [type, notice] of [
   ['Terminate', '15m'],
   ['Reboot', '0s'],
 ] as const) {
-  test(`a ${type} can have ${notice} of notice, other than the least that is documented (F-45)`, () => {
+  test(`a ${type} can have ${notice} of notice, different from the documented least (F-45)`, () => {
     const { first } = simulatedGroup({ startMs: START_MS });
     const { EventId, NotBefore } = first.schedule({ EventType: type, notice });
     const noticeMs = { '5m': 300_000, '3s': 3000, '15m': 900_000, '0s': 0 }[notice];
@@ -146,7 +146,7 @@ for (const length of ['50s', '5m', '2h']) {
   });
 }
 
-test('a predicted failure lies days ahead, stays listed all the time, and starts to the second (F-47)', () => {
+test('a predicted failure is days ahead, stays listed all the time, and starts to the second (F-47)', () => {
   const { first } = simulatedGroup({ startMs: START_MS });
   const { EventId, NotBefore } = first.schedule({ EventType: 'Redeploy', notice: '7d' });
   assert.equal(NotBefore, 'Wed, 08 Apr 2026 00:00:00 GMT');
@@ -168,18 +168,18 @@ for (const [scenario, type, source] of [
   ['spot-eviction', 'Preempt', 'Platform'],
   ['terminate', 'Terminate', 'Platform'],
 ] as const) {
-  test(`the scenario ${scenario} gives a ${type} by the ${source}, in Scheduled (F-50)`, () => {
+  test(`the scenario ${scenario} schedules a ${type} by the ${source} (F-50)`, () => {
     const [event] = playing(scenario).document().Events;
     assert.deepEqual([event?.EventType, event?.EventSource, event?.EventStatus], [type, source, 'Scheduled']);
   });
 }
 
-test('what a policy approves by itself appears as Started, without a notice to read (F-51)', () => {
+test("an event that Azure's policy approves is listed as Started, without notice (F-51)", () => {
   const [event] = playing('auto-approved-user-reboot').document().Events;
   assert.deepEqual([event?.EventSource, event?.EventStatus, event?.NotBefore], ['User', 'Started', '']);
 });
 
-test('a group of which every machine is down can start by order before its NotBefore, though nobody approved (F-103)', () => {
+test('in a group whose machines are all down, an event can start by order before its NotBefore, without approval (F-103)', () => {
   const first = playing('all-instances-down', ['web_0', 'web_1']);
   first.advance('1m');
   const [scheduled] = first.document().Events;
@@ -192,7 +192,7 @@ test('a group of which every machine is down can start by order before its NotBe
   assert.ok(Date.parse(scheduled?.NotBefore ?? '') > Date.parse(now));
 });
 
-test('a guest OS upgrade goes through a scale set one fault domain after the other, each with a notice of its own (F-49, F-52)', () => {
+test('a guest OS upgrade goes through a scale set fault domain by fault domain, each with its own notice (F-49, F-52)', () => {
   const first = playing('guest-os-upgrade', ['web_0', 'web_1', 'web_2', 'web_3', 'web_4', 'web_5']);
   for (const resources of [['web_0', 'web_5'], ['web_1'], ['web_2'], ['web_3'], ['web_4']]) {
     const [event, another] = first.document().Events;

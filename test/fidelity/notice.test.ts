@@ -1,4 +1,4 @@
-// A simulated clock put forward → which clock lists NotBefore; rows of docs/simulate/fidelity.md.
+// An advanced simulated clock → the clock in which NotBefore is listed; docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { GroupState } from '../../src/simulator/control/group-state.ts';
@@ -11,7 +11,7 @@ import { jsonOf } from '../virtual/simulation.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** A clock that stands at the wall time of its start but for orders, and what its NotBefores are by both clocks. */
+/** A group whose clock moves only by orders, and the notice of its events by both clocks. */
 function fixture(notBefore?: 'simulated' | 'wall', scenarios: readonly Script[] = []) {
   const { time, first } = simulatedGroup({ speed: 0, scenarios, ...(notBefore ? { notBefore } : {}) });
   const simulatedMs = () => Date.parse(jsonOf<{ now: string }>(first.order('GET', '/clock')).now);
@@ -26,14 +26,14 @@ function fixture(notBefore?: 'simulated' | 'wall', scenarios: readonly Script[] 
   };
 }
 
-test('by default NotBefore is simulated: to a client on real time an event has as much more notice as the clock was put forward by (F-102)', () => {
+test('by default NotBefore is simulated: a client on real time sees the notice plus the time by which the clock was advanced (F-102)', () => {
   const { first, byWall, bySimulated } = fixture();
   first.advance('1h');
   const event = first.schedule({ EventType: 'Terminate' });
   assert.deepEqual([bySimulated(event), byWall(event)], [5, 65]);
 });
 
-test('by the wall clock NotBefore is as far ahead of a client on real time as is meant, and the event starts after its notice of simulated time (F-102)', async () => {
+test('by the wall clock a client on real time sees the intended notice, and the event starts after that notice of simulated time (F-102)', async () => {
   const { first, byWall, listed, time } = fixture('wall');
   first.advance('1h');
   const { EventId } = first.schedule({ EventType: 'Terminate' });
@@ -48,7 +48,7 @@ test('by the wall clock NotBefore is as far ahead of a client on real time as is
   assert.equal(byWall(listed()), 0.5, 'where the simulated clock has fallen behind, too');
 });
 
-test('what a scenario schedules on the way has the notice that is left when it is first seen (F-102)', () => {
+test('an event that a scenario schedules during an advance has the notice that is left when it is first seen (F-102)', () => {
   const script = scriptOf({ afterMs: 30 * MINUTE_MS, action: { kind: 'schedule', fields: { EventType: 'Reboot' } } });
   const { first, byWall, listed } = fixture('wall', [script]);
   first.order('POST', '/scenarios/test');
@@ -58,7 +58,7 @@ test('what a scenario schedules on the way has the notice that is left when it i
   assert.equal(listed().EventStatus, 'Started');
 });
 
-test('a NotBefore that is given counts by the clock that it is listed by (F-102)', () => {
+test('a given NotBefore is read in the clock in which it is listed (F-102)', () => {
   const { first, byWall, time, state } = fixture('wall');
   first.advance('1h');
   const event = first.schedule({ NotBefore: new Date(time.wallMs() + 7 * MINUTE_MS).toISOString() });
@@ -71,7 +71,7 @@ test('a NotBefore that is given counts by the clock that it is listed by (F-102)
   assert.deepEqual(first.statuses(), [[past.EventId, 'Scheduled']]);
 });
 
-test('a change moves NotBefore where it speaks of it, and leaves it and the start alone where it does not (F-102)', () => {
+test('a change moves NotBefore and the start only if it sets NotBefore or notice (F-102)', () => {
   const { first, byWall, listed } = fixture('wall');
   const { EventId, NotBefore } = first.schedule({ EventType: 'Reboot' });
   first.advance('5m');
@@ -85,7 +85,7 @@ test('a change moves NotBefore where it speaks of it, and leaves it and the star
   assert.equal(listed().EventStatus, 'Started');
 });
 
-test('the clock of NotBefore can be chosen while it runs, for what comes then, and a reset keeps it (F-102)', () => {
+test('the clock of NotBefore can be changed at any time, for later events, and a reset keeps it (F-102)', () => {
   const { first, byWall, state } = fixture();
   first.advance('1h');
   const before = first.schedule();
@@ -103,7 +103,7 @@ test('the clock of NotBefore can be chosen while it runs, for what comes then, a
   assert.equal(byWall(first.schedule()), 75);
 });
 
-test('a recording is as far ahead of a client on real time as it was, in each of its documents (F-102)', () => {
+test('in each document of a recording, a client on real time sees the recorded notice (F-102)', () => {
   const recordedAtMs = Date.UTC(2022, 3, 11, 22, 11, 58);
   const show = (afterMs: number, incarnation: number, Description: string) =>
     ({ afterMs, action: { kind: 'document', incarnation, events: [{ ...EXAMPLE_EVENT, Description }] } }) as const;

@@ -1,4 +1,4 @@
-// What the service looks at in a request, and in which order; rows of docs/simulate/fidelity.md.
+// Requests → the checks of the service, and their order; rows of docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { simulatedGroup } from '../virtual/simulated-group.ts';
@@ -24,7 +24,7 @@ for (const [what, method, url, headers, body, status, says] of [
   });
 }
 
-test('the refusals of a missing header and of a bad version are worded as they were seen (F-02, F-04, F-05)', () => {
+test('the refusals of a missing header and a bad version have the wording seen in the field (F-02, F-04, F-05)', () => {
   const { first } = simulatedGroup();
   const errorOf = (url: string, headers: Record<string, string>) => jsonOf<{ error: string }>(first.ask('GET', url, '', headers)).error;
   assert.equal(errorOf(EVENTS, {}), 'Bad request: . Required metadata header not specified');
@@ -35,7 +35,7 @@ test('the refusals of a missing header and of a bad version are worded as they w
     );
 });
 
-test('a refusal is written with the white space that was seen, whatever is refused (F-99)', () => {
+test('every refusal has the white space seen in the field (F-99)', () => {
   const { first } = simulatedGroup();
   assert.equal(textOf(first.ask('GET', EVENTS, '', {})), '{ "error": "Bad request: . Required metadata header not specified" }');
   assert.equal(textOf(first.get(`/metadata/nothing?${GOOD}`)), '{ "error": "Not found." }');
@@ -51,7 +51,7 @@ test('a refusal is written with the white space that was seen, whatever is refus
   );
 });
 
-test('each route names the newest versions that it takes itself, newest first (F-04)', () => {
+test('each route names the newest versions that it accepts, newest first (F-04)', () => {
   const { first } = simulatedGroup();
   for (const path of ['scheduledevents', 'instance', 'instance/compute', 'nothing']) {
     const newest = jsonOf<Record<string, string[]>>(first.get(`/metadata/${path}`))['newest-versions'] ?? [];
@@ -61,34 +61,34 @@ test('each route names the newest versions that it takes itself, newest first (F
   }
 });
 
-test('the header is enforced in every version, the oldest included (F-02)', () => {
+test('the header is required in every version, including the oldest (F-02)', () => {
   const { first } = simulatedGroup();
   for (const method of ['GET', 'POST'])
     assert.equal(first.ask(method, '/metadata/scheduledevents?api-version=2017-03-01', { StartRequests: [] }, {}).status, 400);
 });
 
-test('any parameter that is given twice is refused, in whatever letter case and on every route (F-06)', () => {
+test('any doubled parameter is refused, in any letter case and on every route (F-06)', () => {
   const { first } = simulatedGroup();
   for (const path of ['scheduledevents', 'instance', 'instance/compute'])
     for (const twice of ['format=json&format=json', 'format=json&Format=text', 'API-VERSION=2020-07-01'])
       assert.equal(first.get(`/metadata/${path}?${GOOD}&${twice}`).status, 400, `${path} ${twice}`);
 });
 
-test('other parameters are ignored, in whatever order (F-07)', () => {
+test('other parameters are ignored, in any order (F-07)', () => {
   const { first } = simulatedGroup();
   const plain = textOf(first.get());
   for (const query of [`format=json&${GOOD}`, `${GOOD}&format=text`, `${GOOD}&timeout=5&x`, `${GOOD}&`])
     assert.equal(textOf(first.get(`/metadata/scheduledevents?${query}`)), plain, query);
 });
 
-test('path and parameter names are read without case, percent signs in values are decoded, one slash at the end does no harm (F-08)', () => {
+test('letter case of path and parameter names is ignored, values are percent-decoded, and one trailing slash is accepted (F-08)', () => {
   const { first } = simulatedGroup();
   const paths = ['scheduledEvents', 'SCHEDULEDEVENTS', 'scheduledevents/', 'ScheduledEvents/', 'instance/', 'instance/compute/'];
   for (const path of paths) assert.equal(first.get(`/Metadata/${path}?API-Version=2020%2D07-01`).status, 200, path);
   assert.equal(first.get(`/metadata/scheduledevents//?${GOOD}`).status, 404);
 });
 
-test('the versions are listed oldest first, without an api-version but not without the header (F-13)', () => {
+test('the versions are listed oldest first; the route requires the header but no api-version (F-13)', () => {
   const { first } = simulatedGroup();
   const { apiVersions } = jsonOf<{ apiVersions: string[] }>(first.get('/metadata/versions'));
   assert.deepEqual(apiVersions, [...new Set(apiVersions)].sort());
@@ -98,7 +98,7 @@ test('the versions are listed oldest first, without an api-version but not witho
   assert.equal(first.ask('POST', '/metadata/versions').status, 405);
 });
 
-test('a single value of the instance is plain text, as a shell client reads its own name (F-87)', () => {
+test('a single value of the instance is plain text, as shell clients read their name (F-87)', () => {
   const { machines } = simulatedGroup({ vms: ['web_0', 'web_1'] });
   const answer = machines[1]?.get('/metadata/instance/compute/name?api-version=2021-12-13&format=text');
   assert.ok(answer);
@@ -115,12 +115,12 @@ for (const [query, field, status] of [
   ['', 'nothing', 404],
   ['&format=text', 'name/0', 404],
 ] as const) {
-  test(`the single value ${field}${query} is refused with ${status} (F-87)`, () => {
+  test(`a request for the single value ${field}${query} gets ${status} (F-87)`, () => {
     assert.equal(simulatedGroup().first.get(`/metadata/instance/compute/${field}?api-version=2021-02-01${query}`).status, status);
   });
 }
 
-test('a single value takes GET alone, and a version as its whole does (F-87)', () => {
+test('a single value accepts only GET, and needs a version as the whole does (F-87)', () => {
   const { first } = simulatedGroup();
   assert.equal(first.ask('POST', '/metadata/instance/compute/name?api-version=2021-02-01&format=text').status, 405);
   assert.equal(first.get('/metadata/instance/compute/name?format=text').status, 400);

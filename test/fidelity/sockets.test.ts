@@ -13,7 +13,7 @@ const documentAt = async (url: string): Promise<Document> => (await (await get(u
 const order = (url: string, method: string, path: string, body: object) =>
   fetch(`${url}/simulator${path}`, { method, body: JSON.stringify(body) });
 
-test('the first machine answers on a second address and port too, as a VM that has to discover its service finds it (F-88)', async (t) => {
+test('the first machine also answers on a second address and port, for clients that discover the service (F-88)', async (t) => {
   const port = await freePorts();
   const server = await start(t, { vms: ['a', 'b'], also: [{ host: '127.0.0.1', port }] });
   await order(server.url, 'POST', '/events', {});
@@ -24,7 +24,7 @@ test('the first machine answers on a second address and port too, as a VM that h
   assert.equal((await fetch(`${also}/metadata/versions`, { headers: { Metadata: 'true' } })).status, 200);
 });
 
-test('each machine has a port of its own, where it says its own name and the same document as the others (F-55)', async (t) => {
+test('each machine has its own port, with its own name and the same document as the others (F-55)', async (t) => {
   const server = await start(t, { vms: ['a', 'b', 'c'] });
   await order(server.url, 'POST', '/events', {});
   assert.equal(new Set(server.urls.map(({ url }) => url)).size, 3);
@@ -36,7 +36,7 @@ test('each machine has a port of its own, where it says its own name and the sam
   }
 });
 
-test('under --strict the first answer waits for the simulated clock, not for the real one (F-60)', async (t) => {
+test('with --strict the first answer waits for the simulated clock, not for the real one (F-60)', async (t) => {
   const server = await start(t, { strict: true });
   let answered = false;
   const first = get(server.url).then((answer) => {
@@ -50,13 +50,13 @@ test('under --strict the first answer waits for the simulated clock, not for the
   assert.equal((await first).status, 200);
 });
 
-test('an answer says that it is JSON in UTF-8, and nothing of a server that it is not (F-12)', async (t) => {
+test('an answer declares JSON in UTF-8, and does not claim to be another server (F-12)', async (t) => {
   const { headers } = await get((await start(t)).url);
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
   assert.deepEqual([headers.get('server'), headers.get('x-ms-request-id')], [null, null]);
 });
 
-test('every answer is dated by the simulated clock at the moment when it is sent, once (F-101)', async (t) => {
+test('every answer has one Date, the simulated time at which it is sent (F-101)', async (t) => {
   const server = await start(t, { strict: true, speed: 0 });
   const nowMs = () => Math.floor(server.group.clock.nowMs() / 1000) * 1000;
   const dateMs = ({ headers }: Response) => Date.parse(headers.get('date') ?? '');
@@ -79,7 +79,7 @@ test('every answer is dated by the simulated clock at the moment when it is sent
   assert.equal((await get(server.url)).headers.get('date'), 'Mon, 11 Apr 2022 22:26:58 GMT', 'a fault has the last word');
 });
 
-test('a HEAD is answered 405 with what is allowed, and without a body (F-09)', async (t) => {
+test('a HEAD gets 405 with Allow, without a body (F-09)', async (t) => {
   const answer = await fetch((await start(t)).url + EVENTS, { method: 'HEAD', headers: { Metadata: 'true' } });
   assert.deepEqual([answer.status, answer.headers.get('allow'), await answer.text()], [405, 'GET, POST', '']);
 });

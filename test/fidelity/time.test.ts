@@ -1,4 +1,4 @@
-// A service under --strict → first answer, first events, switching off; docs/simulate/fidelity.md.
+// A service with --strict → first answer, first events, switching off; docs/simulate/fidelity.md.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { EXAMPLE_EVENT } from '../far-sides/metadata-service.ts';
@@ -15,7 +15,7 @@ function strictPair() {
   return machines as [SimulatedMachine, SimulatedMachine];
 }
 
-test('the first answer is held for 2 minutes, as is every other until then, on every machine and for a POST too (F-60)', () => {
+test('the first answer comes after 2 minutes, as do all others until then, on every machine and for a POST too (F-60)', () => {
   const [a, b] = strictPair();
   assert.equal(a.get().notBeforeMs, START_MS + 2 * MINUTE_MS);
   a.advance('1m');
@@ -27,7 +27,7 @@ test('the first answer is held for 2 minutes, as is every other until then, on e
   assert.equal(a.get().notBeforeMs, undefined);
 });
 
-test('a refused request is answered at once and switches nothing on (F-60)', () => {
+test('a refused request is answered at once and does not switch the service on (F-60)', () => {
   const [a] = strictPair();
   assert.equal(a.ask('GET', EVENTS, '', {}).notBeforeMs, undefined);
   assert.equal(a.get('/metadata/scheduledevents').notBeforeMs, undefined);
@@ -36,7 +36,7 @@ test('a refused request is answered at once and switches nothing on (F-60)', () 
   assert.notEqual(a.get().notBeforeMs, undefined);
 });
 
-test('events show 5 minutes after the first request, those that were there before with all that has become of them (F-61)', () => {
+test('events are listed 5 minutes after the first request, earlier ones in their current state (F-61)', () => {
   const [a, b] = strictPair();
   const started = a.schedule({ EventType: 'Preempt' }).EventId;
   const scheduled = a.schedule({ EventType: 'Reboot' }).EventId;
@@ -53,14 +53,14 @@ test('events show 5 minutes after the first request, those that were there befor
   assert.equal(a.document().DocumentIncarnation, 2);
 });
 
-test('without events the 5 minutes end unseen (F-61)', () => {
+test('without events nothing changes at the end of the 5 minutes (F-61)', () => {
   const [a] = strictPair();
   a.get();
   a.advance('10m');
   assert.deepEqual(a.document(), { DocumentIncarnation: 1, Events: [] });
 });
 
-test('after 24 hours without a request the next one is a first one again, under incarnation 1 (F-62)', () => {
+test('after 24 hours without a request the next one counts as a first one, with incarnation 1 (F-62)', () => {
   const [a] = strictPair();
   a.get();
   a.advance('5m');
@@ -76,7 +76,7 @@ test('after 24 hours without a request the next one is a first one again, under 
   assert.deepEqual(a.statuses(), [[EventId, 'Scheduled']]);
 });
 
-test('a request each day, on whichever machine, keeps the service on (F-62, F-63)', () => {
+test('a daily request on any machine keeps the service on (F-62, F-63)', () => {
   const [a, b] = strictPair();
   a.get();
   for (const machine of [b, a, b]) {
@@ -85,7 +85,7 @@ test('a request each day, on whichever machine, keeps the service on (F-62, F-63
   }
 });
 
-test('what is not asked of scheduled events does not keep the service on (F-63)', () => {
+test('requests to other routes do not keep the service on (F-63)', () => {
   const [a] = strictPair();
   a.get();
   for (const url of [INSTANCE, '/metadata/versions', '/metadata/scheduledevents']) {
@@ -95,7 +95,7 @@ test('what is not asked of scheduled events does not keep the service on (F-63)'
   assert.notEqual(a.get().notBeforeMs, undefined);
 });
 
-test('a scenario can switch the service off at any moment, strict or not (F-62)', () => {
+test('a scenario can switch the service off at any time, strict or not (F-62)', () => {
   const script = scriptOf({ afterMs: 0, action: { kind: 'switchOff' } });
   const { first } = simulatedGroup({ startMs: START_MS, scenarios: [script] });
   const { EventId } = first.schedule();
@@ -108,7 +108,7 @@ test('a scenario can switch the service off at any moment, strict or not (F-62)'
   assert.deepEqual(first.statuses(), [[EventId, 'Scheduled']]);
 });
 
-test('the sixth request within a second is answered 429, of all metadata routes together and on each machine by itself (F-64)', () => {
+test('the sixth request within a second gets 429, counted over all metadata routes and for each machine (F-64)', () => {
   const [a, b] = strictPair();
   const urls = [EVENTS, INSTANCE, '/metadata/nothing', '/metadata/scheduledevents', EVENTS];
   for (const url of urls) assert.notEqual(a.get(url).status, 429, url);
@@ -119,7 +119,7 @@ test('the sixth request within a second is answered 429, of all metadata routes 
   assert.equal(b.get(INSTANCE).status, 200);
 });
 
-test('the second is counted back from each request, and refused ones do not count (F-64)', () => {
+test('the limit counts the second before each request, without refused ones (F-64)', () => {
   const [a] = strictPair();
   const ask = () => a.get(INSTANCE).status;
   assert.equal(ask(), 200);
@@ -133,7 +133,7 @@ test('the second is counted back from each request, and refused ones do not coun
   assert.deepEqual([ask(), ask(), ask(), ask(), ask()], [200, 200, 200, 200, 429]);
 });
 
-test('control requests are never too many, and a refused POST approves nothing (F-64)', () => {
+test('control requests are not limited, and a refused POST approves nothing (F-64)', () => {
   const [a] = strictPair();
   a.get();
   a.advance('5m');
@@ -146,7 +146,7 @@ test('control requests are never too many, and a refused POST approves nothing (
   assert.deepEqual(a.statuses(), [[EventId, 'Scheduled']]);
 });
 
-/** A strict pair whose events show, the next document being due in a minute. */
+/** A strict pair that lists events; the next document is due in a minute. */
 function strictPairThatIsOn() {
   const pair = strictPair();
   pair[0].get();
@@ -154,7 +154,7 @@ function strictPairThatIsOn() {
   return pair;
 }
 
-test('a new event shows with the next document, which is made once a minute, on every machine at once (F-100)', () => {
+test('a new event is listed in the next document, which is made once a minute, on every machine at once (F-100)', () => {
   const [a, b] = strictPairThatIsOn();
   a.advance('10s');
   const { EventId, NotBefore } = a.schedule({ EventType: 'Reboot' });
@@ -171,7 +171,7 @@ test('a new event shows with the next document, which is made once a minute, on 
   );
 });
 
-test("an approval's effect shows up to a minute later, and is taken again until then (F-100)", () => {
+test("an approval's effect is visible up to a minute later, and until then it can be approved again (F-100)", () => {
   const [a, b] = strictPairThatIsOn();
   const { EventId } = a.schedule();
   a.advance('1m');
@@ -186,7 +186,7 @@ test("an approval's effect shows up to a minute later, and is taken again until 
   assert.equal(a.document().DocumentIncarnation, 3);
 });
 
-test('what comes and goes between two documents is never shown, and what happened in between is one change (F-100)', () => {
+test('an event that comes and goes between two documents is never listed, and all changes in between count as one (F-100)', () => {
   const [a] = strictPairThatIsOn();
   const brief = a.schedule({ EventType: 'Preempt', notice: '10s', startedFor: '20s' }).EventId;
   const kept = a.schedule({ EventType: 'Preempt', notice: '10s', startedFor: '10m' }).EventId;
@@ -201,7 +201,7 @@ test('what comes and goes between two documents is never shown, and what happene
   assert.deepEqual(a.document(), { DocumentIncarnation: 3, Events: [] });
 });
 
-test('a start that falls due with a document is in it (F-100)', () => {
+test('a document includes a start that is due at the same time (F-100)', () => {
   const [a] = strictPairThatIsOn();
   const { EventId } = a.schedule({ notice: '2m' });
   a.advance('1m');
@@ -209,7 +209,7 @@ test('a start that falls due with a document is in it (F-100)', () => {
   assert.deepEqual(a.statuses(), [[EventId, 'Started']]);
 });
 
-test('a reset and a recorded document show at once, strict or not (F-100)', () => {
+test('a reset and a recorded document are visible at once, strict or not (F-100)', () => {
   const recorded = { kind: 'document', incarnation: 7, events: [{ ...EXAMPLE_EVENT }] } as const;
   const { machines } = simulatedGroup({ strict: true, startMs: START_MS, scenarios: [scriptOf({ afterMs: 0, action: recorded })] });
   const [a] = machines as [SimulatedMachine];
@@ -221,7 +221,7 @@ test('a reset and a recorded document show at once, strict or not (F-100)', () =
   assert.deepEqual(a.document(), { DocumentIncarnation: 8, Events: [] });
 });
 
-test('after a switching off the document is made anew with the first events, and once a minute from then on (F-62, F-100)', () => {
+test('after a switch-off the document is updated when events are first listed, then once a minute (F-62, F-100)', () => {
   const [a] = strictPairThatIsOn();
   const early = a.schedule({ notice: '9d' }).EventId;
   a.advance('1d');
@@ -240,7 +240,7 @@ test('after a switching off the document is made anew with the first events, and
   assert.equal(a.statuses()[2]?.[0], last);
 });
 
-test('without --strict the service is on from the start and answers as often as it is asked, and shows each change at once (F-60, F-61, F-64, F-100)', () => {
+test('without --strict the service is on from the start, has no rate limit, and shows each change at once (F-60, F-61, F-64, F-100)', () => {
   const { first } = simulatedGroup();
   const { EventId } = first.schedule();
   assert.deepEqual(first.statuses(), [[EventId, 'Scheduled']]);

@@ -1,11 +1,11 @@
-// The simulator's page in a browser → readable by all: screen readers, small windows, odd text.
+// The simulator's page in a browser → accessible: screen readers, small windows, unusual text.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import test, { after } from 'node:test';
 import type { Script } from '../../../src/simulator/script/script.ts';
 import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';
-import { eventNamed, inBrowser, open, START_MS, schedule, send, shows, startStanding, tells } from './simulator-page.ts';
+import { announces, eventNamed, inBrowser, open, START_MS, schedule, send, shows, startStanding } from './simulator-page.ts';
 
 after(closeBrowser);
 
@@ -28,10 +28,10 @@ test('markup in names, descriptions, types and paths is shown as text', inBrowse
   assert.equal(await page.locator('img, main script').count(), 0);
   assert.equal(await page.title(), 'Scheduled Events simulator');
   await page.getByRole('button', { name: `Cancel ${evil} of ${evil}, x` }).click();
-  await tells(page, 'canceled');
+  await announces(page, 'canceled');
 });
 
-test('a refresh keeps the focus, the selection and what is typed', inBrowser, async (t) => {
+test('a refresh keeps focus, selection and input', inBrowser, async (t) => {
   const { server, page } = await open(t);
   await schedule(server, { EventType: 'Reboot' });
   await page.getByRole('textbox', { name: 'Notice', exact: true }).fill('1');
@@ -46,11 +46,11 @@ test('a refresh keeps the focus, the selection and what is typed', inBrowser, as
   assert.equal(await page.getByRole('textbox', { name: 'Notice', exact: true }).inputValue(), '1');
 });
 
-test('of 1,000 events a part is drawn and listed, and the rest is counted', inBrowser, async (t) => {
+test('part of 1,000 events is drawn and listed, and the rest is counted', inBrowser, async (t) => {
   const { server, page } = await open(t, { vms: Array.from({ length: 70 }, (_, index) => `vm_${index}`) });
   for (let index = 0; index < 1000; index++) server.group.events.schedule({ EventType: 'Reboot', Resources: ['vm_0'] }, START_MS);
   await shows(page, '950 more are not shown.');
-  await tells(page, 'Events: 1000 scheduled');
+  await announces(page, 'Events: 1000 scheduled');
   assert.equal(await page.locator('#event-list > li').count(), 50);
   await shows(page, '996 more not drawn');
   await shows(page, '6 more machines are not drawn.');
@@ -58,21 +58,21 @@ test('of 1,000 events a part is drawn and listed, and the rest is counted', inBr
   await shows(page, '900 more are not shown.');
   assert.equal(await page.locator('#event-list > li').count(), 100);
   await page.getByRole('button', { name: 'Start' }).first().click();
-  await tells(page, 'Reboot of vm_0 started');
+  await announces(page, 'Reboot of vm_0 started');
 });
 
-test('a simulator that went away is missed, and greeted when it is back', inBrowser, async (t) => {
+test('the page reports a simulator that stops answering, and that it answers again', inBrowser, async (t) => {
   const server = await startStanding(t);
   const page = await openUnwatchedPage(server.url);
   t.after(() => page.context().close());
   await shows(page, 'incarnation 1');
   await server[Symbol.asyncDispose]();
-  await tells(page, 'The simulator does not answer');
+  await announces(page, 'The simulator does not answer');
   await startStanding(t, { listen: { host: '127.0.0.1', port: Number(new URL(server.url).port) } });
-  await tells(page, 'The simulator answers again');
+  await announces(page, 'The simulator answers again');
 });
 
-test('a page that nobody sees asks nothing', inBrowser, async (t) => {
+test('a hidden page sends no requests', inBrowser, async (t) => {
   const server = await startStanding(t);
   const page = await openUnwatchedPage('about:blank');
   t.after(() => page.context().close());
@@ -87,7 +87,7 @@ test('a page that nobody sees asks nothing', inBrowser, async (t) => {
   assert.deepEqual(asked, []);
   await schedule(server, {});
   await page.evaluate(`delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))`);
-  await tells(page, 'Freeze of sim_0 scheduled');
+  await announces(page, 'Freeze of sim_0 scheduled');
 });
 
 interface AxeResult {
@@ -104,7 +104,7 @@ for (const [name, look] of [
   ['dark', { colorScheme: 'dark' }],
   ['360 pixels wide', { viewport: { width: 360, height: 740 } }],
 ] as const) {
-  test(`everything is labelled, in order and readable to all, and nothing overflows: ${name}`, inBrowser, async (t) => {
+  test(`everything is labelled, in order and legible, and nothing overflows: ${name}`, inBrowser, async (t) => {
     const { server, page } = await open(t, { vms: ['web_0', 'web_1'] }, look);
     await schedule(server, { EventType: 'Reboot', Description: 'x'.repeat(300) });
     await schedule(server, { EventType: 'Redeploy', EventStatus: 'Started' });

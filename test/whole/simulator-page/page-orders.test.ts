@@ -1,12 +1,12 @@
-// The simulator's page in a browser → its orders to clock, faults, scenarios; the list of requests.
+// The simulator's page in a browser → orders for clock, faults and scenarios; the list of requests.
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { closeBrowser } from '../../support/browser.ts';
-import { eventNamed, focused, inBrowser, open, START_MS, schedule, shows, tells } from './simulator-page.ts';
+import { announces, eventNamed, focused, inBrowser, open, START_MS, schedule, shows } from './simulator-page.ts';
 
 after(closeBrowser);
 
-test('the speed is set by a button that says which one is set', inBrowser, async (t) => {
+test('the buttons set the speed and show the current one', inBrowser, async (t) => {
   const { server, page } = await open(t);
   await page.getByRole('button', { name: '×60' }).click();
   await page.getByRole('button', { name: '×60', pressed: true }).waitFor();
@@ -16,7 +16,7 @@ test('the speed is set by a button that says which one is set', inBrowser, async
   assert.equal(server.group.clock.speed, 0);
 });
 
-test('a usual fault is ordered by one press, shown with what is left of it, and cleared', inBrowser, async (t) => {
+test('a common fault is ordered with one click, shown with its remaining answers, and cleared', inBrowser, async (t) => {
   const { server, page } = await open(t);
   await shows(page, 'All answers are as they should be.');
   await page.getByRole('button', { name: '503 × 5' }).click();
@@ -29,7 +29,7 @@ test('a usual fault is ordered by one press, shown with what is left of it, and 
   assert.equal(await focused(page), 'All answers are as they should be.');
 });
 
-test('each of the usual faults is one that the simulator takes', inBrowser, async (t) => {
+test('the simulator accepts each of the common faults', inBrowser, async (t) => {
   const { server, page } = await open(t);
   const texts: string[] = [];
   for (const name of ['504 HTML of a proxy', 'empty 200', 'reset', 'slow 20 s']) {
@@ -45,7 +45,7 @@ test('each of the usual faults is one that the simulator takes', inBrowser, asyn
   assert.deepEqual(server.group.faults.active(START_MS)?.delayMs, 20_000);
 });
 
-test('any other fault is ordered by the form', inBrowser, async (t) => {
+test('any other fault is ordered with the form', inBrowser, async (t) => {
   const { page } = await open(t, { vms: ['web_0', 'web_1'] });
   await page.getByText('Another fault').click();
   const form = page.locator('#faults');
@@ -64,7 +64,7 @@ test('any other fault is ordered by the form', inBrowser, async (t) => {
   );
 });
 
-test('of a list of faults the one at work is shown, and how many come after it', inBrowser, async (t) => {
+test('the page shows the active fault of a list and the number of later ones', inBrowser, async (t) => {
   const { server, page } = await open(t);
   const body = JSON.stringify([{ status: 500 }, { times: 2 }, { body: '' }]);
   await fetch(`${server.url}/simulator/faults`, { method: 'PUT', body });
@@ -75,17 +75,17 @@ test('of a list of faults the one at work is shown, and how many come after it',
   await shows(page, 'All answers are as they should be.');
 });
 
-test('a scenario is chosen by its purpose and started', inBrowser, async (t) => {
+test('a scenario is selected, shows its purpose, and is started', inBrowser, async (t) => {
   const { page } = await open(t, { vms: ['web_0'] });
   await shows(page, /live migration/);
   await page.getByLabel('Name').selectOption('terminate');
   await shows(page, 'the deletion of a machine with 5 min of notice');
   await page.getByRole('button', { name: 'Start scenario' }).click();
   await shows(page, 'Runs: terminate, since 14:00:00.');
-  await tells(page, 'Terminate of web_0 scheduled');
+  await announces(page, 'Terminate of web_0 scheduled');
 });
 
-test('a reset asks first; then events and faults are gone', inBrowser, async (t) => {
+test('a reset asks first, then removes events and faults', inBrowser, async (t) => {
   const { server, page } = await open(t);
   await schedule(server, {});
   await eventNamed(page, 'Freeze of sim_0').waitFor();

@@ -4,11 +4,11 @@ import { readdirSync } from 'node:fs';
 import test, { after } from 'node:test';
 import { answerPage, isPagePath } from '../../../src/simulator/page-files.ts';
 import { closeBrowser, openUnwatchedPage } from '../../support/browser.ts';
-import { eventNamed, focused, inBrowser, open, schedule, send, shows, startStanding, tells } from './simulator-page.ts';
+import { announces, eventNamed, focused, inBrowser, open, schedule, send, shows, startStanding } from './simulator-page.ts';
 
 after(closeBrowser);
 
-test('every file of the page has a charset, may run only its own scripts, and is never kept or guessed at', async (t) => {
+test('every file of the page has a charset and a strict policy for scripts, caching and content types', async (t) => {
   const server = await startStanding(t);
   const names = (folder: string) => readdirSync(new URL(`../../../src/${folder}/`, import.meta.url));
   const own = names('simulator/page').map((name) => (name === 'index.html' ? '/' : `/${name}`));
@@ -60,7 +60,7 @@ test('an event can be scheduled with the keyboard alone', inBrowser, async (t) =
   await page.keyboard.press('Tab');
   assert.equal(await focused(page), 'Schedule');
   await page.keyboard.press('Enter');
-  await tells(page, 'Reboot of web_1 scheduled');
+  await announces(page, 'Reboot of web_1 scheduled');
   const event = await eventNamed(page, 'Reboot of web_1').innerText();
   assert.match(event, /Scheduled/);
   assert.match(event, /NotBefore 14:20:00, in 20 min/);
@@ -68,67 +68,71 @@ test('an event can be scheduled with the keyboard alone', inBrowser, async (t) =
   assert.equal(await focused(page), 'Schedule');
 });
 
-test('an event can be started at once, and for as long as the user says', inBrowser, async (t) => {
+test('an event can be started at once, for a given time', inBrowser, async (t) => {
   const { page } = await open(t);
   await page.getByLabel('Started at once').check();
   await page.locator('#schedule summary').click();
   await page.getByLabel('Started for').fill('2m');
   await page.getByRole('button', { name: 'Schedule' }).click();
-  await tells(page, 'Freeze of sim_0 started without notice');
+  await announces(page, 'Freeze of sim_0 started without notice');
   assert.match(await eventNamed(page, 'Freeze of sim_0').innerText(), /Ends 14:02:00, in 2 min/);
 });
 
-test('an event is started and ended by its buttons, and the focus stays in its place between', inBrowser, async (t) => {
+test('an event is started and ended with its buttons, and keeps the focus', inBrowser, async (t) => {
   const { server, page } = await open(t);
   await schedule(server, { EventType: 'Redeploy' });
   const event = eventNamed(page, 'Redeploy of sim_0');
   assert.equal(await event.getByRole('button', { name: 'End' }).count(), 0);
   await event.getByRole('button', { name: 'Start Redeploy of sim_0' }).press('Enter');
-  await tells(page, 'Redeploy of sim_0 started');
+  await announces(page, 'Redeploy of sim_0 started');
   assert.match(await focused(page), /Redeploy of sim_0/);
   assert.equal(await event.getByRole('button').count(), 1);
   await event.getByRole('button', { name: 'End Redeploy of sim_0' }).press('Enter');
-  await tells(page, 'Redeploy of sim_0 completed');
+  await announces(page, 'Redeploy of sim_0 completed');
   assert.equal(await focused(page), 'Events');
   await page.getByText('Ended events (1)').click();
   await shows(page, '✓ Redeploy of sim_0: completed 14:00:00');
 });
 
-test('an event is cancelled by its button', inBrowser, async (t) => {
+test('an event is cancelled with its button', inBrowser, async (t) => {
   const { server, page } = await open(t);
   await schedule(server, { EventType: 'Preempt' });
   await page.getByRole('button', { name: 'Cancel Preempt of sim_0' }).click();
-  await tells(page, 'Preempt of sim_0 canceled');
+  await announces(page, 'Preempt of sim_0 canceled');
   await page.getByText('Ended events (1)').click();
   await shows(page, '✕ Preempt of sim_0: canceled 14:00:00');
   await page.getByRole('img', { name: 'Preempt of sim_0, canceled.' }).waitFor();
 });
 
-test('the clock, when advanced, starts an event at its NotBefore and lets it go', inBrowser, async (t) => {
+test('advancing the clock starts an event at its NotBefore, and ends it', inBrowser, async (t) => {
   const { server, page } = await open(t);
   await schedule(server, {});
   await page.getByRole('img', { name: 'Freeze of sim_0, Scheduled. NotBefore 14:15:00, in 15 min' }).waitFor();
   await page.getByRole('button', { name: '+15 min' }).click();
-  await tells(page, 'Freeze of sim_0 started');
+  await announces(page, 'Freeze of sim_0 started');
   await shows(page, '2026-11-21 14:15:00');
   await page.getByRole('img', { name: 'Freeze of sim_0, Started. Ends 14:25:00, in 10 min' }).waitFor();
   await page.getByRole('button', { name: '+15 min' }).click();
-  await tells(page, 'Freeze of sim_0 completed');
+  await announces(page, 'Freeze of sim_0 completed');
   await shows(page, 'None is listed.');
 });
 
-test('an event stands in the lane of each of its machines, and of others where it names none of the group', inBrowser, async (t) => {
-  const { server, page } = await open(t, { vms: ['web_0', 'web_1', 'web_2'] });
-  await schedule(server, { EventType: 'Reboot', Resources: ['WEB_0', 'web_2'] });
-  await schedule(server, { EventType: 'Freeze', Resources: ['elsewhere'] });
-  const lane = (name: string) => page.locator('#lanes > li').filter({ has: page.getByRole('heading', { name }) });
-  await lane('web_0').getByRole('img', { name: 'Reboot of WEB_0, web_2' }).waitFor();
-  await lane('web_2').getByRole('img', { name: 'Reboot of WEB_0, web_2' }).waitFor();
-  await lane('other machines').getByRole('img', { name: 'Freeze of elsewhere' }).waitFor();
-  assert.equal(await lane('web_1').getByRole('img').count(), 0);
-});
+test(
+  'an event is in the lane of each of its machines, or in the lane of other machines if it names none of the group',
+  inBrowser,
+  async (t) => {
+    const { server, page } = await open(t, { vms: ['web_0', 'web_1', 'web_2'] });
+    await schedule(server, { EventType: 'Reboot', Resources: ['WEB_0', 'web_2'] });
+    await schedule(server, { EventType: 'Freeze', Resources: ['elsewhere'] });
+    const lane = (name: string) => page.locator('#lanes > li').filter({ has: page.getByRole('heading', { name }) });
+    await lane('web_0').getByRole('img', { name: 'Reboot of WEB_0, web_2' }).waitFor();
+    await lane('web_2').getByRole('img', { name: 'Reboot of WEB_0, web_2' }).waitFor();
+    await lane('other machines').getByRole('img', { name: 'Freeze of elsewhere' }).waitFor();
+    assert.equal(await lane('web_1').getByRole('img').count(), 0);
+  },
+);
 
-test('the span fits what is listed, days ahead too, unless another is chosen', inBrowser, async (t) => {
+test('the span fits all events, days ahead too, unless another is selected', inBrowser, async (t) => {
   const { server, page } = await open(t);
   await schedule(server, { EventType: 'Redeploy', notice: '7d' });
   await page.locator('#axis').getByText('11-24').waitFor();
@@ -138,11 +142,11 @@ test('the span fits what is listed, days ahead too, unless another is chosen', i
   assert.ok(bar && track && Math.abs(bar.x + bar.width - (track.x + track.width)) < 1, 'the bar ends with the window');
 });
 
-test('an event is approved as a client would, through the metadata route', inBrowser, async (t) => {
+test('an event is approved through the metadata route, as by a client', inBrowser, async (t) => {
   const { server, page } = await open(t);
   const id = await schedule(server, { EventType: 'Reboot' });
   await page.getByRole('button', { name: 'Approve as a client Reboot of sim_0' }).click();
-  await tells(page, 'Reboot of sim_0 started');
+  await announces(page, 'Reboot of sim_0 started');
   const [request] = server.group.journal.requests();
   assert.deepEqual(
     [request?.method, request?.headers['metadata'], request?.status, request?.body],
@@ -162,11 +166,11 @@ test('an approved event that waits for other tenants says so, and cannot be appr
   await event.getByRole('button', { name: 'Start' }).waitFor();
 });
 
-test('NotBefore moves by five minutes, to a time of choice, or away', inBrowser, async (t) => {
+test('NotBefore can be moved by five minutes, set to a time, or removed', inBrowser, async (t) => {
   const { server, page } = await open(t);
   await schedule(server, {});
   await page.getByRole('button', { name: 'NotBefore +5 min' }).click();
-  await tells(page, 'Freeze of sim_0 moved');
+  await announces(page, 'Freeze of sim_0 moved');
   await shows(page, /NotBefore 14:20:00/);
   const move = async (time: string) => {
     await page.getByRole('button', { name: 'Move…' }).press('Enter');
@@ -180,7 +184,7 @@ test('NotBefore moves by five minutes, to a time of choice, or away', inBrowser,
   await shows(page, 'No NotBefore; does not start by itself');
 });
 
-test('what is listed by the wall clock is shown by the simulated one, and moved by five minutes of it', inBrowser, async (t) => {
+test('an event listed by the wall clock is shown, and moved by five minutes, in simulated time', inBrowser, async (t) => {
   const { server, page } = await open(t);
   await send(server, 'PUT', '/simulator/clock', { advance: '1h', notBefore: 'wall' });
   await schedule(server, {});
@@ -191,7 +195,7 @@ test('what is listed by the wall clock is shown by the simulated one, and moved 
   await shows(page, /NotBefore 15:20:00, in 15 min(?!;)/);
 });
 
-test('a move that has become impossible is refused in words, and nothing else happens', inBrowser, async (t) => {
+test('an order that has become impossible shows the refusal and changes nothing', inBrowser, async (t) => {
   const server = await startStanding(t);
   const id = await schedule(server, { EventType: 'Reboot' });
   const page = await openUnwatchedPage(server.url);
@@ -206,7 +210,7 @@ test('a move that has become impossible is refused in words, and nothing else ha
     .filter({ hasText: /is over; .* \(409\)/ })
     .waitFor();
   await page.unroute(/\/simulator$/);
-  await tells(page, 'Reboot of sim_0 canceled');
+  await announces(page, 'Reboot of sim_0 canceled');
   await page.getByRole('textbox', { name: 'Notice', exact: true }).fill('soon');
   await page.getByRole('button', { name: 'Schedule' }).click();
   await page
@@ -216,6 +220,6 @@ test('a move that has become impossible is refused in words, and nothing else ha
   assert.equal(await page.getByRole('textbox', { name: 'Notice', exact: true }).inputValue(), 'soon');
   await page.getByRole('textbox', { name: 'Notice', exact: true }).fill('20m');
   await page.getByRole('button', { name: 'Schedule' }).click();
-  await tells(page, 'Freeze of sim_0 scheduled');
+  await announces(page, 'Freeze of sim_0 scheduled');
   assert.equal(await page.getByRole('alert').innerText(), '');
 });

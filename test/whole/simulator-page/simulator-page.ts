@@ -1,4 +1,4 @@
-// A simulator whose clock stands at 14:00:00 → its page in a browser, and what tests look for.
+// A simulator whose clock stands at 14:00:00 → its page in a browser, and helpers for its tests.
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
@@ -27,7 +27,7 @@ export interface Opened {
   readonly page: Page;
 }
 
-/** When it resolves, the page shows the simulator's state. */
+/** Opens the page; resolves when it shows the simulator's state. */
 export async function open(
   t: TestContext,
   options: Partial<SimulatorServerOptions> = {},
@@ -39,12 +39,12 @@ export async function open(
     await shows(page, 'incarnation');
     return { server, page };
   } finally {
-    // Behind the page, which would complain of a simulator that is away.
+    // After the page, which would otherwise report that the simulator does not answer.
     t.after(() => server[Symbol.asyncDispose]());
   }
 }
 
-/** A control request, as another program would send it; its answer, or nothing where that has no body. */
+/** Sends a control request. @returns its answer, or an empty object if it has no body */
 export async function send(server: SimulatorServer, method: string, path: string, body: object = {}): Promise<Record<string, unknown>> {
   const answer = await fetch(server.url + path, { method, body: method === 'GET' ? null : JSON.stringify(body) });
   const text = await answer.text();
@@ -52,7 +52,7 @@ export async function send(server: SimulatorServer, method: string, path: string
   return text === '' ? {} : JSON.parse(text);
 }
 
-/** Returns its EventId. */
+/** Schedules an event. @returns its EventId */
 export async function schedule(server: SimulatorServer, fields: object): Promise<string> {
   return String((await send(server, 'POST', '/simulator/events', fields))['EventId']);
 }
@@ -65,8 +65,8 @@ export function shows(page: Page, text: string | RegExp): Promise<void> {
   return page.getByText(text).first().waitFor();
 }
 
-/** What a screen reader is told. */
-export function tells(page: Page, text: string): Promise<void> {
+/** Waits for a text in the status line, which screen readers announce. */
+export function announces(page: Page, text: string): Promise<void> {
   return page.getByRole('status').filter({ hasText: text }).waitFor();
 }
 
