@@ -18,16 +18,17 @@ import { type Deps, deadline } from '../time/clock.ts';
 import { STOP_LIMIT_MS } from '../time/stop.ts';
 import { EXIT, type Verb } from './verb.ts';
 
-/** 15 min of notice are 7.5 s, 10 min from `Started` to gone 5 s. */
+/** 15 min of notice take 7.5 s, and the 10 min from `Started` to the end 5 s. */
 const SPEED = 120;
 const LIMIT_MS = 30_000;
 
 export const demo: Verb = {
   usage: '',
-  description: 'Simulator, bridge and a subscriber that approves; no broker, no Azure, nothing left behind. Takes about 10 s.',
+  description: `Runs one simulated maintenance with a bridge and a subscriber that approves it, and explains each step. Takes about 10 s.
+Needs no broker and no Azure, and leaves nothing behind.`,
   options: {},
   closeLimitMs: STOP_LIMIT_MS,
-  examples: [['scheduled-events-bridge demo', 'see what it is about']],
+  examples: [['scheduled-events-bridge demo', 'see one maintenance from start to end']],
   async run({ deps, stderr, print, signal }) {
     const { logger } = await createLogger({ stream: stderr, level: 'warn', pretty: stderr.isTTY, wallMs: deps.wallMs });
     await playDemo({ version: packageJson.version, deps, logger, print, signal });
@@ -39,12 +40,12 @@ interface DemoParts {
   readonly version: string;
   readonly deps: Deps;
   readonly logger: Logger;
-  /** Prints a line of the tale. */
+  /** Prints a line on standard output. */
   readonly print: (line: string) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Tells the tale to its end. @throws when the maintenance has not ended within 30 s, or the signal's reason */
+/** Runs the demo to its end. @throws an error if the maintenance has not ended within 30 s; the signal's reason */
 async function playDemo(parts: DemoParts): Promise<void> {
   const { version, deps, logger, print, signal } = parts;
   const limit = deadline(deps, LIMIT_MS, () => new Error(`the maintenance has not ended within ${LIMIT_MS / 1000} s`), signal);
@@ -54,18 +55,20 @@ async function playDemo(parts: DemoParts): Promise<void> {
   try {
     await using simulator = await startSimulator({ listen: { host: '127.0.0.1', port: 0 }, vms: ['web_0'], speed: SPEED, deps, logger });
     await print(
-      `A simulated metadata service answers at ${simulator.url}, ${SPEED} times as fast as the real one. It speaks for the VM web_0.`,
+      `The simulated metadata service of the VM web_0 answers at ${simulator.url}. Its clock runs ${SPEED} times as fast as real time.`,
     );
     await using subscriber = await startSubscriber(parts, secret);
     await print(`A subscriber waits for CloudEvents at ${subscriber.url}.`);
     const config = demoConfig({ endpoint: simulator.url, hook: subscriber.url, folder, token, secret });
     await using bridge = await startBridge({ config, version, deps, logger, logLinesDropped: () => 0, stdout: process.stdout });
     subscriber.approveBy(createApprover(http({ url: bridge.url, token })));
-    await print(`The bridge polls the one once a second and delivers to the other; its own interface is at ${bridge.url}.\n`);
+    await print(
+      `The bridge polls the metadata service and delivers CloudEvents to the subscriber. Its HTTP interface is at ${bridge.url}.\n`,
+    );
     simulator.group.play(await findScenario('demo'));
     await Promise.race([subscriber.done, aborted(limit.signal)]);
     await print(
-      '\nThat was one maintenance, from scheduled to ended. README.md says how to try it by hand, and how to run it beside a VM.',
+      '\nThat was one maintenance, from scheduled to ended. README.md shows how to try it by hand, and how to run the bridge on a VM.',
     );
   } finally {
     limit.cancel();
@@ -104,20 +107,20 @@ interface Subscriber extends AsyncDisposable {
   approveBy(approver: Approver): void;
 }
 
-/** What a consumer does, in its simplest form, by the consumer's library: prepares, approves, recovers. */
+/** Starts a minimal consumer, based on the consumer library: it prepares, approves and recovers. */
 async function startSubscriber({ print, logger }: DemoParts, secret: string): Promise<Subscriber> {
   const done = Promise.withResolvers<void>();
   let approver: Approver | null = null;
   const prepared = preparation({
     prepare: async (event) => {
       const { eventSource, eventType, resources, notBefore, description } = event.data;
-      const what = `${eventSource} wants to ${eventType.toLowerCase()} ${resources.join(', ')}`;
+      const what = `${eventSource} plans a ${eventType.toLowerCase()} of ${resources.join(', ')}`;
       await print(`scheduled   ${what}, not before ${notBefore}: "${description}"`);
-      await print(`            The subscriber prepares (drains its work) and approves, so that it need not wait until then …`);
+      await print(`            The subscriber drains its work and approves, so that the maintenance can start now …`);
       await print(`            … the bridge answers ${(await approver?.approve(event))?.state ?? 'nothing'}.`);
     },
     recover: async (_, outcome) => {
-      await print(`ended       It is no longer listed (outcome: ${outcome}). The subscriber recovers and takes up its work again.`);
+      await print(`ended       The event is no longer listed (outcome: ${outcome}). The subscriber resumes its work.`);
       done.resolve();
     },
   });
@@ -127,7 +130,9 @@ async function startSubscriber({ print, logger }: DemoParts, secret: string): Pr
       ...prepared,
       onStarted: async (event, context) => {
         await prepared.onStarted(event, context);
-        await print(`started     It happens now, approved by ${event.data.observer.approval?.approvedBy.join(', ') || 'nobody'}.`);
+        await print(
+          `started     The maintenance has started, approved by ${event.data.observer.approval?.approvedBy.join(', ') || 'nobody'}.`,
+        );
       },
     },
     onError: (error) => logger.error({ err: error }, 'the demo subscriber failed'),

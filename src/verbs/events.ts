@@ -1,4 +1,4 @@
-// `events`: the metadata service's document → JSON on standard output, once or at each change.
+// `events`: the metadata service's document → JSON on standard output, once or after each change.
 import { messageOf } from '../errors.ts';
 import { visibleLine } from '../formats/visible-text.ts';
 import { parseDocument } from '../metadata/document.ts';
@@ -14,17 +14,17 @@ const POLL_INTERVAL_MS = 1000;
 
 export const events: Verb = {
   usage: '[--endpoint URL] [--watch] [--count N] [--api-version V]',
-  description: `Needs no configuration. With --watch it polls once a second and prints each document that differs from the one before, a line each,
-until it is interrupted or has printed --count of them (--count alone watches too). The first answer of a metadata service that was off can take 2 minutes.`,
+  description: `Needs no configuration. With --watch it polls once a second and prints each new document on one line, until it is interrupted
+or has printed --count documents (--count implies --watch). The first answer of a metadata service that was off can take 2 minutes.`,
   options: {
     endpoint: ENDPOINT_OPTION,
-    watch: { type: 'boolean', help: 'goes on, printing each new document' },
-    count: { type: 'string', value: 'N', help: 'the same, and ends after N documents' },
-    'api-version': { type: 'string', value: 'V', help: 'the api-version to ask for (default 2020-07-01)' },
+    watch: { type: 'boolean', help: 'keeps polling and prints each new document' },
+    count: { type: 'string', value: 'N', help: 'ends after N documents; implies --watch' },
+    'api-version': { type: 'string', value: 'V', help: 'api-version of the requests (default 2020-07-01)' },
   },
   examples: [
-    ['scheduled-events-bridge events', 'what is scheduled for this VM and its siblings'],
-    ['scheduled-events-bridge events --watch --endpoint http://127.0.0.1:8080', "the simulator's documents, as they change"],
+    ['scheduled-events-bridge events', 'print the events of this VM and its group'],
+    ['scheduled-events-bridge events --watch --endpoint http://127.0.0.1:8080', "print the simulator's documents as they change"],
   ],
   async run(context) {
     const url = `${endpointOption(context)}/metadata/scheduledevents?api-version=${apiVersionOption(context)}`;
@@ -42,7 +42,7 @@ until it is interrupted or has printed --count of them (--count alone watches to
   },
 };
 
-/** The document as the service gives it, unknown fields and all; an empty answer is a document without events. */
+/** Returns the document as received, including unknown fields. An empty answer counts as a document without events. */
 async function read(send: Transport, url: string, signal: AbortSignal): Promise<unknown> {
   const answer = await send({ method: 'GET', url, headers: { Metadata: 'true' }, timeoutMs: FIRST_TIMEOUT_MS }, signal);
   if (answer.status !== 200) throw statusError(answer, url, 0);

@@ -1,4 +1,4 @@
-// The options of `simulate` → what to play or record and where, checked.
+// The options of `simulate` → checked options of the simulator, the replay or the recording.
 import { isIP, isIPv6 } from 'node:net';
 import { BridgeError } from '../errors.ts';
 import { API_VERSIONS } from '../model/api-versions.ts';
@@ -9,33 +9,33 @@ import type { Address } from '../simulator/listener.ts';
 import type { SimulatorServerOptions } from '../simulator/server.ts';
 import { optionTexts, text, type VerbContext } from './verb.ts';
 
-/** What speaks of the simulated service, and so of nothing where the answers are a real one's. */
+/** Options of the simulated service. They have no meaning with `--upstream`. */
 const SIMULATION_OPTIONS = [
   ...['also', 'client', 'vms', 'name', 'gpu', 'scenario', 'replay', 'speed', 'not-before', 'strict', 'api-versions', 'unknown-api-version'],
 ] as const;
 
-/** What to record; null for nothing. */
+/** The options of a recording. */
 export interface RecordOptions {
   readonly path: string;
   readonly anonymise: boolean;
-  /** Where the answers come from; the simulated service itself where absent. */
+  /** The URL of the real metadata service to record. Default: records the simulated service. */
   readonly upstream?: string;
 }
 
-/** At least one. @throws BridgeError BRIDGE_USAGE */
+/** Returns the addresses of `--listen`, at least one. @throws BridgeError BRIDGE_USAGE */
 export function listenOption(context: VerbContext): readonly [Address, ...Address[]] {
   const [first = '127.0.0.1:8080', ...others] = optionTexts(context, 'listen');
   return [address(first, '--listen'), ...others.map((value) => address(value, '--listen'))];
 }
 
-/** @throws BridgeError BRIDGE_USAGE for more than one */
+/** Returns the only address of `--listen`. @throws BridgeError BRIDGE_USAGE if there are several */
 export function oneListenOption(context: VerbContext): Address {
   const [first, ...others] = listenOption(context);
   if (others.length === 0) return first;
-  throw new BridgeError('BRIDGE_USAGE', '--listen may be given once with --upstream, where one metadata service answers');
+  throw new BridgeError('BRIDGE_USAGE', '--upstream has only one metadata service: give --listen once');
 }
 
-/** @throws BridgeError BRIDGE_USAGE */
+/** Returns the names of `--allow-host`. @throws BridgeError BRIDGE_USAGE */
 export function allowHostsOption(context: VerbContext): readonly string[] {
   return optionTexts(context, 'allow-host').map((value) => {
     if (/^[^\s:/[\]]+$/.test(value) || isIPv6(value)) return value;
@@ -43,11 +43,11 @@ export function allowHostsOption(context: VerbContext): readonly string[] {
   });
 }
 
-/** @throws BridgeError BRIDGE_USAGE */
+/** Returns the options of the simulated group. @throws BridgeError BRIDGE_USAGE */
 export function groupOptions(context: VerbContext): Omit<SimulatorServerOptions, 'listen' | 'deps'> {
   const scenario = text(context, 'scenario');
   if (scenario !== undefined && text(context, 'replay') !== undefined) {
-    throw new BridgeError('BRIDGE_USAGE', '--scenario and --replay are two things to play: give one of them');
+    throw new BridgeError('BRIDGE_USAGE', '--scenario and --replay cannot be combined: give one of them');
   }
   return {
     also: optionTexts(context, 'also').map(alsoAt),
@@ -86,7 +86,10 @@ function unknownVersionOption(context: VerbContext): Pick<SimulatorServerOptions
   throw new BridgeError('BRIDGE_USAGE', `--unknown-api-version takes 400 or 404, not "${given}"`);
 }
 
-/** @throws BridgeError BRIDGE_USAGE for a part without the others, and for options that do not go with another service's answers */
+/**
+ * Returns the options of a recording, or null without `--record`.
+ * @throws BridgeError BRIDGE_USAGE for `--upstream` or `--anonymise` without `--record`, and for options that `--upstream` excludes
+ */
 export function recordingOption(context: VerbContext): RecordOptions | null {
   const path = text(context, 'record');
   const upstream = text(context, 'upstream');
@@ -99,13 +102,13 @@ export function recordingOption(context: VerbContext): RecordOptions | null {
   if (conflicting !== undefined) {
     throw new BridgeError(
       'BRIDGE_USAGE',
-      `--${conflicting} does not go with --upstream, where a real metadata service answers: leave it out`,
+      `--${conflicting} cannot be combined with --upstream, which records a real metadata service: leave it out`,
     );
   }
   return { path, anonymise, ...(upstream === undefined ? {} : { upstream }) };
 }
 
-/** A name without a number is the one machine's own, unless several have addresses. */
+/** Returns the machines of `--vms` and `--name`. Without `--vms`, NAME is a whole name, unless several machines have addresses. */
 export function machinesOption(context: VerbContext): MachineOptions {
   const given = text(context, 'vms');
   const name = text(context, 'name');
@@ -125,10 +128,10 @@ function address(value: string, option: string): Address {
   return { host: (match[1] ?? match[2]) as string, port };
 }
 
-/** A free port would not be printed. */
+/** Rejects port 0, since the chosen port would not be printed. */
 function alsoAt(value: string): Address {
   const at = address(value, '--also');
-  if (at.port === 0) throw new BridgeError('BRIDGE_USAGE', `--also takes a port of its own, such as ${at.host}:8080, not 0`);
+  if (at.port === 0) throw new BridgeError('BRIDGE_USAGE', `--also takes a fixed port, such as ${at.host}:8080, not 0`);
   return at;
 }
 

@@ -1,4 +1,4 @@
-// `simulate`: options → a simulated or replayed metadata service until it is stopped.
+// `simulate`: options → a simulated, replayed or recorded metadata service, until it is stopped.
 import type { Logger } from 'pino';
 import { startRecordingProxy } from '../simulator/recording/recording-proxy.ts';
 import { replay } from '../simulator/recording/replay.ts';
@@ -11,52 +11,60 @@ import { EXIT, interrupted, text, type Verb, type VerbContext } from './verb.ts'
 
 export const simulate: Verb = {
   usage: '--listen HOST:PORT [--vms N] [--scenario NAME|FILE] [--speed N] [--strict] | --list',
-  description: `Answers as the Azure metadata service does, and takes orders on /simulator; a page at / shows it and steers it.
-docs/simulate/simulator.md describes each route. Without --scenario it starts empty. Ends at SIGTERM or SIGINT.`,
+  description: `Simulates the Azure metadata service, with control routes under /simulator and a page at / to watch and control it.
+docs/simulate/simulator.md describes each route. Without --scenario it starts without events. Runs until SIGTERM or SIGINT.`,
   options: {
     listen: {
       type: 'string',
       multiple: true,
       value: 'HOST:PORT',
-      help: 'where to listen; port 0 takes a free one (default 127.0.0.1:8080); repeated, the address of each machine',
+      help: 'address to listen on; port 0 uses a free port (default 127.0.0.1:8080); repeat it to give each machine its own address',
     },
-    also: { type: 'string', multiple: true, value: 'HOST:PORT', help: 'where the first machine answers besides; may be repeated' },
+    also: { type: 'string', multiple: true, value: 'HOST:PORT', help: 'additional address of the first machine; can be repeated' },
     client: {
       type: 'string',
       multiple: true,
       value: 'ADDRESS',
-      help: "where a machine's client asks from; once for each, and all answer at --listen",
+      help: "IP address of a machine's client, once for each machine; all machines then answer at --listen",
     },
     'allow-host': {
       type: 'string',
       multiple: true,
       value: 'NAME',
-      help: 'a name besides its own by which it may be asked on loopback; may be repeated',
+      help: 'additional name that requests on loopback may have in Host; can be repeated',
     },
-    vms: { type: 'string', value: 'N', help: 'machines of one group, on PORT, PORT+1, … (default 1, or what the scenario says)' },
-    name: { type: 'string', value: 'NAME', help: "they are NAME_0, NAME_1, … (default sim); without --vms the one machine's name" },
-    gpu: { type: 'boolean', help: 'GPU machines in one fault domain: each sees its own events alone' },
-    scenario: { type: 'string', value: 'NAME|FILE', help: 'plays this from the start' },
-    list: { type: 'boolean', help: 'names the scenarios and what each is for' },
-    speed: { type: 'string', value: 'N', help: 'simulated seconds a second (default 1)' },
-    'not-before': { type: 'string', value: 'CLOCK', help: 'the clock that NotBefore is listed by: simulated (default) or wall' },
+    vms: { type: 'string', value: 'N', help: 'machines in the group, on PORT, PORT+1, … (default 1, or set by the scenario)' },
+    name: {
+      type: 'string',
+      value: 'NAME',
+      help: 'prefix of the names NAME_0, NAME_1, … (default sim); without --vms, the name of the one machine',
+    },
+    gpu: { type: 'boolean', help: 'GPU machines in one fault domain: each sees only its own events' },
+    scenario: { type: 'string', value: 'NAME|FILE', help: 'plays a scenario from the start' },
+    list: { type: 'boolean', help: 'lists the scenarios and their purposes' },
+    speed: { type: 'string', value: 'N', help: 'simulated seconds per second (default 1)' },
+    'not-before': { type: 'string', value: 'CLOCK', help: 'clock in which NotBefore is listed: simulated (default) or wall' },
     strict: {
       type: 'boolean',
-      help: 'first answer after 2 min, events after 5, changes up to 1 min late, off after 24 h of silence, 5 requests a second',
+      help: 'first answer after 2 min, events after 5 min, changes up to 1 min late, off after 24 h without requests, 5 requests/s',
     },
-    'api-versions': { type: 'string', value: 'LIST', help: 'those that the host knows, separated by commas (default all eight)' },
-    'unknown-api-version': { type: 'string', value: '400|404', help: 'the status for one that it does not know (default 400)' },
+    'api-versions': { type: 'string', value: 'LIST', help: 'api-versions that the host supports, separated by commas (default all eight)' },
+    'unknown-api-version': { type: 'string', value: '400|404', help: 'status for an unsupported api-version (default 400)' },
     replay: { type: 'string', value: 'FILE', help: 'plays a recording from the start' },
-    record: { type: 'string', value: 'FILE', help: 'records each distinct document and each post' },
-    upstream: { type: 'string', value: 'URL', help: 'with --record: passes all on to this real metadata service and records its answers' },
-    anonymise: { type: 'boolean', help: 'with --record: other names and ids in the file' },
+    record: { type: 'string', value: 'FILE', help: 'records each new document and each POST' },
+    upstream: {
+      type: 'string',
+      value: 'URL',
+      help: 'with --record: forwards requests to this real metadata service and records its answers',
+    },
+    anonymise: { type: 'boolean', help: 'with --record: replaces names and ids in the file' },
   },
   examples: [
     ['scheduled-events-bridge simulate --listen 127.0.0.1:8080', 'an empty metadata service'],
     ['curl -d \'{"EventType":"Reboot"}\' http://127.0.0.1:8080/simulator/events', 'schedule a reboot on it'],
-    ['scheduled-events-bridge simulate --listen 127.0.0.1:8080 --scenario live-migration --speed 60', 'a minute of it each second'],
+    ['scheduled-events-bridge simulate --listen 127.0.0.1:8080 --scenario live-migration --speed 60', 'a scenario at 60 times the speed'],
     ['scheduled-events-bridge simulate --listen 127.0.0.1:8080 --vms 3 --name web', 'web_0, web_1 and web_2, on 8080, 8081 and 8082'],
-    ['scheduled-events-bridge simulate --record maintenance.ndjson --upstream http://169.254.169.254', 'on a VM: a real one, recorded'],
+    ['scheduled-events-bridge simulate --record maintenance.ndjson --upstream http://169.254.169.254', 'on a VM: record the real service'],
   ],
   async run(context) {
     if (context.values['list']) return list(context);
@@ -96,7 +104,7 @@ async function list(context: VerbContext): Promise<number> {
   return EXIT.fine;
 }
 
-/** The simulated service, and a recording of its answers where one is wanted; both end with `open`. */
+/** Starts the simulated service and, if asked for, a recording of its answers. `open` closes both. */
 async function start(
   context: VerbContext,
   wanted: RecordOptions | null,
@@ -119,7 +127,7 @@ async function start(
   return open.use(await startSimulator(recording ? { ...options, onAnswer: recording.record } : options));
 }
 
-/** One line for each machine, then nothing until the end. */
+/** Prints one line for each machine, then waits until it is interrupted. */
 async function serve(context: VerbContext, addresses: readonly object[]): Promise<number> {
   for (const address of addresses) await context.print(JSON.stringify(address));
   await interrupted(context);

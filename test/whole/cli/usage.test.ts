@@ -74,7 +74,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--vms', '3'], /addresses, 2, is not the number of machines, 3/],
   [
     ['simulate', '--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0', '--record', '/nowhere/x', '--upstream', 'http://127.0.0.1:1'],
-    /--listen may be given once with --upstream/,
+    /--upstream has only one metadata service: give --listen once/,
   ],
   [['check'], /--config is missing/],
   [['check', 'bridge.yaml'], /Unexpected argument 'bridge\.yaml'/],
