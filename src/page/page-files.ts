@@ -1,4 +1,4 @@
-// A page's folder and the shared parts → its files by path, as they are on disk now.
+// A page's folder and the shared parts → its files by path, read from disk at each request.
 import { readFile } from 'node:fs/promises';
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -8,10 +8,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml; charset=utf-8',
 };
 
-/** What every page uses, under `parts/`. The folder is beside this code in the source tree and in the bundle, whose chunks lie flat. */
+/** The files that every page uses, under `parts/`. The relative path holds in the source tree and in the bundle, whose chunks are in one folder. */
 const PARTS = { folder: new URL('./parts/', import.meta.url), names: ['base.css', 'dom.js', 'text.js', 'time-line.js'] };
 
-/** A page shows what others wrote, and its buttons act: it runs its own scripts alone, asks its own server alone and stands in no frame. */
+/** A page shows foreign text and its buttons act, so it runs only its own scripts, connects only to its own server and cannot be framed. */
 const HEADERS = {
   'content-security-policy': [
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'",
@@ -32,14 +32,14 @@ interface PageFile {
   readonly body: Uint8Array;
 }
 
-/** By path, relative to the page; `''` is the page itself. Nothing else is ever read, and an edit needs only a reload. */
+/** Returns the files by their path relative to the page; `''` is the page itself. No other file is read, and an edited file needs only a reload. */
 export function pageFiles(folder: URL, names: readonly string[]): ReadonlyMap<string, () => Promise<PageFile>> {
   const own = names.map((name) => [name === 'index.html' ? '' : name, new URL(name, folder)] as const);
   const parts = PARTS.names.map((name) => [`parts/${name}`, new URL(name, PARTS.folder)] as const);
   return new Map([...own, ...parts].map(([path, url]) => [path, () => read(url)]));
 }
 
-/** @throws what the file system says, for an incomplete installation */
+/** @throws a file system error, if the installation is incomplete */
 async function read(url: URL): Promise<PageFile> {
   const contentType = CONTENT_TYPES[url.pathname.slice(url.pathname.lastIndexOf('.') + 1)] ?? '';
   return { status: 200, headers: { 'content-type': contentType, ...HEADERS }, body: await readFile(url) };

@@ -1,10 +1,10 @@
-// Data → elements changed in place, so that focus, selection and a reader's place stay.
-// Foreign text becomes text, never markup, and what would hide or turn it becomes visible.
+// Data → elements that are updated in place, so that focus, selection and scroll position stay.
+// Foreign text is inserted as text, never as markup, with its control characters made visible.
 import { visible } from './text.js';
 
 export const $ = (id) => document.getElementById(id);
 
-/** @param children elements, and texts */
+/** @param children elements or texts */
 export function el(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children.map((child) => (typeof child === 'string' ? visible(child) : child)));
@@ -16,7 +16,7 @@ export function setText(element, text) {
   if (element.textContent !== shown) element.textContent = shown;
 }
 
-/** What a screen reader calls it, and what a pointer sees that rests on it. */
+/** Sets the name for screen readers, and the tooltip. */
 export function setName(element, name) {
   const shown = visible(name);
   if (element.title === shown) return;
@@ -24,12 +24,12 @@ export function setName(element, name) {
   element.setAttribute('aria-label', shown);
 }
 
-/** For screen readers alone. */
+/** A text only for screen readers. */
 export const hidden = (text = '') => el('span', { className: 'vh' }, text);
 
 /**
- * Makes the children of `parent` those of `items`, by key and in order. A child that stays is updated, and never moved while the order stays.
- * Focus within a child that goes passes to `heir`.
+ * Updates the children of `parent` to match `items`, by key and in order. Children that stay are updated, and moved only if their order changes.
+ * If a removed child has the focus, `heir` gets it.
  */
 export function sync(parent, items, keyOf, make, update, heir) {
   const before = new Map([...parent.children].map((child) => [child.dataset.key, child]));
@@ -53,7 +53,7 @@ export function sync(parent, items, keyOf, make, update, heir) {
   }
 }
 
-/** Opens a dialog; calls `run` when it closes by the button of this value. Its focus goes back to where it was. */
+/** Opens a dialog and calls `run` if the button with this value closes it. The focus then returns to its previous element. */
 export function onClose(dialog, value, run) {
   dialog.returnValue = '';
   dialog.onclose = () => dialog.returnValue === value && run();

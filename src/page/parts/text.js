@@ -1,11 +1,11 @@
-// Times and names → the words that pages say.
+// Times and names → the texts of pages.
 
 export const SIGNS = { Scheduled: '○', Started: '●', completed: '✓', canceled: '✕', withdrawn: '–', unknown: '–' };
 
-/** C0, DEL and C1, what turns the direction of writing, and the line ends of Unicode. */
+/** C0, DEL and C1, characters that change the direction of writing, and the line ends of Unicode. */
 const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gv;
 
-/** Text that others chose: what is not seen, and turns or hides what is, stands as JSON writes it. */
+/** Returns foreign text with invisible and misleading characters escaped as in JSON. */
 export function visible(text) {
   return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -16,7 +16,7 @@ export function titleOf(type, machines) {
   return `${type} of ${named}${machines.length > 3 ? ` and ${machines.length - 3} more` : ''}`;
 }
 
-/** `14:15:00`, with its date where that is not the day of `nowMs`. */
+/** `14:15:00`, with the date if it is not the day of `nowMs`. */
 export function clockTime(when, nowMs) {
   const text = new Date(when).toISOString();
   const day = text.slice(0, 10);
@@ -54,7 +54,7 @@ export function impact(seconds) {
   return seconds === 0 ? 'no impact' : `${span(seconds * 1000)} of impact`;
 }
 
-/** What happened, for a status line; many are counted. @param found pairs of a title and what it did */
+/** Describes changes for a status line; counts them if there are more than three. @param found pairs of a title and a change */
 export function changeSummary(found) {
   if (found.length <= 3) return found.map(([title, what]) => `${title} ${what}`).join('. ');
   const counts = Map.groupBy(found, ([, what]) => what);

@@ -1,20 +1,21 @@
-// Machines and bars → a lane for each machine, with the bars that are of it.
+// Machines and bars → a lane for each machine, with its bars.
 import { $, el, setName, setText, sync } from './dom.js';
 import { clockTime } from './text.js';
 
 const MINUTE_MS = 60_000;
-/** Of the window, what lies before now; the style sheet draws the now line there. */
+/** The part of the window before now; the style sheet draws the now line there. */
 const PAST = 0.25;
 const SPANS = [30, 120, 720, 4320, 14_400];
 const TICKS = [5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880];
-/** What is drawn at most. */
+/** The most lanes, and the most rows of a lane. */
 const LANES = 64;
 const ROWS = 4;
 
 /**
- * @param machines `{ name, url, note }`, of which `url` and `note` may be absent
- * @param bars in the order in which they get their places: `{ key, label, name, className, machines, startMs, splitMs, endMs, notBeforeMs }`;
- *   `splitMs` is the start of the impact, or null; `notBeforeMs` is null where it is not drawn; `name` is all of it in words
+ * Draws the time line.
+ * @param machines `{ name, url, note }`; `url` and `note` are optional
+ * @param bars in order of priority: `{ key, label, name, className, machines, startMs, splitMs, endMs, notBeforeMs }`; `splitMs` is the start of the
+ *   impact, or null; `notBeforeMs` is null if it is not drawn; `name` is the full description
  */
 export function drawTimeLine(nowMs, machines, bars) {
   const spanMs = (Number($('span').value) || fitting(bars, nowMs)) * MINUTE_MS;
@@ -35,13 +36,13 @@ export function drawTimeLine(nowMs, machines, bars) {
   setText($('lanes-more'), `${lanes.length - LANES} more machines are not drawn.`);
 }
 
-/** Minutes: the smallest span in which all that is listed ends. */
+/** Returns the smallest span, in minutes, in which all events end. */
 function fitting(bars, nowMs) {
   const lastMs = Math.max(...bars.map(({ endMs }) => endMs), nowMs);
   return SPANS.find((minutes) => minutes * MINUTE_MS * (0.95 - PAST) >= lastMs - nowMs) ?? SPANS.at(-1);
 }
 
-/** By its machines' names without case; what names none of the group gets a lane of its own. */
+/** Returns the lanes by machine, ignoring letter case; bars for no machine of the group get an extra lane. */
 function lanesOf(machines, bars) {
   const lanes = new Map(machines.map((machine) => [machine.name.toLowerCase(), { ...machine, bars: [] }]));
   const others = { name: 'other machines', bars: [] };
@@ -79,7 +80,7 @@ function updateLane(item, { name, bars }, view) {
   );
 }
 
-/** Each bar in the first row that has room for it and its label. */
+/** Places each bar in the first row with room for it and its label. */
 function place(bars, { fromMs, spanMs, widthPx }) {
   const freeFromPx = Array(ROWS).fill(-Infinity);
   const placed = [];

@@ -1,10 +1,14 @@
-// What a user fills in or presses → orders to the simulator; the forms' choices follow the state.
+// Forms and buttons → orders to the simulator; the state → the choices in the forms.
 import { $, el, onClose, setText, sync } from './parts/dom.js';
 import { clockTime, faultText, nameOf } from './text.js';
 
 const FIVE_MINUTES_MS = 5 * 60_000;
 
-/** Orders what a button of an event stands for. @param order `(words, method, path, body)`, whose words tell of success @param state as it was last */
+/**
+ * Sends the order of an event's button.
+ * @param order `(words, method, path, body)`; announces `words` on success
+ * @param state the last state
+ */
 export function move(order, name, event, state) {
   const path = `/simulator/events/${encodeURIComponent(event.EventId)}`;
   if (name === 'move') return askForTime(order, event, path);
@@ -16,7 +20,7 @@ export function move(order, name, event, state) {
   return order('', 'POST', `${path}/${name}`);
 }
 
-/** By the wall clock a NotBefore of before may mean another moment now; a notice means the same. */
+/** With the wall clock, an earlier NotBefore can mean another time now, so this sends a notice. */
 function laterBy(ms, event, { now, notBefore }) {
   const fromMs = Math.max(Date.parse(event.notBeforeAt) || 0, Date.parse(now));
   if (notBefore === 'wall') return { notice: `${fromMs - Date.parse(now) + ms}ms` };
@@ -44,12 +48,12 @@ export function listenToForms(order) {
     const name = $('scenarios').value;
     order(`Scenario ${name} started.`, 'POST', `/simulator/scenarios/${encodeURIComponent(name)}`);
   });
-  onSubmit('faults', (form) => order('Fault ordered.', 'PUT', '/simulator/faults', filled(form)));
-  onPress('presets', ({ order: body }) => order('Fault ordered.', 'PUT', '/simulator/faults', JSON.parse(body)));
-  onPress('speeds', ({ speed }) => order(`The clock runs ×${speed}.`, 'PUT', '/simulator/clock', { speed: Number(speed) }));
+  onSubmit('faults', (form) => order('Fault set.', 'PUT', '/simulator/faults', filled(form)));
+  onPress('presets', ({ order: body }) => order('Fault set.', 'PUT', '/simulator/faults', JSON.parse(body)));
+  onPress('speeds', ({ speed }) => order(`Speed set to ×${speed}.`, 'PUT', '/simulator/clock', { speed: Number(speed) }));
   onPress('advances', ({ advance }) => order('', 'PUT', '/simulator/clock', { advance }));
   $('clear-fault').addEventListener('click', () => order('Fault cleared.', 'PUT', '/simulator/faults', {}));
-  $('reset').addEventListener('click', () => onClose($('reset-dialog'), 'reset', () => order('All reset.', 'DELETE', '/simulator')));
+  $('reset').addEventListener('click', () => onClose($('reset-dialog'), 'reset', () => order('Reset done.', 'DELETE', '/simulator')));
 }
 
 function onSubmit(id, run) {
@@ -66,14 +70,14 @@ function onPress(id, run) {
   });
 }
 
-/** By name, what was filled in; numbers and ticks as such. */
+/** Returns the fields that are filled in, by name; numbers as numbers, checked boxes as true. */
 function filled(form) {
   const fields = [...form.elements].filter(({ name, value, type, checked }) => name && (type === 'checkbox' ? checked : value.trim()));
   const read = ({ type, value, valueAsNumber }) => (type === 'checkbox' ? true : type === 'number' ? valueAsNumber : value.trim());
   return Object.fromEntries(fields.map((field) => [field.name, read(field)]));
 }
 
-/** @param scenarios as `GET /simulator/scenarios` gives them */
+/** @param scenarios the answer of `GET /simulator/scenarios` */
 export function offerScenarios(scenarios) {
   const choice = $('scenarios');
   choice.replaceChildren(...scenarios.map(({ name }) => el('option', {}, name)));
@@ -97,8 +101,11 @@ export function drawForms({ now, speed, vms, scenario, fault }) {
     ({ name }) => el('option', { value: name }, name || 'any'),
     () => {},
   );
-  setText($('running'), scenario ? `Runs: ${scenario.name}, since ${clockTime(scenario.startedAt, Date.parse(now))}.` : 'None runs.');
-  setText($('fault'), fault ? faultText(fault) : 'All answers are as they should be.');
+  setText(
+    $('running'),
+    scenario ? `Running: ${scenario.name}, since ${clockTime(scenario.startedAt, Date.parse(now))}.` : 'No scenario is running.',
+  );
+  setText($('fault'), fault ? faultText(fault) : 'No fault is active.');
   if (!fault && document.activeElement === $('clear-fault')) $('fault').focus();
   $('clear-fault').hidden = !fault;
 }

@@ -1,12 +1,12 @@
-// The simulator's state and journal → the lists of events, of ended events and of requests.
+// The simulator's state and journal → the lists of events, past events and requests.
 import { $, el, hidden, setText, sync } from './parts/dom.js';
 import { clockTime, course, impact, nameOf, SIGNS, stateOf } from './text.js';
 
-/** What is listed at first, and more at each press. */
+/** The number of events listed at first, and added with each click. */
 const PAGE = 50;
 let shown = PAGE;
 
-/** What can be done with an event: name, words, and the status in which it is possible. */
+/** The buttons of an event: name, label, and the status in which the button is shown. */
 const MOVES = [
   ['start', 'Start', 'Scheduled'],
   ['cancel', 'Cancel', 'Scheduled'],
@@ -18,7 +18,7 @@ const MOVES = [
 
 const events = new WeakMap();
 
-/** @param onMove called with a move's name and the event, as last drawn */
+/** @param onMove called with a button's name and the event, as last drawn */
 export function listenToMoves(onMove, redraw) {
   $('event-list').addEventListener('click', ({ target }) => {
     const move = target.closest('button')?.value;
@@ -32,7 +32,7 @@ export function listenToMoves(onMove, redraw) {
   $('events-more').append(el('span'), ' ', el('button', { type: 'button' }, `Show ${PAGE} more`));
 }
 
-/** Newest first. */
+/** Draws the events, newest first. */
 export function drawEvents({ now, events: listed, past }) {
   const nowMs = Date.parse(now);
   const newest = listed.slice(-shown).reverse();
@@ -47,7 +47,7 @@ export function drawEvents({ now, events: listed, past }) {
   $('no-events').hidden = listed.length > 0;
   if (listed.length <= shown && $('events-more').contains(document.activeElement)) $('events-title').focus();
   $('events-more').hidden = listed.length <= shown;
-  setText($('events-more').firstElementChild, `${listed.length - newest.length} more are not shown.`);
+  setText($('events-more').firstElementChild, `${listed.length - newest.length} more events are not shown.`);
   $('past').hidden = past.length === 0;
   setText($('past-count'), String(past.length));
   sync(
@@ -81,7 +81,7 @@ function updateEvent(item, event, nowMs) {
   setText(state, `${SIGNS[stateOf(event)]} ${event.EventStatus}`);
   setText(title, nameOf(event));
   setText(when, course(event, nowMs));
-  const seen = event.seen ? `seen by ${event.seen.join(', ') || 'nobody'}` : '';
+  const seen = event.seen ? `seen by ${event.seen.join(', ') || 'no machine'}` : '';
   setText(
     about.firstElementChild,
     [event.EventSource, impact(event.DurationInSeconds), seen, event.Description].filter(Boolean).join(' · '),
@@ -89,14 +89,14 @@ function updateEvent(item, event, nowMs) {
   setText(about.lastElementChild, event.EventId);
   for (const [index, button] of [...moves.children].entries()) {
     const isPossible = MOVES[index][2] === event.EventStatus && !(button.value === 'approve' && event.approvedAt);
-    // Not to the next button: a second press of Start would End the event.
+    // Not to the next button: a second click on Start would end the event.
     if (!isPossible && button === document.activeElement) heading.focus();
     button.hidden = !isPossible;
     setText(button.lastElementChild, ` ${nameOf(event)}`);
   }
 }
 
-/** @param requests oldest first, as the journal gives them */
+/** @param requests oldest first, as in the journal */
 export function drawRequests(requests, now) {
   const rows = requests.toReversed().map((request, index) => ({ ...request, index }));
   sync(

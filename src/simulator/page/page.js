@@ -1,5 +1,4 @@
-// The simulator's routes, asked once a second while seen → the page; its orders → the routes.
-
+// The simulator's state, requested once a second while visible → the page; its orders → the routes.
 import { drawForms, listenToForms, move, offerScenarios } from './forms.js';
 import { drawEvents, drawRequests, listenToMoves } from './lists.js';
 import { $, setText } from './parts/dom.js';
@@ -14,12 +13,12 @@ let requests = [];
 let scenarios = null;
 let isUnreachable = false;
 let timer;
-/** What was asked for last: an answer to an earlier question is not drawn over a later one's. */
+/** The number of the last refresh: an answer to an earlier one is ignored. */
 let lastRefresh = 0;
 
 async function ask(method, path, body) {
   const headers = { Metadata: 'true' };
-  // An order may wait for an ordered delay.
+  // An order has no time limit: a fault can delay its answer.
   const signal = method === 'GET' ? AbortSignal.timeout(LONGEST_MS) : null;
   const { ok, status, text } = await fetch(path, { method, headers, body: body && JSON.stringify(body), signal })
     .then(async (answer) => ({ ok: answer.ok, status: answer.status, text: await answer.text() }))
@@ -36,7 +35,7 @@ function reasonOf(text) {
     const { detail, title, error } = JSON.parse(text);
     return detail ?? title ?? error;
   } catch {
-    return 'The simulator refused';
+    return 'The simulator rejected the request';
   }
 }
 
@@ -87,7 +86,7 @@ function announce(words) {
   if (words) setText($('status'), words);
 }
 
-/** Sends an order and shows what came of it at once. */
+/** Sends an order and shows its result at once. @param words the announcement of its success */
 async function order(words, method, path, body) {
   setText($('error'), '');
   try {

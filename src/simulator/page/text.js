@@ -1,4 +1,4 @@
-// Events and faults of the simulator's state → the words that the page says.
+// Events and faults of the simulator's state → the texts of the page.
 import { changeSummary, timeAndDistance, titleOf } from './parts/text.js';
 
 export { clockTime, impact, SIGNS } from './parts/text.js';
@@ -6,30 +6,29 @@ export { clockTime, impact, SIGNS } from './parts/text.js';
 /** `Reboot of sim_0, sim_1` */
 export const nameOf = ({ EventType, Resources }) => titleOf(EventType, Resources);
 
-/** Scheduled or Started, or how it ended. */
+/** Scheduled, Started, or how the event ended. */
 export const stateOf = (event) => event.end ?? event.EventStatus;
 
-/** What comes next for an event, or what has come. */
+/** Describes when an event starts or ends, or how it ended. */
 export function course(event, nowMs) {
   const at = (when) => timeAndDistance(when, nowMs);
   if (event.endedAt) return `${event.end} ${at(event.endedAt)}`;
-  if (event.EventStatus === 'Started') return event.goneAt ? `Ends ${at(event.goneAt)}` : 'Ends when it is told to';
+  if (event.EventStatus === 'Started') return event.goneAt ? `Ends ${at(event.goneAt)}` : 'Ends only by an order';
   const notBefore = event.notBeforeAt ? `NotBefore ${at(event.notBeforeAt)}` : 'No NotBefore';
-  if (event.approvedAt)
-    return `Approved; ${event.startsAt ? `other tenants hold it until ${at(event.startsAt)}` : 'other tenants hold it'}`;
+  if (event.approvedAt) return `Approved; waits for other tenants${event.startsAt ? ` until ${at(event.startsAt)}` : ''}`;
   if (!event.startsAt) return `${notBefore}; does not start by itself`;
   return Date.parse(event.startsAt) > Date.parse(event.notBeforeAt)
-    ? `${notBefore}; other tenants hold it until ${at(event.startsAt)}`
+    ? `${notBefore}; waits for other tenants until ${at(event.startsAt)}`
     : notBefore;
 }
 
-/** What is at work of `PUT /simulator/faults`, and on which answers. */
+/** Describes the active fault and the answers that it applies to. */
 export function faultText({ left, times: _, vm, method, path, apiVersion, for: period, then = [], ...order }) {
   const answers = left === 1 ? 'The next answer' : left ? `The next ${left} answers` : 'Answers';
-  const asked = [method && `to ${method}`, path && `at ${path}`, apiVersion && `in ${apiVersion.join(' or ')}`, vm && `of ${vm}`];
-  const whose = [answers, ...asked, period && `within ${period}`].filter(Boolean).join(' ');
-  const spoils = Object.entries(order).map(faultPart).join(', ') || 'as they should be';
-  return `${whose}: ${spoils}${then.length > 0 ? `; then ${then.length} more` : ''}`;
+  const selectors = [method && `to ${method}`, path && `at ${path}`, apiVersion && `in ${apiVersion.join(' or ')}`, vm && `of ${vm}`];
+  const whose = [answers, ...selectors, period && `within ${period}`].filter(Boolean).join(' ');
+  const effects = Object.entries(order).map(faultPart).join(', ') || 'unchanged';
+  return `${whose}: ${effects}${then.length > 0 ? `; then ${then.length} more` : ''}`;
 }
 
 function faultPart([key, value]) {
@@ -38,7 +37,7 @@ function faultPart([key, value]) {
   return `${key} ${text === '' ? 'empty' : text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
 }
 
-/** The changes from one state to the next, for the status line; many are counted. */
+/** Describes the changes between two states for the status line; counts them if there are many. */
 export function changes(before, after) {
   const known = new Map(before.events.map((event) => [event.EventId, event]));
   const found = [];

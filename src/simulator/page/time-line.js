@@ -2,7 +2,7 @@
 import { drawTimeLine } from './parts/time-line.js';
 import { course, nameOf, SIGNS, stateOf } from './text.js';
 
-/** What is due first is drawn first; what never is comes last, and what is past behind it. */
+/** Draws the events in order of their next change; those without one come last, then past events. */
 export function drawEventsInTime({ now, vms, events, past }) {
   const nowMs = Date.parse(now);
   const bars = [...events.toSorted((a, b) => dueMs(a) - dueMs(b)), ...past.toReversed()].map((event) => barOf(event, nowMs));
@@ -10,12 +10,12 @@ export function drawEventsInTime({ now, vms, events, past }) {
   drawTimeLine(nowMs, machines, bars);
 }
 
-/** When it starts or goes. */
+/** When an event starts or ends. */
 function dueMs({ startsAt, goneAt }) {
   return Date.parse(goneAt ?? startsAt ?? '9999-12-31');
 }
 
-/** From scheduled to gone, as far as that is known. */
+/** Returns the bar of an event, from scheduled to its known or expected end. */
 function barOf(event, nowMs) {
   const { scheduledAt, startedAt, startsAt, endedAt, goneAt, notBeforeAt } = event;
   const notBeforeMs = Date.parse(notBeforeAt) || null;

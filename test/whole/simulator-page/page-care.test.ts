@@ -23,7 +23,7 @@ test('markup in names, descriptions, types and paths is shown as text', inBrowse
   await send(server, 'PUT', '/simulator/clock', { advance: '1s' });
   await fetch(`${server.url}/metadata/${encodeURIComponent(evil)}`);
   await shows(page, 'Ended events (1)');
-  await shows(page, `Runs: ${evil}`);
+  await shows(page, `Running: ${evil}`);
   await page.getByRole('heading', { name: `${evil} of ${evil}, x` }).waitFor();
   assert.equal(await page.locator('img, main script').count(), 0);
   assert.equal(await page.title(), 'Scheduled Events simulator');
@@ -49,13 +49,13 @@ test('a refresh keeps focus, selection and input', inBrowser, async (t) => {
 test('part of 1,000 events is drawn and listed, and the rest is counted', inBrowser, async (t) => {
   const { server, page } = await open(t, { vms: Array.from({ length: 70 }, (_, index) => `vm_${index}`) });
   for (let index = 0; index < 1000; index++) server.group.events.schedule({ EventType: 'Reboot', Resources: ['vm_0'] }, START_MS);
-  await shows(page, '950 more are not shown.');
+  await shows(page, '950 more events are not shown.');
   await announces(page, 'Events: 1000 scheduled');
   assert.equal(await page.locator('#event-list > li').count(), 50);
   await shows(page, '996 more not drawn');
   await shows(page, '6 more machines are not drawn.');
   await page.getByRole('button', { name: 'Show 50 more' }).click();
-  await shows(page, '900 more are not shown.');
+  await shows(page, '900 more events are not shown.');
   assert.equal(await page.locator('#event-list > li').count(), 100);
   await page.getByRole('button', { name: 'Start' }).first().click();
   await announces(page, 'Reboot of vm_0 started');

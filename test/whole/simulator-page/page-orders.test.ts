@@ -18,22 +18,22 @@ test('the buttons set the speed and show the current one', inBrowser, async (t) 
 
 test('a common fault is ordered with one click, shown with its remaining answers, and cleared', inBrowser, async (t) => {
   const { server, page } = await open(t);
-  await shows(page, 'All answers are as they should be.');
+  await shows(page, 'No fault is active.');
   await page.getByRole('button', { name: '503 × 5' }).click();
   await shows(page, 'The next 5 answers: status 503');
   assert.equal((await fetch(`${server.url}/metadata/scheduledevents`)).status, 503);
   await shows(page, 'The next 4 answers: status 503');
   await page.getByRole('row', { name: /503$/ }).waitFor();
   await page.getByRole('button', { name: 'Clear fault' }).press('Enter');
-  await shows(page, 'All answers are as they should be.');
-  assert.equal(await focused(page), 'All answers are as they should be.');
+  await shows(page, 'No fault is active.');
+  assert.equal(await focused(page), 'No fault is active.');
 });
 
 test('the simulator accepts each of the common faults', inBrowser, async (t) => {
   const { server, page } = await open(t);
   const texts: string[] = [];
-  for (const name of ['504 HTML of a proxy', 'empty 200', 'reset', 'slow 20 s']) {
-    await page.getByRole('group', { name: 'Order a usual fault' }).getByRole('button', { name, exact: true }).click();
+  for (const name of ['504 HTML from a proxy', 'empty 200', 'reset', 'slow 20 s']) {
+    await page.getByRole('group', { name: 'Common faults' }).getByRole('button', { name, exact: true }).click();
     await page
       .locator('#fault')
       .filter({ hasNotText: texts.at(-1) ?? 'All answers' })
@@ -57,7 +57,7 @@ test('any other fault is ordered with the form', inBrowser, async (t) => {
   await form.getByLabel('Path').fill('/metadata/instance');
   await form.getByLabel('api-version').fill('2021-02-01');
   await form.getByLabel('Stale document').check();
-  await form.getByRole('button', { name: 'Order fault' }).click();
+  await form.getByRole('button', { name: 'Set fault' }).click();
   await shows(
     page,
     /^The next 3 answers to POST at \/metadata\/instance in 2021-02-01 of web_1: (?=.*status 429)(?=.*truncate 0)(?=.*stale)/,
@@ -70,9 +70,9 @@ test('the page shows the active fault of a list and the number of later ones', i
   await fetch(`${server.url}/simulator/faults`, { method: 'PUT', body });
   await shows(page, 'The next answer: status 500; then 2 more');
   await fetch(`${server.url}/metadata/scheduledevents`);
-  await shows(page, 'The next 2 answers: as they should be; then 1 more');
+  await shows(page, 'The next 2 answers: unchanged; then 1 more');
   await page.getByRole('button', { name: 'Clear fault' }).click();
-  await shows(page, 'All answers are as they should be.');
+  await shows(page, 'No fault is active.');
 });
 
 test('a scenario is selected, shows its purpose, and is started', inBrowser, async (t) => {
@@ -81,7 +81,7 @@ test('a scenario is selected, shows its purpose, and is started', inBrowser, asy
   await page.getByLabel('Name').selectOption('terminate');
   await shows(page, 'the deletion of a machine with 5 min of notice');
   await page.getByRole('button', { name: 'Start scenario' }).click();
-  await shows(page, 'Runs: terminate, since 14:00:00.');
+  await shows(page, 'Running: terminate, since 14:00:00.');
   await announces(page, 'Terminate of web_0 scheduled');
 });
 
@@ -95,13 +95,13 @@ test('a reset asks first, then removes events and faults', inBrowser, async (t) 
   assert.equal(server.group.events.entries().length, 1);
   await page.getByRole('button', { name: 'Reset all…' }).press('Enter');
   await page.getByRole('button', { name: 'Reset', exact: true }).click();
-  await shows(page, 'None is listed.');
+  await shows(page, 'No events.');
   assert.equal(server.group.events.entries().length, 0);
 });
 
 test('the last 50 requests are shown, newest first', inBrowser, async (t) => {
   const { server, page } = await open(t);
-  await shows(page, 'No client has asked yet.');
+  await shows(page, 'No requests yet.');
   for (let asked = 0; asked < 60; asked++) await fetch(`${server.url}/metadata/instance?n=${asked}`);
   await page.getByRole('row', { name: /n=59 400$/ }).waitFor();
   const rows = page.locator('#request-list tr');

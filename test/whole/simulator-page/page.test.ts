@@ -114,7 +114,7 @@ test('advancing the clock starts an event at its NotBefore, and ends it', inBrow
   await page.getByRole('img', { name: 'Freeze of sim_0, Started. Ends 14:25:00, in 10 min' }).waitFor();
   await page.getByRole('button', { name: '+15 min' }).click();
   await announces(page, 'Freeze of sim_0 completed');
-  await shows(page, 'None is listed.');
+  await shows(page, 'No events.');
 });
 
 test(
@@ -159,9 +159,9 @@ test('an approved event that waits for other tenants says so, and cannot be appr
   const { server, page } = await open(t);
   await schedule(server, { EventType: 'Reboot', otherTenants: '5m' });
   const event = eventNamed(page, 'Reboot of sim_0');
-  await event.getByText('NotBefore 14:15:00, in 15 min; other tenants hold it until 14:20:00, in 20 min').waitFor();
+  await event.getByText('NotBefore 14:15:00, in 15 min; waits for other tenants until 14:20:00, in 20 min').waitFor();
   await event.getByRole('button', { name: 'Approve' }).click();
-  await event.getByText('Approved; other tenants hold it until 14:05:00, in 5 min').waitFor();
+  await event.getByText('Approved; waits for other tenants until 14:05:00, in 5 min').waitFor();
   assert.equal(await event.getByRole('button', { name: 'Approve' }).count(), 0);
   await event.getByRole('button', { name: 'Start' }).waitFor();
 });
@@ -207,7 +207,7 @@ test('an order that has become impossible shows the refusal and changes nothing'
   await page.getByRole('button', { name: 'Start Reboot of sim_0' }).click();
   await page
     .getByRole('alert')
-    .filter({ hasText: /is over; .* \(409\)/ })
+    .filter({ hasText: /is over and cannot .* \(409\)/ })
     .waitFor();
   await page.unroute(/\/simulator$/);
   await announces(page, 'Reboot of sim_0 canceled');
