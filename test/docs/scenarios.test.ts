@@ -25,7 +25,7 @@ function member(schema: v.GenericSchema, key: string): v.GenericSchema {
 const step = (member(scenarioSchema, 'steps') as unknown as { item: v.GenericSchema }).item;
 
 test('the page lists every shipped scenario with its purpose, in the order of --list, and none that is not shipped', async () => {
-  const rows = tableBelow(PAGE, 'Those that are shipped');
+  const rows = tableBelow(PAGE, 'Shipped scenarios');
   assert.deepEqual(
     rows,
     (await shippedScenarios()).map(({ name, purpose }) => [`\`${name}\``, purpose]),
@@ -45,12 +45,12 @@ test('the page lists every key of a scenario file, and none that does not exist'
 });
 
 function example(language: string): string {
-  const blocks = codeBlocksOf(PAGE).filter((block) => block.heading === 'Your own' && block.language === language);
+  const blocks = codeBlocksOf(PAGE).filter((block) => block.heading === 'Your own scenario' && block.language === language);
   assert.equal(blocks.length, 1);
   return blocks[0]?.text ?? '';
 }
 
-test('the example of the page is a scenario, does what its words say and ends', () => {
+test('the example of the page is a valid scenario that does what the text says and ends', () => {
   const read = readScenario(example('yml'), 'pay');
   assert.ok('script' in read, 'faults' in read ? read.faults.map(formatFault).join('\n') : '');
   const played = new ScenarioPlay(read.script).run();
@@ -65,7 +65,7 @@ test('the example of the page is a scenario, does what its words say and ends', 
   assert.deepEqual(played.group.events.entries(), []);
 });
 
-test('the faults that the page shows are those of the example with these two slips', () => {
+test('the page shows the faults of the example with these two typos', () => {
   const slipped = example('yml').replace('notice: 20m', 'notise: 20m').replace('cancel: update', 'cancel: updat');
   const read = readScenario(slipped, 'pay');
   const faults = 'faults' in read ? read.faults.map(formatFault) : [];
