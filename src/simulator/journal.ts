@@ -87,10 +87,10 @@ export class RequestJournal {
     const length = Math.min(last, this.#count - this.#cleared, LONGEST);
     return Array.from({ length: Math.max(0, length) }, (_, index) => {
       const slot = (this.#count - length + index) % LONGEST;
-      const { status, ...asked } = this.#records[slot] as RequestRecord;
+      const { status, ...record } = this.#records[slot] as RequestRecord;
       const outcome = OUTCOMES[this.#outcomes[slot] as number] ?? 'waiting';
       const at = new Date(this.#atMs[slot] as number).toISOString();
-      return { at, ...asked, status: outcome === 'answered' ? status : null, outcome };
+      return { at, ...record, status: outcome === 'answered' ? status : null, outcome };
     });
   }
 }

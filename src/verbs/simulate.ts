@@ -74,9 +74,9 @@ docs/simulate/simulator.md describes each route. Without --scenario it starts wi
       pretty: context.stderr.isTTY,
       wallMs: context.deps.wallMs,
     });
-    const wanted = recordingOption(context);
-    if (wanted?.upstream !== undefined) {
-      const { path, anonymise, upstream } = wanted;
+    const recordOptions = recordingOption(context);
+    if (recordOptions?.upstream !== undefined) {
+      const { path, anonymise, upstream } = recordOptions;
       await using proxy = await startRecordingProxy({
         listen: oneListenOption(context),
         allowHosts: allowHostsOption(context),
@@ -89,7 +89,7 @@ docs/simulate/simulator.md describes each route. Without --scenario it starts wi
       return await serve(context, [{ endpoint: proxy.url }]);
     }
     await using open = new AsyncDisposableStack();
-    const server = await start(context, wanted, open, logger);
+    const server = await start(context, recordOptions, open, logger);
     return await serve(
       context,
       server.urls.map(({ vm, url }) => ({ vm, endpoint: url })),
@@ -107,7 +107,7 @@ async function list(context: VerbContext): Promise<number> {
 /** Starts the simulated service and, if asked for, a recording of its answers. `open` closes both. */
 async function start(
   context: VerbContext,
-  wanted: RecordOptions | null,
+  recordOptions: RecordOptions | null,
   open: AsyncDisposableStack,
   logger: Logger,
 ): Promise<SimulatorServer> {
@@ -115,7 +115,7 @@ async function start(
   const group = groupOptions(context);
   const played = text(context, 'replay');
   const script = played === undefined ? undefined : await replay(played);
-  const recording = wanted && open.use(await startRecording({ ...wanted, startedAtMs: deps.wallMs(), deps, logger }));
+  const recording = recordOptions && open.use(await startRecording({ ...recordOptions, startedAtMs: deps.wallMs(), deps, logger }));
   const options = {
     ...group,
     listen: listenOption(context),

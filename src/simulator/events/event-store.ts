@@ -105,7 +105,7 @@ export class EventStore {
     );
   }
 
-  /** Started → gone. */
+  /** Ends a Started event. */
   end(eventId: string, atMs: number): Outcome {
     return this.#move(eventId, (entry) =>
       entry.event.EventStatus === 'Scheduled'
@@ -114,7 +114,7 @@ export class EventStore {
     );
   }
 
-  /** Scheduled → gone. */
+  /** Cancels a Scheduled event. */
   cancel(eventId: string, atMs: number): Outcome {
     return this.#move(eventId, (entry) =>
       entry.event.EventStatus === 'Started'

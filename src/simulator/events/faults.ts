@@ -81,8 +81,8 @@ export function changesAnswer({ status, body, headers, delayMs, reset, truncate,
 function matchesRequest({ vm, method, path, apiVersion }: FaultOrder, request: FaultedRequest): boolean {
   if (vm !== undefined && vm.toLowerCase() !== request.vm.toLowerCase()) return false;
   if (method !== undefined && method !== request.method) return false;
-  const [asked, query] = pathAndQuery(request.url);
-  if (path !== undefined && !`${asked.toLowerCase()}/`.startsWith(`${path}/`)) return false;
+  const [requested, query] = pathAndQuery(request.url);
+  if (path !== undefined && !`${requested.toLowerCase()}/`.startsWith(`${path}/`)) return false;
   return apiVersion === undefined || versionsOf(query).some((version) => apiVersion.includes(version));
 }
 

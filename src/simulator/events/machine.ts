@@ -28,8 +28,8 @@ export interface MachineOptions {
 
 /** Returns the names of a group's machines. The user's options come before the script's. @throws BridgeError BRIDGE_USAGE for missing, empty or equal names */
 export function machineNames({ vms, name }: MachineOptions, script: ScriptGroup = {}): readonly string[] {
-  const wanted = vms ?? script.vms ?? 1;
-  const names = typeof wanted === 'number' ? numbered(name ?? script.name ?? 'sim', wanted) : wanted;
+  const requested = vms ?? script.vms ?? 1;
+  const names = typeof requested === 'number' ? numbered(name ?? script.name ?? 'sim', requested) : requested;
   const distinct = new Set(names.map((one) => one.toLowerCase()));
   if (names.length === 0 || names.includes('') || distinct.size < names.length) {
     throw new BridgeError(

@@ -16,7 +16,7 @@ let timer;
 /** The number of the last refresh: an answer to an earlier one is ignored. */
 let lastRefresh = 0;
 
-async function ask(method, path, body) {
+async function send(method, path, body) {
   const headers = { Metadata: 'true' };
   // An order has no time limit: a fault can delay its answer.
   const signal = method === 'GET' ? AbortSignal.timeout(LONGEST_MS) : null;
@@ -44,7 +44,7 @@ async function refresh() {
   const number = ++lastRefresh;
   try {
     const paths = ['/simulator', '/simulator/requests?last=50', ...(scenarios ? [] : ['/simulator/scenarios'])];
-    const [next, journal, list] = await Promise.all(paths.map((path) => ask('GET', path)));
+    const [next, journal, list] = await Promise.all(paths.map((path) => send('GET', path)));
     if (number !== lastRefresh) return;
     if (isUnreachable) announce('The simulator answers again');
     else if (state) announce(changes(state, next));
@@ -90,7 +90,7 @@ function announce(words) {
 async function order(words, method, path, body) {
   setText($('error'), '');
   try {
-    await ask(method, path, body);
+    await send(method, path, body);
     announce(words);
   } catch (error) {
     setText($('error'), error.message);

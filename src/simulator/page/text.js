@@ -26,9 +26,9 @@ export function course(event, nowMs) {
 export function faultText({ left, times: _, vm, method, path, apiVersion, for: period, then = [], ...order }) {
   const answers = left === 1 ? 'The next answer' : left ? `The next ${left} answers` : 'Answers';
   const selectors = [method && `to ${method}`, path && `at ${path}`, apiVersion && `in ${apiVersion.join(' or ')}`, vm && `of ${vm}`];
-  const whose = [answers, ...selectors, period && `within ${period}`].filter(Boolean).join(' ');
+  const scope = [answers, ...selectors, period && `within ${period}`].filter(Boolean).join(' ');
   const effects = Object.entries(order).map(faultPart).join(', ') || 'unchanged';
-  return `${whose}: ${effects}${then.length > 0 ? `; then ${then.length} more` : ''}`;
+  return `${scope}: ${effects}${then.length > 0 ? `; then ${then.length} more` : ''}`;
 }
 
 function faultPart([key, value]) {

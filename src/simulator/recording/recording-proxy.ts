@@ -68,9 +68,9 @@ function recordingProxy(upstream: Upstream, recording: Pick<Recording, 'record'>
 
 /** Whether `origin` is the recorder itself. @param own the URL at which it listens */
 function isSame(own: string, origin: string): boolean {
-  const [listening, asked] = [new URL(own), new URL(origin)];
-  const isLocalhost = asked.hostname === 'localhost' && ['127.0.0.1', '[::1]'].includes(listening.hostname);
-  return asked.port === listening.port && (isLocalhost || asked.hostname === listening.hostname);
+  const [listening, upstream] = [new URL(own), new URL(origin)];
+  const isLocalhost = upstream.hostname === 'localhost' && ['127.0.0.1', '[::1]'].includes(listening.hostname);
+  return upstream.port === listening.port && (isLocalhost || upstream.hostname === listening.hostname);
 }
 
 /** Tokens of the managed identity are only for programs on this machine; the recorder's port may be open to others. */

@@ -22,7 +22,7 @@ export interface ScriptGroup extends HostVersionOptions {
   /** The prefix of the machines' names: NAME_0, NAME_1, … */
   readonly name?: string;
   readonly vms?: number;
-  /** GPU machines in one fault domain: each sees only the events of its own resource (protocol 2.3). */
+  /** GPU machines in one fault domain: each sees only the events that name it (protocol 2.3). */
   readonly gpu?: boolean;
 }
 
