@@ -356,7 +356,7 @@ for (const [what, options, code, message] of [
   ['no machine', { vms: 0 }, 'BRIDGE_USAGE', /vms/],
   ['half a machine', { vms: 1.5 }, 'BRIDGE_USAGE', /vms/],
   ['an empty list of machines', { vms: [] }, 'BRIDGE_USAGE', /at least one/],
-  ['two machines of one name', { vms: ['a', 'A'] }, 'BRIDGE_USAGE', /name of its own/],
+  ['two machines of one name', { vms: ['a', 'A'] }, 'BRIDGE_USAGE', /needs a unique name/],
   ['an unknown clock', { notBefore: 'real' }, 'BRIDGE_USAGE', /notBefore: must be simulated or wall/],
   ['no port', { port: 65_536 }, 'BRIDGE_USAGE', /port/],
   ['an unknown scenario', { scenario: 'lunch' }, 'BRIDGE_USAGE', /lunch/],
