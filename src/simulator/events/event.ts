@@ -93,7 +93,7 @@ export function clearStartedNotBefore(event: WireEvent): WireEvent {
 
 /**
  * Returns the simulated time at which an event starts by itself: its NotBefore plus the wait for other tenants. Returns null if it has started, has no
- * NotBefore, or its NotBefore was already past when it was set. Such an event stays Scheduled, as on shared hardware (protocol 5.2).
+ * NotBefore, or its NotBefore was already past when it was set: then it stays Scheduled, as on shared hardware (protocol 5.2).
  * @param aheadMs how far simulated time is ahead of the clock in which NotBefore is listed
  * @param givenAtMs the simulated time at which NotBefore was set
  */
