@@ -37,7 +37,7 @@ docs/simulate/simulator.md describes each route. Without --scenario it starts wi
     name: {
       type: 'string',
       value: 'NAME',
-      help: 'prefix of the names NAME_0, NAME_1, … (default sim); without --vms, the name of the one machine',
+      help: "prefix of NAME_0, NAME_1, … (default sim); without --vms, the only machine's name",
     },
     gpu: { type: 'boolean', help: 'GPU machines in one fault domain: each sees only its own events' },
     scenario: { type: 'string', value: 'NAME|FILE', help: 'plays a scenario from the start' },

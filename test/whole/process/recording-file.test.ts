@@ -34,7 +34,7 @@ test('a disk that is full at the end is reported too', async (t) => {
   assert.equal(failures.length, 1);
 });
 
-test('where the disk is full, recording ends with a log line and whole lines, and what was seen is no error to anybody', async (t) => {
+test('if the disk is full, recording stops with a log line and whole lines, and later answers cause no error', async (t) => {
   const disk = smallDisk(t, '1m');
   if ('reason' in disk) return t.skip(disk.reason);
   const path = join(disk.folder, 'night.ndjson');
@@ -52,5 +52,5 @@ test('where the disk is full, recording ends with a log line and whole lines, an
   await recording[Symbol.asyncDispose]();
   assert.equal(readFileSync(path, 'utf8'), before);
   assert.equal(logged.length, 1);
-  assert.match(JSON.stringify(logged), /BRIDGE_SIMULATOR_RECORDING.*ENOSPC.*what was recorded before stays/);
+  assert.match(JSON.stringify(logged), /BRIDGE_SIMULATOR_RECORDING.*ENOSPC.*recording has stopped, and the lines before are kept/);
 });
