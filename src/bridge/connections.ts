@@ -18,7 +18,7 @@ import { isMetadataAddress } from '../net/private-addresses.ts';
 import { type Deps, orAbort } from '../time/clock.ts';
 import { createSource } from './approval-sources.ts';
 import { MetadataSource } from './metadata-source.ts';
-import { createAdapter } from './sinks.ts';
+import { createAdapter } from './sinks/sink-adapter.ts';
 
 export interface ReachParts {
   readonly deps: Deps;

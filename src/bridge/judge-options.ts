@@ -1,7 +1,7 @@
 // A configuration that fits its schemas → faults that adapters find in its options.
 import type { Config } from '../config/config.ts';
 import { createSource } from './approval-sources.ts';
-import { type AdapterParts, createAdapter } from './sinks.ts';
+import { type AdapterParts, createAdapter } from './sinks/sink-adapter.ts';
 
 export type JudgeParts = Pick<AdapterParts, 'deps' | 'logger' | 'stdout'>;
 

@@ -1,19 +1,19 @@
 // Configured sinks → an adapter and a lane for each, and what a reload makes of them.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { AdapterMemory, DeliveryNotes, EventsInView } from '../../adapters/adapter.ts';
+import type { EventsInView } from '../../adapters/adapter.ts';
 import { touches } from '../config/changes.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
 import { Lane } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
 import type { LaneStore } from '../delivery/lane-store.ts';
-import { type ManagedAdapter, manageAdapter } from '../delivery/managed-adapter.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
 import { endLeftBehind } from './left-behind.ts';
 import type { RunningFlow } from './running-flow.ts';
-import { filesOf, SinkLane } from './sink-lane.ts';
+import { createAdapter, memoryOf, notesOf } from './sinks/sink-adapter.ts';
+import { filesOf, SinkLane } from './sinks/sink-lane.ts';
 import { sinkApprover, speakingStore } from './speaking-sinks.ts';
 
 /** For deliveries under way to a sink that is removed. */
@@ -214,36 +214,4 @@ function configuredSink([name, { type, fingerprint }]: readonly [string, SinkCon
 
 function isOfFilter(path: string, name: string): boolean {
   return path === `sinks.${name}.filter` || path.startsWith(`sinks.${name}.filter.`);
-}
-
-export interface AdapterParts extends Pick<SinksParts, 'deps' | 'logger' | 'stdout'> {
-  /** Without it the adapter remembers nothing, as where its options are judged or its sink is only reached for. */
-  readonly memory?: AdapterMemory;
-  readonly notes?: DeliveryNotes;
-  /** Without it nothing is ever in view. */
-  readonly events?: EventsInView;
-}
-
-/** @throws BridgeError BRIDGE_CONFIG_INVALID where options that fit the schema cannot work together. */
-export function createAdapter(
-  name: string,
-  config: Pick<Config, 'sinks'>,
-  { deps, logger, stdout, memory = NO_MEMORY, notes = NO_NOTES, events = NO_VIEW }: AdapterParts,
-): ManagedAdapter {
-  const sink = config.sinks[name];
-  if (sink === undefined) throw new RangeError(`no sink ${name}`);
-  const { adapter, options, directory, env } = sink;
-  return manageAdapter(adapter.create(options, { ...deps, name, logger, stdout, memory, notes, events, directory, env }), name);
-}
-
-const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };
-const NO_VIEW: EventsInView = { ownName: () => null, isInView: () => false, wasSeen: () => true };
-const NO_NOTES: DeliveryNotes = { all: () => [], write: () => undefined };
-
-function memoryOf(sink: string, outbox: Outbox): AdapterMemory {
-  return { read: () => outbox.sinks.consent(sink), write: (text) => outbox.sinks.saveConsent(sink, text) };
-}
-
-function notesOf(sink: string, { notes }: Outbox): DeliveryNotes {
-  return { all: () => notes.all(sink), write: (seq, text) => notes.write(sink, seq, text) };
 }

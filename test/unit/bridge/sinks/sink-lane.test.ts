@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pino } from 'pino';
 import * as v from 'valibot';
-import type { AdapterDefinition } from '../../../adapters/adapter.ts';
-import { filesOf, SinkLane } from '../../../src/bridge/sink-lane.ts';
-import type { SinkConfig } from '../../../src/config/config.ts';
-import { laneFixture, SECOND } from '../../virtual/lane-fixture.ts';
-import { hang } from '../../virtual/scripted-adapter.ts';
-import { settle, VirtualTime } from '../../virtual/virtual-time.ts';
+import type { AdapterDefinition } from '../../../../adapters/adapter.ts';
+import { filesOf, SinkLane } from '../../../../src/bridge/sinks/sink-lane.ts';
+import type { SinkConfig } from '../../../../src/config/config.ts';
+import { laneFixture, SECOND } from '../../../virtual/lane-fixture.ts';
+import { hang } from '../../../virtual/scripted-adapter.ts';
+import { settle, VirtualTime } from '../../../virtual/virtual-time.ts';
 
 function config(label: string, file: string): SinkConfig {
   const adapter: AdapterDefinition<unknown> = {

@@ -1,10 +1,10 @@
 // A sink's configuration, and later another or none → its lane, one at a time.
 import type { Logger } from 'pino';
-import type { SinkConfig } from '../config/config.ts';
-import type { Lane } from '../delivery/lane.ts';
-import type { LaneStatus } from '../delivery/lane-report.ts';
-import { messageOf } from '../errors.ts';
-import type { CancelTimer, Deps } from '../time/clock.ts';
+import type { SinkConfig } from '../../config/config.ts';
+import type { Lane } from '../../delivery/lane.ts';
+import type { LaneStatus } from '../../delivery/lane-report.ts';
+import { messageOf } from '../../errors.ts';
+import type { CancelTimer, Deps } from '../../time/clock.ts';
 
 const RETRY_MS = 1000;
 
