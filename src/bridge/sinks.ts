@@ -41,8 +41,8 @@ export class Sinks {
   #reports: SinkReports | null = null;
   #isClosing = false;
   #lanes = new Map<string, SinkLane>();
-  /** Lanes of sinks that were removed, until the store knows that they are. */
-  readonly #leaving = new Set<SinkLane>();
+  /** Lanes of sinks that were removed, by name, until the store has dropped the sink. One that is configured again before keeps its lane and queue. */
+  readonly #leaving = new Map<string, SinkLane>();
 
   constructor(parts: SinksParts) {
     this.#parts = parts;
@@ -106,24 +106,26 @@ export class Sinks {
   /** Lets running deliveries end, for so long at most. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    await Promise.all([...this.#lanes.values(), ...this.#leaving].map((lane) => lane.close(graceMs)));
+    await Promise.all([...this.#lanes.values(), ...this.#leaving.values()].map((lane) => lane.close(graceMs)));
     this.#isClosing = false;
     this.#reports = null;
   }
 
   #laneOf(name: string): SinkLane {
     const { outbox, deps, logger } = this.#parts;
-    const known = this.#lanes.get(name);
-    if (known !== undefined) return known;
-    const lane: SinkLane = new SinkLane({
-      create: (config) => this.#create(name, config),
-      drop: () => {
-        this.#tellRemoved([{ sink: name, deadLettered: outbox.sinks.remove(name) }]);
-        this.#leaving.delete(lane);
-      },
-      obstacles: (config) => this.#endingOf(filesOf(config)),
-      ...{ deps, logger: logger.child({ area: 'delivery', sink: name }) },
-    });
+    const lane =
+      this.#lanes.get(name) ??
+      this.#leaving.get(name) ??
+      new SinkLane({
+        create: (config) => this.#create(name, config),
+        drop: () => {
+          this.#tellRemoved([{ sink: name, deadLettered: outbox.sinks.remove(name) }]);
+          this.#leaving.delete(name);
+        },
+        obstacles: (config) => this.#endingOf(filesOf(config)),
+        ...{ deps, logger: logger.child({ area: 'delivery', sink: name }) },
+      });
+    this.#leaving.delete(name);
     this.#lanes.set(name, lane);
     return lane;
   }
@@ -161,13 +163,13 @@ export class Sinks {
   }
 
   #endingOf(files: readonly string[]): readonly Promise<void>[] {
-    return [...this.#lanes.values(), ...this.#leaving].flatMap((lane) => lane.endingOf(files) ?? []);
+    return [...this.#lanes.values(), ...this.#leaving.values()].flatMap((lane) => lane.endingOf(files) ?? []);
   }
 
   async #remove(name: string): Promise<void> {
     const lane = this.#laneOf(name);
     this.#lanes.delete(name);
-    this.#leaving.add(lane);
+    this.#leaving.set(name, lane);
     await lane.remove(REMOVAL_GRACE_MS);
   }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { codeOf } from '../../src/errors.ts';
 
 export interface SmallDisk {
   readonly folder: string;
@@ -32,7 +33,12 @@ export function smallDisk(t: TestContext, size: string): SmallDisk | { readonly 
     folder,
     fill: () => {
       const { bavail, bsize } = statfsSync(folder);
-      writeFileSync(filler, Buffer.alloc(bavail * bsize));
+      try {
+        writeFileSync(filler, Buffer.alloc(bavail * bsize));
+      } catch (error) {
+        // Another process took a page meanwhile, and the disk is full.
+        if (codeOf(error) !== 'ENOSPC') throw error;
+      }
     },
     free: () => rmSync(filler),
   };

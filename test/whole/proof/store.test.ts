@@ -5,9 +5,20 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { localSimulator } from '../../far-sides/simulator-server.ts';
 import { WebhookReceiver } from '../../far-sides/webhook-receiver.ts';
+import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
 import { run } from '../../support/program.ts';
-import { type BridgeFolder, bridgeFolder, hook, peek, polled, received, startRun, urlOf } from '../../support/running-bridge.ts';
+import {
+  type BridgeFolder,
+  bridgeFolder,
+  hook,
+  peek,
+  polled,
+  received,
+  type Sections,
+  startRun,
+  urlOf,
+} from '../../support/running-bridge.ts';
 import { smallDisk } from '../../support/small-disk.ts';
 
 const EVENTS = 300;
@@ -47,6 +58,43 @@ test('on a full disk nothing is delivered that is not stored, /readyz says so, a
   await bridge.logs('can be stored again');
   assert.equal((await readyz()).status, 200);
   assert.ok([...received(receiver.requests).values()].every((bodies) => bodies.length === 1));
+  assert.equal((await bridge.end('SIGTERM')).code, 0);
+});
+
+test('a sink that is removed and added again by SIGHUP while the disk is full keeps its queue', async (t) => {
+  const disk = smallDisk(t, '4m');
+  if ('reason' in disk) {
+    t.skip(disk.reason);
+    return;
+  }
+  const simulator = await localSimulator(t);
+  await using receiver = await WebhookReceiver.start();
+  receiver.default = (response) => response.writeHead(503).end();
+  const folder = folderOf(t);
+  const store = join(disk.folder, 'store');
+  const hooks = hook(receiver.url);
+  const write = (sinks: Sections) => bridgeFolder(t, simulator.url, { store: { path: store }, sinks }, folder);
+  const queued = () => peek({ config: '', store }, ({ queue }) => queue.backlog('hooks'));
+  const bridge = await startRun(t, write({ audit: { type: 'stdout' }, hooks }));
+  for (let n = 0; n < 6; n++) simulator.schedule();
+  await poll(() => queued().queued === 6, 'six events in the queue');
+  disk.fill();
+  for (const [sinks, reloads] of [
+    [{ audit: { type: 'stdout' } }, 1],
+    [{ audit: { type: 'stdout' }, hooks }, 2],
+  ] as const) {
+    write(sinks);
+    bridge.child.kill('SIGHUP');
+    await poll(() => bridge.stderr.split('was read again').length > reloads, 'the reload in the log');
+    if (reloads === 1) await bridge.logs('could not be stored: tried again in a second');
+  }
+  disk.free();
+  // Two seconds of the bridge, which repeats each second what the store refused.
+  for (let polls = 0; polls < 40; polls++) await polled(simulator);
+  assert.deepEqual([queued().queued, queued().dead], [6, 0], bridge.stderr);
+  receiver.default = (response) => response.writeHead(204).end();
+  await poll(() => queued().queued === 0, 'an empty queue', 30_000);
+  assert.doesNotMatch(bridge.stderr, /no longer configured/);
   assert.equal((await bridge.end('SIGTERM')).code, 0);
 });
 
