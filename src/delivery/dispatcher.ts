@@ -11,7 +11,7 @@ import { KeyBackoff, MOST_FAILING_KEYS } from './key-backoff.ts';
 import type { LaneReport } from './lane-report.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
-import type { RateLimiter } from './rate-limiter.ts';
+import type { RateLimiter } from './queue/rate-limiter.ts';
 import { isFailure, isTaken, judge, type Verdict } from './verdict.ts';
 
 export interface DispatcherOptions {

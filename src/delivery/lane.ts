@@ -15,7 +15,7 @@ import type { ManagedAdapter } from './managed-adapter.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
 import { PauseWatch } from './pause-watch.ts';
 import { nextProbe } from './probe.ts';
-import { QueueReader } from './queue-reader.ts';
+import { QueueReader } from './queue/queue-reader.ts';
 import { Unattempted } from './unattempted.ts';
 
 const [MOST_FETCHED, DAY_MS] = [256, 86_400_000];

@@ -3,7 +3,7 @@ import type { Delivery } from '../model/deliveries.ts';
 import type { Moment } from './backoff.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { KeyBackoff } from './key-backoff.ts';
-import type { QueueReader } from './queue-reader.ts';
+import type { QueueReader } from './queue/queue-reader.ts';
 
 /** So many queued rows are looked at to tell how urgent the next probe is. */
 const SAMPLE = 100;

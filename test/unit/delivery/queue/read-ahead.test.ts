@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ReadAhead } from '../../../src/delivery/read-ahead.ts';
-import type { Delivery } from '../../../src/model/deliveries.ts';
-import { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
+import { ReadAhead } from '../../../../src/delivery/queue/read-ahead.ts';
+import type { Delivery } from '../../../../src/model/deliveries.ts';
+import { MemoryLaneStore } from '../../../virtual/memory-lane-store.ts';
 
 const SINK = 'hooks';
 

@@ -1,5 +1,5 @@
 // A sink's rows, read in blocks → those that may go now; the rest wait in memory.
-import type { Delivery } from '../model/deliveries.ts';
+import type { Delivery } from '../../model/deliveries.ts';
 
 /** Each has a CloudEvent's bytes, some KB at most. */
 const AHEAD = 32;

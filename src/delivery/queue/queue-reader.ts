@@ -1,11 +1,11 @@
 // A sink's rows, its limits and its rate → calls that may begin, and the rows for them.
 
 import type { Logger } from 'pino';
-import type { Delivery } from '../model/deliveries.ts';
-import type { Queue } from '../outbox/queue.ts';
-import type { Deps } from '../time/clock.ts';
-import type { Hold } from './circuit-breaker.ts';
-import type { ManagedAdapter } from './managed-adapter.ts';
+import type { Delivery } from '../../model/deliveries.ts';
+import type { Queue } from '../../outbox/queue.ts';
+import type { Deps } from '../../time/clock.ts';
+import type { Hold } from '../circuit-breaker.ts';
+import type { ManagedAdapter } from '../managed-adapter.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { ReadAhead } from './read-ahead.ts';
 

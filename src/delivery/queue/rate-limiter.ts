@@ -1,7 +1,7 @@
 // A rate and the last minute's requests → how many may begin now, or when; kept over restarts.
 import type { Logger } from 'pino';
-import { messageOf } from '../errors.ts';
-import type { Deps } from '../time/clock.ts';
+import { messageOf } from '../../errors.ts';
+import type { Deps } from '../../time/clock.ts';
 
 const WINDOW_MS = 60_000;
 /** Ends of requests are rounded up to this, so that a minute is at most 241 counts however many requests it holds. */
