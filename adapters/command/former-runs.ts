@@ -21,7 +21,7 @@ export class FormerRuns {
   /** Those of every key, side by side: whether a delivery of theirs comes again or not. Never rejects. */
   async endAll(): Promise<void> {
     try {
-      await Promise.all(this.#notes.open().map((run) => this.#endOnce(run)));
+      await Promise.all(this.#notes.ofOtherProcesses().map((run) => this.#endOnce(run)));
     } catch (error) {
       this.#deps.logger.debug({ err: error }, 'runs of a former process are looked for when their event runs again');
     }
@@ -29,7 +29,7 @@ export class FormerRuns {
 
   /** Those of one key. Gives them 5 s from TERM to KILL. @returns the number of a process group that goes on all the same; null for none @throws BridgeError BRIDGE_STORE_* */
   async end(key: string): Promise<number | null> {
-    for (const run of this.#notes.open(key)) {
+    for (const run of this.#notes.ofKey(key)) {
       const left = await this.#endOnce(run);
       if (left !== null) return left;
     }
