@@ -12,7 +12,7 @@ import { fileFault, tooSlow } from './file-fault.ts';
 import type { FileOptions } from './file-options.ts';
 import { LogFile } from './log-file.ts';
 
-/** A batch is one write and one flush. Nothing is open between two batches, so there is nothing to close. */
+/** A batch is one write and one flush. Nothing is open between two batches. */
 export class FileAdapter implements Adapter {
   readonly limits: AdapterLimits;
   readonly #options: FileOptions;
@@ -47,7 +47,10 @@ export class FileAdapter implements Adapter {
     return outcomes;
   }
 
-  close(): void {}
+  /** Waits for the disk: another adapter may write the file then. */
+  async close(): Promise<void> {
+    await this.#turn;
+  }
 
   /** In its turn and in time. A call to the disk cannot be taken back: whoever comes next waits for it. */
   async #within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {

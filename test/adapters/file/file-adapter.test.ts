@@ -11,7 +11,7 @@ import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { folderOf } from '../../support/folder.ts';
 import { poll } from '../../support/poll.ts';
-import { VirtualTime } from '../../virtual/virtual-time.ts';
+import { settle, VirtualTime } from '../../virtual/virtual-time.ts';
 import { adapterDeps } from '../adapter-deps.ts';
 import { adapterLane } from '../adapter-lane.ts';
 import { failed } from '../contract.ts';
@@ -90,6 +90,27 @@ test('a disk that does not answer in time is told as such; who comes next waits 
   hanging.resolve();
   assert.deepEqual(await adapter.deliver([one, two], never), ['accepted', 'accepted']);
   assert.deepEqual(idsInFile(), [one.id, one.id, two.id], 'a delivery whose time had passed before its turn was not begun');
+});
+
+test('after an abort it is closed once the disk has ended what it was given: no other writer of the file begins before', async (t) => {
+  const hanging = Promise.withResolvers<void>();
+  const stop = new AbortController();
+  const { adapter, idsInFile } = given(t, async (name) => {
+    if (name !== 'write') return;
+    stop.abort(new Error('enough'));
+    await hanging.promise;
+  });
+  await assert.rejects(adapter.deliver([one], stop.signal), { message: 'enough' });
+  let isClosed = false;
+  const closed = adapter[Symbol.asyncDispose]().then(() => {
+    isClosed = true;
+  });
+  await settle();
+  await settle();
+  assert.equal(isClosed, false);
+  hanging.resolve();
+  await closed;
+  assert.deepEqual(idsInFile(), [one.id]);
 });
 
 test('through an hour without room nothing is lost and nothing comes twice', async (t) => {
