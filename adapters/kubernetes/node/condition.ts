@@ -4,15 +4,18 @@ import type { Node } from '../api/objects.ts';
 import { CONDITION, reasonOf } from './node-change.ts';
 import type { PreparedEvent } from './record.ts';
 
-/** A strategic merge patch of `nodes/status`, which leaves every other condition; null where it is so already. Without an event it goes. */
-export function conditionPatch({ conditions }: Node, event: PreparedEvent | undefined, wallMs: number): object | null {
+/**
+ * A strategic merge patch of `nodes/status`, which leaves every other condition, and fails if the node was changed since it was read; null
+ * where it is so already. Without an event it goes.
+ */
+export function conditionPatch({ conditions, resourceVersion }: Node, event: PreparedEvent | undefined, wallMs: number): object | null {
   const own = conditions.find(({ type }) => type === CONDITION);
-  if (event === undefined) return own === undefined ? null : patch({ type: CONDITION, $patch: 'delete' });
+  if (event === undefined) return own === undefined ? null : patch(resourceVersion, { type: CONDITION, $patch: 'delete' });
   const reason = reasonOf(event.type);
   if (own?.status === 'True' && own.reason === reason) return null;
   const now = toRfc3339Seconds(wallMs);
   const times = { lastHeartbeatTime: now, lastTransitionTime: now };
-  return patch({
+  return patch(resourceVersion, {
     type: CONDITION,
     status: 'True',
     reason,
@@ -21,6 +24,6 @@ export function conditionPatch({ conditions }: Node, event: PreparedEvent | unde
   });
 }
 
-function patch(condition: object): object {
-  return { status: { conditions: [condition] } };
+function patch(resourceVersion: string, condition: object): object {
+  return { metadata: { resourceVersion }, status: { conditions: [condition] } };
 }

@@ -14,6 +14,12 @@ import type { PreparedEvent } from './record.ts';
 const MOST_CONFLICTS = 10;
 const CONFLICT_MS = 100;
 
+interface NodeWrite {
+  readonly request: Parameters<ApiClient['ask']>[0];
+  /** Nothing is to be written after it. */
+  readonly isLast: boolean;
+}
+
 export class NodeKeeper {
   readonly #name: string;
   readonly #api: ApiClient;
@@ -48,41 +54,64 @@ export class NodeKeeper {
 
   /** Reads the node and writes what `wish` makes of it, again where somebody else was faster. */
   async change(wish: (node: Node) => NodeChange | null, signal: AbortSignal): Promise<void> {
-    for (let conflicts = 0; ; conflicts += 1) {
+    await this.#write(async () => {
       const node = await this.read(signal);
       const change = wish(node);
-      if (change === null) return;
-      const request = {
-        method: 'PATCH',
-        path: this.#path,
-        contentType: 'application/merge-patch+json',
-        body: patchOf(node, change),
-      } as const;
-      const answer = await this.#api.ask(request, signal);
+      return change && this.#patch(node, change);
+    }, signal);
+  }
+
+  /** Shows the event as the condition. */
+  async showCondition(event: PreparedEvent, signal: AbortSignal): Promise<void> {
+    await this.#write(async () => this.#conditionPatch(await this.read(signal), event), signal);
+  }
+
+  /**
+   * Takes back what was done for the event. Returns whether there was anything; a node that is gone has nothing left. The annotation, which says
+   * what was done, goes last: written for a version of the node that shows the condition of what still stands in it, or none. So neither a kill
+   * nor another event that is prepared for meanwhile leaves a condition without an event, or an event without its condition.
+   */
+  async recover(key: string, signal: AbortSignal): Promise<boolean> {
+    let isOurs = false;
+    await this.#write(async () => {
+      const node = await this.find(signal);
+      const change = node && recovered(node, key);
+      if (node === null || change === null) return null;
+      isOurs = true;
+      const { events, did } = recordOf(node);
+      const newest = events.filter((event) => event.key !== key).at(-1);
+      const condition = did.includes('condition') ? this.#conditionPatch(node, newest) : null;
+      return condition === null ? this.#patch(node, change) : { ...condition, isLast: false };
+    }, signal);
+    return isOurs;
+  }
+
+  /** Asks for one write after another until one is the last, or there is nothing to write; each anew where somebody else was faster. */
+  async #write(next: () => Promise<NodeWrite | null>, signal: AbortSignal): Promise<void> {
+    for (let conflicts = 0; ; ) {
+      const write = await next();
+      if (write === null) return;
+      const answer = await this.#api.ask(write.request, signal);
       const fault = this.#api.faultOf(answer);
-      if (fault === null) return;
+      if (fault === null && write.isLast) return;
+      if (fault === null) continue;
       if (answer.status !== 409 || conflicts === MOST_CONFLICTS) throw fault;
+      conflicts += 1;
       await sleep(this.#deps, CONFLICT_MS, signal);
     }
   }
 
-  /** The condition as the newest of these events has it; without one it goes. */
-  async showCondition(event: PreparedEvent | undefined, signal: AbortSignal): Promise<void> {
-    const body = conditionPatch(await this.read(signal), event, this.#deps.wallMs());
-    if (body === null) return;
-    const contentType = 'application/strategic-merge-patch+json';
-    await this.#api.get({ method: 'PATCH', path: `${this.#path}/status`, contentType, body }, signal);
+  #patch(node: Node, change: NodeChange): NodeWrite {
+    const contentType = 'application/merge-patch+json';
+    return { request: { method: 'PATCH', path: this.#path, contentType, body: patchOf(node, change) }, isLast: true };
   }
 
-  /** Takes back what was done for the event. Returns whether there was anything; a node that is gone has nothing left. */
-  async recover(key: string, signal: AbortSignal): Promise<boolean> {
-    const node = await this.find(signal);
-    if (node === null || recovered(node, key) === null) return false;
-    const { events, did } = recordOf(node);
-    // Before the annotation that says so goes.
-    if (did.includes('condition')) await this.showCondition(events.filter((event) => event.key !== key).at(-1), signal);
-    await this.change((current) => recovered(current, key), signal);
-    return true;
+  /** Null where it is so already. Without an event it goes. */
+  #conditionPatch(node: Node, event: PreparedEvent | undefined): NodeWrite | null {
+    const body = conditionPatch(node, event, this.#deps.wallMs());
+    if (body === null) return null;
+    const contentType = 'application/strategic-merge-patch+json';
+    return { request: { method: 'PATCH', path: `${this.#path}/status`, contentType, body }, isLast: true };
   }
 
   get #path(): string {

@@ -20,13 +20,14 @@ export function patchNode(cluster: NodeCluster, { name, isStatus, contentType, p
   if (contentType !== MERGE && contentType !== STRATEGIC)
     return failure(415, 'UnsupportedMediaType', 'the body of the request was in an unknown format');
   if (isStatus && contentType === STRATEGIC) {
+    const { resourceVersion = node.metadata.resourceVersion } = (patch['metadata'] ?? {}) as { readonly resourceVersion?: string };
+    if (resourceVersion !== node.metadata.resourceVersion) return modified(name);
     cluster.touch(name, (current) => mergeConditions(current, patch));
     return { status: 200, body: cluster.node(name) };
   }
   const merged = merge(structuredClone(node), patch) as NodeObject;
   const { uid, resourceVersion } = merged.metadata;
-  if (resourceVersion !== node.metadata.resourceVersion)
-    return failure(409, 'Conflict', `Operation cannot be fulfilled on nodes "${name}": the object has been modified`);
+  if (resourceVersion !== node.metadata.resourceVersion) return modified(name);
   if (uid !== node.metadata.uid) return failure(422, 'Invalid', `Node "${name}" is invalid: metadata.uid: field is immutable`);
   const fault = taintFault(merged);
   if (fault !== null) return failure(422, 'Invalid', `Node "${name}" is invalid: ${fault}`);
@@ -35,6 +36,10 @@ export function patchNode(cluster: NodeCluster, { name, isStatus, contentType, p
     current.spec = merged.spec;
   });
   return { status: 200, body: cluster.node(name) };
+}
+
+function modified(name: string): Answered {
+  return failure(409, 'Conflict', `Operation cannot be fulfilled on nodes "${name}": the object has been modified`);
 }
 
 /** RFC 7396. */
