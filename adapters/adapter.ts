@@ -8,7 +8,10 @@ import type { ScheduledEvent } from '../src/model/events.ts';
 import type { Schema } from '../src/schema/pieces.ts';
 import type { Deps } from '../src/time/clock.ts';
 
-/** A short text that outlives the process. It is this sink's alone and forgotten when its configuration changes. Both @throw BridgeError BRIDGE_STORE_*. */
+/**
+ * A short text that outlives the process. It is this sink's alone and forgotten when its configuration changes: what an adapter of the
+ * configuration before writes then is ignored. Both @throw BridgeError BRIDGE_STORE_*.
+ */
 export interface AdapterMemory {
   /** What was written last; null where nothing was. */
   read(): string | null;
@@ -41,6 +44,7 @@ export interface AdapterDeps extends Deps {
   /** Already bound to the sink's name. Never give it a secret or a payload. */
   readonly logger: Logger;
   readonly memory: AdapterMemory;
+  /** The same object for every adapter that the sink gets in this process. */
   readonly notes: DeliveryNotes;
   readonly events: EventsInView;
   /** What relative paths of the options start from: the folder of the configuration. */
@@ -236,7 +240,10 @@ export interface Adapter {
   readonly limits: AdapterLimits;
   /** Absent where a delivery needs no preparation. `deliver` prepares itself where this was not called. */
   readonly preparation?: Preparation;
-  /** Called once, when the lane begins, also where it delivers nothing. Ends what a former process left behind. Never rejects. */
+  /**
+   * Called once, when the lane begins, also where it delivers nothing, and while calls of the adapter of an earlier configuration may still
+   * run. Ends what a former process left behind. Never rejects.
+   */
   start?(): Promise<void>;
   /** Would a delivery be accepted? Sends no event. @returns what is worth telling people besides, null for nothing. @throws BridgeError with what to do. */
   check(signal: AbortSignal): Promise<string | null>;

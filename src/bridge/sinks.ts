@@ -1,19 +1,20 @@
 // Configured sinks → an adapter and a lane for each, and what a reload makes of them.
 import type { Writable } from 'node:stream';
 import type { Logger } from 'pino';
-import type { EventsInView } from '../../adapters/adapter.ts';
+import type { DeliveryNotes, EventsInView } from '../../adapters/adapter.ts';
 import { touches } from '../config/changes.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
 import { Lane } from '../delivery/lane.ts';
 import type { AttemptReport, LaneStatus } from '../delivery/lane-report.ts';
 import type { LaneStore } from '../delivery/lane-store.ts';
+import { RequestWindow } from '../delivery/queue/request-window.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { ConfiguredSink, SinkNews } from '../outbox/sinks.ts';
 import type { Deps } from '../time/clock.ts';
 import { endLeftBehind } from './left-behind.ts';
 import type { RunningFlow } from './running-flow.ts';
 import { createAdapter, memoryOf, notesOf } from './sinks/sink-adapter.ts';
-import { filesOf, SinkLane } from './sinks/sink-lane.ts';
+import { filesOf, type LaneSuccession, SinkLane } from './sinks/sink-lane.ts';
 import { sinkApprover, speakingStore } from './speaking-sinks.ts';
 
 /** For deliveries under way to a sink that is removed. */
@@ -32,6 +33,13 @@ export interface SinksParts {
 export interface SinkReports {
   readonly onAttempt: (sink: string, report: AttemptReport) => void;
   readonly onState: (sink: string, status: LaneStatus) => void;
+}
+
+/** What the lanes of a sink share, and what each has to do with those before it. */
+interface LaneMakings extends LaneSuccession {
+  readonly logger: Logger;
+  readonly notes: DeliveryNotes;
+  readonly requests: RequestWindow;
 }
 
 /** One for each bridge. Does nothing before `open`. */
@@ -56,7 +64,7 @@ export class Sinks {
     this.#reports = reports;
     this.#lanes = new Map();
     this.#leaving.clear();
-    for (const [name, config] of Object.entries(this.#sinks)) this.#laneOf(name).take(config);
+    this.#change(Object.entries(this.#sinks));
   }
 
   get isOpen(): boolean {
@@ -80,11 +88,10 @@ export class Sinks {
     if (this.#reports === null || this.#isClosing) return;
     const gone = Object.keys(before).filter((name) => !Object.hasOwn(sinks, name));
     const removed = gone.map((name) => this.#remove(name));
-    for (const [name, config] of Object.entries(sinks)) {
-      const own = paths.filter((path) => touches([path], `sinks.${name}`));
-      if (own.some((path) => !isOfFilter(path, name))) this.#laneOf(name).take(config);
-      else if (own.length > 0) this.#refilter(name, config);
-    }
+    const touched = Object.entries(sinks).map((sink) => ({ sink, own: paths.filter((path) => touches([path], `sinks.${sink[0]}`)) }));
+    const isChanged = ({ sink: [name], own }: (typeof touched)[number]) => own.some((path) => !isOfFilter(path, name));
+    this.#change(touched.filter(isChanged).map(({ sink }) => sink));
+    for (const each of touched) if (each.own.length > 0 && !isChanged(each)) this.#refilter(...each.sink);
     await Promise.all(removed);
   }
 
@@ -111,35 +118,43 @@ export class Sinks {
     this.#reports = null;
   }
 
+  /** First every lane of before begins nothing more: two sinks may exchange their files. */
+  #change(changed: readonly (readonly [string, SinkConfig])[]): void {
+    for (const [name, config] of changed) this.#laneOf(name).want(config);
+    for (const [name] of changed) this.#laneOf(name).settle();
+  }
+
   #laneOf(name: string): SinkLane {
-    const { outbox, deps, logger } = this.#parts;
-    const lane =
-      this.#lanes.get(name) ??
-      this.#leaving.get(name) ??
-      new SinkLane({
-        create: (config) => this.#create(name, config),
-        drop: () => {
-          this.#tellRemoved([{ sink: name, deadLettered: outbox.sinks.remove(name) }]);
-          this.#leaving.delete(name);
-        },
-        obstacles: (config) => this.#endingOf(filesOf(config)),
-        ...{ deps, logger: logger.child({ area: 'delivery', sink: name }) },
-      });
+    const lane = this.#lanes.get(name) ?? this.#leaving.get(name) ?? this.#newLane(name);
     this.#leaving.delete(name);
     this.#lanes.set(name, lane);
     return lane;
   }
 
-  #create(name: string, config: SinkConfig): Lane {
-    const { outbox, deps, logger, stdout } = this.#parts;
+  #newLane(name: string): SinkLane {
+    const { outbox, deps, logger } = this.#parts;
+    const own = { logger: logger.child({ area: 'delivery', sink: name }), notes: notesOf(name, outbox) };
+    const requests = new RequestWindow({ name, store: outbox.queue, deps, logger: own.logger });
+    return new SinkLane({
+      create: (config, succession) => this.#create([name, config], { ...own, requests, ...succession }),
+      drop: () => {
+        this.#tellRemoved([{ sink: name, deadLettered: outbox.sinks.remove(name) }]);
+        this.#leaving.delete(name);
+      },
+      obstacles: (config) => this.#endingOf(filesOf(config)),
+      ...{ deps, logger: own.logger },
+    });
+  }
+
+  #create([name, config]: readonly [string, SinkConfig], { logger, notes, requests, heldKeys, isInForce }: LaneMakings): Lane {
+    const { outbox, deps, stdout } = this.#parts;
     const reports = this.#reports;
     if (reports === null) throw new RangeError(`sink ${name} is closed`);
     this.#tell(outbox.sinks.put([configuredSink([name, config])]));
-    const own = logger.child({ area: 'delivery', sink: name });
-    const kept = { memory: memoryOf(name, outbox), notes: notesOf(name, outbox), events: this.#events };
-    const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger: own, stdout, ...kept });
+    const kept = { memory: memoryOf(name, outbox, isInForce), notes, events: this.#events };
+    const adapter = createAdapter(name, { sinks: { [name]: config } }, { deps, logger, stdout, ...kept });
     return new Lane({
-      ...{ name, adapter, retry: config.retry, deps, logger: own },
+      ...{ name, adapter, retry: config.retry, deps, logger, requests, heldKeys },
       store: this.#storeOf(config),
       cancels: config.adapter.cancels?.(config.options) ?? false,
       onAttempt: reports.onAttempt.bind(null, name),

@@ -1,5 +1,6 @@
 // One batch of a lane → adapter calls, and what their outcomes mean for rows, keys and sink.
 
+import type { Outcome } from '../../adapters/adapter.ts';
 import type { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/deliveries.ts';
 import type { Deps } from '../time/clock.ts';
@@ -28,11 +29,15 @@ export interface DispatcherOptions {
   readonly signal: AbortSignal;
   /** Whether calls may still begin. */
   readonly isOpen: () => boolean;
+  /** Whether the sink is configured otherwise by now, so that what a call says of it does not concern it any more. */
+  readonly hasLeft: () => boolean;
+  /** Keys that another lane of this sink has in a call. */
+  readonly heldKeys: () => ReadonlySet<string>;
 }
 
 /** Knows what the lane learnt from its calls: which keys back off, and how the sink is. */
 export class Dispatcher {
-  readonly keys = new KeyBackoff();
+  readonly keys: KeyBackoff;
   readonly breaker = new CircuitBreaker();
   readonly longEnded = new LongEnded();
   readonly #options: DispatcherOptions;
@@ -42,6 +47,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.keys = new KeyBackoff(options.heldKeys);
   }
 
   now(): Moment {
@@ -96,21 +102,30 @@ export class Dispatcher {
 
   /** Null where the rate lets no request begin. What is not prepared is not sent, and fails with what the preparation failed with. */
   async #deliver(part: readonly Delivery[], probe: boolean, overtaken: AbortSignal | undefined): Promise<readonly Verdict[] | null> {
-    const { adapter, name, deps, oldestMs, settlements, report, signal } = this.#options;
+    const { adapter, name, deps, rate, signal, hasLeft } = this.#options;
     const startedMs = deps.elapsedMs();
     const unprepared = adapter.preparation?.isNeeded ? await this.#prepare() : null;
-    if (unprepared === 'aborted') return [];
-    if (unprepared === null && !this.#options.rate.begin()) return null;
+    if (unprepared === 'aborted' || (unprepared === null && hasLeft())) return [];
+    if (unprepared === null && !rate.begin()) return null;
     const outcomes = unprepared === null ? await attempt(adapter, name, part, deps, { signal, overtaken }) : part.map(() => unprepared);
-    if (unprepared === null) this.#options.rate.end();
-    if (!outcomes) return [];
+    if (unprepared === null) rate.end();
+    return outcomes ? this.#conclude(part, outcomes, { probe, startedMs }) : [];
+  }
+
+  /** What became of each member is stored in any case. */
+  #conclude(part: readonly Delivery[], outcomes: readonly Outcome[], call: { probe: boolean; startedMs: number }): readonly Verdict[] {
+    const { oldestMs, settlements, report, hasLeft } = this.#options;
     const now = this.now();
     const verdicts = judge(part, outcomes, oldestMs());
     settlements.add(verdicts.flatMap((verdict) => ('settlement' in verdict ? [verdict.settlement] : [])));
+    report.attempted(verdicts, now.elapsedMs - call.startedMs);
+    if (hasLeft()) {
+      report.lateFailures(verdicts);
+      return verdicts;
+    }
     const failure = verdicts.findLast((verdict) => 'error' in verdict);
     if (failure !== undefined) settlements.failed(failure.error);
-    report.attempted(verdicts, now.elapsedMs - startedMs);
-    this.#learn(verdicts, probe, now);
+    this.#learn(verdicts, call.probe, now);
     return verdicts;
   }
 
@@ -118,7 +133,7 @@ export class Dispatcher {
   async #prepare(): Promise<BridgeError | 'aborted' | null> {
     const { adapter, name, deps, signal } = this.#options;
     const failure = await prepare(adapter, name, deps, signal);
-    if (failure === null && this.#isUnprepared) this.#recover();
+    if (failure === null && this.#isUnprepared && !this.#options.hasLeft()) this.#recover();
     this.#isUnprepared = failure !== null;
     return failure;
   }

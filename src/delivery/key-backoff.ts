@@ -26,9 +26,20 @@ interface KeyState {
 /** Only keys that are busy or failed are remembered; a key that does well costs nothing. */
 export class KeyBackoff {
   readonly #keys = new Map<string, KeyState>();
+  readonly #held: () => ReadonlySet<string>;
+
+  /** @param held keys that another lane of this sink has in a call: they are busy here, too */
+  constructor(held: () => ReadonlySet<string>) {
+    this.#held = held;
+  }
 
   isBusy(key: string): boolean {
-    return this.#keys.get(key)?.busy ?? false;
+    return (this.#keys.get(key)?.busy ?? false) || this.#held().has(key);
+  }
+
+  /** Keys in a call of this lane, or whose outcome it has not stored yet. */
+  busy(): string[] {
+    return this.#names((state) => state.busy);
   }
 
   /** How often in a row the key failed. */
@@ -79,17 +90,17 @@ export class KeyBackoff {
 
   /** Keys that may not be fetched for an ordinary call. */
   blocked(elapsedMs: number): string[] {
-    return this.#names((state) => state.busy || state.dueMs > elapsedMs);
+    return [...this.#names((state) => state.busy || state.dueMs > elapsedMs), ...this.#held()];
   }
 
   /** Keys that may not be fetched for a probe. */
   notToProbe(): string[] {
-    return this.#names((state) => state.busy || state.tried !== null);
+    return [...this.#names((state) => state.busy || state.tried !== null), ...this.#held()];
   }
 
   /** Those, and the keys that failed. */
   notToProbeFirst(): string[] {
-    return this.#names((state) => state.busy || state.tried !== null || state.failures > 0);
+    return [...this.#names((state) => state.busy || state.tried !== null || state.failures > 0), ...this.#held()];
   }
 
   /** The key takes its turn as a probe; null: nothing came of it, the turn is still its own. */

@@ -82,6 +82,19 @@ export class LaneReport {
     this.#options.logger.warn({ ...about(row, error), why: outcome }, 'delivery given up: it is a dead letter now');
   }
 
+  /** Failures of a call that ended under settings that hold no more: the sink's state says nothing of them. */
+  lateFailures(verdicts: readonly Verdict[]): void {
+    for (const verdict of verdicts) {
+      if (!('error' in verdict)) continue;
+      if (verdict.outcome === 'refused' || verdict.outcome === 'expired') this.gaveUp(verdict);
+      else
+        this.#options.logger.warn(
+          about(verdict.row, verdict.error),
+          'delivery failed under the settings of before: it goes again by the new ones',
+        );
+    }
+  }
+
   /** Rows of a retired sink became too old. */
   expired(count: number): void {
     this.#options.logger.warn({ count }, 'deliveries expired while the sink is retired: they are dead letters now');

@@ -2,13 +2,13 @@
 
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
-import type { Delivery } from '../model/deliveries.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
-import { disposeInTime } from '../time/dispose.ts';
 import { backoffMs, type Moment } from './backoff.ts';
-import { planBatches } from './batch.ts';
+import { Calls } from './calls.ts';
 import type { Hold } from './circuit-breaker.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { fillPlaces } from './fill.ts';
+import { LaneEnd } from './lane-end.ts';
 import { type AttemptReport, LaneReport, type LaneStatus } from './lane-report.ts';
 import type { LaneStore } from './lane-store.ts';
 import type { ManagedAdapter } from './managed-adapter.ts';
@@ -16,9 +16,11 @@ import { OutcomeWriter } from './outcome-writer.ts';
 import { PauseWatch } from './pause-watch.ts';
 import { nextProbe } from './probe.ts';
 import { QueueReader } from './queue/queue-reader.ts';
+import { RequestWindow } from './queue/request-window.ts';
 import { Unattempted } from './unattempted.ts';
 
-const [MOST_FETCHED, DAY_MS] = [256, 86_400_000];
+const DAY_MS = 86_400_000;
+const NO_KEYS: ReadonlySet<string> = new Set();
 
 export interface LaneOptions {
   /** The sink's name in the configuration. */
@@ -29,6 +31,10 @@ export interface LaneOptions {
   readonly retry?: { readonly maxAgeMs?: number };
   /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4). */
   readonly cancels?: boolean;
+  /** Keys that lanes of earlier configurations still have in a call: their next rows wait here. None by default. */
+  readonly heldKeys?: () => ReadonlySet<string>;
+  /** Of the sink, whatever its configuration. One of the lane's own by default. */
+  readonly requests?: RequestWindow;
   readonly deps: Deps;
   /** Already bound to the sink's name. */
   readonly logger: Logger;
@@ -53,29 +59,38 @@ export class Lane implements AsyncDisposable {
   readonly #dispatcher: Dispatcher;
   readonly #unattempted: Unattempted;
   readonly #pause: PauseWatch;
-  readonly #calls = new Set<Promise<void>>();
-  readonly #abort = new AbortController();
+  readonly #calls: Calls;
+  readonly #end: LaneEnd;
   #started = false;
-  #closing = false;
   #woken = false;
   #knowsRetirement = false;
   #readFailures = 0;
   #hold: Hold | null = null;
   #cancelTimer: CancelTimer | null = null;
-  #closed: Promise<void> | null = null;
 
   constructor(options: LaneOptions) {
-    const { name, adapter, store, deps, logger, onAttempt, onState, cancels = false } = options;
+    const { name, adapter, store, deps, logger, onAttempt, onState, cancels = false, heldKeys = () => NO_KEYS } = options;
     this.#options = options;
     this.#report = new LaneReport({ logger, onAttempt, onState });
     this.#pause = new PauseWatch(name, store);
     this.#settlements = new OutcomeWriter({ sink: name, store, deps, logger, onWritten: () => this.#pump() });
-    this.#supply = new QueueReader({ name, adapter, store, deps, logger });
+    const requests = options.requests ?? new RequestWindow({ name, store, deps, logger });
+    this.#supply = new QueueReader({ name, adapter, store, requests, deps });
     const oldestMs = () => store.nowMs() - (options.retry?.maxAgeMs ?? DAY_MS);
     const own = { name, oldestMs, settlements: this.#settlements, report: this.#report };
-    const open = { signal: this.#abort.signal, isOpen: () => !this.#closing && !this.#pause.isPaused };
-    this.#dispatcher = new Dispatcher({ ...own, ...open, adapter, deps, rate: this.#supply.rate });
+    this.#end = new LaneEnd({
+      ...{ adapter, settlements: this.#settlements, report: this.#report, deps },
+      onBegun: () => this.#cancelTimer?.(),
+      callsEnded: () => this.#calls.ended(),
+      onQuiet: () => this.#supply.rate.save(),
+    });
+    const isOpen = () => !this.#end.hasBegun && !this.#pause.isPaused;
+    const open = { signal: this.#end.signal, isOpen, hasLeft: () => this.#end.hasLeft };
+    this.#dispatcher = new Dispatcher({ ...own, ...open, heldKeys, adapter, deps, rate: this.#supply.rate });
     this.#unattempted = new Unattempted({ ...own, store, cancels, keys: this.#dispatcher.keys });
+    const calls = { dispatcher: this.#dispatcher, unattempted: this.#unattempted, settlements: this.#settlements };
+    const onEnded = () => (this.#supply.rate.perMinute === null ? this.#pump() : this.#pumpSoon());
+    this.#calls = new Calls({ ...calls, onEnded, onReleased: () => this.#end.released() });
   }
 
   /** Begins to deliver, unless the store says that the sink is retired. */
@@ -91,9 +106,9 @@ export class Lane implements AsyncDisposable {
     this.#woken = true;
     queueMicrotask(() => {
       this.#woken = false;
-      if (this.#closing) return this.#endOvertaken();
-      this.#supply.forget();
       this.#settlements.hurry();
+      if (this.#end.hasBegun) return this.#endOvertaken();
+      this.#supply.forget();
       this.#pause.forget();
       this.#dispatcher.breaker.probeSooner(this.#dispatcher.now());
       this.#pump();
@@ -101,28 +116,44 @@ export class Lane implements AsyncDisposable {
   }
 
   status(): LaneStatus {
-    return this.#report.status(this.#calls.size);
+    return this.#report.status(this.#calls.count);
+  }
+
+  /** Keys in a call, or whose outcome is not stored yet. */
+  busyKeys(): readonly string[] {
+    return this.#dispatcher.keys.busy();
   }
 
   /**
-   * Begins nothing more, lets running calls end for `graceMs` (null: for as long as they take), aborts them, then disposes the adapter. Never
-   * rejects. Where it is called again, the grace that ends first counts.
+   * Begins nothing more, lets running calls end for `graceMs`, aborts them, then disposes the adapter. Never rejects. If it is called again,
+   * the grace that ends first counts.
    */
-  close(graceMs: number | null = 10_000): Promise<void> {
-    const cancelGrace = graceMs === null ? () => {} : this.#options.deps.after(graceMs, () => this.#abort.abort());
-    this.#closed ??= this.#end();
-    void this.#closed.then(cancelGrace);
-    return this.#closed;
+  close(graceMs = 10_000): Promise<void> {
+    return this.#end.close(graceMs);
+  }
+
+  /**
+   * The sink is configured otherwise now: begins nothing more. Running calls may take as long as they take; what they say counts for their
+   * rows, and for nothing else. Resolves once that is stored and the adapter disposed, or at the end of `close`. Never rejects.
+   * `onReleased` is called when keys of theirs are free.
+   */
+  leave(onReleased: () => void): Promise<void> {
+    return this.#end.leave(onReleased);
+  }
+
+  /** After `leave`: gives running calls `graceMs`, then aborts them. Resolves once none runs and the adapter is disposed. */
+  disposed(graceMs: number): Promise<void> {
+    return this.#end.disposed(graceMs);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** Before a changed configuration holds, what runs by the old one may take as long as it likes: not longer than it is wanted. */
+  /** What still runs in a lane that ends may take its time: not longer than its event needs it. */
   #endOvertaken(): void {
     try {
-      if (this.#calls.size > 0) this.#unattempted.endRunning();
+      if (this.#calls.count > 0) this.#unattempted.endRunning();
     } catch (error) {
       this.#report.unreadable(messageOf(error), 1);
     }
@@ -136,14 +167,14 @@ export class Lane implements AsyncDisposable {
 
   /** Does all that can be done now, and sets the timer for what can be done later. */
   #pump(): void {
-    if (this.#closing) return;
+    if (this.#end.hasBegun) return;
     this.#cancelTimer?.();
     this.#cancelTimer = null;
     const now = this.#dispatcher.now();
     const nextMs = this.#step(now);
     if (nextMs !== null) this.#cancelTimer = this.#options.deps.after(nextMs - now.elapsedMs, () => this.#pump());
     const state = this.#pause.state ?? this.#dispatcher.breaker.state(now.elapsedMs, this.#dispatcher.keys.failing, this.#hold);
-    this.#report.update(state, now, this.#calls.size);
+    this.#report.update(state, now, this.#calls.count);
   }
 
   /** @returns when (elapsed time) there is more to do, by the clock alone; null if never. */
@@ -191,22 +222,9 @@ export class Lane implements AsyncDisposable {
   }
 
   #fill(now: Moment): number | null {
-    const { limits } = this.#options.adapter;
-    const { keys, largestBatch } = this.#dispatcher;
-    const batch = Math.min(limits.batch, largestBatch);
-    for (;;) {
-      const slots = this.#supply.slots(this.#calls.size);
-      if (slots <= 0) break;
-      const limit = Math.min(slots * batch, Math.max(batch, MOST_FETCHED));
-      const rows = this.#supply.rows(keys.blocked(now.elapsedMs), limit);
-      for (const members of planBatches(rows, { ...limits, batch, isAlone: (key) => keys.isPoisoned(key) }, slots))
-        this.#begin(members, false);
-      if (rows.length >= limit) continue;
-      // With a slot to spare, all that was read is on its way.
-      if (this.#supply.slots(this.#calls.size) > 0) keys.forgetAbsent(now.elapsedMs);
-      this.#dispatcher.drained();
-      break;
-    }
+    const { keys } = this.#dispatcher;
+    const parts = { dispatcher: this.#dispatcher, supply: this.#supply, calls: this.#calls };
+    fillPlaces({ ...parts, limits: this.#options.adapter.limits }, now);
     this.#hold = this.#supply.shortage(keys.blocked(now.elapsedMs));
     this.#report.short(this.#hold !== null, this.#supply.rate.perMinute);
     const times = [keys.nextDueMs(now.elapsedMs), this.#hold?.untilMs ?? null].filter((time) => time !== null);
@@ -215,30 +233,8 @@ export class Lane implements AsyncDisposable {
 
   /** One delivery at a time, whose end comes back here. */
   #probe(now: Moment): number | null {
-    const row = this.#calls.size > 0 ? null : nextProbe(this.#dispatcher, this.#supply, now);
-    if (row) this.#begin([row], true);
+    const row = this.#calls.count > 0 ? null : nextProbe(this.#dispatcher, this.#supply, now);
+    if (row) this.#calls.begin([row], true);
     return null;
-  }
-
-  #begin(batch: readonly Delivery[], probe: boolean): void {
-    this.#dispatcher.keys.occupy(batch);
-    const call = this.#dispatcher.carry(batch, probe, this.#unattempted.begin(batch)).then(() => {
-      this.#calls.delete(call);
-      this.#unattempted.end(batch);
-      this.#settlements.add([], () => this.#dispatcher.keys.release(batch));
-      if (this.#supply.rate.perMinute === null) this.#pump();
-      else this.#pumpSoon();
-    });
-    this.#calls.add(call);
-  }
-
-  async #end(): Promise<void> {
-    this.#closing = true;
-    this.#cancelTimer?.();
-    await Promise.all(this.#calls);
-    this.#settlements.close();
-    this.#supply.rate.save();
-    const { adapter, deps } = this.#options;
-    await disposeInTime(adapter, deps, (reason) => this.#report.disposeFailed(reason), adapter.limits.closeMs);
   }
 }

@@ -60,6 +60,16 @@ export class OutcomeWriter {
     this.#soon();
   }
 
+  /** Resolves once all that waits now is written. */
+  written(): Promise<void> {
+    return new Promise((resolve) => this.add([], resolve));
+  }
+
+  /** The sink is configured otherwise now: a retirement that is not stored yet does not concern it any more. */
+  dropRetirement(): void {
+    this.#retirement = null;
+  }
+
   /** Something else could be stored, so this may be, too: what waits after a failure is tried at once. */
   hurry(): void {
     if (this.#failures === 0 || this.#cancelTimer === null) return;

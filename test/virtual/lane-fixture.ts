@@ -19,6 +19,7 @@ export interface LaneFixtureOptions {
   readonly time?: VirtualTime;
   readonly store?: MemoryLaneStore;
   readonly name?: string;
+  readonly heldKeys?: LaneOptions['heldKeys'];
   /** Drawn in the place of chance: 1 is the whole of each back-off's ceiling. */
   readonly random?: () => number;
 }
@@ -51,6 +52,7 @@ export function laneFixture(options: LaneFixtureOptions = {}) {
     onAttempt: (report) => attempts.push(report),
     onState: (status) => statuses.push(status),
     ...(options.cancels !== undefined && { cancels: options.cancels }),
+    ...(options.heldKeys !== undefined && { heldKeys: options.heldKeys }),
     ...(options.maxAgeMs === undefined ? {} : { retry: { maxAgeMs: options.maxAgeMs } }),
   };
   const lane = new Lane(laneOptions);

@@ -20,6 +20,8 @@ export interface Arrival {
   readonly text: string;
   /** Virtual wall time. */
   readonly atMs: number;
+  /** That of the configuration by which it was sent. */
+  readonly label: string;
 }
 
 /** Who receives under one sink's name. */
@@ -52,8 +54,8 @@ export class FarSide {
   }
 
   /** Makes an arrival, whatever the bridge is told. */
-  take({ id, change, partitionKey, bytes }: Delivery): void {
-    this.arrivals.push({ id, change, partitionKey, text: new TextDecoder().decode(bytes), atMs: this.#wallMs() });
+  take({ id, change, partitionKey, bytes }: Delivery, label = ''): void {
+    this.arrivals.push({ id, change, partitionKey, text: new TextDecoder().decode(bytes), atMs: this.#wallMs(), label });
   }
 }
 
@@ -89,6 +91,8 @@ const options = v.strictObject({
   perMinute: v.exactOptional(v.number()),
   /** Another one makes another configuration. */
   label: v.optional(v.string(), ''),
+  /** What it says to write. */
+  file: v.exactOptional(v.string()),
   /** Whose yes an acceptance that `approves` is, and whether the event is held until then. */
   approve: v.exactOptional(v.string()),
   hold: v.optional(v.boolean(), false),
@@ -123,7 +127,8 @@ export class MemorySinks {
       approverOf: ({ approve, hold, ownOnly }) =>
         approve === undefined ? null : { name: approve, holds: hold, ...(ownOnly && { actsOn: namesOwn }) },
       cancels: ({ cancel }) => cancel,
-      create: ({ inFlight, batch, perMinute, closeMs }, { name, notes, events }) => {
+      filesOf: ({ file }) => (file === undefined ? [] : [file]),
+      create: ({ inFlight, batch, perMinute, closeMs, label }, { name, notes, events }) => {
         const limits = {
           inFlight,
           batch,
@@ -134,13 +139,18 @@ export class MemorySinks {
         const side = this.side(name);
         side.notes = notes;
         side.view = events;
-        return memoryAdapter(side, limits, killed);
+        return memoryAdapter(side, { limits, label }, killed);
       },
     };
   }
 }
 
-function memoryAdapter(side: FarSide, limits: Adapter['limits'], killed: AbortSignal): Adapter {
+interface MemoryOptions {
+  readonly limits: Adapter['limits'];
+  readonly label: string;
+}
+
+function memoryAdapter(side: FarSide, { limits, label }: MemoryOptions, killed: AbortSignal): Adapter {
   return {
     limits,
     check: async () => null,
@@ -150,7 +160,7 @@ function memoryAdapter(side: FarSide, limits: Adapter['limits'], killed: AbortSi
       const outcomes = await Promise.race([side.answer(batch, AbortSignal.any([signal, killed]), overtaken), rejectedBy(killed)]);
       batch.forEach((row, place) => {
         const outcome = outcomes[place];
-        if (!(outcome instanceof BridgeError) || outcome.status === ANSWER_LOST) side.take(row);
+        if (!(outcome instanceof BridgeError) || outcome.status === ANSWER_LOST) side.take(row, label);
       });
       return outcomes;
     },

@@ -34,9 +34,14 @@ const NO_MEMORY: AdapterMemory = { read: () => null, write: () => undefined };
 const NO_VIEW: EventsInView = { ownName: () => null, isInView: () => false, wasSeen: () => true };
 const NO_NOTES: DeliveryNotes = { all: () => [], write: () => undefined };
 
-/** The text that a sink's adapter keeps between processes. */
-export function memoryOf(sink: string, outbox: Outbox): AdapterMemory {
-  return { read: () => outbox.sinks.consent(sink), write: (text) => outbox.sinks.saveConsent(sink, text) };
+/** The text that a sink's adapter keeps between processes. What one of a configuration that is not in force any more writes is ignored. */
+export function memoryOf(sink: string, outbox: Outbox, isInForce: () => boolean): AdapterMemory {
+  return {
+    read: () => (isInForce() ? outbox.sinks.consent(sink) : null),
+    write: (text) => {
+      if (isInForce()) outbox.sinks.saveConsent(sink, text);
+    },
+  };
 }
 
 /** What a sink's adapter notes about single deliveries. */

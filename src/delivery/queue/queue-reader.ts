@@ -1,6 +1,5 @@
 // A sink's rows, its limits and its rate → calls that may begin, and the rows for them.
 
-import type { Logger } from 'pino';
 import type { Delivery } from '../../model/deliveries.ts';
 import type { Queue } from '../../outbox/queue.ts';
 import type { Deps } from '../../time/clock.ts';
@@ -8,6 +7,7 @@ import type { Hold } from '../circuit-breaker.ts';
 import type { ManagedAdapter } from '../managed-adapter.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { ReadAhead } from './read-ahead.ts';
+import type { RequestWindow } from './request-window.ts';
 
 /** With so many requests to spend there is no need to choose. */
 const PLENTY = 256;
@@ -16,9 +16,9 @@ export interface QueueReaderOptions {
   /** The sink's name. */
   readonly name: string;
   readonly adapter: ManagedAdapter;
-  readonly store: Pick<Queue, 'queued' | 'queuedByUrgency' | 'requests' | 'saveRequests'>;
+  readonly store: Pick<Queue, 'queued' | 'queuedByUrgency'>;
+  readonly requests: RequestWindow;
   readonly deps: Deps;
-  readonly logger: Logger;
 }
 
 export class QueueReader {
@@ -27,11 +27,10 @@ export class QueueReader {
   readonly #readAhead: ReadAhead;
 
   constructor(options: QueueReaderOptions) {
-    const { name, adapter, store, deps, logger } = options;
+    const { name, adapter, store, requests, deps } = options;
     this.#options = options;
     this.#readAhead = new ReadAhead((except, limit) => store.queued(name, except, limit));
-    const [load, save] = [() => store.requests(name), (text: string) => store.saveRequests(name, text)];
-    this.rate = new RateLimiter({ perMinute: () => adapter.limits.perMinute, load, save, deps, logger });
+    this.rate = new RateLimiter({ perMinute: () => adapter.limits.perMinute, requests, deps });
   }
 
   /** How many calls may begin beside `running` ones. What has to be prepared is prepared by one, and the others see what came of it. */

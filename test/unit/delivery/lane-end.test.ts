@@ -318,19 +318,97 @@ test('closing stores what has just been accepted, and says so where it cannot', 
   }
 });
 
-test('closed without a limit, a running call has all its time; a limit that is set later counts from then on', async () => {
+test('a lane that leaves gives a running call all its time; a limit that is set later counts from then on', async () => {
   const { lane, queue, time, adapter, store } = laneFixture({ answer: hang });
   queue('a');
   lane.start();
   await time.advance(SECOND);
-  let isClosed = false;
-  void lane.close(null).then(() => {
-    isClosed = true;
-  });
+  let hasEnded = false;
+  void lane
+    .leave(() => {})
+    .then(() => {
+      hasEnded = true;
+    });
+  queue('b');
   await time.advance(4 * MINUTE);
-  assert.equal(isClosed, false);
+  assert.deepEqual([hasEnded, adapter.calls.length], [false, 1]);
   const closed = lane.close(SECOND);
   await time.advance(SECOND);
   await closed;
-  assert.deepEqual([isClosed, adapter.disposed, store.accepted.length, time.pending], [true, 1, 0, 0]);
+  assert.deepEqual([hasEnded, adapter.disposed, store.accepted.length, time.pending], [true, 1, 0, 0]);
+});
+
+test('a lane that leaves has ended once what its calls brought is stored, and says when their keys are free', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture();
+  adapter.answer = (batch) => new Promise((resolve) => time.after(MINUTE, () => resolve(batch.map(() => 'accepted'))));
+  queue('a');
+  lane.start();
+  await time.advance(SECOND);
+  const told: string[] = [];
+  void lane.leave(() => told.push('released')).then(() => told.push('ended'));
+  assert.deepEqual(lane.busyKeys(), ['a']);
+  store.faults.settle = new Error('disk full');
+  await time.advance(2 * MINUTE);
+  assert.deepEqual([told, lane.busyKeys(), adapter.disposed], [[], ['a'], 1]);
+  delete store.faults.settle;
+  await time.advance(10 * SECOND);
+  assert.deepEqual([told, lane.busyKeys(), store.accepted.length], [['released', 'ended'], [], 1]);
+});
+
+test('a lane that leaves begins nothing behind its preparation, and stores no retirement that it learnt before', async () => {
+  const { lane, queue, time, adapter, store } = laneFixture({ limits: { inFlight: 1 } });
+  let isPrepared = false;
+  adapter.preparation = {
+    get isNeeded() {
+      return !isPrepared;
+    },
+    run: () =>
+      new Promise((resolve) =>
+        time.after(SECOND, () => {
+          isPrepared = true;
+          resolve();
+        }),
+      ),
+  };
+  queue('a');
+  lane.start();
+  await time.advance(500);
+  const left = lane.leave(() => {});
+  await time.advance(SECOND);
+  await left;
+  assert.deepEqual([adapter.calls.length, store.open.length], [0, 1]);
+
+  const retiring = laneFixture({ answer: always(failure({ disposition: 'retired', status: 410 })) });
+  retiring.store.faults.retire = new Error('disk full');
+  retiring.queue('a');
+  retiring.lane.start();
+  await retiring.time.advance(SECOND);
+  const gone = retiring.lane.leave(() => {});
+  delete retiring.store.faults.retire;
+  await retiring.time.advance(MINUTE);
+  await gone;
+  assert.equal(retiring.store.retirement('hooks'), null);
+});
+
+test('keys that another lane holds are not called, probed, superseded or expired until they are free', async () => {
+  const held = new Set(['a']);
+  const { lane, queue, time, adapter, store } = laneFixture({ heldKeys: () => held, cancels: true, maxAgeMs: HOUR });
+  const row = queue('a');
+  store.overtake(row);
+  queue('b');
+  lane.start();
+  await time.advance(MINUTE);
+  assert.deepEqual([adapter.calls, store.open.length], [[['b:2']], 1]);
+  adapter.answer = always(failure({ scope: 'sink' }));
+  queue('c');
+  await time.advance(MINUTE);
+  assert.ok(adapter.calls.flat().every((id) => !id.startsWith('a')));
+  store.retire('hooks', { reason: 'gone', atMs: 0 });
+  held.clear();
+  lane.wake();
+  await time.advance(SECOND);
+  assert.ok(
+    store.accepted.some(({ partitionKey }) => partitionKey === 'a'),
+    'superseded, once it is free',
+  );
 });

@@ -75,15 +75,17 @@ test('a sink that does not cancel delivers everything', async () => {
   assert.deepEqual(adapter.calls, [['a1']]);
 });
 
-test('a run that is overtaken while its lane closes for a changed configuration ends at once', async () => {
+test('a run that is overtaken while its lane leaves for a changed configuration ends at once', async () => {
   const { lane, queue, time, store } = laneFixture({ cancels: true, answer: untilOvertaken });
   const row = queue('a');
   lane.start();
   await time.advance(SECOND);
   let isClosed = false;
-  const closed = lane.close(null).then(() => {
-    isClosed = true;
-  });
+  const closed = lane
+    .leave(() => {})
+    .then(() => {
+      isClosed = true;
+    });
   await time.advance(MINUTE);
   assert.equal(isClosed, false);
   store.overtake(row);

@@ -57,7 +57,7 @@ test('a new sink gets what happens from then on, a filter judges the next change
   assert.ok((await bridge.sinkMetrics()).some((line) => line.startsWith('deliveries_total{sink="late",result="accepted"} 2')));
 });
 
-test('a changed sink: what is under way ends under the old settings and is not repeated, what is queued goes out behind it', async (t) => {
+test('a changed sink: what is under way ends under the old settings and is not repeated, what comes goes out by the new ones', async (t) => {
   const bridge = await running(t, { sinks: { audit: MEMORY, other: MEMORY } });
   const release = held(bridge, 'audit');
   bridge.simulation.schedule();
@@ -65,8 +65,8 @@ test('a changed sink: what is under way ends under the old settings and is not r
   await bridge.reload({ sinks: { audit: { ...MEMORY, label: 'new', inFlight: 1 }, other: MEMORY } });
   bridge.simulation.schedule();
   await bridge.advance(20 * SECOND);
-  assert.equal(bridge.sink('audit').calls, 1, 'the next lane waits for the one before');
-  assert.equal(bridge.sink('other').arrivals.length, 2, 'which holds up no other sink');
+  assert.equal(bridge.sink('audit').calls, 2);
+  assert.equal(bridge.sink('other').arrivals.length, 2);
   release();
   await bridge.advance(2 * SECOND);
   const ids = bridge.sink('audit').arrivals.map(({ id }) => id);
