@@ -212,6 +212,8 @@ export type Outcome = 'accepted' | Acceptance | BridgeError;
 export interface AdapterLimits {
   /** Deliveries at once. Order within a partition key is the lane's. */
   readonly inFlight: number;
+  /** So many more for deliveries of events with less than 2 min of notice, where every place is taken; absent: none. For kinds with few places. */
+  readonly urgentInFlight?: number;
   /** Members of one batch. */
   readonly batch: number;
   /** Of all members of a batch together. */

@@ -39,7 +39,15 @@ export class CommandAdapter implements Adapter {
 
   constructor(options: CommandOptions, deps: AdapterDeps, platform: NodeJS.Platform = process.platform) {
     const { run, timeout, concurrency } = options;
-    this.limits = { inFlight: concurrency, batch: 1, batchBytes: BATCH_BYTES, callMs: timeout + CALL_SLACK_MS, closeMs: CLOSE_MS };
+    // A program of 50 s must not keep one that has 30 s to begin.
+    this.limits = {
+      inFlight: concurrency,
+      urgentInFlight: concurrency,
+      batch: 1,
+      batchBytes: BATCH_BYTES,
+      callMs: timeout + CALL_SLACK_MS,
+      closeMs: CLOSE_MS,
+    };
     this.#options = options;
     this.#deps = deps;
     this.#place = { sink: deps.name, program: run[0] as string };

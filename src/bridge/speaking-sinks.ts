@@ -40,7 +40,9 @@ export function speakingStore(approver: string, { queue, approvals }: SpeakingPa
   return {
     nowMs: () => queue.nowMs(),
     queued: (...asked) => queue.queued(...asked),
+    queuedOf: (...asked) => queue.queuedOf(...asked),
     queuedByUrgency: (...asked) => queue.queuedByUrgency(...asked),
+    urgent: () => queue.urgent(),
     queuedBefore: (...asked) => queue.queuedBefore(...asked),
     overtaken: (...asked) => queue.overtaken(...asked),
     retirement: (sink) => queue.retirement(sink),

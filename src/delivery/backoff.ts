@@ -12,6 +12,9 @@ const LONG_CAP_MS = 300_000;
 const LONG_ENDED_MS = 600_000;
 const MOST_REMEMBERED = 2000;
 
+/** The longest wait while the event is urgent (behaviour 5.24). */
+export const URGENT_CAP_MS = 2_000;
+
 /** The longest wait while an event is alive, or has been ended for less than 10 min. */
 export const LIVE_CAP_MS = CAP_MS;
 

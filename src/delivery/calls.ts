@@ -8,8 +8,8 @@ export interface CallsParts {
   readonly dispatcher: Dispatcher;
   readonly unattempted: Unattempted;
   readonly settlements: OutcomeWriter;
-  /** A call has ended: its place is free. */
-  readonly onEnded: () => void;
+  /** A call has ended: its place is free, and its keys are once what became of its rows is stored. */
+  readonly onEnded: (batch: readonly Delivery[]) => void;
   /** What became of its rows is stored: their keys are free. */
   readonly onReleased: () => void;
 }
@@ -37,7 +37,7 @@ export class Calls {
         dispatcher.keys.release(batch);
         onReleased();
       });
-      onEnded();
+      onEnded(batch);
     });
     this.#running.add(call);
   }

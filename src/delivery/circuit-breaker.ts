@@ -43,6 +43,7 @@ export class CircuitBreaker {
   #misconfigured = false;
   #retired: { readonly reason: string; readonly untilRestart: boolean } | null = null;
   #lastFailure: string | null = null;
+  #hasProbedUrgent = false;
 
   get isRetired(): boolean {
     return this.#retired !== null;
@@ -63,8 +64,20 @@ export class CircuitBreaker {
   }
 
   /** A probe goes out; its failure is backed off for the most urgent of what is queued. */
-  probing(longEnded: boolean): void {
+  probing({ isUrgent, longEnded }: { readonly isUrgent: boolean; readonly longEnded: boolean }): void {
+    this.#hasProbedUrgent = isUrgent;
     if (this.#opening) this.#opening.longEnded = longEnded;
+  }
+
+  /** Whether the last probe was of an urgent event. */
+  get hasProbedUrgent(): boolean {
+    return this.#hasProbedUrgent;
+  }
+
+  /** Urgent rows wait: the next probe comes within so long, unless somebody has to correct something. */
+  probeWithin(ms: number, now: Moment): void {
+    if (!this.#opening || this.#opening.disposition === 'misconfigured' || this.#opening.dueMs <= now.elapsedMs + ms) return;
+    this.#opening.dueMs = now.elapsedMs + now.random() * ms;
   }
 
   /** New rows are queued: a probe that waits for events that ended long ago is due as for a live one. */

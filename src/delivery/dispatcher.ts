@@ -5,7 +5,7 @@ import type { BridgeError } from '../errors.ts';
 import type { Delivery } from '../model/deliveries.ts';
 import type { Deps } from '../time/clock.ts';
 import { attempt, prepare } from './attempt.ts';
-import { LongEnded, type Moment } from './backoff.ts';
+import { LongEnded, type Moment, URGENT_CAP_MS } from './backoff.ts';
 import { halves } from './batch.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { KeyBackoff, MOST_FAILING_KEYS } from './key-backoff.ts';
@@ -33,6 +33,9 @@ export interface DispatcherOptions {
   readonly hasLeft: () => boolean;
   /** Keys that another lane of this sink has in a call. */
   readonly heldKeys: () => ReadonlySet<string>;
+  readonly isUrgent: (key: string) => boolean;
+  /** Whether an urgent row waits for the place of the call that asks. */
+  readonly mustYield: () => boolean;
 }
 
 /** Knows what the lane learnt from its calls: which keys back off, and how the sink is. */
@@ -63,7 +66,7 @@ export class Dispatcher {
   async carry(batch: readonly Delivery[], probe: boolean, overtaken?: AbortSignal): Promise<void> {
     let parts: readonly (readonly Delivery[])[] = [batch];
     for (let [part, ...rest] = parts; part; [part, ...rest] = parts) {
-      const verdicts = await this.#deliver(part, probe, overtaken);
+      const verdicts = part !== batch && this.#options.mustYield() ? null : await this.#deliver(part, probe, overtaken);
       if (verdicts === null) {
         if (part !== batch) this.#largestBatch = part.length;
         if (probe) this.keys.markTried(part[0]?.partitionKey ?? '', null);
@@ -78,7 +81,7 @@ export class Dispatcher {
     }
   }
 
-  /** Members of a batch that make sense now: fewer while the rate keeps a refused one from being halved at once, so that the next try is. */
+  /** Members of a batch that make sense now: fewer while the rate, or an urgent row, keeps a refused one from being halved at once, so that the next try is. */
   get largestBatch(): number {
     return this.#largestBatch;
   }
@@ -175,7 +178,8 @@ export class Dispatcher {
       this.#retire(error, now);
       return;
     }
-    const failures = this.keys.fail(row.partitionKey, { disposition, longEnded: this.longEnded.has(row, now) }, together);
+    const withinMs = disposition === 'retry' && this.#options.isUrgent(row.partitionKey) ? URGENT_CAP_MS : undefined;
+    const failures = this.keys.fail(row.partitionKey, { disposition, longEnded: this.longEnded.has(row, now), withinMs }, together);
     const wasOpen = this.breaker.isOpen;
     const news = this.breaker.fail(counts ? row.partitionKey : null, error, probe, now);
     report.failed(row, error, failures, wasOpen || news.includes('misconfigured'));

@@ -1,8 +1,7 @@
 // Outcomes by partition key → the keys that must not be fetched now: in flight or backing off.
 
-import type { Disposition } from '../errors.ts';
 import type { Delivery } from '../model/deliveries.ts';
-import { backoffMs, type Moment } from './backoff.ts';
+import { type Backoff, backoffMs, type Moment } from './backoff.ts';
 
 /** With more failing keys than this the breaker opens, and they are not remembered one by one. */
 export const MOST_FAILING_KEYS = 1000;
@@ -80,7 +79,7 @@ export class KeyBackoff {
   }
 
   /** Counts a failure of a busy key. @returns how many in a row that makes. */
-  fail(key: string, failure: { readonly disposition: Disposition; readonly longEnded: boolean }, now: Moment): number {
+  fail(key: string, failure: Omit<Backoff, 'failures'>, now: Moment): number {
     const state = this.#at(key);
     state.failures += 1;
     state.isPoisoned ||= state.wasEndedEarly;

@@ -5,7 +5,9 @@ export type LaneStore = Pick<
   Queue,
   | 'nowMs'
   | 'queued'
+  | 'queuedOf'
   | 'queuedByUrgency'
+  | 'urgent'
   | 'queuedBefore'
   | 'overtaken'
   | 'settle'

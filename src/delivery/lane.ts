@@ -2,8 +2,9 @@
 
 import type { Logger } from 'pino';
 import { messageOf } from '../errors.ts';
+import type { Delivery } from '../model/deliveries.ts';
 import type { CancelTimer, Deps } from '../time/clock.ts';
-import { backoffMs, type Moment } from './backoff.ts';
+import { backoffMs, type Moment, URGENT_CAP_MS } from './backoff.ts';
 import { Calls } from './calls.ts';
 import type { Hold } from './circuit-breaker.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -86,10 +87,16 @@ export class Lane implements AsyncDisposable {
     });
     const isOpen = () => !this.#end.hasBegun && !this.#pause.isPaused;
     const open = { signal: this.#end.signal, isOpen, hasLeft: () => this.#end.hasLeft };
-    this.#dispatcher = new Dispatcher({ ...own, ...open, heldKeys, adapter, deps, rate: this.#supply.rate });
+    const blocked = () => this.#dispatcher.keys.blocked(deps.elapsedMs());
+    const urgent = {
+      isUrgent: (key: string) => this.#supply.isUrgent(key),
+      mustYield: () => this.#supply.lacksPlace(this.#calls.count, blocked),
+    };
+    this.#dispatcher = new Dispatcher({ ...own, ...open, ...urgent, heldKeys, adapter, deps, rate: this.#supply.rate });
     this.#unattempted = new Unattempted({ ...own, store, cancels, keys: this.#dispatcher.keys });
     const calls = { dispatcher: this.#dispatcher, unattempted: this.#unattempted, settlements: this.#settlements };
-    const onEnded = () => (this.#supply.rate.perMinute === null ? this.#pump() : this.#pumpSoon());
+    const isChosen = ({ partitionKey }: Delivery) => this.#supply.isChosen(partitionKey);
+    const onEnded = (batch: readonly Delivery[]) => (batch.some(isChosen) ? this.#pumpSoon() : this.#pump());
     this.#calls = new Calls({ ...calls, onEnded, onReleased: () => this.#end.released() });
   }
 
@@ -197,13 +204,15 @@ export class Lane implements AsyncDisposable {
     if (this.#unattempted.supersede()) this.#supply.forget();
     // Nothing expires meanwhile: a row is given up after a failed attempt alone.
     if (this.#pause.isPaused) return null;
-    if (this.#dispatcher.breaker.isRetired) {
+    const { breaker, keys } = this.#dispatcher;
+    if (breaker.isRetired) {
       this.#supply.forget();
       return this.#unattempted.expire(now);
     }
-    if (now.elapsedMs < this.#dispatcher.breaker.blockedUntilMs) return this.#dispatcher.breaker.blockedUntilMs;
+    if (breaker.isOpen && this.#supply.urgentRows(() => keys.busy(), 1).length > 0) breaker.probeWithin(URGENT_CAP_MS, now);
+    if (now.elapsedMs < breaker.blockedUntilMs) return breaker.blockedUntilMs;
     if (this.#settlements.isFull(this.#options.adapter.limits.batch)) return null;
-    if (!this.#dispatcher.breaker.isOpen) return this.#fill(now);
+    if (!breaker.isOpen) return this.#fill(now);
     this.#hold = this.#supply.shortage([]);
     return this.#hold ? this.#hold.untilMs : this.#probe(now);
   }
@@ -227,7 +236,8 @@ export class Lane implements AsyncDisposable {
     fillPlaces({ ...parts, limits: this.#options.adapter.limits }, now);
     this.#hold = this.#supply.shortage(keys.blocked(now.elapsedMs));
     this.#report.short(this.#hold !== null, this.#supply.rate.perMinute);
-    const times = [keys.nextDueMs(now.elapsedMs), this.#hold?.untilMs ?? null].filter((time) => time !== null);
+    const urgentMs = this.#supply.slots(this.#calls.count) > 0 ? null : this.#supply.nextUrgentMs();
+    const times = [keys.nextDueMs(now.elapsedMs), this.#hold?.untilMs ?? null, urgentMs].filter((time) => time !== null);
     return times.length === 0 ? null : Math.min(...times);
   }
 

@@ -14,6 +14,12 @@ const SAMPLE = 100;
  */
 export function nextProbe({ keys, breaker, longEnded }: Dispatcher, supply: QueueReader, now: Moment): Delivery | null {
   if (keys.isFull) keys.forget();
+  const urgent = nextUrgent({ keys, breaker }, supply, now);
+  if (urgent) {
+    breaker.probing({ isUrgent: true, longEnded: false });
+    keys.markTried(urgent.partitionKey, 'alive');
+    return urgent;
+  }
   let rows = supply.rows(keys.notToProbe(), SAMPLE);
   if (rows.length === 0 && keys.newRound()) rows = supply.rows(keys.notToProbe(), SAMPLE);
   const row = leastTroubled(rows, keys, supply);
@@ -22,9 +28,20 @@ export function nextProbe({ keys, breaker, longEnded }: Dispatcher, supply: Queu
     return null;
   }
   const isAlive = (each: Delivery) => !longEnded.has(each, now);
-  breaker.probing(rows.length < SAMPLE && !keys.hasTriedAlive && !rows.some(isAlive));
+  const isAnyAlive = rows.length === SAMPLE || keys.hasTriedAlive || rows.some(isAlive);
+  breaker.probing({ isUrgent: false, longEnded: !isAnyAlive });
   keys.markTried(row.partitionKey, isAlive(row) ? 'alive' : 'long ended');
   return row;
+}
+
+/**
+ * One that has not taken its turn comes before everything else. One that has, and whose own back-off has passed, is every other probe at most:
+ * it must not hide that the sink takes others.
+ */
+function nextUrgent({ keys, breaker }: Pick<Dispatcher, 'keys' | 'breaker'>, supply: QueueReader, now: Moment): Delivery | undefined {
+  const [untried] = supply.urgentRows(() => keys.notToProbe(), 1);
+  if (untried || breaker.hasProbedUrgent) return untried;
+  return supply.urgentRows(() => keys.blocked(now.elapsedMs), 1)[0];
 }
 
 /** The first row of the key that failed least often in a row: among these rows, or one of a key that never failed behind them. */

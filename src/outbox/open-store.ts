@@ -1,6 +1,6 @@
 // A store's file → an open database of the newest schema, its statements prepared.
 import { join } from 'node:path';
-import { keysByUrgency } from '../model/urgency.ts';
+import { keysByUrgency, UrgentEvents } from '../model/urgency.ts';
 import type { Deps } from '../time/clock.ts';
 import { ApprovalTable } from './approvals.ts';
 import { StoreClock } from './clock/store-clock.ts';
@@ -50,6 +50,7 @@ class Tables {
   readonly drills: DrillTable;
   readonly retention: Retention;
   readonly dataVersion: Statement<{ data_version: number }>;
+  readonly #urgent = new UrgentEvents();
 
   constructor(database: Database, deps: OutboxOptions['deps']) {
     const { random, wallMs } = deps;
@@ -60,7 +61,8 @@ class Tables {
     this.journalPages = new JournalPages(database);
     this.operatorActs = new OperatorActs(database);
     this.sinks = new SinkTables(database, wallMs);
-    this.queue = new Queue(database, { clock: this.clock, sinks: this.sinks, urgentKeys: () => this.#urgentKeys(wallMs()) });
+    const urgency = { keysByUrgency: () => this.#keysByUrgency(wallMs()), urgent: () => this.#urgent.among(this.known.stored, wallMs()) };
+    this.queue = new Queue(database, { clock: this.clock, sinks: this.sinks, ...urgency });
     this.deadLetters = new DeadLetters(database, this.sinks, this.clock);
     this.notes = new DeliveryNoteTable(database, wallMs);
     this.replay = new Replay(database, this.sinks, this.clock);
@@ -72,7 +74,7 @@ class Tables {
   }
 
   /** Those of the known events, then the one of what the bridge says of itself. */
-  #urgentKeys(wallMs: number): readonly string[] {
+  #keysByUrgency(wallMs: number): readonly string[] {
     const { name, observerId } = this.identity.current;
     return [...keysByUrgency(this.known.stored.values(), wallMs), name?.toLowerCase() ?? observerId];
   }

@@ -2,6 +2,7 @@
 
 import type { LaneStore } from '../../src/delivery/lane-store.ts';
 import type { DeadLetterReason, Delivery, Pause, Retirement, Settlement, SinkError, SinkRecord } from '../../src/model/deliveries.ts';
+import { URGENT_MS, type Urgent } from '../../src/model/urgency.ts';
 
 export interface DeadRow {
   readonly row: Delivery;
@@ -16,6 +17,8 @@ export class MemoryLaneStore implements LaneStore {
   readonly kept = new Map<string, string>();
   /** The events that are known now, by key, and how urgent: the smaller, the more. */
   readonly urgency = new Map<string, number>();
+  /** The NotBefore of the events that are Scheduled now, by key; wall time. */
+  readonly notBefore = new Map<string, number>();
   readonly #retirements = new Map<string, Retirement>();
   readonly #pauses = new Map<string, Pause>();
   /** Why the last delivery that failed did so. */
@@ -27,6 +30,8 @@ export class MemoryLaneStore implements LaneStore {
   /** The settlements of each call of `settle` that went through. */
   readonly settled: (readonly Settlement[])[] = [];
   readonly asked: { except: readonly string[]; limit: number }[] = [];
+  /** The keys of each call of `queuedOf`. */
+  readonly askedOf: (readonly string[])[] = [];
   /** Thrown by the method of that name while set. */
   readonly faults: { settle?: Error; queued?: Error; retire?: Error; retirement?: Error; saveRequests?: Error } = {};
 
@@ -80,6 +85,19 @@ export class MemoryLaneStore implements LaneStore {
     const rows = this.queued(sink, except, Number.POSITIVE_INFINITY);
     const rank = (row: Delivery) => this.urgency.get(row.partitionKey) ?? Number.MAX_VALUE;
     return [...rows].sort((one, other) => rank(one) - rank(other)).slice(0, limit);
+  }
+
+  urgent(): Urgent {
+    const nowMs = this.#now();
+    const left = [...this.notBefore].map(([key, atMs]) => ({ key, atMs })).sort((one, other) => one.atMs - other.atMs);
+    const [near, far] = [left.filter(({ atMs }) => atMs - nowMs < URGENT_MS), left.filter(({ atMs }) => atMs - nowMs >= URGENT_MS)];
+    return { keys: near.map(({ key }) => key), nextMs: far[0] ? far[0].atMs - URGENT_MS + 1 : null };
+  }
+
+  queuedOf(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
+    if (this.faults.queued) throw this.faults.queued;
+    this.askedOf.push(keys);
+    return keys.flatMap((key) => this.#some((row) => row.sink === sink && row.partitionKey === key, limit)).slice(0, limit);
   }
 
   requests(sink: string): string | null {

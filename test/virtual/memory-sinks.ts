@@ -87,6 +87,7 @@ export interface CloudEvent {
 
 const options = v.strictObject({
   inFlight: v.optional(v.number(), 4),
+  urgentInFlight: v.exactOptional(v.number()),
   batch: v.optional(v.number(), 1),
   perMinute: v.exactOptional(v.number()),
   /** Another one makes another configuration. */
@@ -128,11 +129,12 @@ export class MemorySinks {
         approve === undefined ? null : { name: approve, holds: hold, ...(ownOnly && { actsOn: namesOwn }) },
       cancels: ({ cancel }) => cancel,
       filesOf: ({ file }) => (file === undefined ? [] : [file]),
-      create: ({ inFlight, batch, perMinute, closeMs, label }, { name, notes, events }) => {
+      create: ({ inFlight, urgentInFlight, batch, perMinute, closeMs, label }, { name, notes, events }) => {
         const limits = {
           inFlight,
           batch,
           batchBytes: 1024 * 1024,
+          ...(urgentInFlight !== undefined && { urgentInFlight }),
           ...(perMinute !== undefined && { perMinute }),
           ...(closeMs !== undefined && { closeMs }),
         };

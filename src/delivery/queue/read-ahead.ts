@@ -29,6 +29,11 @@ export class ReadAhead {
     return taken;
   }
 
+  /** Rows of these keys are taken by other means. */
+  drop(keys: readonly string[]): void {
+    if (keys.length > 0) this.#rows = this.#rows.filter(({ partitionKey }) => !keys.includes(partitionKey));
+  }
+
   /** The store changed by other means than the outcomes of taken rows. */
   forget(): void {
     this.#rows = [];

@@ -27,19 +27,23 @@ const script = fc.record({
   keys: fc.array(fc.constantFrom(...keyNames), { minLength: 1, maxLength: 40 }),
   limits: fc.record({
     inFlight: fc.integer({ min: 1, max: 4 }),
+    urgentInFlight: fc.nat(2),
     batch: fc.integer({ min: 1, max: 5 }),
     batchBytes: fc.constantFrom(20, 1_000),
   }),
   kinds: fc.array(kind, { maxLength: 80 }),
   delays: fc.array(fc.nat(400), { minLength: 1, maxLength: 10 }),
   late: fc.nat(20),
+  /** Scheduled events, and how much notice they have at the start. */
+  scheduled: fc.dictionary(fc.constantFrom(...keyNames), fc.integer({ min: -MINUTE, max: 10 * MINUTE }), { noNullPrototype: true }),
 });
 
-test('for any failures: every row ends once, keys in order, at most inFlight calls, no key in two', async () => {
+test('for any failures and any notice: every row ends once, keys in order, at most as many calls as there are places, no key in two', async () => {
   await fc.assert(
-    fc.asyncProperty(script, async ({ seed, keys, limits, kinds, delays, late }) => {
+    fc.asyncProperty(script, async ({ seed, keys, limits, kinds, delays, late, scheduled }) => {
       const time = new VirtualTime({ seed });
       const { lane, queue, adapter, store } = laneFixture({ time, limits });
+      for (const [key, noticeMs] of Object.entries(scheduled)) store.notBefore.set(key, time.wallMs() + noticeMs);
       let drawn = 0;
       adapter.answer = (batch) =>
         new Promise((resolve, reject) => {
@@ -63,7 +67,7 @@ test('for any failures: every row ends once, keys in order, at most inFlight cal
         rows.map(({ seq }) => seq),
       );
       assert.deepEqual(adapter.overlaps, []);
-      assert.ok(adapter.mostRunning <= limits.inFlight);
+      assert.ok(adapter.mostRunning <= limits.inFlight + limits.urgentInFlight);
       assert.ok(store.dead.every(({ reason }) => reason === 'refused'));
       assert.equal(time.pending, 0);
       if (limits.batch > 1) return;
@@ -179,5 +183,36 @@ test('for any chance: keys that fail for ever keep those behind them, or those t
       assert.ok(adapter.calls.length < bad * 100 + 100, `${adapter.calls.length} calls for ${bad} keys that ail`);
     }),
     { numRuns: 400 },
+  );
+});
+
+test('for any queue and any length of its calls: an urgent event of a sink that is well waits for no other, while it has a place', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer(),
+      fc.array(fc.nat(5_000), { minLength: 1, maxLength: 10 }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.array(fc.nat(20_000), { minLength: 1, maxLength: 3 }),
+      async (seed, delays, places, announced) => {
+        const time = new VirtualTime({ seed });
+        const { lane, queue, adapter, store, watch } = laneFixture({ time, limits: { inFlight: places, urgentInFlight: 3 } });
+        let drawn = 0;
+        adapter.answer = (batch) =>
+          new Promise((resolve) => time.after(delays[drawn++ % delays.length] ?? 0, () => resolve(batch.map(() => 'accepted'))));
+        const at = watch();
+        for (let index = 0; index < 100; index++) queue(`over${index % 40}`);
+        lane.start();
+        for (const [index, ms] of announced.entries()) {
+          time.after(ms, () => {
+            store.notBefore.set(`urgent${index}`, time.wallMs() + 30 * SECOND);
+            queue(`urgent${index}`);
+          });
+        }
+        await time.advance(HOUR);
+        assert.equal(store.open.length, 0);
+        for (const [index, ms] of announced.entries()) assert.equal(at.find(({ key }) => key === `urgent${index}`)?.ms, ms);
+      },
+    ),
+    { numRuns: 100 },
   );
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
-import { keysByUrgency } from '../../../src/model/urgency.ts';
+import { keysByUrgency, UrgentEvents, urgentAmong } from '../../../src/model/urgency.ts';
 import { Database } from '../../../src/outbox/database.ts';
 import { MIGRATIONS, migrate } from '../../../src/outbox/migrations/schema.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
@@ -25,9 +25,51 @@ const EVENTS = [
   known('unknown', 6, { notBefore: null }),
 ];
 
-test('less time left sorts first; without NotBefore no time is left; a started event counts as one minute', () => {
+test('less time left sorts first; without NotBefore no time is left; a started event counts as two minutes', () => {
+  const near = [known('started', 1, { eventStatus: 'Started', notBefore: null }), known('near', 2, { notBefore: after(119) })];
+  assert.deepEqual(keysByUrgency([...near, known('far', 3, { notBefore: after(121) })], NOW), ['near', 'started', 'far']);
   assert.deepEqual(keysByUrgency(EVENTS, NOW), ['overdue', 'unknown', 'soon', 'started', 'later', 'tomorrow']);
   assert.deepEqual(keysByUrgency(EVENTS, NOW + 870_000), ['soon', 'overdue', 'unknown', 'later', 'started', 'tomorrow']);
+});
+
+test('urgent is what is Scheduled with under two minutes of notice, past it or without it, and when the next one will be is told', () => {
+  assert.deepEqual(urgentAmong(EVENTS, NOW), { keys: ['overdue', 'unknown', 'soon'], nextMs: NOW + 780_001 });
+  assert.deepEqual(urgentAmong(EVENTS, NOW + 780_000).keys, ['soon', 'overdue', 'unknown']);
+  assert.deepEqual(urgentAmong(EVENTS, NOW + 780_001).keys, ['soon', 'overdue', 'unknown', 'later']);
+  assert.deepEqual(urgentAmong([], NOW), { keys: [], nextMs: null });
+});
+
+test('asked again it is the same answer until the events are others, one becomes urgent or the clock is set back', () => {
+  const [events, others] = [new Map(EVENTS.map((each) => [each.key, each])), new Map(EVENTS.slice(0, 2).map((each) => [each.key, each]))];
+  const urgent = new UrgentEvents();
+  const first = urgent.among(events, NOW);
+  assert.equal(urgent.among(events, NOW + 780_000), first);
+  for (const [known, wallMs] of [
+    [events, NOW + 780_001],
+    [events, NOW + 86_280_001],
+    [events, NOW],
+    [others, NOW],
+    [events, NOW - 3_600_000],
+  ] as const)
+    assert.deepEqual(urgent.among(known, wallMs), urgentAmong(known.values(), wallMs));
+});
+
+test('the store tells what is urgent by what is stored, and finds rows of keys in the order of the keys', (t) => {
+  const store = testStore(t);
+  const { queue } = store.outbox;
+  assert.deepEqual(queue.urgent(), { keys: [], nextMs: null });
+  const soon = known('soon', 1, { notBefore: new Date(store.time.wallMs() + 30_000).toISOString() });
+  store.outbox.transact((transaction) => transaction.saveState(knownState([soon])));
+  assert.deepEqual(queue.urgent().keys, ['soon']);
+  append(
+    store,
+    ['over:ended', 'soon:scheduled', 'later:scheduled', 'soon:updated'].map((id, index) => entry(id, { occurrence: 100 + index })),
+  );
+  const of = (keys: readonly string[], limit: number) => queue.queuedOf('audit', keys, limit).map(({ id }) => id);
+  assert.deepEqual(of(['later', 'soon', 'nobody'], 10), ['later:scheduled', 'soon:scheduled', 'soon:updated']);
+  assert.deepEqual(of(['soon'], 1), ['soon:scheduled']);
+  store.outbox.transact((transaction) => transaction.saveState(knownState([])));
+  assert.deepEqual(queue.urgent().keys, [], 'it has ended');
 });
 
 test('an EventId that is not a plain partition key is found by the hashed key of its rows', () => {

@@ -10,7 +10,7 @@ import { JOURNAL_SQL } from '../../../src/outbox/journal.ts';
 import { KNOWN_STATE_SQL } from '../../../src/outbox/known-state.ts';
 import { MESSAGES_SQL } from '../../../src/outbox/messages.ts';
 import { JOURNAL_PAGES_SQL } from '../../../src/outbox/operators/journal-pages.ts';
-import { QUEUE_SQL } from '../../../src/outbox/queue.ts';
+import { QUEUE_SQL } from '../../../src/outbox/queue/queue-sql.ts';
 import { RETENTION_SQL } from '../../../src/outbox/retention.ts';
 import { SINKS_SQL } from '../../../src/outbox/sinks.ts';
 import { testStore } from '../../virtual/outbox-fixture.ts';

@@ -1,0 +1,70 @@
+// What a lane asks of its rows → the SQL for it, and the rows as they come.
+import type { Delivery } from '../../model/deliveries.ts';
+
+/** Beyond so many rows `backlog` stops counting, so that a look at it costs a few milliseconds at most. */
+const MOST_COUNTED = 100_000;
+
+const COLUMNS = `d.seq, d.sink, d.partition_key, d.since_ms, d.attempts, j.id, j.change, j.time_ms, j.bytes, o.ended_ms`;
+/** Joined in this order, whatever the planner thinks of it. */
+const JOINED = 'CROSS JOIN journal j ON j.seq = d.journal LEFT JOIN occurrences o ON o.occurrence = j.occurrence';
+
+export const QUEUE_SQL = {
+  queued: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_queue ${JOINED}
+    WHERE d.sink = ? AND d.state = 'queued' AND d.partition_key NOT IN (SELECT value FROM json_each(?)) ORDER BY d.seq LIMIT ?`,
+  /** Of the keys in a JSON array, in its order; a key's rows in queue order, which is the index's. */
+  queuedOf: `SELECT ${COLUMNS} FROM json_each(?2) CROSS JOIN deliveries d INDEXED BY deliveries_key ${JOINED}
+    WHERE d.sink = ?1 AND d.state = 'queued' AND d.partition_key = json_each.value ORDER BY json_each.rowid LIMIT ?3`,
+  queuedBefore: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_age ${JOINED}
+    WHERE d.sink = ? AND d.state = 'queued' AND d.since_ms <= ? ORDER BY d.since_ms, d.seq LIMIT ?`,
+  /** Those whose event has changed, started or ended since. */
+  overtaken: `SELECT d.seq, d.partition_key FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN journal j ON j.seq = d.journal
+    CROSS JOIN occurrences o ON o.occurrence = j.occurrence
+    WHERE d.sink = ? AND d.state = 'queued' AND j.change IN ('scheduled', 'updated', 'started', 'ended') AND o.last_change > d.journal
+    ORDER BY d.seq LIMIT ?`,
+  accept: `UPDATE deliveries SET state = 'delivered', at_ms = ?, status = coalesce(?, status) WHERE seq = ? AND sink = ? AND state = 'queued'`,
+  fail: `UPDATE deliveries SET attempts = attempts + 1, status = ?, at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
+  bury: `UPDATE deliveries SET state = 'dead', attempts = attempts + ?, reason = ?, status = coalesce(?, status), at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
+  countQueued: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued' LIMIT ${MOST_COUNTED})`,
+  oldest: `SELECT min(since_ms) AS since_ms FROM deliveries INDEXED BY deliveries_age WHERE sink = ? AND state = 'queued'`,
+  requests: 'SELECT requests FROM sinks WHERE name = ?',
+  retirement: 'SELECT retired_reason, retired_ms FROM sinks WHERE name = ?',
+  record: 'SELECT paused_by, paused_ms, accepted_ms, last_error FROM sinks WHERE name = ?',
+  went: 'UPDATE sinks SET accepted_ms = coalesce(?, accepted_ms), last_error = coalesce(?, last_error) WHERE name = ?',
+  pause: 'UPDATE sinks SET paused_by = ?, paused_ms = ? WHERE name = ? AND paused_ms IS NULL',
+  countDead: `SELECT count(*) AS count FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_dead WHERE sink = ? AND state = 'dead' LIMIT ${MOST_COUNTED})`,
+} as const;
+
+export interface DeliveryRow {
+  readonly seq: number;
+  readonly sink: string;
+  readonly partition_key: string;
+  readonly since_ms: number;
+  readonly attempts: number;
+  readonly id: string;
+  readonly change: string;
+  readonly time_ms: number;
+  readonly bytes: Uint8Array;
+  readonly ended_ms: number | null;
+}
+
+export interface RecordRow {
+  readonly paused_by: string;
+  readonly paused_ms: number | null;
+  readonly accepted_ms: number | null;
+  readonly last_error: string | null;
+}
+
+export function toDelivery(row: DeliveryRow): Delivery {
+  return {
+    seq: row.seq,
+    sink: row.sink,
+    id: row.id,
+    change: row.change,
+    partitionKey: row.partition_key,
+    timeMs: row.time_ms,
+    bytes: row.bytes,
+    queuedAtMs: row.since_ms,
+    attempts: row.attempts,
+    endedAtMs: row.ended_ms,
+  };
+}
