@@ -3,8 +3,7 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import { reveal } from '../../src/secrets/secret.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { ApiClient } from './api/api-client.ts';
-import type { Pod } from './api/objects.ts';
-import { Drain } from './drain/drain.ts';
+import { Drain, type PodLeft } from './drain/drain.ts';
 import { concerns, type EventFacts, eventFacts } from './event-facts.ts';
 import { checkAccess } from './kubernetes-check.ts';
 import type { KubernetesOptions, Step } from './kubernetes-options.ts';
@@ -28,19 +27,21 @@ export class KubernetesAdapter implements Adapter {
   readonly #api: ApiClient;
   readonly #node: string | null;
   readonly #leftBehind: LeftBehind;
-  /** What touches the node, one after the other. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** By node. */
+  readonly #drains = new Map<string, Drain>();
 
   /** The secrets are open. */
   constructor(options: KubernetesOptions, deps: AdapterDeps) {
     const drainMs = options.prepare.includes('drain') ? options.drain.timeout : 0;
-    this.limits = { inFlight: 1, batch: 1, batchBytes: 64 * 1024 ** 2, callMs: drainMs + MOST_REQUESTS * options.timeout };
+    // One drain at a time, and one more where an event with little notice comes meanwhile: see `NodeKeeper` and `Drain`.
+    const places = { inFlight: 1, urgentInFlight: 1 };
+    this.limits = { ...places, batch: 1, batchBytes: 64 * 1024 ** 2, callMs: drainMs + MOST_REQUESTS * options.timeout };
     this.#options = options;
     this.#deps = deps;
     this.#api = new ApiClient(options, deps);
     this.#node = options.node === undefined ? null : reveal(options.node);
     const keeperOf = (vm: string) => new NodeKeeper(this.#node ?? nodeNameOf(vm), this.#api, deps);
-    this.#leftBehind = new LeftBehind({ keeperOf, deps, inTurn: (work) => this.#inTurn(work) });
+    this.#leftBehind = new LeftBehind({ keeperOf, deps });
   }
 
   async start(): Promise<void> {
@@ -53,18 +54,12 @@ export class KubernetesAdapter implements Adapter {
 
   deliver(batch: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
     this.#leftBehind.interrupt();
-    return this.#inTurn(() => this.#deliver(batch, signal, overtaken));
+    return this.#deliver(batch, signal, overtaken);
   }
 
   async close(): Promise<void> {
     await this.#leftBehind.close();
     this.#api.close();
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(work);
-    this.#turn = result.catch(() => undefined);
-    return result;
   }
 
   async #deliver([delivery]: readonly Delivery[], signal: AbortSignal, overtaken?: AbortSignal): Promise<readonly Outcome[]> {
@@ -97,7 +92,7 @@ export class KubernetesAdapter implements Adapter {
   async #prepare(work: Preparing, signal: AbortSignal): Promise<Outcome> {
     const { delivery, facts, keeper } = work;
     keeper.expectVm(await keeper.read(signal), facts);
-    let left: readonly Pod[] | null = null;
+    let left: readonly PodLeft[] | null = null;
     for (const step of this.#options.prepare) {
       if (step === 'drain') left = await this.#drain(work, signal);
       else await this.#take(step, work, signal);
@@ -122,17 +117,22 @@ export class KubernetesAdapter implements Adapter {
   }
 
   /** @returns the pods that are left */
-  async #drain({ facts, name }: Preparing, signal: AbortSignal): Promise<readonly Pod[]> {
-    const drain = new Drain({ node: name, api: this.#api, options: this.#options.drain, deps: this.#deps });
-    const left = await drain.run(this.#drainMs(facts), signal);
-    const names = left.slice(0, MOST_NAMES).map((pod) => {
-      const status = drain.statusOf(pod);
-      return `${pod.namespace}/${pod.name}${status === null ? '' : ` (${status})`}`;
-    });
+  async #drain({ facts, name }: Preparing, signal: AbortSignal): Promise<readonly PodLeft[]> {
+    const left = await this.#drainOf(name).run(this.#drainMs(facts), signal);
+    const names = left
+      .slice(0, MOST_NAMES)
+      .map(({ pod, status }) => `${pod.namespace}/${pod.name}${status === null ? '' : ` (${status})`}`);
     if (left.length > 0)
       this.#deps.logger.warn({ node: name, count: left.length, pods: names }, 'the node is not drained: pods are left on it');
     else this.#deps.logger.info({ node: name }, 'the node is drained');
     return left;
+  }
+
+  /** Of each node one: two drains share what they know of its pods. */
+  #drainOf(node: string): Drain {
+    const drain = this.#drains.get(node) ?? new Drain({ node, api: this.#api, options: this.#options.drain, deps: this.#deps });
+    this.#drains.set(node, drain);
+    return drain;
   }
 
   /** How long pods are waited for. */

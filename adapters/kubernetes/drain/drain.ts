@@ -31,8 +31,19 @@ interface Refusal {
   readonly againAtMs: number;
 }
 
+/** A pod that is still there. */
+export interface PodLeft {
+  readonly pod: Pod;
+  /** What the API server said last of its eviction; null where it was accepted or not asked for. */
+  readonly status: number | null;
+}
+
+/** Of one node. Several runs at once, one for each event, evict a pod once and share the pauses that were asked for. */
 export class Drain {
   readonly #parts: DrainParts;
+  #runs = 0;
+  /** The uids of pods whose eviction is being asked for. */
+  readonly #asking = new Set<string>();
   /** By the pod's uid. */
   readonly #refused = new Map<string, Refusal>();
   /** By the uid of a controller, of whose pods one was evicted: until when others that it makes are left alone, as it may make them here again. */
@@ -43,9 +54,19 @@ export class Drain {
   }
 
   /** Evicts at least once, however short the time is. @returns the pods that are still there @throws BridgeError, or the signal's reason */
-  async run(limitMs: number, signal: AbortSignal): Promise<readonly Pod[]> {
+  async run(limitMs: number, signal: AbortSignal): Promise<readonly PodLeft[]> {
+    this.#runs += 1;
+    try {
+      const left = await this.#run(this.#parts.deps.elapsedMs() + limitMs, signal);
+      return left.map((pod) => ({ pod, status: this.#refused.get(pod.uid)?.status ?? null }));
+    } finally {
+      this.#runs -= 1;
+      if (this.#runs === 0) this.#forget();
+    }
+  }
+
+  async #run(endMs: number, signal: AbortSignal): Promise<readonly Pod[]> {
     const { deps, options } = this.#parts;
-    const endMs = deps.elapsedMs() + limitMs;
     for (;;) {
       const work = (await this.#pods(signal)).filter(isWork);
       const leaving = work.filter((pod) => mayLeave(pod, options));
@@ -57,9 +78,10 @@ export class Drain {
     }
   }
 
-  /** What the API server said last of a pod; null where its eviction was accepted or not asked for. */
-  statusOf({ uid }: Pod): number | null {
-    return this.#refused.get(uid)?.status ?? null;
+  /** The next event is another matter, months later perhaps. */
+  #forget(): void {
+    this.#refused.clear();
+    this.#pauses.clear();
   }
 
   async #pods(signal: AbortSignal): Promise<readonly Pod[]> {
@@ -78,13 +100,23 @@ export class Drain {
 
   async #evict(pods: readonly Pod[], signal: AbortSignal): Promise<void> {
     const nowMs = this.#parts.deps.elapsedMs();
-    const next = pods.filter((pod) => !pod.isTerminating && this.#againAtMs(pod) <= nowMs).values();
+    const next = pods.filter((pod) => !pod.isTerminating && !this.#asking.has(pod.uid) && this.#againAtMs(pod) <= nowMs).values();
     const work = async () => {
-      for (const pod of next) await this.#evictOne(pod, signal);
+      for (const pod of next) await this.#evictOnce(pod, signal);
     };
     // One that fails does not leave the others running behind the delivery's back.
     const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
+  async #evictOnce(pod: Pod, signal: AbortSignal): Promise<void> {
+    if (this.#asking.has(pod.uid)) return;
+    this.#asking.add(pod.uid);
+    try {
+      await this.#evictOne(pod, signal);
+    } finally {
+      this.#asking.delete(pod.uid);
+    }
   }
 
   #againAtMs({ uid, controllerUid }: Pod): number {

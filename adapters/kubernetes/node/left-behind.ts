@@ -13,8 +13,6 @@ const RETRY_MS = 60_000;
 export interface LeftBehindParts {
   /** For the node that this VM is. */
   readonly keeperOf: (vm: string) => NodeKeeper;
-  /** Beside no delivery. */
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   readonly deps: AdapterDeps;
 }
 
@@ -40,7 +38,7 @@ export class LeftBehind {
     this.#running = this.#watch().catch(() => undefined);
   }
 
-  /** A delivery waits for nothing of this: it is looked again later. */
+  /** A delivery comes, which goes before this: it is looked again later. */
   interrupt(): void {
     this.#interruption.abort();
   }
@@ -51,10 +49,10 @@ export class LeftBehind {
   }
 
   async #watch(): Promise<void> {
-    const { deps, inTurn } = this.#parts;
+    const { deps } = this.#parts;
     for (let waitMs: number | null = LOOK_MS; waitMs !== null; ) {
       await sleep(deps, waitMs, this.#closing.signal);
-      waitMs = await inTurn(() => this.#look());
+      waitMs = await this.#look();
     }
   }
 
