@@ -150,6 +150,35 @@ test('a taint that somebody adds at the same moment is kept', options, async (t)
   assert.equal('unschedulable' in node.spec, false);
 });
 
+test('two events at once: the node shows the one that stands while the other ends, and both drains share a pod', options, async (t) => {
+  await makeNode(server, 'twice');
+  const before = await stateOf('twice');
+  await makePod(server, 'both', { node: 'twice', gracePeriodSeconds: 30 });
+  const adapter = adapterFor(t, 'twice');
+  const [one, two] = [
+    { event: 'one', type: 'Reboot' },
+    { event: 'two', type: 'Preempt' },
+  ];
+  const shown = async () => {
+    const { spec, status } = await stateOf('twice');
+    const taint = spec.taints?.find(({ key }) => key === 'scheduled-events-bridge.github.io/maintenance');
+    return `${spec.unschedulable} ${taint?.value} ${status.conditions.find(({ type }) => type === 'ScheduledEvent')?.reason}`;
+  };
+  const first = deliver(adapter, 'scheduled', one);
+  await poll(async () => (await stateOfPod(server, 'both')) === 'ending', 'the eviction');
+  const second = deliver(adapter, 'scheduled', two);
+  await poll(async () => (await shown()) === 'true Preempt Preempt', 'the node to show the second');
+  await endPod(server, 'both');
+  assert.deepEqual(await Promise.all([first, second]), [
+    { result: 'accepted', approves: true },
+    { result: 'accepted', approves: true },
+  ]);
+  // Both at once: each takes back its own, and the last one the rest.
+  await Promise.all([deliver(adapter, 'ended', one), deliver(adapter, 'ended', two)]);
+  const { spec, status, metadata } = await stateOf('twice');
+  assert.deepEqual([spec, status, metadata.annotations], [before.spec, before.status, before.metadata.annotations]);
+});
+
 test('a PodDisruptionBudget is waited for, and what it keeps to the end is no yes', options, async (t) => {
   await makeNode(server, 'budgeted');
   const labels = { app: 'kept' };

@@ -58,6 +58,20 @@ test('the marks stay where one event ends while the other one is still drained f
   }
 });
 
+test('two events that end at once take everything back', async (t) => {
+  const { api, deliver } = await startKubernetes(t, setup({ prepare: ['condition', 'taint', 'cordon'], approve: undefined }));
+  for (let round = 0; round < 5; round++) {
+    await Promise.all([deliver('scheduled', ONE), deliver('scheduled', TWO)]);
+    await Promise.all([deliver('ended', ONE), deliver('ended', TWO)]);
+    const { spec, status, metadata } = api.cluster.node(NODE);
+    assert.deepEqual([spec, metadata.annotations], [{}, {}]);
+    assert.deepEqual(
+      status.conditions?.map(({ type }) => type),
+      ['Ready'],
+    );
+  }
+});
+
 test('an eviction that was refused is asked for again once for both drains, and their pods are one set', async (t) => {
   const { api, deliver } = await startKubernetes(t, setup({ prepare: ['drain'], drain: { timeout: '24s' } }));
   api.cluster.addPod({ name: 'web' });
