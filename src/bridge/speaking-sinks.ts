@@ -45,6 +45,8 @@ export function speakingStore(approver: string, { queue, approvals }: SpeakingPa
     urgent: () => queue.urgent(),
     queuedBefore: (...asked) => queue.queuedBefore(...asked),
     overtaken: (...asked) => queue.overtaken(...asked),
+    movedOn: (...asked) => queue.movedOn(...asked),
+    position: () => queue.position(),
     retirement: (sink) => queue.retirement(sink),
     retire: (sink, retirement) => queue.retire(sink, retirement),
     record: (sink) => queue.record(sink),

@@ -10,6 +10,8 @@ export type LaneStore = Pick<
   | 'urgent'
   | 'queuedBefore'
   | 'overtaken'
+  | 'movedOn'
+  | 'position'
   | 'settle'
   | 'retirement'
   | 'retire'

@@ -85,8 +85,7 @@ export class Lane implements AsyncDisposable {
       callsEnded: () => this.#calls.ended(),
       onQuiet: () => this.#supply.rate.save(),
     });
-    const isOpen = () => !this.#end.hasBegun && !this.#pause.isPaused;
-    const open = { signal: this.#end.signal, isOpen, hasLeft: () => this.#end.hasLeft };
+    const open = { isOpen: () => !this.#end.hasBegun && !this.#pause.isPaused, hasLeft: () => this.#end.hasLeft, signal: this.#end.signal };
     const blocked = () => this.#dispatcher.keys.blocked(deps.elapsedMs());
     const urgent = {
       isUrgent: (key: string) => this.#supply.isUrgent(key),
@@ -114,6 +113,7 @@ export class Lane implements AsyncDisposable {
     queueMicrotask(() => {
       this.#woken = false;
       this.#settlements.hurry();
+      this.#unattempted.forget();
       if (this.#end.hasBegun) return this.#endOvertaken();
       this.#supply.forget();
       this.#pause.forget();

@@ -1,5 +1,5 @@
 // Queued rows → those that end without an attempt: too old for a retired sink, or overtaken.
-import { type Delivery, SUPERSEDED } from '../model/deliveries.ts';
+import { type Delivery, type QueuePosition, SUPERSEDED } from '../model/deliveries.ts';
 import type { Queue } from '../outbox/queue.ts';
 import type { Moment } from './backoff.ts';
 import type { KeyBackoff } from './key-backoff.ts';
@@ -13,7 +13,7 @@ const EXPIRY_CHECK_MS = { least: 100, most: 60_000 } as const;
 export interface UnattemptedParts {
   /** The sink's name. */
   readonly name: string;
-  readonly store: Pick<Queue, 'queued' | 'queuedBefore' | 'overtaken'>;
+  readonly store: Pick<Queue, 'queued' | 'queuedBefore' | 'overtaken' | 'movedOn' | 'position'>;
   /** What was queued then, or before, is too old; in the store's time. */
   readonly oldestMs: () => number;
   /** Whether a delivery is over where its event has changed, started or ended since (behaviour 10.4). */
@@ -27,6 +27,11 @@ export class Unattempted {
   readonly #parts: UnattemptedParts;
   /** By row; only of a sink that cancels. */
   readonly #running = new Map<number, AbortController>();
+  /** Keys that may have rows that have been overtaken. */
+  readonly #moved = new Set<string>();
+  /** Up to where was looked for such keys; null: nowhere yet. */
+  #position: QueuePosition | null = null;
+  #isStale = true;
 
   constructor(parts: UnattemptedParts) {
     this.#parts = parts;
@@ -63,11 +68,34 @@ export class Unattempted {
     return true;
   }
 
+  /** Events may have moved on, or rows may be queued again. */
+  forget(): void {
+    this.#isStale = true;
+  }
+
   /** What runs and has been overtaken ends. @returns all that has been overtaken, whether it runs or waits */
   endRunning(): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
-    const { name, store, cancels } = this.#parts;
-    const overtaken = cancels ? store.overtaken(name, AT_ONCE) : [];
+    if (!this.#parts.cancels) return [];
+    const overtaken = this.#overtaken();
     for (const { seq } of overtaken) this.#running.get(seq)?.abort();
+    return overtaken;
+  }
+
+  /** Looks at what has moved on since the last look, not at the whole queue; a key whose rows could not end yet is looked at again. */
+  #overtaken(): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
+    const { name, store } = this.#parts;
+    if (this.#isStale) {
+      const position = store.position();
+      for (const key of store.movedOn(name, this.#position)) this.#moved.add(key);
+      this.#position = position;
+      this.#isStale = false;
+    }
+    if (this.#moved.size === 0) return [];
+    const overtaken = store.overtaken(name, [...this.#moved], AT_ONCE);
+    if (overtaken.length < AT_ONCE) {
+      this.#moved.clear();
+      for (const { partitionKey } of overtaken) this.#moved.add(partitionKey);
+    }
     return overtaken;
   }
 

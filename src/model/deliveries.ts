@@ -41,6 +41,12 @@ export type Settlement =
   | { readonly seq: number; readonly result: 'failed'; readonly status: number | string | null }
   | { readonly seq: number; readonly result: 'dead'; readonly reason: DeadLetterReason; readonly status: number | string | null };
 
+/** Where journal and queue ended at some moment: what comes later has higher numbers. */
+export interface QueuePosition {
+  readonly journal: number;
+  readonly delivery: number;
+}
+
 /** Why and since when a sink is retired: it gets nothing until its configuration changes or an operator runs `resume`. */
 export interface Retirement {
   readonly reason: string;

@@ -1,5 +1,5 @@
 // A sink's delivery rows → those due next; outcomes → the rows; what its lane keeps beside them.
-import type { Delivery, Pause, Retirement, Settlement, SinkError, SinkRecord } from '../model/deliveries.ts';
+import type { Delivery, Pause, QueuePosition, Retirement, Settlement, SinkError, SinkRecord } from '../model/deliveries.ts';
 import type { Urgent } from '../model/urgency.ts';
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statement } from './database.ts';
@@ -29,6 +29,10 @@ export class Queue {
   readonly #queuedOf: Statement<DeliveryRow>;
   readonly #queuedBefore: Statement<DeliveryRow>;
   readonly #overtaken: Statement<{ seq: number; partition_key: string }>;
+  readonly #overtakenKeys: Statement<{ partition_key: string }>;
+  readonly #movedKeys: Statement<{ partition_key: string }>;
+  readonly #requeuedKeys: Statement<{ partition_key: string }>;
+  readonly #position: Statement<{ journal: number | null; delivery: number | null }>;
   readonly #accept: Statement;
   readonly #fail: Statement;
   readonly #bury: Statement;
@@ -51,6 +55,10 @@ export class Queue {
     this.#queuedOf = database.prepare(QUEUE_SQL.queuedOf);
     this.#queuedBefore = database.prepare(QUEUE_SQL.queuedBefore);
     this.#overtaken = database.prepare(QUEUE_SQL.overtaken);
+    this.#overtakenKeys = database.prepare(QUEUE_SQL.overtakenKeys);
+    this.#movedKeys = database.prepare(QUEUE_SQL.movedKeys);
+    this.#requeuedKeys = database.prepare(QUEUE_SQL.requeuedKeys);
+    this.#position = database.prepare(QUEUE_SQL.position);
     this.#accept = database.prepare(QUEUE_SQL.accept);
     this.#fail = database.prepare(QUEUE_SQL.fail);
     this.#bury = database.prepare(QUEUE_SQL.bury);
@@ -120,9 +128,24 @@ export class Queue {
     if (isAccepted || error !== null) this.#went.run(isAccepted ? atMs : null, error && JSON.stringify(error), sink);
   }
 
-  /** Rows still to be delivered to `sink` whose event has changed, started or ended since, in queue order; at most `limit`. */
-  overtaken(sink: string, limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
-    return this.#overtaken.all(sink, limit).map(({ seq, partition_key }) => ({ seq, partitionKey: partition_key }));
+  /** Rows still to be delivered to `sink`, of these keys, whose event has changed, started or ended since; each key's in queue order, at most `limit`. */
+  overtaken(sink: string, keys: readonly string[], limit: number): readonly Pick<Delivery, 'seq' | 'partitionKey'>[] {
+    return this.#overtaken.all(sink, JSON.stringify(keys), limit).map(({ seq, partition_key }) => ({ seq, partitionKey: partition_key }));
+  }
+
+  /** Where journal and queue end now. */
+  position(): QueuePosition {
+    const { journal, delivery } = this.#position.get() ?? { journal: null, delivery: null };
+    return { journal: journal ?? 0, delivery: delivery ?? 0 };
+  }
+
+  /** Keys of which rows of `sink` may be overtaken now that were not when journal and queue ended there; null: of which any are. Some may come twice. */
+  movedOn(sink: string, since: QueuePosition | null): readonly string[] {
+    const rows =
+      since === null
+        ? this.#overtakenKeys.all(sink)
+        : [...this.#movedKeys.all(since.journal), ...this.#requeuedKeys.all(sink, since.delivery, since.journal)];
+    return rows.map(({ partition_key }) => partition_key);
   }
 
   backlog(sink: string): Backlog {

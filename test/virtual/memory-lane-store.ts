@@ -1,7 +1,16 @@
 // A LaneStore in memory, with its faults to order, and what a test asks of it afterwards.
 
 import type { LaneStore } from '../../src/delivery/lane-store.ts';
-import type { DeadLetterReason, Delivery, Pause, Retirement, Settlement, SinkError, SinkRecord } from '../../src/model/deliveries.ts';
+import type {
+  DeadLetterReason,
+  Delivery,
+  Pause,
+  QueuePosition,
+  Retirement,
+  Settlement,
+  SinkError,
+  SinkRecord,
+} from '../../src/model/deliveries.ts';
 import { URGENT_MS, type Urgent } from '../../src/model/urgency.ts';
 
 export interface DeadRow {
@@ -13,6 +22,11 @@ export interface DeadRow {
 export class MemoryLaneStore implements LaneStore {
   readonly #rows = new Map<number, Delivery>();
   readonly #overtaken = new Set<number>();
+  /** The keys of what was overtaken, one after another. */
+  readonly #moves: string[] = [];
+  /** How often the whole queue was looked through for what is overtaken, and the keys of each other look. */
+  wholeLooks = 0;
+  readonly lookedAt: (readonly string[])[] = [];
   /** By sink, as the lane wrote it. */
   readonly kept = new Map<string, string>();
   /** The events that are known now, by key, and how urgent: the smaller, the more. */
@@ -114,13 +128,27 @@ export class MemoryLaneStore implements LaneStore {
   }
 
   /** By `overtake`. */
-  overtaken(sink: string, limit: number): readonly Delivery[] {
-    return this.#some((row) => row.sink === sink && this.#overtaken.has(row.seq), limit);
+  overtaken(sink: string, keys: readonly string[], limit: number): readonly Delivery[] {
+    this.lookedAt.push(keys);
+    return this.#some((row) => row.sink === sink && keys.includes(row.partitionKey) && this.#overtaken.has(row.seq), limit);
+  }
+
+  position(): QueuePosition {
+    return { journal: this.#moves.length, delivery: this.#seq };
+  }
+
+  movedOn(sink: string, since: QueuePosition | null): readonly string[] {
+    if (since !== null) return this.#moves.slice(since.journal);
+    this.wholeLooks += 1;
+    return this.#some((row) => row.sink === sink && this.#overtaken.has(row.seq), Number.POSITIVE_INFINITY).map((row) => row.partitionKey);
   }
 
   /** The events of these rows have moved on. */
   overtake(...rows: readonly Delivery[]): void {
-    for (const { seq } of rows) this.#overtaken.add(seq);
+    for (const { seq, partitionKey } of rows) {
+      this.#overtaken.add(seq);
+      this.#moves.push(partitionKey);
+    }
   }
 
   settle(sink: string, settlements: readonly Settlement[], _atMs = 0, error: SinkError | null = null): void {

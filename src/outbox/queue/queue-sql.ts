@@ -8,6 +8,10 @@ const COLUMNS = `d.seq, d.sink, d.partition_key, d.since_ms, d.attempts, j.id, j
 /** Joined in this order, whatever the planner thinks of it. */
 const JOINED = 'CROSS JOIN journal j ON j.seq = d.journal LEFT JOIN occurrences o ON o.occurrence = j.occurrence';
 
+const OCCURRED = 'CROSS JOIN journal j ON j.seq = d.journal CROSS JOIN occurrences o ON o.occurrence = j.occurrence';
+const CHANGES = `'scheduled', 'updated', 'started', 'ended'`;
+const IS_OVERTAKEN = `j.change IN (${CHANGES}) AND o.last_change > d.journal`;
+
 export const QUEUE_SQL = {
   queued: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_queue ${JOINED}
     WHERE d.sink = ? AND d.state = 'queued' AND d.partition_key NOT IN (SELECT value FROM json_each(?)) ORDER BY d.seq LIMIT ?`,
@@ -16,11 +20,17 @@ export const QUEUE_SQL = {
     WHERE d.sink = ?1 AND d.state = 'queued' AND d.partition_key = json_each.value ORDER BY json_each.rowid LIMIT ?3`,
   queuedBefore: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_age ${JOINED}
     WHERE d.sink = ? AND d.state = 'queued' AND d.since_ms <= ? ORDER BY d.since_ms, d.seq LIMIT ?`,
-  /** Those whose event has changed, started or ended since. */
-  overtaken: `SELECT d.seq, d.partition_key FROM deliveries d INDEXED BY deliveries_queue CROSS JOIN journal j ON j.seq = d.journal
-    CROSS JOIN occurrences o ON o.occurrence = j.occurrence
-    WHERE d.sink = ? AND d.state = 'queued' AND j.change IN ('scheduled', 'updated', 'started', 'ended') AND o.last_change > d.journal
-    ORDER BY d.seq LIMIT ?`,
+  /** Keys of those whose event has changed, started or ended since. */
+  overtakenKeys: `SELECT d.partition_key FROM deliveries d INDEXED BY deliveries_queue ${OCCURRED}
+    WHERE d.sink = ? AND d.state = 'queued' AND ${IS_OVERTAKEN}`,
+  /** The same of the keys in a JSON array, in its order; a key's rows in queue order. */
+  overtaken: `SELECT d.seq, d.partition_key FROM json_each(?2) CROSS JOIN deliveries d INDEXED BY deliveries_key ${OCCURRED}
+    WHERE d.sink = ?1 AND d.state = 'queued' AND d.partition_key = json_each.value AND ${IS_OVERTAKEN} ORDER BY json_each.rowid LIMIT ?3`,
+  position: 'SELECT (SELECT max(seq) FROM journal) AS journal, (SELECT max(seq) FROM deliveries) AS delivery',
+  /** Keys of events that changed, started or ended behind a position of the journal. */
+  movedKeys: `SELECT partition_key FROM journal WHERE seq > ? AND change IN (${CHANGES})`,
+  /** Keys of rows behind a position of the queue that are of an older change, as \`replay\` queues them. */
+  requeuedKeys: `SELECT partition_key FROM deliveries INDEXED BY deliveries_queue WHERE sink = ? AND state = 'queued' AND seq > ? AND journal <= ?`,
   accept: `UPDATE deliveries SET state = 'delivered', at_ms = ?, status = coalesce(?, status) WHERE seq = ? AND sink = ? AND state = 'queued'`,
   fail: `UPDATE deliveries SET attempts = attempts + 1, status = ?, at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,
   bury: `UPDATE deliveries SET state = 'dead', attempts = attempts + ?, reason = ?, status = coalesce(?, status), at_ms = ? WHERE seq = ? AND sink = ? AND state = 'queued'`,

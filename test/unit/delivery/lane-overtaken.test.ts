@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError } from '../../../src/errors.ts';
+import type { Delivery } from '../../../src/model/deliveries.ts';
 import { HOUR, laneFixture, MINUTE, SECOND } from '../../virtual/lane-fixture.ts';
 import type { MemoryLaneStore } from '../../virtual/memory-lane-store.ts';
 import { type Answer, always, failure } from '../../virtual/scripted-adapter.ts';
@@ -175,4 +176,46 @@ test('outcomes that could not be stored are tried at once when something else co
   lane.wake();
   await time.advance(1);
   assert.equal(store.accepted.length, 1);
+});
+
+test('the queue is looked through once; after that only the events that moved on are', async () => {
+  const { lane, queue, time, store } = laneFixture({ cancels: true, answer: untilOvertaken, limits: { inFlight: 2 } });
+  const rows = Array.from({ length: 2_000 }, (_, index) => queue(`key${index}`));
+  store.overtake(...rows.slice(100, 110));
+  lane.start();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 10);
+  const looks = store.lookedAt.length;
+  for (let round = 0; round < 20; round++) {
+    queue(`new${round}`);
+    await time.advance(SECOND);
+  }
+  assert.deepEqual([store.wholeLooks, store.lookedAt.length], [1, looks], 'nothing moved on');
+  store.overtake(rows[0] as Delivery, rows[1_000] as Delivery);
+  lane.wake();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 12);
+  assert.ok(store.lookedAt.slice(looks).every((keys) => keys.length <= 2));
+  assert.equal(store.wholeLooks, 1);
+});
+
+test('what is overtaken while its key is in a call is superseded once the call has failed', async () => {
+  const { lane, queue, time, store, adapter } = laneFixture({ cancels: true, limits: { inFlight: 1 } });
+  adapter.answer = (_, __, overtaken) =>
+    new Promise((resolve) => {
+      // A program that takes its time to end, and then says that it failed.
+      overtaken?.addEventListener('abort', () => time.after(10 * SECOND, () => resolve([failure()])));
+    });
+  const row = queue('a', { id: 'a1' });
+  queue('a', { id: 'a2' });
+  lane.start();
+  await time.advance(SECOND);
+  store.overtake(row);
+  lane.wake();
+  await time.advance(SECOND);
+  assert.equal(store.accepted.length, 0);
+  adapter.answer = (batch) => batch.map(() => 'accepted');
+  await time.advance(MINUTE);
+  assert.deepEqual(adapter.calls, [['a1'], ['a2']]);
+  assert.deepEqual(settledOf(store).at(1), '1 accepted superseded');
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
+import type { QueuePosition } from '../../../src/model/deliveries.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
@@ -261,7 +262,18 @@ test('a sink added starts empty; rows of one removed are dead-lettered, and a si
 
 test('rows are overtaken by a later change of the same occurrence, whoever gets that, and not by its approvals', (t) => {
   const store = testStore(t);
-  const overtaken = () => store.outbox.queue.overtaken('audit', 10).map(({ partitionKey }) => partitionKey);
+  const { queue } = store.outbox;
+  let position: QueuePosition | null = null;
+  /** As a lane looks: at what has moved on since. What a look at the whole queue finds has to be the same. */
+  const moved = new Set<string>();
+  const overtaken = () => {
+    const now = queue.position();
+    for (const key of queue.movedOn('audit', position)) moved.add(key);
+    position = now;
+    const found = (keys: readonly string[]) => queue.overtaken('audit', keys, 10).map(({ partitionKey }) => partitionKey);
+    assert.deepEqual(found([...moved]).toSorted(), found([...new Set(queue.movedOn('audit', null))]).toSorted());
+    return found([...moved].toSorted());
+  };
   store.outbox.transact((transaction) => {
     transaction.saveState(knownState([knownEvent('a', 1), knownEvent('b', 2)]));
     transaction.append(entry('a:scheduled', { occurrence: 1 }), ['audit'], 1);
@@ -281,6 +293,16 @@ test('rows are overtaken by a later change of the same occurrence, whoever gets 
     transaction.append(entry('a:scheduled:r2', { occurrence: 3 }), ['hooks'], 1);
   });
   assert.deepEqual([before, changed, ended, overtaken()], [[], ['b'], ['a', 'b'], ['a', 'b']]);
+  const rows = queue.overtaken('audit', ['a', 'b'], 10);
+  queue.settle(
+    'audit',
+    rows.map(({ seq }) => ({ seq, result: 'accepted', status: 'superseded' })),
+    5,
+  );
+  assert.deepEqual(overtaken(), []);
+  assert.deepEqual(queue.movedOn('audit', queue.position()), [], 'nothing has moved on since');
+  assert.ok(store.outbox.replay.queue({ sink: 'audit', sinceMs: 0 }) > 0);
+  assert.deepEqual(overtaken(), ['a', 'b'], 'what is queued again is judged as well');
 });
 
 test('what an acceptance says stands beside the delivery', (t) => {

@@ -65,7 +65,7 @@ test('a store of version 6 knows which of its deliveries have been overtaken', (
         ('a:scheduled', 'scheduled', 'a', 1, 'a', 0, 'x'), ('a:ended', 'ended', 'a', 1, 'a', 0, 'x'), ('b:scheduled', 'scheduled', 'b', 2, 'b', 0, 'x');
       INSERT INTO deliveries (sink, journal, partition_key, queued_ms, state) SELECT 'drain', seq, partition_key, 0, 'queued' FROM journal;`);
   });
-  assert.deepEqual(newer.queue.overtaken('drain', 10), [{ seq: 1, partitionKey: 'a' }]);
+  assert.deepEqual(newer.queue.overtaken('drain', newer.queue.movedOn('drain', null), 10), [{ seq: 1, partitionKey: 'a' }]);
 });
 
 test('what a store of version 6 has queued is as old as the dates say, and its next age is counted from there', async (t) => {
