@@ -1,9 +1,11 @@
 // Old rows → which of them pruning takes, and in what steps.
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type TestContext } from 'node:test';
 import { FIRST_PART } from '../../../src/approvals/views/queries.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
 import {
   append,
   approvalStep,
@@ -190,4 +192,42 @@ test('rows that have to stay do not keep pruning from those behind them', (t) =>
   accept(store, 0);
   pruneAll(store, RETAIN_MS + 1, 10);
   assert.deepEqual(count('journal', 'deliveries'), [25, 25]);
+});
+
+test('the file keeps the pages that pruning frees, and uses them again; made small by hand it has every row, and works on', (t) => {
+  const store = testStore(t);
+  const file = join(store.folder, 'outbox.db');
+  const ids = (name: string) => Array.from({ length: 300 }, (_, index) => `${name}${index}`);
+  const bytes = () => {
+    // Closed, it has no log beside it.
+    store.outbox.close();
+    const { size } = statSync(file);
+    Object.assign(store, { outbox: openOutbox(store.folder, { deps: store.time, lock: true }) });
+    return size;
+  };
+  const fill = (name: string) => {
+    journalEnded(store, ids(name));
+    accept(store, 1);
+  };
+  fill('first');
+  const full = bytes();
+  pruneAll(store, RETAIN_MS + DAY_MS);
+  const pruned = bytes();
+  fill('second');
+  const again = bytes();
+  assert.ok(pruned >= full, 'a prune makes it no smaller');
+  assert.ok(again < full * 1.5, `${again} bytes, ${full} before`);
+  pruneAll(store, RETAIN_MS + DAY_MS);
+  append(store, [entry('waits:1', { timeMs: RETAIN_MS })]);
+  store.outbox.close();
+  {
+    using byHand = new DatabaseSync(file);
+    byHand.exec('VACUUM');
+  }
+  const small = statSync(file).size;
+  assert.ok(small < full * 0.8, `${small} of ${full} bytes`);
+  Object.assign(store, { outbox: openOutbox(store.folder, { deps: store.time, lock: true }) });
+  assert.deepEqual(queuedIds(store.outbox), ['waits:1']);
+  fill('third');
+  assert.deepEqual(queuedIds(store.outbox), []);
 });
