@@ -48,8 +48,8 @@ export interface LaneOptions {
 /**
  * Delivers at least once, to one sink, independently of all others (behaviour 5.1).
  *
- * A key is in one call at a time, and free again once what became of its rows is stored. Where an adapter accepts a later member of a key
- * though an earlier one of the same call failed, as brokers do, the later one counts: the other side has it.
+ * A key is in one call at a time, and free again once what became of its rows is stored. If an adapter accepts a later member of a key
+ * though an earlier one of the same call failed, the later one counts: the other side has it. Adapters of brokers send none behind a failed one.
  * Holds no rows but those of running calls and some that come next; without queued rows it has no timer and does nothing.
  */
 export class Lane implements AsyncDisposable {
