@@ -74,7 +74,8 @@ export class QueueReader {
 
   /** Whether the key is of an urgent event. */
   isUrgent(key: string): boolean {
-    return this.#options.store.urgent().keys.includes(key);
+    const { keys } = this.#options.store.urgent();
+    return keys.length > 0 && this.#urgentRows.has(keys, key);
   }
 
   /** Whether an urgent row waits and every place is taken. A store that cannot be read now is reported where rows are fetched. */

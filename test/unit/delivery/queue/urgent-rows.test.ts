@@ -1,0 +1,54 @@
+// Keys of urgent events, and what is queued of them → their rows, with as few reads as possible.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UrgentRows } from '../../../../src/delivery/queue/urgent-rows.ts';
+import { MemoryLaneStore } from '../../../virtual/memory-lane-store.ts';
+
+function given(queued: readonly string[]) {
+  const store = new MemoryLaneStore(() => 0);
+  for (const id of queued) store.queue('hooks', id.replace(/\d*$/, ''), { id });
+  const rows = new UrgentRows((keys, limit) => store.queuedOf('hooks', keys, limit));
+  const take = (keys: readonly string[], limit: number, except: readonly string[] = []) =>
+    rows.take(keys, except, limit).map(({ id }) => id);
+  return { store, rows, take, reads: () => store.askedOf.length };
+}
+
+test('rows come in the order of the keys, each key in its own order, and a key that a row was taken of is read again', () => {
+  const { take } = given(['b1', 'a1', 'a2', 'c1']);
+  const keys = ['a', 'b', 'c'];
+  assert.deepEqual(take(keys, 10), ['a1', 'a2', 'b1', 'c1']);
+  assert.deepEqual(take(keys, 10, ['a']), ['b1', 'c1']);
+  assert.deepEqual(take(keys, 1), ['a1']);
+});
+
+test('a key without rows is asked for once, until new rows may be queued', () => {
+  const { store, rows, take, reads } = given(['a1']);
+  const keys = ['a', 'b', 'c'];
+  assert.deepEqual(take(keys, 10, ['a']), []);
+  assert.deepEqual(store.askedOf, [['b', 'c']]);
+  for (let again = 0; again < 5; again++) assert.deepEqual(take(keys, 10, ['a']), []);
+  assert.equal(reads(), 1);
+  assert.deepEqual(take(keys, 10), ['a1'], 'a key that was not free is not taken for one without rows');
+  store.queue('hooks', 'b', { id: 'b1' });
+  rows.forget();
+  assert.deepEqual(take(keys, 10, ['a']), ['b1']);
+});
+
+test('thousands of urgent keys are read in parts, and one part serves several takes', () => {
+  const keys = Array.from({ length: 3_000 }, (_, index) => `key-${index}-`);
+  const { store, take, reads } = given(keys.slice(2_000).map((key) => `${key}1`));
+  const busy: string[] = [];
+  for (let round = 0; round < 1_000; round++) busy.push(...take(keys, 1, busy).map((id) => id.slice(0, -1)));
+  assert.deepEqual(busy, keys.slice(2_000));
+  assert.ok(store.askedOf.every((asked) => asked.length <= 256));
+  assert.ok(reads() < 60, `${reads()} reads`);
+});
+
+test('when the events are others, what was read before is not taken for urgent any more', () => {
+  const { rows, take } = given(['a1', 'a2', 'b1']);
+  const [before, now] = [['a', 'b'], ['b']];
+  assert.deepEqual(take(before, 1), ['a1']);
+  assert.ok(rows.has(before, 'a'));
+  assert.ok(!rows.has(now, 'a'));
+  assert.deepEqual(take(now, 10), ['b1']);
+});
