@@ -7,8 +7,11 @@ import { messageOf } from '../../errors.ts';
 import type { CancelTimer, Deps } from '../../time/clock.ts';
 
 const RETRY_MS = 1000;
-/** A file has one writer at a time: calls that write one by an earlier configuration have so long to end. */
-const FILE_GRACE_MS = 10_000;
+/**
+ * A file has one writer at a time: calls that write one by an earlier configuration have so long to end. A Preempt may have 10 s of notice,
+ * and closing the file may take 2 s more.
+ */
+const FILE_GRACE_MS = 5_000;
 const NO_KEYS: ReadonlySet<string> = new Set();
 
 /** What a lane has to do with those of earlier configurations. */
@@ -96,7 +99,7 @@ export class SinkLane {
     return this.#lane && { ...this.#lane.status(), inFlight };
   }
 
-  /** Resolves when the lanes of earlier configurations that write one of these files have ended their calls, which have 10 s for it; null if none does. */
+  /** Resolves when the lanes of earlier configurations that write one of these files have ended their calls, which have 5 s for it; null if none does. */
   endingOf(files: readonly string[]): Promise<void> | null {
     const writers = [...this.#leaving].filter(([, written]) => written.some((file) => files.includes(file)));
     if (writers.length === 0) return null;

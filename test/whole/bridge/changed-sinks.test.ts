@@ -177,11 +177,11 @@ test('the rate counts what the old settings sent and what they still send', asyn
   assert.equal(bridge.sink('audit').calls, 4);
 });
 
-test('a sink that writes a file waits for the writer before it, 10 s at most', async (t) => {
+test('a sink that writes a file waits for the writer before it, 5 s at most', async (t) => {
   const file = { file: '/var/log/events' };
   const { bridge, calls } = await changedDuringCall(t, sinks('new', file), sinks('old', file));
   bridge.simulation.schedule();
-  await bridge.advance(5 * SECOND);
+  await bridge.advance(3 * SECOND);
   assert.deepEqual(arrivalsOf(bridge), []);
   calls.end('accepted');
   await bridge.advance(SECOND);
@@ -191,7 +191,7 @@ test('a sink that writes a file waits for the writer before it, 10 s at most', a
   await bridge.advance(2 * SECOND);
   hung.freely();
   await bridge.reload(sinks('newer', file));
-  await bridge.advance(9 * SECOND);
+  await bridge.advance(4 * SECOND);
   assert.equal(bridge.sink('audit').arrivals.length, 2);
   await bridge.advance(2 * SECOND);
   assert.equal(arrivalsOf(bridge).at(-1), 'newer scheduled');

@@ -80,7 +80,7 @@ test('a lane waits for those before that write its file, and of several configur
   await settle();
   take(hooks, config('two', '/a'));
   take(hooks, config('three', '/a'));
-  await time.advance(9 * SECOND);
+  await time.advance(4 * SECOND);
   assert.deepEqual(told, ['hooks one']);
   await time.advance(2 * SECOND);
   assert.deepEqual(told, ['hooks one', 'hooks three']);
