@@ -7,6 +7,7 @@ import { idle } from './idle.ts';
 import { kafka } from './kafka.ts';
 import { latency } from './latency.ts';
 import { packageForms } from './package.ts';
+import { preempt } from './preempt.ts';
 import { recovery } from './recovery.ts';
 import { serviceBus } from './service-bus.ts';
 import { siem } from './siem.ts';
@@ -28,6 +29,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   'service-bus': serviceBus,
   siem,
   command,
+  preempt,
   approvals,
   simulator,
   stream,
