@@ -42,6 +42,8 @@ export interface ApprovalDecision {
   readonly atOnce: boolean;
   /** The deadline that fell due and says to approve, in milliseconds since 1970; null where none did. */
   readonly dueMs: number | null;
+  /** The content of the rule that governed, by `ruleId`; null without one, and in decisions that earlier versions stored. */
+  readonly rule: string | null;
   /** A dry run has decided this occurrence, now or before: no rule and no deadline decides it once more, approvers do. */
   readonly isSpent: boolean;
 }

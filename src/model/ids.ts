@@ -45,6 +45,18 @@ export function sightChangeId(phase: SightChange['phase'], observerId: string, s
   return `source-${phase}:${sha256Hex(canonicalJson({ observer: observerId, since }), 16)}`;
 }
 
+/** Names a rule by its content: the same for two rules that say the same, whatever the order of their lists. 16 hex digits. */
+export function ruleId(rule: object): string {
+  return sha256Hex(canonicalJson(inOrder(rule)), 16);
+}
+
+function inOrder(value: object): object {
+  if (Array.isArray(value)) return value.toSorted();
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, typeof part === 'object' && part !== null ? inOrder(part) : part]),
+  );
+}
+
 /** So many numbers are tried one by one. After that the step doubles, so that an id that was used very often needs few look-ups. */
 const ONE_BY_ONE = 16;
 

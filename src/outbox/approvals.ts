@@ -66,6 +66,8 @@ type Stored<T extends { readonly at: Instant }> = Omit<T, 'at'> & { readonly atM
 type StoredVote = Omit<Stored<ApprovalVote>, 'via' | 'isShared' | 'hasSeen'> & Partial<Pick<ApprovalVote, 'via' | 'isShared' | 'hasSeen'>>;
 /** Version 4 counted no reasons and did not keep when a message was sent. */
 type StoredHold = Omit<Stored<ApprovalHold>, 'replaced' | 'sentMs'> & Partial<Pick<ApprovalHold, 'replaced' | 'sentMs'>>;
+/** Version 7 did not keep the content of the rule at first. */
+type StoredDecision = Omit<Stored<ApprovalDecision>, 'rule'> & Partial<Pick<ApprovalDecision, 'rule'>>;
 
 export class ApprovalTable {
   readonly #open: Statement<ApprovalRow>;
@@ -176,8 +178,8 @@ function toHold({ atMs, ...hold }: StoredHold): ApprovalHold {
 }
 
 function toDecision(text: string): ApprovalDecision {
-  const { atMs, ...decision } = JSON.parse(text) as Stored<ApprovalDecision>;
-  return { ...decision, at: toInstant(atMs) };
+  const { atMs, ...decision } = JSON.parse(text) as StoredDecision;
+  return { rule: null, ...decision, at: toInstant(atMs) };
 }
 
 function toApproval({ occurrence, key, state, policy, at_ms, votes, holds, decision, dry_run }: ApprovalRow): EventApproval {

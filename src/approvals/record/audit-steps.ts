@@ -1,5 +1,13 @@
 // An occurrence's approvals before and after → the new lines of its record (behaviour 8.18). Pure.
-import type { ApprovalHold, ApprovalOrigin, ApprovalStep, ApprovalStepName, ApprovalVote, EventApproval } from '../../model/approvals.ts';
+import type {
+  ApprovalDecision,
+  ApprovalHold,
+  ApprovalOrigin,
+  ApprovalStep,
+  ApprovalStepName,
+  ApprovalVote,
+  EventApproval,
+} from '../../model/approvals.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
 
 /** Beyond what the two tell. */
@@ -43,9 +51,10 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
       .filter((hold) => !after.holds.some((each) => isSameOwner(each, hold)))
       .flatMap((hold) => [...lastReason(hold, after.policy), line('released', context.by ?? null, { reason: hold.approver })]),
   ];
-  if (before?.decision && after.decision === null) steps.push(line('dropped', null, { reason: before.decision.by }));
-  if (after.decision !== null && after.decision.by !== before?.decision?.by)
-    steps.push(line('decided', null, { reason: after.decision.by }));
+  const [earlier, decision] = [before?.decision ?? null, after.decision];
+  const isOfAnotherRule = earlier !== null && decision !== null && isReplaced(earlier, decision);
+  if (earlier !== null && (decision === null || isOfAnotherRule)) steps.push(line('dropped', null, { reason: earlier.by }));
+  if (decision !== null && (decision.by !== earlier?.by || isOfAnotherRule)) steps.push(line('decided', null, { reason: decision.by }));
   const name = before?.state === after.state ? undefined : OF_STATE[after.state];
   if (name === 'moot') steps.push(...after.holds.flatMap((hold) => lastReason(hold, after.policy)));
   const status = context.status ?? null;
@@ -54,6 +63,12 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
   // Back from confirmed to submitted: nothing was submitted again.
   if (name !== undefined && before?.state !== 'confirmed') steps.push(line(name, null, { status: isSeenFirst ? null : status }));
   return steps;
+}
+
+/** The rule that decided decides no more, and another one does. Which rule it was is not known of decisions of earlier versions. */
+function isReplaced(earlier: ApprovalDecision, decision: ApprovalDecision): boolean {
+  const isByRule = earlier.by === 'policy' && decision.by === 'policy';
+  return isByRule && earlier.rule !== null && earlier.rule !== decision.rule;
 }
 
 function isFolded({ replaced }: ApprovalHold): boolean {

@@ -176,8 +176,13 @@ export function isAlive(rules: Rules, { state, isDryRun }: EventApproval): boole
 function standingOf(rules: Rules, approval: EventApproval | null, { key, occurrence }: GovernedEvent['known'], at: Instant): EventApproval {
   if (approval !== null && isAlive(rules, approval)) return approval;
   const { holds = [], decision = null } = approval ?? {};
-  const spent = decision?.isSpent ? { ...decision, by: 'policy' as const } : null;
-  return { key, occurrence, state: 'waiting', votes: [], holds, decision: spent, policy: null, isDryRun: rules.dryRun, at };
+  const mark = decision?.isSpent ? spent(decision) : null;
+  return { key, occurrence, state: 'waiting', votes: [], holds, decision: mark, policy: null, isDryRun: rules.dryRun, at };
+}
+
+/** What is left of a dry run's decision: no rule and no deadline decides once more. */
+function spent(decision: ApprovalDecision): ApprovalDecision {
+  return { ...decision, by: 'policy', atOnce: false, dueMs: null };
 }
 
 /** Decides by what stands now; the same object where nothing changed. `fellDueMs`: the deadline that falls due at this moment. */
@@ -203,13 +208,20 @@ function decisionOf(
   fellDueMs: number | null,
 ): ApprovalDecision | null {
   const isSpent = !rules.dryRun && earlier?.isSpent === true;
-  const isStillDue = earlier?.dueMs === dueMs && policy === ruling.policy && ruling.deadline?.then === 'approve';
+  const isSameRule = earlier !== null && isOfRule(earlier, policy, ruling);
+  const isStillDue = isSameRule && earlier.dueMs === dueMs && ruling.deadline?.then === 'approve';
   const due = fellDueMs ?? (isStillDue ? dueMs : null);
   const by = decider(ruling, quorumOver(rules, ruling, event, votes).isFull, due !== null);
-  if (by === null || (isSpent && by !== 'quorum')) return isSpent ? { ...earlier, by: 'policy', atOnce: false } : null;
+  if (by === null || (isSpent && by !== 'quorum')) return isSpent ? spent(earlier) : null;
   const atOnce = by === 'quorum' && votes.some(({ isShared }) => !isShared);
-  const isNew = earlier === null || isOnlySpent(earlier, rules.dryRun);
-  return { by, at: isNew ? at : earlier.at, atOnce, dueMs: due, isSpent: rules.dryRun || isSpent };
+  const isMadeAnew = by === 'policy' && earlier?.by === 'policy' && !isSameRule;
+  const isNew = earlier === null || isOnlySpent(earlier, rules.dryRun) || isMadeAnew;
+  return { by, at: isNew ? at : earlier.at, atOnce, dueMs: due, rule: ruling.rule, isSpent: rules.dryRun || isSpent };
+}
+
+/** A decision belongs to the content of its rule, whose number moves where others come before it. Earlier versions kept the number alone. */
+function isOfRule({ rule }: ApprovalDecision, policy: string | null, ruling: PolicyDecision): boolean {
+  return rule === null ? policy === ruling.policy : rule === ruling.rule;
 }
 
 /** What is left of a dry run's decision once that is over. */
@@ -225,5 +237,11 @@ function decider({ then }: PolicyDecision, isFull: boolean, isDue: boolean): App
 
 function isSameDecision(one: ApprovalDecision | null, other: ApprovalDecision | null): boolean {
   if (one === null || other === null) return one === other;
-  return one.by === other.by && one.atOnce === other.atOnce && one.dueMs === other.dueMs && one.isSpent === other.isSpent;
+  return (
+    one.by === other.by &&
+    one.atOnce === other.atOnce &&
+    one.dueMs === other.dueMs &&
+    one.rule === other.rule &&
+    one.isSpent === other.isSpent
+  );
 }

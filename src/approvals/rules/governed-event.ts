@@ -18,11 +18,11 @@ export interface GovernedEvent {
   readonly governed: Governed;
 }
 
-/** `before`: what governed this occurrence so far; null when first seen and at a start. A deadline that neither moved nor changed its rule stays as it is. */
+/** `before`: what governed this occurrence so far; null when first seen and at a start. A deadline that has not moved, of a rule with the same content, stays as it is. */
 export function govern(policy: Policy, event: ScheduledEvent, at: Instant, before: Governed | null): Governed {
   const ruling = policy(event, at.wallMs);
   const dueMs = ruling.deadline && event.notBefore !== null ? Date.parse(event.notBefore) - ruling.deadline.beforeMs : null;
-  const isSame = before?.dueMs === dueMs && before.ruling.policy === ruling.policy;
+  const isSame = before?.dueMs === dueMs && before.ruling.rule === ruling.rule;
   return { ruling, dueMs, since: at, isDone: isSame ? before.isDone : dueMs === null || dueMs <= at.wallMs };
 }
 

@@ -1,12 +1,15 @@
 // Policy, event and time → the rule that decides, and its decision (behaviour 8.4). Pure.
 import { compileGlobs, type EventMatcher, eventMatchers, type Reach } from '../../conditions/matchers.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
+import { ruleId } from '../../model/ids.ts';
 import type { PolicyOptions, PolicyRule, Required } from './options.ts';
 
 /** What the first rule that matches says. */
 export interface PolicyDecision {
   /** `documentation`, `policy[N]` counted from 0; null where none matches, and then it is to wait. */
   readonly policy: string | null;
+  /** The rule's content, by `ruleId`; null where `policy` is. */
+  readonly rule: string | null;
   readonly then: PolicyRule['then'];
   readonly required: Required;
   /** `leave` where a name in Resources does not match the rule's globs, as an approval reaches them all. */
@@ -20,6 +23,8 @@ export type Policy = (event: ScheduledEvent, nowMs: number) => PolicyDecision;
 export interface CompiledRule {
   /** As `PolicyDecision.policy` calls it. */
   readonly policy: string;
+  /** Its content, as `PolicyDecision.rule` calls it. */
+  readonly id: string;
   readonly rule: PolicyRule;
   /** It matches where all of them do. */
   readonly matchers: readonly EventMatcher[];
@@ -44,9 +49,9 @@ export function isOnlyAdvice({ eventType }: Pick<ScheduledEvent, 'eventType'>): 
 export function compilePolicy(options: PolicyOptions | null, required: Required): Policy {
   const rules = compileRules(options);
   return (event, nowMs) => {
-    if (isOnlyAdvice(event)) return { policy: null, then: 'never', required, deadline: null };
+    if (isOnlyAdvice(event)) return { policy: null, rule: null, then: 'never', required, deadline: null };
     const decisive = rules.find(({ matchers }) => matchers.every((matcher) => matcher.matches(event, nowMs)));
-    return decisive ? rulingOf(decisive, event, required) : { policy: null, then: 'wait', required, deadline: null };
+    return decisive ? rulingOf(decisive, event, required) : { policy: null, rule: null, then: 'wait', required, deadline: null };
   };
 }
 
@@ -58,6 +63,7 @@ export function compileRules(options: PolicyOptions | null): readonly CompiledRu
     const every = resources ? compileGlobs(resources).every : () => true;
     return {
       policy: options === 'documentation' ? options : `policy[${index}]`,
+      id: ruleId(rule),
       rule,
       matchers: eventMatchers(rule.when, reachOf(rule)),
       coversAll: (event) => every(event.resources),
@@ -70,9 +76,9 @@ export function reachOf({ then }: PolicyRule): Reach {
   return then === 'approve' ? 'every' : 'any';
 }
 
-function rulingOf({ policy, rule, coversAll }: CompiledRule, event: ScheduledEvent, required: Required): PolicyDecision {
+function rulingOf({ policy, id, rule, coversAll }: CompiledRule, event: ScheduledEvent, required: Required): PolicyDecision {
   const { then, deadline } = rule;
-  if (then !== 'wait') return { policy, then, required, deadline: null };
+  if (then !== 'wait') return { policy, rule: id, then, required, deadline: null };
   const atDeadline = deadline && (coversAll(event) ? deadline : { ...deadline, then: 'leave' as const });
-  return { policy, then, required: rule.required ?? required, deadline: atDeadline ?? null };
+  return { policy, rule: id, then, required: rule.required ?? required, deadline: atDeadline ?? null };
 }

@@ -54,7 +54,7 @@ const scope = seldom(
   }>,
 );
 /** What a process of the bridge may run with. */
-export const config: fc.Arbitrary<OracleConfig> = fc
+const config: fc.Arbitrary<OracleConfig> = fc
   .record({
     ...{ orders: scope, billing: scope, policy, required },
     ...{ submit: fc.constantFrom('every' as const, 'leader' as const), members: fc.constantFrom([], ['web_1'], ['partner', 'web_0']) },
@@ -67,6 +67,18 @@ export const config: fc.Arbitrary<OracleConfig> = fc
     approvers: { orders: orders ? { scope: orders } : {}, billing: billing ? { scope: billing } : {}, ops: { admin: true } },
     group: { submit, failoverAfterMs: 20_000, members },
   }));
+
+/** The first two with nothing in common; the third is the first with a rule before its rules, and its lists the other way round. */
+export const configs = fc.tuple(config, config, rule).map(([first, second, before]): readonly OracleConfig[] => {
+  const policy = [
+    before,
+    ...first.policy.map(({ when: { impacts, ...conditions }, ...rest }) => ({
+      ...rest,
+      when: { ...conditions, ...(impacts && { impacts: impacts.toReversed() }) },
+    })),
+  ];
+  return [first, second, { ...first, policy }];
+});
 
 const id = fc.constantFrom(...EVENT_IDS);
 const approver = fc.constantFrom('orders', 'orders', 'billing', 'billing', 'ops');
@@ -98,7 +110,8 @@ export const command = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('prepare' as const), which: fc.nat(1), seen: fc.nat(3) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('start' as const, 'unstart' as const, 'end' as const, 'hide' as const), id }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), which: fc.nat(1), inOrder: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), which: fc.nat(2), inOrder: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('reload' as const), which: fc.nat(2) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('kill' as const), at: fc.constantFrom<Kill>('before', 'after') }) },
   {
     weight: 5,

@@ -193,6 +193,24 @@ export class ApprovalsModel {
     this.#process = this.#open(config);
   }
 
+  /** These rules from now on, or those before where it cannot be stored. A process that is killed meanwhile is followed by one of the new rules. */
+  async reload(config: OracleConfig): Promise<void> {
+    this.tick();
+    const process = this.#process;
+    const before = process.config;
+    const next = { ...config, ownName: before.ownName };
+    process.config = next;
+    let isApplied = false;
+    const isStored = this.#during('judges', () => {
+      process.approvals.reload(next);
+      isApplied = true;
+    });
+    if (isApplied || isStored) this.oracle.reload(next, this.time.wallMs());
+    else if (!process.isDead) process.config = before;
+    this.#reopened();
+    await this.time.advance(0);
+  }
+
   /** What fell due up to now. */
   tick(): void {
     this.oracle.catchUp(this.time.wallMs());
@@ -240,10 +258,10 @@ export class ApprovalsModel {
     for (const { key, occurrence } of unknown) assert.ok(this.#unanswered.has(occurrence), `${key} is unknown for no reason`);
   }
 
-  /** Of a process that is dead, or ends. */
-  #abandon(process: Process): void {
+  /** Of a process that is dead, or ends. The next one knows whether it was this bridge's turn to post as long as the group is the same. */
+  #abandon(process: Process, next: OracleConfig): void {
     for (const { key, occurrence, state } of this.store.approvals.open()) {
-      const wasMade = process.posting.has(occurrence) || this.#unanswered.get(occurrence)?.wasMade === true;
+      const wasMade = process.posting.get(occurrence) === groupOf(next) || this.#unanswered.get(occurrence)?.wasMade === true;
       if (state === 'submitting') this.#unanswered.set(occurrence, { key, wasMade });
     }
   }
@@ -354,7 +372,7 @@ export class ApprovalsModel {
   #open(config: OracleConfig): Process {
     if (this.#process) {
       this.#process.isDead = true;
-      this.#abandon(this.#process);
+      this.#abandon(this.#process, config);
     }
     this.#readAt = null;
     const process = processOf(config, this.store, this.time, {
@@ -378,7 +396,7 @@ export class ApprovalsModel {
     const named = eventIds.map((eventId) => this.#judgePost(process, eventId));
     this.posts += named.length;
     this.most = Math.max(this.most, named.length);
-    for (const { occurrence } of named) process.posting.add(occurrence);
+    for (const { occurrence } of named) process.posting.set(occurrence, groupOf(process.config));
     const answer = this.isAway ? 'again' : (this.answers.shift() ?? 'accepted');
     for (const eventId of answer.endsWith('starts') ? eventIds : [])
       if (this.event(eventId)) this.list(eventId, { eventStatus: 'Started', notBefore: null });
@@ -399,7 +417,8 @@ export class ApprovalsModel {
     // Of several it may be another one that is to blame.
     if (result.kind !== 'refused' || (result.status === 400 && together > 1)) return;
     const entry = this.oracle.entries.get(key);
-    if (entry?.occurrence === occurrence && entry.outcome === 'open') entry.outcome = 'refused';
+    // What became void or held meanwhile was not to be posted any more.
+    if (entry?.occurrence === occurrence && entry.outcome === 'open' && entry.sinceMs !== null) entry.outcome = 'refused';
   }
 
   #judgePost({ accepted, posting }: Process, eventId: string): { readonly key: string; readonly occurrence: number } {
@@ -446,6 +465,10 @@ export class ApprovalsModel {
     assert.ok(steps.startsWith(this.#steps.get(occurrence) ?? ''), `the record of ${key} only grows`);
     this.#steps.set(occurrence, steps);
   }
+}
+
+function groupOf({ group, ownName }: OracleConfig): string {
+  return JSON.stringify([group, ownName]);
 }
 
 let changes = 0;

@@ -36,24 +36,32 @@ export interface OracleConfig {
 }
 
 export interface OracleRuling {
-  readonly label: string | null;
+  /** What the rule says, in whatever order: its number may change. Null where none matches. */
+  readonly rule: string | null;
   readonly then: 'approve' | 'wait' | 'never';
   readonly required: OracleRequired;
   readonly deadline: { readonly beforeMs: number; readonly then: 'approve' | 'leave' } | null;
 }
 
 export function rulingFor({ policy, required }: OracleConfig, event: ScheduledEvent, nowMs: number): OracleRuling {
-  const waits: OracleRuling = { label: null, then: 'wait', required, deadline: null };
+  const waits: OracleRuling = { rule: null, then: 'wait', required, deadline: null };
   if (event.eventType === 'SpotRebalanceRecommendation') return { ...waits, then: 'never' };
-  for (const [place, rule] of policy.entries()) {
+  for (const rule of policy) {
     if (!applies(rule, event, nowMs)) continue;
-    const label = `policy[${place}]`;
-    if (rule.then !== 'wait') return { label, then: rule.then, required, deadline: null };
+    const said = contentOf(rule);
+    if (rule.then !== 'wait') return { rule: said, then: rule.then, required, deadline: null };
     const reachesAll = rule.when.resources === undefined || covers(rule.when.resources, event.resources);
     const deadline = rule.deadline && (reachesAll ? rule.deadline : { ...rule.deadline, then: 'leave' as const });
-    return { label, then: 'wait', required: rule.required ?? required, deadline: deadline ?? null };
+    return { rule: said, then: 'wait', required: rule.required ?? required, deadline: deadline ?? null };
   }
   return waits;
+}
+
+function contentOf({ when, then, required, deadline }: OracleRule): string {
+  const { impacts, initiators, resources, notice, duration } = when;
+  const lists = [impacts, initiators, resources, typeof required === 'object' ? required : undefined].map((list) => list?.toSorted());
+  const limits = [notice?.aboveMs, notice?.belowMs, duration?.minMs, duration?.belowMs, deadline?.beforeMs];
+  return JSON.stringify([then, ...lists, typeof required === 'object' ? null : required, ...limits, deadline?.then]);
 }
 
 function applies({ when, then }: OracleRule, event: ScheduledEvent, nowMs: number): boolean {

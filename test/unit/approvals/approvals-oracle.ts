@@ -44,7 +44,7 @@ export interface OracleEntry {
   /** Since when it has been decided and held by nobody. */
   sinceMs: number | null;
   isAtOnce: boolean;
-  fellDue: { readonly dueMs: number; readonly label: string | null } | null;
+  fellDue: { readonly dueMs: number; readonly rule: string | null } | null;
   /** Its votes and its decision are of a dry run. */
   isDry: boolean;
   /** Decided when a dry run ended: no rule and no deadline does so once more, before a quorum has. */
@@ -111,6 +111,12 @@ export class Oracle {
       entry.ruling = null;
       this.#judge(entry, nowMs);
     }
+  }
+
+  /** The process goes on with these rules. */
+  reload(config: OracleConfig, nowMs: number): void {
+    this.#config = config;
+    for (const entry of this.entries.values()) if (entry.event.eventStatus === 'Scheduled') this.#judge(entry, nowMs);
   }
 
   /** No process runs, or it takes up nothing any more. */
@@ -255,7 +261,7 @@ export class Oracle {
     }
     const ruling = rulingFor(this.config, event, nowMs);
     const dueMs = ruling.deadline && event.notBefore ? Date.parse(event.notBefore) - ruling.deadline.beforeMs : null;
-    const isSame = entry.ruling !== null && entry.ruling.label === ruling.label && entry.dueMs === dueMs;
+    const isSame = entry.ruling !== null && entry.ruling.rule === ruling.rule && entry.dueMs === dueMs;
     if (!isSame) Object.assign(entry, { dueMs, isDueOver: dueMs === null || dueMs <= nowMs, isDueLate: false });
     entry.ruling = ruling;
     if (entry.outcome === 'submitted') return;
@@ -297,17 +303,19 @@ export class Oracle {
         gone.map(([owner]) => owner),
         nowMs,
       );
-    const counting = this.#counts(entry) ? entry.votes.map(({ approver }) => approver) : [];
+    const isAlive = this.#counts(entry);
+    const counting = isAlive ? entry.votes.map(({ approver }) => approver) : [];
     const lost = voters.filter((approver) => !counting.includes(approver));
-    if ([...holdingSinks.values()].some((approver) => lost.includes(approver)))
-      this.#change(entry.key, nowMs, () => this.#holdBySinks(entry, lost, nowMs));
+    const isHeldAgain = !isAdvice(entry.event) && [...holdingSinks.values()].some((approver) => lost.includes(approver));
+    if (isHeldAgain) this.#change(entry.key, nowMs, () => this.#holdBySinks(entry, lost, nowMs, isAlive));
   }
 
-  /** Those of these approvers; null: all. */
-  #holdBySinks({ event, holds }: OracleEntry, approvers: readonly string[] | null, nowMs: number): void {
-    if (event.eventType === 'SpotRebalanceRecommendation') return;
+  /** Those of these approvers; null: all. `isKept`: a hold that stands is not set again. */
+  #holdBySinks({ event, holds }: OracleEntry, approvers: readonly string[] | null, nowMs: number, isKept = false): void {
+    if (isAdvice(event)) return;
     for (const [sink, approver] of this.config.holdingSinks)
-      if (approvers?.includes(approver) ?? true) holds.set(`sink ${sink}`, { approver, via: null, setMs: nowMs });
+      if ((approvers?.includes(approver) ?? true) && !(isKept && holds.has(`sink ${sink}`)))
+        holds.set(`sink ${sink}`, { approver, via: null, setMs: nowMs });
   }
 
   /** Not what was said before it started, or in a dry run that is over. */
@@ -319,7 +327,7 @@ export class Oracle {
     const { ruling, event } = entry;
     if (ruling === null) return;
     const { dryRun } = this.config;
-    const isStillDue = entry.fellDue?.dueMs === entry.dueMs && entry.fellDue?.label === ruling.label && ruling.deadline?.then === 'approve';
+    const isStillDue = entry.fellDue?.dueMs === entry.dueMs && entry.fellDue?.rule === ruling.rule && ruling.deadline?.then === 'approve';
     const isDue = fallingMs !== null || (entry.fellDue !== null && isStillDue);
     const names = entry.votes.map(({ approver }) => approver);
     const byRule = ruling.then === 'approve' ? 'policy' : isDue ? 'deadline' : null;
@@ -330,7 +338,7 @@ export class Oracle {
     const wasReady = entry.sinceMs !== null && entry.outcome !== 'failed';
     if (!isReady) entry.sinceMs = null;
     else if (!wasReady) entry.sinceMs = nowMs;
-    entry.fellDue = entry.by !== null && isDue && entry.dueMs !== null ? { dueMs: entry.dueMs, label: ruling.label } : null;
+    entry.fellDue = entry.by !== null && isDue && entry.dueMs !== null ? { dueMs: entry.dueMs, rule: ruling.rule } : null;
     entry.isAtOnce = entry.by === 'quorum' && entry.votes.some(({ isShared }) => !isShared);
     entry.isDry = dryRun;
     entry.outcome = 'open';
@@ -346,7 +354,11 @@ export class Oracle {
     Object.assign(entry, { isDueOver: true, isDueLate: false });
     const isAhead = entry.event.notBefore !== null && Date.parse(entry.event.notBefore) > nowMs;
     if (!isSeen || !isAhead || entry.ruling.deadline?.then !== 'approve') return;
-    if (!this.#counts(entry)) reset(entry);
+    if (!this.#counts(entry)) {
+      // No deadline decides once more what a dry run has decided.
+      if (entry.isSpent) return;
+      reset(entry);
+    }
     const isWaiting = entry.outcome === 'open' && entry.by === null && (!entry.isSpent || this.config.dryRun);
     if (isWaiting) this.#settle(entry, nowMs, entry.dueMs);
   }
@@ -457,6 +469,10 @@ export class Oracle {
     const first = [...starts.map(({ key }) => key), ...holds, ...releases].find((key) => !this.entries.has(key)) ?? '';
     return (sentMs ?? 0) >= (this.#endedMs.get(first) ?? Number.NEGATIVE_INFINITY);
   }
+}
+
+function isAdvice({ eventType }: ScheduledEvent): boolean {
+  return eventType === 'SpotRebalanceRecommendation';
 }
 
 function newEntry(key: string, occurrence: number, event: ScheduledEvent): OracleEntry {

@@ -26,11 +26,13 @@ export type Channel = 'http' | 'topic' | 'queue';
 
 export interface Process {
   readonly approvals: Approvals;
-  readonly config: OracleConfig;
+  /** In force. */
+  config: OracleConfig;
   isDead: boolean;
   /** Occurrences whose StartRequest the service has accepted from this process. */
   readonly accepted: Set<number>;
-  readonly posting: Set<number>;
+  /** Occurrences of which a StartRequest is on its way, and in what group it was sent. */
+  readonly posting: Map<number, string>;
 }
 
 /** What is around a process. */
@@ -43,7 +45,7 @@ export interface Surroundings
 
 /** A bridge over this store; `surroundings` is asked as long as it lives. */
 export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps, surroundings: Surroundings): Process {
-  const { approvers, required, policy, group, dryRun, ownName, holdingSinks } = config;
+  const { approvers, required, policy, group, dryRun, holdingSinks } = config;
   const deps: Deps = { ...time, after: (delayMs, run) => time.after(delayMs, () => !process.isDead && run()) };
   const approvals = new Approvals({
     ...{ approvers, required, policy, group, dryRun, holdingSinks, deps },
@@ -63,10 +65,10 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
       lastGoodAt: () => surroundings.lastGoodAt(),
       room: (reads) => surroundings.room(reads),
       isBlind: () => surroundings.isBlind(),
-      wasSent: (sink) => holdingSinks.has(sink),
+      wasSent: (sink) => process.config.holdingSinks.has(sink),
       actsOn: () => true,
-      ownName: () => ownName,
-      observerId: () => ownName.toLowerCase(),
+      ownName: () => config.ownName,
+      observerId: () => config.ownName.toLowerCase(),
       read: async (signal) => {
         await Promise.resolve();
         signal.throwIfAborted();
@@ -80,7 +82,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
       },
     },
   });
-  const process: Process = { approvals, config, isDead: false, accepted: new Set(), posting: new Set() };
+  const process: Process = { approvals, config, isDead: false, accepted: new Set(), posting: new Map() };
   return process;
 }
 

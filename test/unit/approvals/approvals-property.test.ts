@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import type { ScheduledEvent } from '../../../src/model/events.ts';
-import { type Command, command, config, EVENT_IDS } from './approvals-commands.ts';
+import { type Command, command, configs, EVENT_IDS } from './approvals-commands.ts';
 import { ApprovalsModel } from './approvals-model.ts';
 import type { OracleCommand, OracleRequest } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';
@@ -25,6 +25,7 @@ async function play(model: ApprovalsModel, configs: readonly OracleConfig[], giv
   if (given.kind === 'hold' || given.kind === 'release' || given.kind === 'hold and ask') await hold(model, given);
   if (given.kind === 'prepare') await prepare(model, given);
   if (given.kind === 'restart') await model.restart(configs[given.which] ?? model.config, given.inOrder);
+  if (given.kind === 'reload') await model.reload(configs[given.which] ?? model.config);
   if (given.kind === 'kill') model.kill = given.at;
   if (given.kind === 'wait') await model.wait(given.ms);
   if (given.kind === 'answers') model.answers = [...given.answers];
@@ -111,14 +112,14 @@ test('for any interleaving each StartRequest was allowed when it was posted, and
   let together = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.tuple(config, config),
+      configs,
       fc.array(command, { minLength: 3, maxLength: 40, size: 'max' }),
       fc.boolean(),
-      async (configs, commands, isReleased) => {
-        const model = new ApprovalsModel(configs[0]);
+      async (given, commands, isReleased) => {
+        const model = new ApprovalsModel(given[0] as OracleConfig);
         model.list('Aa', contentOf(model, 'Aa', {}));
         model.poll();
-        for (const each of commands) await play(model, configs, each);
+        for (const each of commands) await play(model, given, each);
         await finish(model, isReleased);
         posts += model.posts;
         together = Math.max(together, model.most);

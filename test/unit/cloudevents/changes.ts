@@ -72,7 +72,7 @@ export function eventApproval(fields: Partial<EventApproval> = {}): EventApprova
     state: 'submitted',
     votes: [{ approver: 'orders', via: 'token', isShared: false, hasSeen: false, at: momentAt(0), event: scheduledEvent() }],
     holds: [],
-    decision: { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, isSpent: false },
+    decision: { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, rule: null, isSpent: false },
     policy: null,
     isDryRun: false,
     at: momentAt(500),

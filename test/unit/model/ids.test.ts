@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test from 'node:test';
-import { approvalChangeId, eidOf, eventChangeId, isUpdateId, sightChangeId, unusedId } from '../../../src/model/ids.ts';
+import { approvalChangeId, eidOf, eventChangeId, isUpdateId, ruleId, sightChangeId, unusedId } from '../../../src/model/ids.ts';
 import { scheduledEvent } from '../../support/events.ts';
 
 const EID = 'c7061bac-afdc-4513-b24b-aa5f13a16123';
@@ -45,6 +45,21 @@ test('the id of a blindness has the hash of its observer and since', () => {
   const hash = sha256('{"observer":"westno_0","since":"2022-04-11T22:26:58Z"}').slice(0, 16);
   assert.equal(sightChangeId('blind', 'westno_0', '2022-04-11T22:26:58Z'), `source-blind:${hash}`);
   assert.equal(sightChangeId('restored', 'westno_0', '2022-04-11T22:26:58Z'), `source-restored:${hash}`);
+});
+
+test('a rule is named by what it says: not by the order of its keys or lists, and by every value', () => {
+  const rule = { when: { impacts: ['Freeze', 'Reboot'] }, then: 'wait', deadline: { beforeMs: 1000, then: 'approve' } };
+  const sorted = '{"deadline":{"beforeMs":1000,"then":"approve"},"then":"wait","when":{"impacts":["Freeze","Reboot"]}}';
+  assert.equal(ruleId(rule), sha256(sorted).slice(0, 16));
+  assert.equal(ruleId({ deadline: rule.deadline, then: 'wait', when: { impacts: ['Reboot', 'Freeze'] } }), ruleId(rule));
+  for (const other of [
+    { ...rule, then: 'never' },
+    { ...rule, required: 2 },
+    { ...rule, when: { impacts: ['Freeze'] } },
+    { ...rule, when: { ...rule.when, resources: ['web_*'] } },
+    { ...rule, deadline: { ...rule.deadline, beforeMs: 1001 } },
+  ])
+    assert.notEqual(ruleId(other), ruleId(rule), JSON.stringify(other));
 });
 
 test('a used id gets the first repeat number that is unused', () => {

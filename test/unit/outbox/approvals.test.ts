@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
 import { FIRST_PART } from '../../../src/approvals/views/queries.ts';
 import type { EventApproval } from '../../../src/model/approvals.ts';
+import { DATABASE_FILE } from '../../../src/outbox/folder.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { approvalStep, at, knownEvent, knownState, type TestStore, testStore } from '../../virtual/outbox-fixture.ts';
@@ -24,7 +25,7 @@ function approval(more: Partial<EventApproval> = {}): EventApproval {
       { ...TOPIC, reason: 'a "dump"\nis running', at: at(7), sentMs: 4, replaced: null },
       { ...ORDERS, reason: null, at: at(8), sentMs: null, replaced: { times: 2, sinceMs: 3 } },
     ],
-    decision: { by: 'deadline', at: at(6), atOnce: false, dueMs: 4, isSpent: true },
+    decision: { by: 'deadline', at: at(6), atOnce: false, dueMs: 4, rule: '0123456789abcdef', isSpent: true },
     ...more,
   };
 }
@@ -67,6 +68,17 @@ test('open approvals are those of the occurrences that have not ended, the last 
   assert.deepEqual(store.outbox.approvals.open(), [second]);
   assert.deepEqual(store.outbox.approvals.of(1), first);
   assert.equal(store.outbox.approvals.of(3), null);
+});
+
+test('a decision that a version before stored, without the content of its rule, is read', (t) => {
+  const store = testStore(t);
+  save(store, approval());
+  store.outbox.close();
+  const database = new DatabaseSync(join(store.folder, DATABASE_FILE));
+  database.exec("UPDATE approvals SET decision = json_remove(decision, '$.rule')");
+  database.close();
+  using again = openOutbox(store.folder, { deps: store.time, lock: true });
+  assert.deepEqual(again.approvals.of(1)?.decision, { ...approval().decision, rule: null });
 });
 
 test('the record of an occurrence comes back in the order in which it was written, each line as it was', (t) => {

@@ -10,7 +10,7 @@ const WAITING: EventApproval = {
   ...{ key: 'a', occurrence: 1, state: 'waiting', votes: [], holds: [], decision: null },
   ...{ policy: 'policy[1]', isDryRun: false, at: momentAt(0) },
 };
-const QUORUM: ApprovalDecision = { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, isSpent: false };
+const QUORUM: ApprovalDecision = { by: 'quorum', at: momentAt(0), atOnce: true, dueMs: null, rule: null, isSpent: false };
 
 function vote(approver: string, ms = 0): ApprovalVote {
   return { approver, via: 'token', isShared: false, at: momentAt(ms), event: scheduledEvent(), hasSeen: false };
@@ -51,6 +51,18 @@ test('where nothing changed there is no line, and none for a state that others t
   assert.deepEqual(told(held, { ...held, policy: 'policy[2]' }), []);
   assert.deepEqual(told({ ...held, holds: [] }, { ...held, holds: [], state: 'submitting' }), []);
   assert.deepEqual(told(null, { state: 'dry-run', decision: QUORUM }), ['decided quorum']);
+});
+
+test('a rule that decides in place of another has lines of its own; one that only has another number has none', () => {
+  const decided = (rule: string | null): EventApproval => ({
+    ...{ ...WAITING, state: 'submitting' },
+    decision: { ...QUORUM, by: 'policy', rule },
+  });
+  assert.deepEqual(told(decided('a'), { ...decided('b'), policy: 'policy[0]' }), ['dropped policy', 'decided policy']);
+  assert.deepEqual(told(decided('a'), { ...decided('a'), policy: 'policy[0]' }), []);
+  assert.deepEqual(told(decided(null), decided('b')), [], 'of a version that did not keep which rule it was');
+  const quorum = (rule: string) => ({ ...decided(rule), decision: { ...QUORUM, rule } });
+  assert.deepEqual(told(quorum('a'), quorum('b')), [], 'a quorum is full whatever the rule');
 });
 
 test('a hold set again is told again, and a yes only where it was said anew', () => {

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
+import type { RulesOptions } from '../../../../src/approvals/rules/rules-in-force.ts';
 import { FIRST_PART } from '../../../../src/approvals/views/queries.ts';
 import { EVENT_ID } from '../../../support/events.ts';
 import {
+  ACCEPTED,
   type ApprovalSettings,
   ApprovalsFixture,
   again,
@@ -403,6 +405,84 @@ test('what a deadline decided under a hold is dropped where another rule governs
   approvals.release(caller('orders'), EVENT_ID, null);
   await fixture.time.advance(MINUTE_MS);
   assert.equal(fixture.posts.length, 0);
+});
+
+const DEADLINE_RULE: PolicyRule = {
+  when: { impacts: ['Freeze', 'Reboot'] },
+  then: 'wait',
+  deadline: { beforeMs: 2 * MINUTE_MS, then: 'approve' },
+};
+/** The same rule, one place further down, and its lists in another order. */
+const MOVED: readonly PolicyRule[] = [
+  { when: { impacts: ['Terminate'] }, then: 'never' },
+  { ...DEADLINE_RULE, when: { impacts: ['Reboot', 'Freeze'] } },
+];
+/** Asks for more than the rule did, with the same deadline. */
+const CHANGED: readonly PolicyRule[] = [{ ...DEADLINE_RULE, required: 2 }];
+
+/** What each makes of approvals whose policy is this from now on. */
+const BRING = {
+  'a reload': (_: TestContext, __: ApprovalsFixture, approvals: Approvals, policy: readonly PolicyRule[]): Approvals => {
+    approvals.reload(rulesWith(policy));
+    return approvals;
+  },
+  'a restart': (t: TestContext, fixture: ApprovalsFixture, _: Approvals, policy: readonly PolicyRule[]): Approvals =>
+    restart(t, fixture, true, { policy, required: 'all' }),
+} as const;
+
+function rulesWith(policy: readonly PolicyRule[]): RulesOptions {
+  const group = { submit: 'every', failoverAfterMs: 10_000, members: [] } as const;
+  return { approvers: { orders: {}, billing: {} }, required: 'all', policy, group, dryRun: false };
+}
+
+for (const [what, bring] of Object.entries(BRING)) {
+  test(`what a deadline decided belongs to its rule and not to its number: ${what} puts another rule before it, and it stands`, async (t) => {
+    const { fixture, approvals } = opened(t, { policy: [DEADLINE_RULE], required: 'all' });
+    approvals.hold(caller('orders'), { EventId: EVENT_ID });
+    await fixture.time.advance(DUE_MS);
+    const moved = bring(t, fixture, approvals, MOVED);
+    assert.equal(steps(moved), 'held decided');
+    assert.equal(moved.summary(KEY)?.policy, 'policy[1]', 'shown by the number that it has now');
+    moved.release(caller('orders'), EVENT_ID, null);
+    await settle();
+    assert.deepEqual(postedAt(fixture), [13]);
+    assert.equal(fixture.store.published.at(-1)?.policy, 'policy[1]');
+  });
+
+  test(`the same without a hold, while the service answers 503: ${what} posts it on`, async (t) => {
+    const { fixture, approvals } = opened(t, { policy: [DEADLINE_RULE], required: 'all' });
+    fixture.answerTo = () => again(1000);
+    await fixture.time.advance(DUE_MS + 5000);
+    fixture.answerTo = () => ACCEPTED;
+    const moved = bring(t, fixture, approvals, MOVED);
+    await fixture.time.advance(5000);
+    assert.equal(moved.summary(KEY)?.state, 'submitted');
+  });
+
+  test(`a rule that ${what} changes is another rule, though its number and its deadline are the same`, async (t) => {
+    const { fixture, approvals } = opened(t, { policy: [DEADLINE_RULE], required: 'all' });
+    approvals.hold(caller('orders'), { EventId: EVENT_ID });
+    await fixture.time.advance(DUE_MS);
+    const changed = bring(t, fixture, approvals, CHANGED);
+    assert.equal(steps(changed), 'held decided dropped');
+    changed.release(caller('orders'), EVENT_ID, null);
+    await fixture.time.advance(MINUTE_MS);
+    assert.equal(fixture.posts.length, 0);
+  });
+}
+
+test('a deadline that still lies ahead, and one that has left, stay as they are through a change of their number', async (t) => {
+  const { fixture, approvals } = opened(t, { policy: [DEADLINE_RULE], required: 'all' });
+  approvals.reload(rulesWith(MOVED));
+  await fixture.time.advance(DUE_MS);
+  assert.deepEqual(postedAt(fixture), [13]);
+  const other = opened(t, { policy: [DEADLINE_RULE], required: 'all' });
+  other.fixture.isBlind = true;
+  await other.fixture.time.advance(DUE_MS);
+  other.fixture.isBlind = false;
+  other.approvals.reload(rulesWith(MOVED));
+  await other.fixture.time.advance(MINUTE_MS);
+  assert.equal(other.fixture.posts.length, 0);
 });
 
 test('a deadline that leaves says so under a hold too, and where what was approved came to nothing', async (t) => {

@@ -6,6 +6,7 @@ import { compileExplanation } from '../../../../src/approvals/rules/explain.ts';
 import type { PolicyOptions, PolicyRule } from '../../../../src/approvals/rules/options.ts';
 import { compilePolicy, type PolicyDecision } from '../../../../src/approvals/rules/policy.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
+import { ruleId } from '../../../../src/model/ids.ts';
 import { START_MS, scheduledEvent } from '../../../support/events.ts';
 
 function judge(options: PolicyOptions | null, fields: Partial<ScheduledEvent> = {}): PolicyDecision {
@@ -23,7 +24,7 @@ const DEADLINE = { beforeMs: 120_000, then: 'approve' } as const;
 test('without a policy, and without a rule that matches, the event waits for those that approvals.required names', () => {
   for (const options of [null, [], [{ when: { impacts: ['Reboot'] }, then: 'approve' }]] as const) {
     const ruling = compilePolicy(options, ['orders'])(scheduledEvent(), START_MS);
-    assert.deepEqual(ruling, { policy: null, then: 'wait', required: ['orders'], deadline: null });
+    assert.deepEqual(ruling, { policy: null, rule: null, then: 'wait', required: ['orders'], deadline: null });
   }
 });
 
@@ -39,10 +40,10 @@ test('the first rule that matches decides, and is called by its place', () => {
 });
 
 test('a rule that waits has its own required and deadline, else the common one and none', () => {
-  const own = judge([{ when: {}, then: 'wait', required: 'all', deadline: DEADLINE }]);
-  assert.deepEqual(own, { policy: 'policy[0]', then: 'wait', required: 'all', deadline: DEADLINE });
-  const common = judge([{ when: {}, then: 'wait' }]);
-  assert.deepEqual(common, { policy: 'policy[0]', then: 'wait', required: 'any', deadline: null });
+  const rule: PolicyRule = { when: {}, then: 'wait', required: 'all', deadline: DEADLINE };
+  assert.deepEqual(judge([rule]), { policy: 'policy[0]', rule: ruleId(rule), then: 'wait', required: 'all', deadline: DEADLINE });
+  const common: PolicyRule = { when: {}, then: 'wait' };
+  assert.deepEqual(judge([common]), { policy: 'policy[0]', rule: ruleId(common), then: 'wait', required: 'any', deadline: null });
 });
 
 test('a rule that approves matches by resources only where every name does, and there is one', () => {
@@ -113,7 +114,8 @@ test("`documentation` decides every event as the documentation's sample does", (
       const expected = sampleApproves(event)
         ? { policy: 'documentation', then: 'approve', required: 'all', deadline: null }
         : { policy: null, then: 'wait', required: 'all', deadline: null };
-      assert.deepEqual(compilePolicy('documentation', 'all')(event, START_MS), expected);
+      const { rule: _, ...decision } = compilePolicy('documentation', 'all')(event, START_MS);
+      assert.deepEqual(decision, expected);
     }),
   );
 });

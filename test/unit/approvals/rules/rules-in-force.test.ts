@@ -78,6 +78,37 @@ test("a policy's decision that is not yet submitted is made anew: dropped where 
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
+test('a decision of a rule stands where only its number changes, and is made anew by a rule that says something else', async (t) => {
+  const { approvals } = approvalsOverOneEvent(t);
+  hold(approvals, 'orders');
+  approvals.reload(APPROVE_ALL);
+  const decidedAt = approvals.approvalOf(KEY, 1)?.decision?.at;
+  approvals.reload({
+    ...RULES,
+    policy: [
+      { when: { impacts: ['Terminate'] }, then: 'never' },
+      { when: {}, then: 'approve' },
+    ],
+  });
+  assert.match(stepsOf(approvals), /held orders, decided$/);
+  assert.equal(approvals.approvalOf(KEY, 1)?.decision?.at, decidedAt);
+  assert.equal(approvals.summary(KEY)?.policy, 'policy[1]');
+  approvals.reload({ ...RULES, policy: [{ when: { impacts: ['Freeze'] }, then: 'approve' }] });
+  assert.match(stepsOf(approvals), /held orders, decided, dropped, decided$/);
+  assert.equal(approvals.summary(KEY)?.policy, 'policy[0]');
+});
+
+test('votes stand or become void by what the rule says that governs, whatever its number', async (t) => {
+  const wait = { when: {}, then: 'wait', required: ['orders', 'billing'] } as const;
+  const { fixture, approvals } = approvalsOverOneEvent(t, { policy: [wait] });
+  assert.equal(said(await approve(approvals, 'orders')), '202 waiting');
+  approvals.reload({ ...RULES, policy: [{ when: { impacts: ['Terminate'] }, then: 'never' }, wait] });
+  assert.deepEqual(approvals.summary(KEY)?.approvedBy, ['orders']);
+  approvals.reload({ ...RULES, policy: [{ ...wait, required: ['billing'] }] });
+  assert.match(stepsOf(approvals), /recorded orders, void orders$/);
+  assert.deepEqual(fixture.posts, []);
+});
+
 test('holds stand, also of an approver who is removed: an admin of the new rules can release it', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'any' });
   hold(approvals, 'orders');
