@@ -10,6 +10,8 @@ const MOST = 100;
 interface Written {
   readonly count: number;
   readonly last: number | string | null;
+  /** A line says that an answer was lost, which the next process has to know. */
+  readonly hasLost: boolean;
 }
 
 export class AnswerRecord {
@@ -21,15 +23,16 @@ export class AnswerRecord {
     this.#deps = deps;
   }
 
-  /** News where it differs from the one before: an HTTP status or an error's code. `isLost`: it may have accepted it, and no answer came. */
+  /** News if it differs from the one before (an HTTP status or an error's code), or is the first that was lost: it may have accepted it, and no answer came. */
   line({ key, occurrence, policy }: EventApproval, status: number | string | null, isLost: boolean): Pending {
-    const { count, last } = this.#written.get(key) ?? { count: 0, last: null };
-    if (count === MOST || (count > 0 && last === status)) return NOTHING;
+    const { count, last, hasLost } = this.#written.get(key) ?? { count: 0, last: null, hasLost: false };
+    const isFirstLoss = isLost && !hasLost;
+    if (!isFirstLoss && (count >= MOST || (count > 0 && last === status))) return NOTHING;
     const step = stepOf('answered', this.#deps.wallMs(), policy, { status, reason: isLost ? LOST_ANSWER : null });
     return {
       isNews: true,
       write: (transaction) => transaction.addSteps(occurrence, [step]),
-      apply: () => this.#written.set(key, { count: count + 1, last: status }),
+      apply: () => this.#written.set(key, { count: count + 1, last: status, hasLost: hasLost || isLost }),
     };
   }
 

@@ -6,7 +6,7 @@ import type { AuditTrail } from './audit-trail.ts';
 import type { Ledger } from './ledger.ts';
 import { NOTHING, type Pending } from './pending.ts';
 import type { Reviews } from './reviews.ts';
-import { begun, moved } from './transitions.ts';
+import { begun, isOpen, isPassedBy, moved } from './transitions.ts';
 
 export interface AnswersParts {
   readonly ledger: Ledger;
@@ -50,15 +50,15 @@ export class Answers {
 
   #afterRefusal(posted: EventApproval, mayHaveArrived: boolean): Pending {
     const { ledger, reviews, ports, deps } = this.#parts;
+    const { doubts } = ledger;
     const before = ledger.approvalOf(posted.key, posted.occurrence);
-    if (mayHaveArrived && before !== null) ledger.doubts.add(before);
+    if (mayHaveArrived && before !== null) doubts.add(before);
     const known = ports.events().get(posted.key);
     if (before === null || known === undefined) return NOTHING;
-    // Its approval became void, held or moot while the request was in flight.
-    const isMootNoMore = before.state === 'moot' && mayHaveArrived;
-    if (!isMootNoMore && (before.state !== 'submitting' || known.event.eventStatus !== 'Started')) return NOTHING;
     const at = now(deps);
-    return isMootNoMore ? reviews.inDoubt(known, before, at) : reviews.review(known, before, at);
+    // The event started and went back to Scheduled while the request was in flight.
+    if (isPassedBy(before.state)) return reviews.corrected(known, before, doubts.passedBy(before), at);
+    return isOpen(before) && known.event.eventStatus === 'Started' ? reviews.review(known, before, at) : NOTHING;
   }
 
   #concluded(posted: EventApproval, verdict: SubmissionVerdict, status: number): Pending {
@@ -68,9 +68,9 @@ export class Answers {
     if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NOTHING;
     const at = now(deps);
     const late = before.votes.filter((vote) => posted.votes.every(({ approver }) => approver !== vote.approver));
-    const { decision, policy } = posted;
-    const state = verdict === 'moot' ? ledger.doubts.passedBy(posted.key) : verdict;
-    const told = moved({ ...before, decision, policy, votes: [...posted.votes, ...late] }, state, at);
+    const { decision, policy, isDryRun } = posted;
+    const state = verdict === 'moot' ? ledger.doubts.passedBy(posted) : verdict;
+    const told = moved({ ...before, decision, policy, isDryRun, votes: [...posted.votes, ...late] }, state, at);
     // A document may show the start before the answer is there.
     const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
     const entry = auditTrail.verdict({ known, posted, before, after, status, at });

@@ -35,7 +35,7 @@ export class Doubts {
   }
 
   /** Whether a StartRequest for it was sent and is not answered yet. */
-  isOnItsWay({ key, occurrence }: EventApproval): boolean {
+  isOnItsWay({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): boolean {
     return this.#onTheWay.has(`${key} ${occurrence}`);
   }
 
@@ -45,13 +45,14 @@ export class Doubts {
   }
 
   /** What an event that starts or goes now makes of its open approvals. */
-  passedBy(key: string): PassedBy {
-    return this.#keys.has(key) ? 'unknown' : 'moot';
+  passedBy({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): PassedBy {
+    return this.#keys.has(key) || this.isOnItsWay({ key, occurrence }) ? 'unknown' : 'moot';
   }
 
-  /** These are settled: accepted, or reported as `unknown`; their doubt ends. */
-  see({ key, state }: EventApproval): void {
-    if (isPosted(state) || isPassedBy(state)) this.#keys.delete(key);
+  /** These are settled: accepted, or reported as `unknown`, with no answer to come; their doubt ends. */
+  see(approval: EventApproval): void {
+    const { key, state } = approval;
+    if ((isPosted(state) || isPassedBy(state)) && !this.isOnItsWay(approval)) this.#keys.delete(key);
   }
 
   /** The event has ended. */

@@ -13,7 +13,7 @@ import { isInDoubt } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { type Pending, together } from './pending.ts';
 import { withSinkHolds } from './sink-holds.ts';
-import { begun, closed, isOpen, moved, review, type VoidVote } from './transitions.ts';
+import { begun, closed, isOpen, moved, type PassedBy, review, type VoidVote } from './transitions.ts';
 
 type Known = GovernedEvent['known'];
 
@@ -40,7 +40,8 @@ export class Reviews {
     const { ports, store, deps, ledger } = this.#parts;
     const stored = new Map(store.approvals.open().map((approval) => [`${approval.key} ${approval.occurrence}`, approval]));
     const at = now(deps);
-    const lost = [...stored.values()].filter(isOpen).map((approval) => this.#lost(approval, at));
+    const mayGoOn = (approval: EventApproval) => isOpen(approval) || approval.state === 'failed';
+    const lost = [...stored.values()].filter(mayGoOn).map((approval) => this.#lost(approval, at));
     const reviews = [...ports.events().values()].map((known) =>
       this.review(known, stored.get(`${known.key} ${known.occurrence}`) ?? null, at),
     );
@@ -83,9 +84,9 @@ export class Reviews {
     return this.#pending(known, before, after, governed, voided, at);
   }
 
-  /** Told to be moot too early: what was on its way then may have been accepted after all. */
-  inDoubt(known: Known, before: EventApproval, at: Instant): Pending {
-    return this.#pending(known, before, moved(before, 'unknown', at), this.#parts.ledger.matterOf(known)?.governed ?? null, [], at);
+  /** It was told while the answer to a StartRequest was away, which says more. */
+  corrected(known: Known, before: EventApproval, passedBy: PassedBy, at: Instant): Pending {
+    return this.#pending(known, before, moved(before, passedBy, at), this.#parts.ledger.matterOf(known)?.governed ?? null, [], at);
   }
 
   /** What the processes before this one left in doubt, and the line that keeps it. */
@@ -102,8 +103,7 @@ export class Reviews {
   /** The event has ended: the answer to what is still on its way would come too late. */
   #over(known: Known, before: EventApproval | null, at: Instant): Pending {
     const { auditTrail, ledger } = this.#parts;
-    const passedBy = before !== null && ledger.doubts.isOnItsWay(before) ? 'unknown' : ledger.doubts.passedBy(known.key);
-    const entry = auditTrail.review(known, before, before && closed(before, at, passedBy), [], at);
+    const entry = auditTrail.review(known, before, before && closed(before, at, ledger.doubts.passedBy(before)), [], at);
     const apply = (): void => {
       auditTrail.tell(entry);
       ledger.forget(known);
@@ -111,17 +111,17 @@ export class Reviews {
     return { isNews: entry.after !== before, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
   }
 
-  /** What is on its way may be what has started it: the answer tells. */
+  /** What is on its way may be what has started it, though its approval is void or held by now: the answer tells. */
   #begun(before: EventApproval, at: Instant): EventApproval {
     const { doubts } = this.#parts.ledger;
-    return before.state === 'submitting' && doubts.isOnItsWay(before) ? before : begun(before, at, doubts.passedBy(before.key));
+    return isOpen(before) && doubts.isOnItsWay(before) ? before : begun(before, at, doubts.passedBy(before));
   }
 
   /** Back from Started before that answer came: what was to be posted then is to be posted no more. */
   #sinceStart(known: Known, before: EventApproval, at: Instant): EventApproval {
     const { ledger } = this.#parts;
     const wasStarted = ledger.matterOf(known) === null && ledger.approvalOf(before.key, before.occurrence) === before;
-    return wasStarted && before.state === 'submitting' ? begun(before, at, ledger.doubts.passedBy(before.key)) : before;
+    return wasStarted && isOpen(before) ? begun(before, at, ledger.doubts.passedBy(before)) : before;
   }
 
   #pending(

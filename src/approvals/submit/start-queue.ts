@@ -1,4 +1,5 @@
 // Due approvals → StartRequests within 5 a second, the most urgent first (behaviour 8.19).
+import { BridgeError } from '../../errors.ts';
 import type { EventApproval, PostResult } from '../../model/approvals.ts';
 import { isDrill } from '../../model/drills.ts';
 import type { KnownEvent } from '../../model/events.ts';
@@ -192,8 +193,10 @@ export class StartQueue {
       // In this turn: no document may be handled between the answer and what is stored of it.
       const isStored = answered(all, result);
       for (const { entry, posted } of ready) entry.settle({ kind: 'answered', posted, result, together: ready.length, isStored });
-    } catch {
-      // Aborted: the bridge ends.
+    } catch (cause) {
+      // Aborted: nobody will read the answer.
+      const error = new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge stopped before the metadata service answered.', { cause });
+      answered(all, { kind: 'again', error, delayMs: 0, mayHaveArrived: true });
     }
   }
 

@@ -255,14 +255,19 @@ export class ApprovalsModel {
       if (['unknown', 'submitted', 'confirmed'].includes(state)) this.#unanswered.set(occurrence, { key, wasMade: false });
     }
     const unknown = this.store.approvals.open().filter(({ state }) => state === 'unknown');
-    for (const { key, occurrence } of unknown) assert.ok(this.#unanswered.has(occurrence), `${key} is unknown for no reason`);
+    for (const { key, occurrence } of unknown) {
+      const isInDoubt = this.#unanswered.has(occurrence) || this.#process.posting.has(occurrence);
+      assert.ok(isInDoubt, `${key} is unknown for no reason`);
+    }
   }
 
   /** Of a process that is dead, or ends. The next one knows whether it was this bridge's turn to post as long as the group is the same. */
   #abandon(process: Process, next: OracleConfig): void {
     for (const { key, occurrence, state } of this.store.approvals.open()) {
-      const wasMade = process.posting.get(occurrence) === groupOf(next) || this.#unanswered.get(occurrence)?.wasMade === true;
-      if (state === 'submitting') this.#unanswered.set(occurrence, { key, wasMade });
+      const isPosting = process.posting.has(occurrence);
+      const isKnown = state === 'submitting' && process.posting.get(occurrence) === groupOf(next);
+      const wasMade = isKnown || this.#unanswered.get(occurrence)?.wasMade === true;
+      if (state === 'submitting' || isPosting) this.#unanswered.set(occurrence, { key, wasMade });
     }
   }
 

@@ -224,7 +224,8 @@ export class Oracle {
   concluded(entry: OracleEntry, outcome: 'submitted' | 'failed'): void {
     const { votes = [], ...posted } = entry.posted ?? {};
     const late = entry.votes.filter(({ approver }) => votes.every((vote) => vote.approver !== approver));
-    Object.assign(entry, posted, { votes: [...votes, ...late], outcome });
+    // No dry run posts: one that began meanwhile did not take it along.
+    Object.assign(entry, posted, { votes: [...votes, ...late], outcome, isDry: false });
   }
 
   /** What a StartRequest made now would break; null: it may be made. */

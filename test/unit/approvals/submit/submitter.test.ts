@@ -4,6 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import type { ApprovalAnswer } from '../../../../src/approvals/requests/answer.ts';
+import { BridgeError } from '../../../../src/errors.ts';
 import type { PostResult } from '../../../../src/model/approvals.ts';
 import { EVENT_ID } from '../../../support/events.ts';
 import {
@@ -13,6 +14,7 @@ import {
   approvalsOverOneEvent,
   approve,
   caller,
+  change,
   KEY,
   LOST,
   REFUSED,
@@ -216,6 +218,93 @@ test('the same where a hold came while it was on its way', async (t) => {
   fixture.poll();
   assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
   await asked;
+});
+
+/** As a connection that was refused, or cut behind the request: both have the same code. */
+function unreachable(mayHaveArrived: boolean): PostResult {
+  const error = new BridgeError('BRIDGE_METADATA_UNREACHABLE', 'the metadata service cannot be reached');
+  return { kind: 'again', delayMs: 1000, error, mayHaveArrived };
+}
+
+test('a lost answer stays in doubt over a restart, though one before it failed with the same code and had not arrived', async (t) => {
+  const rule = { policy: [{ when: {}, then: 'approve' }] } as const;
+  const { fixture } = approvalsOverOneEvent(t, rule);
+  fixture.answers = [unreachable(false), unreachable(true), again(3_600_000)];
+  await fixture.time.advance(5000);
+  assert.equal(fixture.posts.length, 3);
+  // It would not have been the turn of this one.
+  const restarted = fixture.open({ ...rule, group: { submit: 'leader', failoverAfterMs: 10_000, members: [] }, ownName: 'elsewhere' });
+  t.after(() => fixture.close(restarted));
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
+  assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
+});
+
+test('a lost answer stays in doubt over a restart, though the service refused the StartRequest behind it', async (t) => {
+  const rule = { policy: [{ when: {}, then: 'approve' }] } as const;
+  const { fixture, approvals } = approvalsOverOneEvent(t, rule);
+  fixture.answers = [LOST, REFUSED];
+  await fixture.time.advance(2000);
+  assert.equal(approvals.summary(KEY)?.state, 'failed');
+  fixture.answerTo = () => again(3_600_000);
+  const restarted = fixture.open(rule);
+  t.after(() => fixture.close(restarted));
+  await fixture.time.advance(2000);
+  fixture.list(EVENT_ID, STARTED);
+  fixture.poll();
+  assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
+});
+
+test('a StartRequest on its way whose approval is void by then may be what started the event, until its answer says otherwise', async (t) => {
+  const pass = (answer: PostResult | null, isOver: boolean) => async () => {
+    const { fixture, approvals } = approvalsOverOneEvent(t);
+    const { promise, resolve } = Promise.withResolvers<PostResult>();
+    fixture.answers = [promise];
+    approve(approvals).catch(() => {});
+    await settle();
+    change(fixture, { eventType: 'Reboot' });
+    assert.equal(fixture.store.stored(KEY, 1)?.state, 'waiting');
+    change(fixture, STARTED);
+    assert.equal(fixture.store.stored(KEY, 1)?.state, 'waiting', 'nobody knows yet');
+    if (isOver) {
+      fixture.end(EVENT_ID);
+      fixture.poll();
+    }
+    if (answer !== null) resolve(answer);
+    await settle();
+    return fixture.store.stored(KEY, 1)?.state;
+  };
+  assert.equal(await pass(null, true)(), 'unknown', 'it is over before the answer');
+  assert.equal(await pass(ACCEPTED, false)(), 'confirmed');
+  assert.equal(await pass(LOST, false)(), 'unknown');
+  assert.equal(await pass(again(1000), false)(), 'moot');
+});
+
+test('what the service accepts after a dry run began was no part of it: it stays submitted when the dry run ends', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  fixture.answers = [promise];
+  approve(approvals).catch(() => {});
+  await settle();
+  const rules = { approvers: { orders: {}, billing: {} }, required: 'any', policy: null } as const;
+  const group = { submit: 'every', failoverAfterMs: 10_000, members: [] } as const;
+  approvals.reload({ ...rules, group, dryRun: true });
+  resolve(ACCEPTED);
+  await settle();
+  approvals.reload({ ...rules, group, dryRun: false });
+  assert.equal(await stateOf(approve(approvals, 'billing')), '200 submitted');
+  assert.equal(fixture.posts.length, 1);
+});
+
+test('a stop that gives up a StartRequest on its way leaves its answer in doubt, though the event went back to Scheduled meanwhile', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [new Promise(() => {})];
+  approve(approvals).catch(() => {});
+  await settle();
+  change(fixture, STARTED);
+  change(fixture, { eventStatus: 'Scheduled' });
+  await fixture.close(approvals);
+  assert.equal(fixture.store.stored(KEY, 1)?.state, 'unknown');
 });
 
 test('an answer that was lost leaves no doubt once the service has accepted it, or for what comes after', async (t) => {
