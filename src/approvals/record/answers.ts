@@ -2,11 +2,12 @@
 import type { EventApproval } from '../../model/approvals.ts';
 import { type Deps, now } from '../../time/clock.ts';
 import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
+import { isOpen, isPassedBy, moved } from './approval-state.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Ledger } from './ledger.ts';
 import { NOTHING, type Pending } from './pending.ts';
 import type { Reviews } from './reviews.ts';
-import { begun, isOpen, isPassedBy, moved } from './transitions.ts';
+import { begun } from './transitions.ts';
 
 export interface AnswersParts {
   readonly ledger: Ledger;

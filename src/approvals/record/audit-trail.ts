@@ -7,8 +7,9 @@ import type { ApprovalPorts } from '../ports.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
 import type { ApprovalStore, ApprovalTransaction } from '../store.ts';
 import { approvalChange } from './approval-change.ts';
+import { isPassedBy } from './approval-state.ts';
 import { stepsBetween } from './audit-steps.ts';
-import { isPassedBy, type VoidVote } from './transitions.ts';
+import type { VoidVote } from './transitions.ts';
 
 /** What happens to approvals, as a metric counts it; `denied`: a request was answered with a refusal. */
 export type ApprovalEventName = ApprovalStepName | 'denied';

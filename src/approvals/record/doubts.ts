@@ -1,7 +1,7 @@
 // StartRequests without a known answer → `unknown`, not `moot`, when their events start or go.
 import { type EventApproval, LOST_ANSWER, type RecordPart } from '../../model/approvals.ts';
 import type { ApprovalStore } from '../store.ts';
-import { isPassedBy, isPosted, type PassedBy } from './transitions.ts';
+import { isPassedBy, isPosted, type PassedBy } from './approval-state.ts';
 
 /** Of the record, read in parts. */
 const LINES_AT_ONCE = 200;

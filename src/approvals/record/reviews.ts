@@ -7,13 +7,14 @@ import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { HoldingSinks } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
+import { isOpen, moved, type PassedBy } from './approval-state.ts';
 import { stepOf } from './audit-steps.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { isInDoubt } from './doubts.ts';
 import type { Ledger } from './ledger.ts';
 import { type Pending, together } from './pending.ts';
 import { withSinkHolds } from './sink-holds.ts';
-import { begun, closed, isOpen, moved, type PassedBy, review, type VoidVote } from './transitions.ts';
+import { begun, closed, review, type VoidVote } from './transitions.ts';
 
 type Known = GovernedEvent['known'];
 

@@ -6,7 +6,8 @@ import type { GovernedEvent } from '../rules/governed-event.ts';
 import { isOnlyAdvice } from '../rules/policy.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { HoldingSinks } from '../rules/rules-in-force.ts';
-import { isAlive, isPosted, withHold, withoutHolds, withVote } from './transitions.ts';
+import { isAlive, isPosted } from './approval-state.ts';
+import { withHold, withoutHolds, withVote } from './transitions.ts';
 
 export interface SinkHoldFacts {
   readonly holdingSinks: HoldingSinks;

@@ -2,7 +2,7 @@
 
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';
-import { isOnlySpent, quorumOver } from '../record/transitions.ts';
+import { isOnlySpent, quorumOver } from '../record/decisions.ts';
 import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
