@@ -189,7 +189,7 @@ export class Approvals implements AsyncDisposable {
   /** The approvals of an occurrence that has not ended; null where no approver and no rule has approved. */
   approvalOf(key: string, occurrence: number): EventApproval | null {
     const approval = this.#stages.ledger.approvalOf(key, occurrence);
-    return approval !== null && (approval.votes.length > 0 || approval.decision !== null) ? approval : null;
+    return approval !== null && (approval.votes.length > 0 || approval.decision?.by != null) ? approval : null;
   }
 
   /** Whose yes an event that is Scheduled lacks; nobody's where it is decided, is never approved, or needs nobody. */

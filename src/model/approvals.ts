@@ -33,9 +33,10 @@ export interface ApprovalHold extends ApprovalOrigin {
   readonly replaced: { readonly times: number; readonly sinceMs: number } | null;
 }
 
-/** What made a StartRequest right: a full quorum, a rule that approves, or the deadline of one that waits. */
+/** What makes a StartRequest right: a full quorum, a rule that approves, or the deadline of one that waits. */
 export interface ApprovalDecision {
-  readonly by: 'quorum' | 'policy' | 'deadline';
+  /** Null: nothing does. It is what is left of a dry run that is over, whose rules and deadlines decide this occurrence no more. */
+  readonly by: 'quorum' | 'policy' | 'deadline' | null;
   /** Since when without a break. */
   readonly at: Instant;
   /** This bridge posts at once, leader or not. */

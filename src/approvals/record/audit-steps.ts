@@ -51,10 +51,10 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
       .filter((hold) => !after.holds.some((each) => isSameOwner(each, hold)))
       .flatMap((hold) => [...lastReason(hold, after.policy), line('released', context.by ?? null, { reason: hold.approver })]),
   ];
-  const [earlier, decision] = [before?.decision ?? null, after.decision];
-  const isOfAnotherRule = earlier !== null && decision !== null && isReplaced(earlier, decision);
-  if (earlier !== null && (decision === null || isOfAnotherRule)) steps.push(line('dropped', null, { reason: earlier.by }));
-  if (decision !== null && (decision.by !== earlier?.by || isOfAnotherRule)) steps.push(line('decided', null, { reason: decision.by }));
+  const [earlierBy, by] = [before?.decision?.by ?? null, after.decision?.by ?? null];
+  const isOfAnotherRule = isReplaced(before?.decision ?? null, after.decision);
+  if (earlierBy !== null && (by === null || isOfAnotherRule)) steps.push(line('dropped', null, { reason: earlierBy }));
+  if (by !== null && (by !== earlierBy || isOfAnotherRule)) steps.push(line('decided', null, { reason: by }));
   const name = before?.state === after.state ? undefined : OF_STATE[after.state];
   if (name === 'moot') steps.push(...after.holds.flatMap((hold) => lastReason(hold, after.policy)));
   const status = context.status ?? null;
@@ -66,9 +66,9 @@ export function stepsBetween(before: EventApproval | null, after: EventApproval,
 }
 
 /** The rule that decided decides no more, and another one does. Which rule it was is not known of decisions of earlier versions. */
-function isReplaced(earlier: ApprovalDecision, decision: ApprovalDecision): boolean {
-  const isByRule = earlier.by === 'policy' && decision.by === 'policy';
-  return isByRule && earlier.rule !== null && earlier.rule !== decision.rule;
+function isReplaced(earlier: ApprovalDecision | null, decision: ApprovalDecision | null): boolean {
+  if (earlier?.by !== 'policy' || decision?.by !== 'policy') return false;
+  return earlier.rule !== null && earlier.rule !== decision.rule;
 }
 
 function isFolded({ replaced }: ApprovalHold): boolean {

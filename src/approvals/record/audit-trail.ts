@@ -111,7 +111,7 @@ export class AuditTrail {
   ): ApprovalChange {
     const { ports, store } = this.#parts;
     const context = { observerId: ports.observerId(), isUsed: (id: string) => store.journal.isUsed(id) };
-    const rule = phase === 'recorded' || decision === null ? null : policy;
+    const rule = phase === 'recorded' || decision?.by == null ? null : policy;
     return approvalChange(phase, { key, eventId: event.eventId, occurrence, event, policy: rule, ...told }, context);
   }
 }

@@ -62,12 +62,12 @@ function isOfRule({ rule }: ApprovalDecision, policy: string | null, ruling: Pol
   return rule === null ? policy === ruling.policy : rule === ruling.rule;
 }
 
-/** What is left of a dry run's decision once that is over. */
+/** What is left of a dry run's decision once that is over: nothing that decides. Earlier versions kept the rule in it. */
 export function isOnlySpent({ by, isSpent }: ApprovalDecision, dryRun: boolean): boolean {
-  return isSpent && !dryRun && by !== 'quorum';
+  return by === null || (isSpent && !dryRun && by !== 'quorum');
 }
 
-function decider({ then }: PolicyDecision, isFull: boolean, isDue: boolean): ApprovalDecision['by'] | null {
+function decider({ then }: PolicyDecision, isFull: boolean, isDue: boolean): ApprovalDecision['by'] {
   if (isFull) return 'quorum';
   if (then === 'approve') return 'policy';
   return isDue ? 'deadline' : null;
@@ -86,5 +86,5 @@ function isSameDecision(one: ApprovalDecision | null, other: ApprovalDecision | 
 
 /** What is left of a dry run's decision: no rule and no deadline decides once more. */
 export function spent(decision: ApprovalDecision): ApprovalDecision {
-  return { ...decision, by: 'policy', atOnce: false, dueMs: null };
+  return { ...decision, by: null, atOnce: false, dueMs: null };
 }

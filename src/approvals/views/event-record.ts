@@ -19,7 +19,7 @@ export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
   readonly state: ApprovalState | 'none';
   /** When `state` was reached; null with `none`. */
   readonly at: string | null;
-  readonly decidedBy: ApprovalDecision['by'] | null;
+  readonly decidedBy: ApprovalDecision['by'];
   /** Of the rule that governs the event, while it is Scheduled: what comes of it, or came. */
   readonly deadline: { readonly at: string; readonly then: 'approve' | 'leave' } | null;
   /** This VM's place in the group, 0 for the leader; null without `group.submit: leader`, and for a VM that never posts. */

@@ -461,6 +461,39 @@ test('after a dry run a first yes of two does not let the rule decide what it ha
   assert.equal(said(await approve(real, 'billing')), '200 submitted');
 });
 
+test('what is left of a dry run is no decision: not in the record, not in the metric, and not of a policy that there is not', async (t) => {
+  const both: ApprovalSettings = { required: 'all' };
+  const { fixture, approvals } = approvalsOverOneEvent(t, { ...both, dryRun: true });
+  await approve(approvals);
+  assert.equal(said(await approve(approvals, 'billing')), '200 dry-run');
+  const real = reopened(fixture, both);
+  t.after(() => fixture.close(real));
+  fixture.poll();
+  fixture.told.length = 0;
+  assert.equal(said(await approve(real)), '202 waiting');
+  const life = real.life(EVENT_ID);
+  assert.ok('steps' in life);
+  assert.deepEqual([life.state, life.decidedBy, life.policy, life.waitingFor], ['waiting', null, null, ['billing']]);
+  assert.deepEqual(steps(real).slice(-3), ['void', 'recorded', 'dropped quorum']);
+  assert.ok(!fixture.told.includes('decided'), fixture.told.join());
+  assert.equal(said(await approve(real, 'billing')), '200 submitted');
+  assert.deepEqual(steps(real).slice(-3), ['recorded', 'decided quorum', 'submitted 200']);
+});
+
+test('what is left of a dry run is no decision under a hold, either', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t, { ...POLICY, dryRun: true });
+  const real = reopened(fixture, POLICY);
+  t.after(() => fixture.close(real));
+  fixture.poll();
+  real.hold(caller('orders'), { EventId: EVENT_ID });
+  const life = real.life(EVENT_ID);
+  assert.ok('steps' in life);
+  assert.deepEqual([life.state, life.decidedBy, life.waitingFor], ['held', null, ['orders', 'billing']]);
+  assert.deepEqual(steps(real), ['decided policy[1] policy', 'held policy[1]', 'dropped policy[1] policy']);
+  assert.equal(real.approvalOf(KEY, 1), null, 'nobody has approved it');
+  assert.equal(approvals.approvalOf(KEY, 1)?.decision?.by, 'policy');
+});
+
 test('a yes of a dry run counts towards no quorum after it', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all', dryRun: true });
   assert.equal(said(await approve(approvals)), '202 waiting');
