@@ -7,7 +7,7 @@ import type { Instant } from '../../model/events.ts';
 import { ageMs } from '../../time/clock.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
-import { type Summary, summaryOf } from './result.ts';
+import { asItCounts, type Summary, summaryOf } from './result.ts';
 
 /** Times are RFC 3339. */
 export interface EventRecord extends Omit<Summary, 'state' | 'at'> {
@@ -64,13 +64,14 @@ export interface LifeParts {
 const NOTHING = { state: 'none', approvedBy: [], at: null, waitingFor: [], holds: [] } as const;
 
 export function lifeOf(parts: LifeParts): EventRecord {
-  const { rules, eventId, isOver, approval, matter, record, rank, turnMs, at } = parts;
+  const { rules, eventId, isOver, matter, record, rank, turnMs, at } = parts;
+  const approval = asItCounts(parts.approval, matter);
   const isWaitedFor = approval?.state === 'submitted' && !isOver;
   const { steps, next, submittedMs, unwritten } = record;
   return {
     eventId,
     ...(isDrill(eventId) && { drill: true as const }),
-    ...(summaryOf(rules, approval, matter) ?? { ...NOTHING, policy: matter?.governed.ruling.policy ?? null }),
+    ...(summaryOf(rules, parts.approval, matter) ?? { ...NOTHING, policy: matter?.governed.ruling.policy ?? null }),
     decidedBy: approval?.decision?.by ?? null,
     deadline: deadlineOf(matter, approval),
     rank,

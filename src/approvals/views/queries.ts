@@ -10,7 +10,7 @@ import { rankOf } from '../rules/group-order.ts';
 import type { RulesInForce } from '../rules/rules-in-force.ts';
 import type { ApprovalStore } from '../store.ts';
 import { type EventRecord, lifeOf } from './event-record.ts';
-import { missingOf, type Summary, summaryOf } from './result.ts';
+import { asItCounts, missingOf, type Summary, summaryOf } from './result.ts';
 
 /** Of a record, where nothing else is asked for. */
 export const FIRST_PART: RecordRange = { after: 0, limit: 100 };
@@ -95,7 +95,14 @@ export class Queries {
     // No drill makes an alert.
     const open = this.#parts.ledger.open().filter(({ key }) => !isDrill(key));
     const ages = open.filter(({ state }) => state === 'submitted').map((approval) => ageMs(approval.at, at) / 1000);
-    return { states: open.map(({ state }) => state), notStartedSeconds: Math.max(0, ...ages), awaited: this.#awaited() };
+    const states = open.flatMap((approval) => this.#current(approval)?.state ?? []);
+    return { states, notStartedSeconds: Math.max(0, ...ages), awaited: this.#awaited() };
+  }
+
+  #current(approval: EventApproval): EventApproval | null {
+    const { ledger, ports } = this.#parts;
+    const known = ports.events().get(approval.key);
+    return asItCounts(approval, known?.occurrence === approval.occurrence ? ledger.matterOf(known) : null);
   }
 
   #awaited(): AwaitedEvent[] {

@@ -2,6 +2,7 @@
 
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';
+import { isPassedBy } from '../record/approval-state.ts';
 import { isOnlySpent, quorumOver } from '../record/decisions.ts';
 import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
@@ -21,8 +22,10 @@ export interface Summary {
 }
 
 /** Null where there is nothing to tell: nobody approved or held, no rule governs it, or one says never. `matter` is null once it has started. */
-export function summaryOf(rules: Rules, approval: EventApproval | null, matter: GovernedEvent | null): Summary | null {
-  if (approval === null || isBlank(approval)) return ruledSummary(rules, matter);
+export function summaryOf(rules: Rules, stored: EventApproval | null, matter: GovernedEvent | null): Summary | null {
+  const approval = asItCounts(stored, matter);
+  const isNever = matter?.governed.ruling.then === 'never' && approval !== stored;
+  if (approval === null || isBlank(stored) || (isNever && approval.holds.length === 0)) return ruledSummary(rules, matter);
   const { state, votes, policy, holds, at } = approval;
   return {
     state,
@@ -42,13 +45,25 @@ function ruledSummary(rules: Rules, matter: GovernedEvent | null): Summary | nul
   return { state: 'waiting', approvedBy: [], policy: ruling.policy, at: toRfc3339(since.wallMs), waitingFor, holds: [] };
 }
 
+/**
+ * The approvals as they count now. Those of an event that was seen Started and went back to Scheduled count no more: it waits again, for all
+ * that are required, and what holds it holds it. The same object for all others.
+ */
+export function asItCounts(approval: EventApproval | null, matter: GovernedEvent | null): EventApproval | null {
+  if (approval === null || matter === null || !isPassedBy(approval.state)) return approval;
+  const { ruling, since } = matter.governed;
+  const state = approval.holds.length > 0 ? 'held' : 'waiting';
+  return { ...approval, state, votes: [], decision: null, policy: ruling.policy, at: since };
+}
+
 /** Nobody's yes or hold stands, and nothing is decided. */
-function isBlank({ votes, holds, decision }: EventApproval): boolean {
-  return votes.length === 0 && holds.length === 0 && decision === null;
+function isBlank(approval: EventApproval | null): boolean {
+  return approval === null || (approval.votes.length === 0 && approval.holds.length === 0 && approval.decision === null);
 }
 
 /** Whose yes is missing while the event waits for one. */
-export function missingOf(rules: Rules, approval: EventApproval | null, matter: GovernedEvent): readonly string[] {
+export function missingOf(rules: Rules, stored: EventApproval | null, matter: GovernedEvent): readonly string[] {
+  const approval = asItCounts(stored, matter);
   const { ruling } = matter.governed;
   const isDecided = approval !== null && approval.decision !== null && !isOnlySpent(approval.decision, rules.dryRun);
   return isDecided || ruling.then === 'never' ? [] : quorumOver(rules, ruling, matter.known.event, approval?.votes ?? []).waitingFor;

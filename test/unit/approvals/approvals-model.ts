@@ -466,6 +466,11 @@ export class ApprovalsModel {
         entry.votes.map(({ approver, isShared }) => `${approver} ${isShared}`),
         `votes for ${key}`,
       );
+    const wasPassedBy = stored !== undefined && ['moot', 'unknown'].includes(stored.state);
+    const isSaid = wasPassedBy && stored.votes.length + stored.holds.length > 0;
+    const { state, approvedBy } = this.#process.approvals.summary(key) ?? {};
+    if (isSaid && entry.ruling !== null && entry.ruling.then !== 'never')
+      assert.deepEqual([state, approvedBy], [entry.holds.size > 0 ? 'held' : 'waiting', []], `${key} is Scheduled again`);
     const steps = JSON.stringify(this.store.approvals.record(occurrence, { after: 0, limit: 1_000_000 }).steps).slice(0, -1);
     assert.ok(steps.startsWith(this.#steps.get(occurrence) ?? ''), `the record of ${key} only grows`);
     this.#steps.set(occurrence, steps);

@@ -7,7 +7,19 @@ import { type EventRecord, lifeOf } from '../../../../src/approvals/views/event-
 import { BridgeError } from '../../../../src/errors.ts';
 import type { PostResult } from '../../../../src/model/approvals.ts';
 import { EVENT_ID, momentAt, scheduledEvent } from '../../../support/events.ts';
-import { ACCEPTED, again, approvalsOverOneEvent, approve, caller, KEY, REFUSED, STARTED } from '../../../virtual/approvals-fixture.ts';
+import {
+  ACCEPTED,
+  type ApprovalsFixture,
+  again,
+  approvalsOverOneEvent,
+  approve,
+  caller,
+  change,
+  KEY,
+  LOST,
+  REFUSED,
+  STARTED,
+} from '../../../virtual/approvals-fixture.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
 const EMPTY = { steps: [], next: null, unwritten: [] };
@@ -351,4 +363,59 @@ test('an acceptance that was under way while the event ended belongs to nothing 
   const answered = await asked;
   assert.equal(answered.kind === 'results' && answered.results[0]?.state, 'unknown');
   assert.equal(lifeIn(approvals).state, 'unknown');
+});
+
+/** It was Started before anybody's yes was posted, and is Scheduled again. */
+function backFromStarted(fixture: ApprovalsFixture): void {
+  change(fixture, STARTED);
+  change(fixture, { eventStatus: 'Scheduled', notBefore: '2026-01-01T00:15:00Z' });
+}
+
+test('an event that went back from Started to Scheduled waits, with the votes that count, and is among those that are awaited', async (t) => {
+  const both = { required: 'all', policy: [{ when: {}, then: 'wait' }] } as const;
+  const { fixture, approvals } = approvalsOverOneEvent(t, both);
+  await approve(approvals);
+  change(fixture, STARTED);
+  assert.equal(approvals.summary(KEY)?.state, 'moot');
+  await fixture.time.advance(5000);
+  change(fixture, { eventStatus: 'Scheduled', notBefore: '2026-01-01T00:15:00Z' });
+  const waiting = {
+    ...{ state: 'waiting', approvedBy: [], policy: 'policy[0]', at: '2026-01-01T00:00:05.000Z' },
+    ...{ waitingFor: ['orders', 'billing'], holds: [] },
+  };
+  assert.deepEqual(approvals.summary(KEY), waiting);
+  const { state, approvedBy, waitingFor, decidedBy, at } = lifeIn(approvals);
+  assert.deepEqual([state, approvedBy, waitingFor, decidedBy, at], ['waiting', [], ['orders', 'billing'], null, waiting.at]);
+  assert.deepEqual(lines(approvals), ['recorded orders', 'moot']);
+  assert.deepEqual(approvals.missing(KEY), ['orders', 'billing']);
+  const { states, awaited } = approvals.overview();
+  assert.deepEqual([states, awaited.map((each) => each.state)], [['waiting'], ['waiting']]);
+  await approve(approvals, 'billing');
+  assert.deepEqual(approvals.summary(KEY)?.waitingFor, ['orders']);
+  await approve(approvals);
+  assert.equal(approvals.summary(KEY)?.state, 'submitted');
+});
+
+test('the same without a policy, and where nobody can know what its StartRequest did', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t);
+  fixture.answers = [LOST];
+  await approve(approvals);
+  backFromStarted(fixture);
+  assert.deepEqual(lines(approvals).slice(-1), ['unknown']);
+  const { state, approvedBy, waitingFor, decidedBy } = lifeIn(approvals);
+  assert.deepEqual([state, approvedBy, waitingFor, decidedBy], ['waiting', [], ['orders', 'billing'], null]);
+  assert.equal(approvals.overview().awaited.length, 1);
+});
+
+test('a hold that stands over the start holds the event that went back, which is shown as held', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  await approve(approvals);
+  approvals.hold(caller('billing'), { EventId: EVENT_ID, reason: 'a dump' });
+  backFromStarted(fixture);
+  const { state, approvedBy, waitingFor, holds } = lifeIn(approvals);
+  assert.deepEqual([state, approvedBy, waitingFor, holds.length], ['held', [], ['orders', 'billing'], 1]);
+  assert.deepEqual(
+    approvals.overview().awaited.map((each) => each.state),
+    ['held'],
+  );
 });
