@@ -168,6 +168,7 @@ export class Approvals implements AsyncDisposable {
     this.#ready.resolve();
     this.#intake.lookAgain();
     this.#stages.deadlines.lookAgain();
+    this.#stages.refusals.lookAgain();
     this.#stages.ledger.remind();
   }
 
@@ -212,6 +213,7 @@ export class Approvals implements AsyncDisposable {
     this.#isClosed = true;
     this.#intake[Symbol.dispose]();
     this.#stages.deadlines[Symbol.dispose]();
+    this.#stages.refusals[Symbol.dispose]();
     await this.#stages.submissions[Symbol.asyncDispose]();
   }
 

@@ -9,6 +9,7 @@ import { Commands } from './record/commands.ts';
 import { Deadlines } from './record/deadlines.ts';
 import { decideWhenDue } from './record/decide-when-due.ts';
 import { Ledger } from './record/ledger.ts';
+import { Refusals } from './record/refusals.ts';
 import { Reviews } from './record/reviews.ts';
 import { isProtected } from './rules/protection.ts';
 import { RulesInForce, type RulesOptions } from './rules/rules-in-force.ts';
@@ -34,6 +35,7 @@ export interface Stages {
   readonly ledger: Ledger;
   readonly commands: Commands;
   readonly reviews: Reviews;
+  readonly refusals: Refusals;
   readonly submissions: Submitter;
   readonly views: Queries;
 }
@@ -51,7 +53,8 @@ export function connectStages(parts: ApprovalsParts): Stages {
   decideWhenDue({ ...shared, deadlines });
   const commands = new Commands(shared);
   const reviews = new Reviews({ ...shared, mayHavePosted: (approval) => !isDrill(approval.key) && turn.mayHaveCome(approval) });
-  const answers = new Answers({ ...shared, reviews });
+  const refusals = new Refusals(shared);
+  const answers = new Answers({ ...shared, reviews, refusals });
   const submissions = new Submitter({ ...shared, answers, isProtected: (approval) => isProtected(approval, rules.approvers) });
-  return { rules, turn, deadlines, ledger, commands, reviews, submissions, views: new Queries(shared) };
+  return { rules, turn, deadlines, ledger, commands, reviews, refusals, submissions, views: new Queries(shared) };
 }

@@ -6,6 +6,7 @@ import { isOpen, isPassedBy, moved } from './approval-state.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Ledger } from './ledger.ts';
 import { NOTHING, type Pending } from './pending.ts';
+import type { Refusals } from './refusals.ts';
 import type { Reviews } from './reviews.ts';
 import { begun } from './transitions.ts';
 
@@ -13,6 +14,7 @@ export interface AnswersParts {
   readonly ledger: Ledger;
   readonly reviews: Reviews;
   readonly auditTrail: AuditTrail;
+  readonly refusals: Refusals;
   readonly ports: Pick<ApprovalPorts, 'events'>;
   readonly deps: Deps;
 }
@@ -63,7 +65,7 @@ export class Answers {
   }
 
   #concluded(posted: EventApproval, verdict: SubmissionVerdict, status: number): Pending {
-    const { ledger, auditTrail, ports, deps } = this.#parts;
+    const { ledger, auditTrail, refusals, ports, deps } = this.#parts;
     const before = ledger.approvalOf(posted.key, posted.occurrence);
     const known = ports.events().get(posted.key);
     if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NOTHING;
@@ -74,10 +76,13 @@ export class Answers {
     const told = moved({ ...before, decision, policy, isDryRun, votes: [...posted.votes, ...late] }, state, at);
     // A document may show the start before the answer is there.
     const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
-    const entry = auditTrail.verdict({ known, posted, before, after, status, at });
+    const verdictEntry = auditTrail.verdict({ known, posted, before, after, status, at });
+    const hasFailed = after.state === 'failed';
+    const entry = hasFailed ? refusals.toldOnce(verdictEntry, status) : verdictEntry;
     const apply = (): void => {
       auditTrail.tell(entry);
       ledger.keep(after);
+      if (hasFailed) refusals.add(after, status);
     };
     return { isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
   }

@@ -2,7 +2,7 @@
 
 import type { ApprovalDecision, ApprovalHold, ApprovalState, ApprovalVote, EventApproval } from '../../model/approvals.ts';
 import type { Instant, ScheduledEvent } from '../../model/events.ts';
-import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { Governed, GovernedEvent } from '../rules/governed-event.ts';
 import type { PolicyDecision } from '../rules/policy.ts';
 import { type Quorum, quorumOf, type Rules } from '../rules/quorum.ts';
 import { isPosted, moved } from './approval-state.ts';
@@ -40,31 +40,43 @@ function stateOf({ dryRun }: Rules, holds: readonly ApprovalHold[], decision: Ap
 
 function decisionOf(
   rules: Rules,
-  { votes, decision: earlier, policy }: EventApproval,
-  { known: { event }, governed: { ruling, dueMs } }: GovernedEvent,
+  approval: EventApproval,
+  matter: GovernedEvent,
   at: Instant,
   fellDueMs: number | null,
 ): ApprovalDecision | null {
+  const { votes, decision: earlier } = approval;
+  const { event } = matter.known;
+  const { ruling, dueMs } = matter.governed;
   const isSpent = !rules.dryRun && earlier?.isSpent === true;
-  const isSameRule = earlier !== null && isOfRule(earlier, policy, ruling);
-  const isStillDue = isSameRule && earlier.dueMs === dueMs && ruling.deadline?.then === 'approve';
-  const due = fellDueMs ?? (isStillDue ? dueMs : null);
+  const due = fellDueMs ?? (isStillDue(approval, matter.governed) ? dueMs : null);
   const by = decider(ruling, quorumOver(rules, ruling, event, votes).isFull, due !== null);
   if (by === null || (isSpent && by !== 'quorum')) return isSpent ? spent(earlier) : null;
   const atOnce = by === 'quorum' && votes.some(({ isShared }) => !isShared);
-  const isMadeAnew = by === 'policy' && earlier?.by === 'policy' && !isSameRule;
+  const isMadeAnew = by === 'policy' && earlier?.by === 'policy' && !isOfRule(approval, ruling);
   const isNew = earlier === null || isOnlySpent(earlier, rules.dryRun) || isMadeAnew;
   return { by, at: isNew ? at : earlier.at, atOnce, dueMs: due, rule: ruling.rule, isSpent: rules.dryRun || isSpent };
 }
 
 /** A decision belongs to the content of its rule, whose number moves where others come before it. Earlier versions kept the number alone. */
-function isOfRule({ rule }: ApprovalDecision, policy: string | null, ruling: PolicyDecision): boolean {
-  return rule === null ? policy === ruling.policy : rule === ruling.rule;
+function isOfRule({ decision, policy }: EventApproval, ruling: PolicyDecision): boolean {
+  if (decision === null) return false;
+  return decision.rule === null ? policy === ruling.policy : decision.rule === ruling.rule;
+}
+
+/** The deadline of the rule that governs fell due, and it says to approve. */
+function isStillDue(approval: EventApproval, { ruling, dueMs }: Governed): boolean {
+  return isOfRule(approval, ruling) && approval.decision?.dueMs === dueMs && dueMs !== null && ruling.deadline?.then === 'approve';
 }
 
 /** What is left of a dry run's decision once that is over: nothing that decides. Earlier versions kept the rule in it. */
 export function isOnlySpent({ by, isSpent }: ApprovalDecision, dryRun: boolean): boolean {
   return by === null || (isSpent && !dryRun && by !== 'quorum');
+}
+
+/** Whether the rule that governs would decide it without the approvers: it approves, or its deadline fell due. */
+export function isDecidedByRule(approval: EventApproval, governed: Governed): boolean {
+  return governed.ruling.then === 'approve' || isStillDue(approval, governed);
 }
 
 function decider({ then }: PolicyDecision, isFull: boolean, isDue: boolean): ApprovalDecision['by'] {

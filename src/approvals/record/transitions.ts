@@ -8,7 +8,7 @@ import type { GovernedEvent } from '../rules/governed-event.ts';
 import { isPast } from '../rules/governed-event.ts';
 import { ineligibilityOf, type Rules } from '../rules/quorum.ts';
 import { isAlive, isOpen, isPassedBy, isPosted, moved, type PassedBy } from './approval-state.ts';
-import { settled, spent } from './decisions.ts';
+import { isDecidedByRule, settled, spent } from './decisions.ts';
 
 /** Records one more yes, or takes up a refused approval again; gives back the same object where there is nothing to record. */
 export function withVote(
@@ -111,7 +111,8 @@ export function review(rules: Rules, approval: EventApproval | null, matter: Gov
   // The failure has been reported to the approvers already; a rule decides again.
   const voided = hasFailed ? [] : voidIn(rules, approval, isStanding);
   const rest = votes.length === approval.votes.length ? approval : { ...approval, votes };
-  if (hasFailed && votes.length > 0 && approval.decision?.by === 'quorum' && !isApproved) return { approval: rest, voided };
+  const isOfApprovers = approval.decision?.by === 'quorum' && !isDecidedByRule(approval, governed);
+  if (hasFailed && votes.length > 0 && isOfApprovers) return { approval: rest, voided };
   return { approval: settled(rules, rest, matter, at), voided };
 }
 

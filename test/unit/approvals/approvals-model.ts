@@ -9,7 +9,7 @@ import { now } from '../../../src/time/clock.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { MemoryApprovalStore } from '../../virtual/memory-approval-store.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
-import { Oracle, type OracleCommand } from './approvals-oracle.ts';
+import { Oracle, type OracleCommand, type OracleEntry } from './approvals-oracle.ts';
 import type { OracleConfig } from './approvals-oracle-rules.ts';
 import { type Answer, answerOf, ask, type Channel, killed, type Process, processOf, send } from './approvals-process.ts';
 
@@ -320,8 +320,10 @@ export class ApprovalsModel {
 
   #written<T>(transact: () => T): T {
     const before = this.store.published.length;
+    const failedBefore = new Set([...this.oracle.entries.values()].filter((entry) => this.#hasFailed(entry)));
     const result = transact();
     for (const change of this.store.published.slice(before)) this.#told(change);
+    for (const entry of this.oracle.entries.values()) if (this.#hasFailed(entry) && !failedBefore.has(entry)) this.#refused(entry);
     return result;
   }
 
@@ -332,11 +334,23 @@ export class ApprovalsModel {
     if (phase === 'failed' && reason === 'dry-run') this.#takenAlong++;
     if (phase === 'failed' && reason === 'refused' && isOfEntry) {
       if (entry.holds.size > 0 || entry.by === null) this.faults.push(`${key} was told failed, though nothing was to be posted any more`);
-      this.oracle.concluded(entry, 'failed');
     }
     if (phase !== 'submitted' || !isOfEntry) return;
     if (!this.#process.accepted.has(entry.occurrence)) this.faults.push(`${key} was told submitted, which nobody accepted`);
-    this.oracle.concluded(entry, 'submitted');
+    this.oracle.concluded(entry, 'submitted', this.time.wallMs());
+  }
+
+  #hasFailed({ key, occurrence }: OracleEntry): boolean {
+    return this.store.stored(key, occurrence)?.state === 'failed';
+  }
+
+  /** Told once, though a rule's decision is refused each minute. */
+  #refused(entry: OracleEntry): void {
+    const isTold = this.store.published.some(
+      ({ phase, reason, occurrence }) => phase === 'failed' && reason === 'refused' && occurrence === entry.occurrence,
+    );
+    if (!isTold) this.faults.push(`${entry.key} failed, and nobody was told`);
+    this.oracle.concluded(entry, 'failed', this.time.wallMs());
   }
 
   #committed({ phase, id, key, occurrence, event }: EventChange, { wallMs }: Instant): void {
@@ -422,8 +436,9 @@ export class ApprovalsModel {
     // Of several it may be another one that is to blame.
     if (result.kind !== 'refused' || (result.status === 400 && together > 1)) return;
     const entry = this.oracle.entries.get(key);
-    // What became void or held meanwhile was not to be posted any more.
-    if (entry?.occurrence === occurrence && entry.outcome === 'open' && entry.sinceMs !== null) entry.outcome = 'refused';
+    // What became void or held meanwhile, or part of a dry run, was not to be posted any more.
+    const isWanted = entry?.occurrence === occurrence && entry.sinceMs !== null && !entry.isDry;
+    if (isWanted && entry.outcome === 'open') entry.outcome = 'refused';
   }
 
   #judgePost({ accepted, posting }: Process, eventId: string): { readonly key: string; readonly occurrence: number } {

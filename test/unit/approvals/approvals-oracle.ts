@@ -51,6 +51,10 @@ export interface OracleEntry {
   isSpent: boolean;
   posted: Pick<OracleEntry, 'votes' | 'by' | 'fellDue'> | null;
   outcome: 'open' | 'refused' | 'failed' | 'submitted' | 'moot';
+  /** When the service refused it for good. */
+  failedMs: number;
+  /** A minute was over while nothing could be stored: the next document decides. */
+  isAgainLate: boolean;
 }
 
 export interface OracleRequest {
@@ -152,6 +156,7 @@ export class Oracle {
       else if (this.#mayCome(parked.command, verdict) && parked.untilMs > nowMs) this.#parked.push(parked);
     }
     for (const entry of this.entries.values()) if (entry.isDueLate) this.#due(entry, nowMs);
+    for (const entry of this.entries.values()) if (entry.isAgainLate) this.#again(entry, nowMs);
   }
 
   /** Time has passed: what fell due meanwhile. */
@@ -160,6 +165,8 @@ export class Oracle {
     if (this.#hasRead) this.#parked = this.#parked.filter(({ untilMs, isLate }) => untilMs > nowMs || isLate);
     for (const entry of this.entries.values())
       if (entry.dueMs !== null && entry.dueMs <= nowMs && !entry.isDueLate) this.#due(entry, entry.dueMs);
+    for (const entry of this.#hasRead ? this.entries.values() : [])
+      if (entry.outcome === 'failed' && entry.failedMs + 60_000 <= nowMs && !entry.isAgainLate) this.#again(entry, entry.failedMs + 60_000);
   }
 
   /** A message: kept where its event may still come. */
@@ -221,11 +228,11 @@ export class Oracle {
   }
 
   /** The bridge told what became of the last StartRequest: who approved it then did so, whatever became void meanwhile. */
-  concluded(entry: OracleEntry, outcome: 'submitted' | 'failed'): void {
+  concluded(entry: OracleEntry, outcome: 'submitted' | 'failed', nowMs: number): void {
     const { votes = [], ...posted } = entry.posted ?? {};
     const late = entry.votes.filter(({ approver }) => votes.every((vote) => vote.approver !== approver));
     // No dry run posts: one that began meanwhile did not take it along.
-    Object.assign(entry, posted, { votes: [...votes, ...late], outcome, isDry: false });
+    Object.assign(entry, posted, { votes: [...votes, ...late], outcome, isDry: false, failedMs: nowMs, isAgainLate: false });
   }
 
   /** What a StartRequest made now would break; null: it may be made. */
@@ -288,7 +295,7 @@ export class Oracle {
       if (this.config.dryRun && !entry.isDry) this.takenAlong += standing.length;
     }
     entry.votes = standing;
-    if (entry.outcome === 'failed' && standing.length > 0 && entry.by === 'quorum' && ruling.then !== 'approve') return;
+    if (entry.outcome === 'failed' && standing.length > 0 && entry.by === 'quorum' && !isByRule(entry, ruling)) return;
     this.#settle(entry, nowMs);
   }
 
@@ -328,8 +335,7 @@ export class Oracle {
     const { ruling, event } = entry;
     if (ruling === null) return;
     const { dryRun } = this.config;
-    const isStillDue = entry.fellDue?.dueMs === entry.dueMs && entry.fellDue?.rule === ruling.rule && ruling.deadline?.then === 'approve';
-    const isDue = fallingMs !== null || (entry.fellDue !== null && isStillDue);
+    const isDue = fallingMs !== null || isStillDue(entry, ruling);
     const names = entry.votes.map(({ approver }) => approver);
     const byRule = ruling.then === 'approve' ? 'policy' : isDue ? 'deadline' : null;
     const isLeft = byRule === null || (entry.isSpent && !dryRun);
@@ -364,6 +370,15 @@ export class Oracle {
     if (isWaiting) this.#settle(entry, nowMs, entry.dueMs);
   }
 
+  /** Nobody asks again for what a rule decides, so the bridge does, a minute after the service refused it. */
+  #again(entry: OracleEntry, nowMs: number): void {
+    entry.isAgainLate = false;
+    const { ruling, outcome } = entry;
+    if (outcome !== 'failed' || ruling === null || !isByRule(entry, ruling)) return;
+    if (this.#isFull) entry.isAgainLate = true;
+    else this.#settle(entry, nowMs);
+  }
+
   #change(key: string, nowMs: number, change: (entry: OracleEntry) => void, isYes = false): void {
     const entry = this.entries.get(key);
     if (entry === undefined) return;
@@ -393,8 +408,9 @@ export class Oracle {
     const earlier = this.#counts(entry) ? entry.votes.find((vote) => vote.approver === approver) : undefined;
     const isNearer = earlier?.isShared === true && !isShared;
     const isAnew = entry.outcome === 'failed';
+    const isNewlySeen = earlier?.hasSeen === false && hasSeen;
     if (earlier && !isAnew) Object.assign(earlier, { hasSeen: earlier.hasSeen || hasSeen });
-    if (earlier && !isNearer && !isAnew) return;
+    if (earlier && !isNearer && !isAnew && !isNewlySeen) return;
     if (earlier === undefined || isAnew) this.recorded++;
     this.#change(
       key,
@@ -402,7 +418,7 @@ export class Oracle {
       ({ event, votes }) => {
         const vote = {
           approver,
-          isShared,
+          isShared: earlier && !isAnew && !isNearer ? earlier.isShared : isShared,
           hasSeen: (!isAnew && earlier?.hasSeen === true) || hasSeen,
           event: isAnew ? event : (earlier?.event ?? event),
         };
@@ -480,8 +496,17 @@ function newEntry(key: string, occurrence: number, event: ScheduledEvent): Oracl
   return {
     ...{ key, occurrence, event, isListed: true, ruling: null, dueMs: null, isDueOver: true, isDueLate: false },
     ...{ votes: [], holds: new Map<string, OracleHold>(), by: null, sinceMs: null, isAtOnce: false, fellDue: null },
-    ...{ isDry: false, isSpent: false, posted: null, outcome: 'open' },
+    ...{ isDry: false, isSpent: false, posted: null, outcome: 'open', failedMs: 0, isAgainLate: false },
   };
+}
+
+function isStillDue({ fellDue, dueMs }: OracleEntry, { rule, deadline }: OracleRuling): boolean {
+  return fellDue !== null && fellDue.dueMs === dueMs && fellDue.rule === rule && deadline?.then === 'approve';
+}
+
+/** It would be decided without the approvers too. */
+function isByRule(entry: OracleEntry, ruling: OracleRuling): boolean {
+  return ruling.then === 'approve' || isStillDue(entry, ruling);
 }
 
 /** What was said counts no more; holds stand. */

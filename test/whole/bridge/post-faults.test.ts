@@ -167,6 +167,19 @@ for (const status of [400, 401, 403, 405]) {
     ]);
   });
 
+  test(`${status} to the StartRequest of a rule: failed, and posted again each minute while it is Scheduled`, async (t) => {
+    const { bridge, eventId } = await watching(t, { policy: [{ when: {}, then: 'approve' }] }, {}, {}, { status, times: 3 });
+    await bridge.advance(30 * SECOND);
+    assert.equal((await life(bridge, eventId)).state, 'failed');
+    await bridge.advance(2 * MINUTE);
+    assert.deepEqual(statuses(bridge), [status, status, status]);
+    await bridge.advance(MINUTE);
+    assert.deepEqual(statuses(bridge), [status, status, status, 200]);
+    const times = posts(bridge);
+    for (const [index, at] of times.entries()) assert.equal(at - (times[0] ?? 0), index * MINUTE);
+    assert.deepEqual(bridge.sink('audit').changes.slice(0, 3), ['scheduled', 'approval.failed', 'approval.submitted']);
+  });
+
   test(`${status} to a StartRequest during which the event started: moot, and no approval.failed`, async (t) => {
     const { bridge, eventId } = await watching(t, ANY);
     order(bridge, { status, times: 1 });

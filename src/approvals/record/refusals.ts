@@ -1,0 +1,120 @@
+// StartRequests that the service refused for good → those of rules decided again after a minute.
+import type { Logger } from 'pino';
+import { messageOf } from '../../errors.ts';
+import type { EventApproval } from '../../model/approvals.ts';
+import { ageMs, type CancelTimer, type Deps, now } from '../../time/clock.ts';
+import type { ApprovalPorts } from '../ports.ts';
+import type { GovernedEvent } from '../rules/governed-event.ts';
+import type { Rules } from '../rules/quorum.ts';
+import type { AuditEntry, AuditTrail } from './audit-trail.ts';
+import { isDecidedByRule, settled } from './decisions.ts';
+import type { Ledger } from './ledger.ts';
+
+/** Nobody asks for a rule's decision again, so the bridge does (behaviour 8.16). */
+const AGAIN_AFTER_MS = 60_000;
+
+export interface RefusalsParts {
+  readonly rules: Rules;
+  readonly ledger: Ledger;
+  readonly auditTrail: AuditTrail;
+  readonly ports: Pick<ApprovalPorts, 'events'>;
+  readonly deps: Deps;
+  readonly logger: Logger;
+}
+
+interface Refused {
+  readonly occurrence: number;
+  /** What the service answered when the refusal was told last. */
+  readonly status: number;
+  /** Decided again by the bridge itself: the same answer is told no more. */
+  isAgain: boolean;
+  cancel: CancelTimer;
+}
+
+export class Refusals implements Disposable {
+  readonly #parts: RefusalsParts;
+  /** By key. */
+  readonly #refused = new Map<string, Refused>();
+  #isClosed = false;
+
+  constructor(parts: RefusalsParts) {
+    this.#parts = parts;
+  }
+
+  /** Without lines and CloudEvents if the bridge itself posted again what the service had answered in the same way. */
+  toldOnce(entry: AuditEntry, status: number): AuditEntry {
+    const { key, occurrence } = entry.known;
+    const earlier = this.#refused.get(key);
+    const isTold = earlier?.occurrence === occurrence && earlier.isAgain && earlier.status === status;
+    return isTold ? { ...entry, steps: [], changes: [] } : entry;
+  }
+
+  /** It is on disk as `failed`. A decision that a rule makes too is made again in a minute. */
+  add({ key, occurrence }: EventApproval, status: number): void {
+    const isFirst = this.#refused.get(key)?.isAgain !== true;
+    this.#forget(key);
+    const refused: Refused = { occurrence, status, isAgain: false, cancel: () => {} };
+    this.#refused.set(key, refused);
+    const found = this.#failed(key, refused);
+    if (found === null || this.#isClosed) return;
+    if (isFirst) {
+      const { eventId } = found.matter.known.event;
+      this.#parts.logger.warn(
+        { eventId, status },
+        'the decision of a rule was refused: it is posted again each minute while the event is Scheduled',
+      );
+    }
+    refused.cancel = this.#parts.deps.after(AGAIN_AFTER_MS, () => this.#again(key, refused));
+  }
+
+  /** A document has been handled: what could not be stored when its minute was over is tried again. */
+  lookAgain(): void {
+    const at = now(this.#parts.deps);
+    for (const [key, refused] of [...this.#refused]) {
+      const found = this.#failed(key, refused);
+      if (found !== null && ageMs(found.approval.at, at) >= AGAIN_AFTER_MS) this.#again(key, refused);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    for (const { cancel } of this.#refused.values()) cancel();
+    this.#refused.clear();
+  }
+
+  #again(key: string, refused: Refused): void {
+    const { rules, ledger, auditTrail, deps, logger } = this.#parts;
+    const found = this.#failed(key, refused);
+    if (found === null) return;
+    const { approval, matter } = found;
+    const at = now(deps);
+    const after = settled(rules, approval, matter, at);
+    const entry = auditTrail.entry(matter.known, approval, after, at);
+    try {
+      ledger.commit([{ isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply: () => {} }]);
+    } catch (error) {
+      // Whoever keeps the store tells its faults; the next document tries again.
+      logger.error({ eventId: key, reason: messageOf(error) }, 'a refused decision could not be taken up again; it is tried again');
+      return;
+    }
+    refused.isAgain = true;
+    auditTrail.tell(entry);
+    ledger.keep(after);
+  }
+
+  #forget(key: string): void {
+    this.#refused.get(key)?.cancel();
+    this.#refused.delete(key);
+  }
+
+  /** Null if it is not to be decided again: others have, the event is Scheduled no more, or no rule decides it. */
+  #failed(key: string, { occurrence }: Refused): { readonly approval: EventApproval; readonly matter: GovernedEvent } | null {
+    const { ledger, ports } = this.#parts;
+    const approval = ledger.approvalOf(key, occurrence);
+    const known = ports.events().get(key);
+    const matter = known?.occurrence === occurrence ? ledger.matterOf(known) : null;
+    if (approval === null || matter === null) this.#forget(key);
+    if (approval?.state !== 'failed' || matter === null) return null;
+    return isDecidedByRule(approval, matter.governed) ? { approval, matter } : null;
+  }
+}

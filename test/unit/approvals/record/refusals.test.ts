@@ -1,0 +1,219 @@
+// Refused decisions → those of rules are posted again each minute, those of approvers rest.
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { Approvals } from '../../../../src/approvals/approvals.ts';
+import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
+import { BridgeError } from '../../../../src/errors.ts';
+import type { PostResult } from '../../../../src/model/approvals.ts';
+import { EVENT_ID } from '../../../support/events.ts';
+import {
+  ACCEPTED,
+  type ApprovalSettings,
+  type ApprovalsFixture,
+  again,
+  approvalsOverOneEvent,
+  approve,
+  caller,
+  change,
+  KEY,
+  REFUSED,
+  reopened,
+  STARTED,
+  said,
+} from '../../../virtual/approvals-fixture.ts';
+import { settle } from '../../../virtual/virtual-time.ts';
+
+const MINUTE_MS = 60_000;
+const APPROVE: ApprovalSettings = { policy: [{ when: {}, then: 'approve' }] };
+/** Falls due so long after the fixture has begun. */
+const DUE_MS = 13 * MINUTE_MS;
+const DEADLINE: PolicyRule = { when: {}, then: 'wait', deadline: { beforeMs: 2 * MINUTE_MS, then: 'approve' } };
+
+function refusedWith(status: number): PostResult {
+  return { kind: 'refused', status, error: new Error(`the metadata service answered ${status}`) };
+}
+
+/** Approvals over one event with a quarter of an hour of notice, and a service that answers so from now on. */
+function refused(t: TestContext, settings: ApprovalSettings, status = 403) {
+  const opened = approvalsOverOneEvent(t, settings);
+  opened.fixture.answerTo = () => refusedWith(status);
+  change(opened.fixture, { notBefore: '2026-01-01T00:15:00Z' });
+  return opened;
+}
+
+function postedAt(fixture: ApprovalsFixture): readonly number[] {
+  return fixture.posts.map(({ atMs }) => atMs / MINUTE_MS);
+}
+
+function steps(approvals: Approvals): string {
+  const life = approvals.life(EVENT_ID);
+  assert.ok('steps' in life);
+  return life.steps.map(({ step, status }) => [step, status].filter((part) => part !== null).join(' ')).join(', ');
+}
+
+for (const status of [400, 401, 403, 405]) {
+  test(`${status} to the StartRequest of a rule: failed, told once, and posted again each minute until it is accepted`, async (t) => {
+    const { fixture, approvals } = refused(t, APPROVE, status);
+    await fixture.time.advance(MINUTE_MS - 1);
+    assert.equal(approvals.summary(KEY)?.state, 'failed');
+    assert.deepEqual(postedAt(fixture), [0]);
+    await fixture.time.advance(2 * MINUTE_MS);
+    assert.deepEqual(postedAt(fixture), [0, 1, 2]);
+    assert.equal(approvals.summary(KEY)?.state, 'failed');
+    assert.deepEqual(fixture.store.told, ['approval.failed refused']);
+    assert.equal(steps(approvals), `decided, answered ${status}, failed ${status}`);
+    assert.equal(fixture.told.filter((name) => name === 'failed').length, 1, 'the metric counts it once');
+    fixture.answerTo = () => ACCEPTED;
+    await fixture.time.advance(MINUTE_MS);
+    assert.deepEqual(postedAt(fixture), [0, 1, 2, 3]);
+    assert.equal(approvals.summary(KEY)?.state, 'submitted');
+    assert.deepEqual(fixture.store.told, ['approval.failed refused', 'approval.submitted']);
+  });
+}
+
+test('another status is told again', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS - 1);
+  fixture.answerTo = () => refusedWith(400);
+  await fixture.time.advance(2 * MINUTE_MS);
+  assert.deepEqual(fixture.store.told, ['approval.failed refused', 'approval.failed refused']);
+  assert.equal(steps(approvals), 'decided, answered 403, failed 403, answered 400, failed 400');
+});
+
+test('what a deadline decided is posted again in the same way', async (t) => {
+  const { fixture, approvals } = refused(t, { policy: [DEADLINE], required: 'all' });
+  await fixture.time.advance(DUE_MS + 1.5 * MINUTE_MS);
+  assert.deepEqual(postedAt(fixture), [13, 14]);
+  fixture.answerTo = () => ACCEPTED;
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(approvals.summary(KEY)?.state, 'submitted');
+});
+
+test('what approvers decided is posted again by another yes alone', async (t) => {
+  const { fixture, approvals } = refused(t, {});
+  assert.equal(said(await approve(approvals)), '502 refused');
+  await fixture.time.advance(60 * MINUTE_MS);
+  assert.equal(fixture.posts.length, 1);
+  assert.equal(approvals.summary(KEY)?.state, 'failed');
+});
+
+test('a yes beside a rule that approves takes nothing from it', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS / 2);
+  assert.equal(said(await approve(approvals)), '502 refused');
+  assert.equal(approvals.approvalOf(KEY, 1)?.decision?.by, 'quorum');
+  await fixture.time.advance(2 * MINUTE_MS);
+  assert.deepEqual(postedAt(fixture), [0, 0.5, 1.5, 2.5]);
+});
+
+test('nor from a deadline that fell due, over a restart too', async (t) => {
+  const settings: ApprovalSettings = { policy: [DEADLINE], required: 'any' };
+  const { fixture, approvals } = refused(t, settings);
+  await fixture.time.advance(DUE_MS + MINUTE_MS / 2);
+  assert.equal(said(await approve(approvals)), '502 refused');
+  assert.equal(approvals.approvalOf(KEY, 1)?.decision?.by, 'quorum');
+  const restarted = reopened(fixture, settings);
+  t.after(() => fixture.close(restarted));
+  fixture.poll();
+  await fixture.time.advance(MINUTE_MS);
+  assert.deepEqual(postedAt(fixture), [13, 13.5, 13.5, 14.5]);
+});
+
+test('it ends where the event starts or goes, and begins anew where a rule approves the event that went back', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS / 2);
+  change(fixture, STARTED);
+  await fixture.time.advance(5 * MINUTE_MS);
+  assert.equal(fixture.posts.length, 1);
+  change(fixture, { eventStatus: 'Scheduled', notBefore: '2026-01-01T00:15:00Z' });
+  await fixture.time.advance(MINUTE_MS);
+  assert.deepEqual(postedAt(fixture), [0, 5.5, 6.5]);
+  await fixture.time.advance(MINUTE_MS / 2);
+  change(fixture, STARTED);
+  fixture.poll();
+  change(fixture, { eventStatus: 'Scheduled', notBefore: '2026-01-01T00:15:00Z' });
+  await fixture.time.advance(1.5 * MINUTE_MS);
+  assert.deepEqual(postedAt(fixture), [0, 5.5, 6.5, 7, 8], 'a minute after the last refusal');
+  fixture.end(EVENT_ID);
+  fixture.poll();
+  await fixture.time.advance(5 * MINUTE_MS);
+  assert.equal(fixture.posts.length, 5);
+  assert.equal(approvals.summary(KEY), null);
+});
+
+test('a hold keeps it back, and its release posts it again once the minute is over', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS / 2);
+  approvals.hold(caller('orders'), { EventId: EVENT_ID });
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(approvals.summary(KEY)?.state, 'held');
+  assert.equal(fixture.posts.length, 1);
+  fixture.answerTo = () => ACCEPTED;
+  approvals.release(caller('orders'), EVENT_ID, null);
+  await settle();
+  assert.equal(approvals.summary(KEY)?.state, 'submitted');
+});
+
+test('a rule that decides no more posts nothing again', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS / 2);
+  const group = { submit: 'every', failoverAfterMs: 10_000, members: [] } as const;
+  approvals.reload({ approvers: { orders: {} }, required: 'any', policy: null, group, dryRun: false });
+  await fixture.time.advance(5 * MINUTE_MS);
+  assert.equal(fixture.posts.length, 1);
+});
+
+test('in a group each machine posts again in its turn', async (t) => {
+  const group = { submit: 'leader', failoverAfterMs: 10_000, members: [] } as const;
+  const { fixture } = refused(t, { ...APPROVE, group, ownName: 'westno_1' });
+  await fixture.time.advance(2 * MINUTE_MS);
+  assert.deepEqual(
+    fixture.posts.map(({ atMs }) => atMs / 1000),
+    [10, 80],
+  );
+});
+
+test('a restart posts at once what was refused, and a minute later again', async (t) => {
+  const { fixture } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS / 2);
+  const restarted = reopened(fixture, APPROVE);
+  t.after(() => fixture.close(restarted));
+  fixture.poll();
+  await fixture.time.advance(MINUTE_MS);
+  assert.deepEqual(postedAt(fixture), [0, 0.5, 1.5]);
+});
+
+test('a store that fails when the minute is over puts it off to the next document', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS / 2);
+  fixture.store.fault = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
+  await fixture.time.advance(MINUTE_MS);
+  assert.equal(fixture.posts.length, 1);
+  assert.equal(approvals.summary(KEY)?.state, 'failed');
+  fixture.store.fault = null;
+  fixture.answerTo = () => ACCEPTED;
+  fixture.poll();
+  await settle();
+  assert.equal(approvals.summary(KEY)?.state, 'submitted');
+});
+
+test('an answer that asks for another try is posted again in its own rhythm', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS - 1);
+  fixture.answers = [again(2000), REFUSED, ACCEPTED];
+  await fixture.time.advance(3 * MINUTE_MS);
+  assert.deepEqual(
+    fixture.posts.map(({ atMs }) => atMs / 1000),
+    [0, 60, 62, 122],
+  );
+  assert.equal(approvals.summary(KEY)?.state, 'submitted');
+});
+
+test('closing leaves no timer behind', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(1000);
+  await fixture.close(approvals);
+  assert.equal(fixture.time.pending, 0);
+  await fixture.time.advance(5 * MINUTE_MS);
+  assert.equal(fixture.posts.length, 1);
+});
