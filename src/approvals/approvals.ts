@@ -1,34 +1,20 @@
 // Requests, policy and changes of events → recorded approvals, StartRequests and answers.
 import type { ApprovalMessage, MessageVerdict } from '../../adapters/adapter.ts';
-import { BridgeError } from '../errors.ts';
 import type { ApprovalOrigin, EventApproval, RecordRange } from '../model/approvals.ts';
 import type { EventChange } from '../model/events.ts';
+import { ApproverRequests } from './approver-requests.ts';
 import { Inbox, type MessageOrigin } from './inbox/inbox.ts';
 import { SinkOutcomes } from './record/sink-outcomes.ts';
-import {
-  type ApprovalAnswer,
-  type ApprovalResult,
-  answerOf,
-  type HoldAnswer,
-  type Refusal,
-  type ReleaseAnswer,
-  refusal,
-} from './requests/answer.ts';
-import { authorizeMessage, votesOf } from './requests/authorize-message.ts';
+import type { ApprovalAnswer, HoldAnswer, Refusal, ReleaseAnswer } from './requests/answer.ts';
+import { authorizeMessage } from './requests/authorize-message.ts';
 import { authorizeVotes, type CheckContext } from './requests/check.ts';
-import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';
-import { parseHold } from './requests/hold-requests.ts';
 import { tooLong } from './requests/lengths.ts';
-import { keyOf, parseStartRequests } from './requests/start-requests.ts';
 import type { RulesOptions } from './rules/rules-in-force.ts';
 import { type ApprovalsParts, connectStages, type Stages } from './stages.ts';
 import type { ApprovalTransaction } from './store.ts';
 import type { EventRecord } from './views/event-record.ts';
 import { FIRST_PART, type Overview } from './views/queries.ts';
-import { heldAnswer, resultOf, type Summary } from './views/result.ts';
-
-/** How long an answer waits for the metadata service. */
-const ANSWER_MS = 2000;
+import type { Summary } from './views/result.ts';
 
 /**
  * Everything is on disk before it is published or posted.
@@ -37,6 +23,7 @@ const ANSWER_MS = 2000;
 export class Approvals implements AsyncDisposable {
   readonly #parts: ApprovalsParts;
   readonly #stages: Stages;
+  readonly #requests: ApproverRequests;
   readonly #intake: Inbox;
   readonly #sinkOutcomes: SinkOutcomes;
   readonly #ready = Promise.withResolvers<void>();
@@ -46,6 +33,11 @@ export class Approvals implements AsyncDisposable {
   constructor(parts: ApprovalsParts) {
     this.#parts = parts;
     this.#stages = connectStages(parts);
+    this.#requests = new ApproverRequests({
+      ...{ store: parts.store, stages: this.#stages, isClosed: () => this.#isClosed },
+      context: () => this.#context(),
+      denied: (approver, refused) => this.#denied(approver, refused),
+    });
     this.#intake = new Inbox({
       ...parts,
       check: ({ approver }, requests, sentMs) => authorizeMessage(approver, requests, this.#context(sentMs)),
@@ -88,38 +80,13 @@ export class Approvals implements AsyncDisposable {
    * Answers when the metadata service has, at the first failed attempt, or after 2 s.
    * @throws BridgeError BRIDGE_STORE_* when nothing can be stored, BRIDGE_APPROVALS_CLOSED when the bridge is stopping
    */
-  async request(origin: ApprovalOrigin, body: unknown): Promise<ApprovalAnswer> {
-    this.#requireOpen();
-    const { approver } = origin;
-    const requests = parseStartRequests(body);
-    if (typeof requests === 'string') return this.#denied(approver, refusal('bad-request', requests));
-    const checked = authorizeVotes(approver, requests, this.#context());
-    if ('kind' in checked) return this.#denied(approver, checked);
-    this.#stages.commands.record(origin, votesOf(checked));
-    await this.#stages.submissions.attempted(
-      requests.map(({ key }) => key),
-      ANSWER_MS,
-    );
-    const results: ApprovalResult[] = [];
-    for (const found of checked) {
-      const { known } = found;
-      const approval = this.#stages.ledger.approvalOf(known.key, known.occurrence) ?? this.#parts.store.approvals.of(known.occurrence);
-      const result = resultOf(this.#stages.rules, approver, found, approval, this.#stages.ledger.matterOf(known));
-      if ('kind' in result) return this.#denied(approver, result);
-      results.push(result);
-    }
-    return answerOf(results);
+  request(origin: ApprovalOrigin, body: unknown): Promise<ApprovalAnswer> {
+    return this.#requests.request(origin, body);
   }
 
   /** An approver's hold; `body` is the JSON value of `POST /v1/holds`. @throws as `request` */
   hold(origin: ApprovalOrigin, body: unknown): HoldAnswer {
-    this.#requireOpen();
-    const request = parseHold(body);
-    if (typeof request === 'string') return this.#denied(origin.approver, refusal('bad-request', `The body${request}`));
-    const act = authorizeHold(origin.approver, request, this.#context());
-    if (act.kind === 'refusal') return this.#denied(origin.approver, act);
-    this.#stages.commands.record(origin, [act]);
-    return heldAnswer(act.known, this.#stages.ledger.approvalOf(act.known.key, act.known.occurrence));
+    return this.#requests.hold(origin, body);
   }
 
   /**
@@ -127,13 +94,7 @@ export class Approvals implements AsyncDisposable {
    * `beforeMs`, in milliseconds since 1970. @throws as `request`
    */
   release(origin: ApprovalOrigin, eventId: string, holder: string | null, beforeMs: number | null = null): ReleaseAnswer {
-    this.#requireOpen();
-    const fault = tooLong(eventId) ?? tooLong(holder ?? '', '?approver=');
-    if (fault !== null) return this.#denied(origin.approver, fault);
-    const act = authorizeRelease(origin.approver, { eventId, key: keyOf(eventId), holder, beforeMs }, this.#context());
-    if (act.kind === 'refusal') return this.#denied(origin.approver, act);
-    this.#stages.commands.record(origin, [act]);
-    return { kind: 'released' };
+    return this.#requests.release(origin, eventId, holder, beforeMs);
   }
 
   /** All that became of the approvals of an event, also of one that has ended; of its record this part. @throws BridgeError BRIDGE_STORE_* */
@@ -215,11 +176,6 @@ export class Approvals implements AsyncDisposable {
     this.#stages.deadlines[Symbol.dispose]();
     this.#stages.refusals[Symbol.dispose]();
     await this.#stages.submissions[Symbol.asyncDispose]();
-  }
-
-  #requireOpen(): void {
-    if (this.#isClosed)
-      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; ask again after its start.');
   }
 
   /** `sentMs`: when a message was sent, in milliseconds since 1970; null for what is asked for now. */

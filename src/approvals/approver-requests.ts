@@ -1,0 +1,96 @@
+// An approver's request, hold or release → recorded or refused, and what is answered.
+import { BridgeError } from '../errors.ts';
+import type { ApprovalOrigin } from '../model/approvals.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalResult,
+  answerOf,
+  type HoldAnswer,
+  type Refusal,
+  type ReleaseAnswer,
+  refusal,
+} from './requests/answer.ts';
+import { votesOf } from './requests/authorize-message.ts';
+import { authorizeVotes, type CheckContext } from './requests/check.ts';
+import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';
+import { parseHold } from './requests/hold-requests.ts';
+import { tooLong } from './requests/lengths.ts';
+import { keyOf, parseStartRequests } from './requests/start-requests.ts';
+import type { ApprovalsParts, Stages } from './stages.ts';
+import { heldAnswer, resultOf } from './views/result.ts';
+
+/** How long an answer waits for the metadata service. */
+const ANSWER_MS = 2000;
+
+export interface ApproverRequestsParts {
+  readonly store: Pick<ApprovalsParts['store'], 'approvals'>;
+  readonly stages: Pick<Stages, 'rules' | 'commands' | 'ledger' | 'submissions'>;
+  /** The checks of a request that is made now. */
+  readonly context: () => CheckContext;
+  /** Logs and counts; gives the refusal back. */
+  readonly denied: (approver: string, refused: Refusal) => Refusal;
+  /** The bridge is stopping. */
+  readonly isClosed: () => boolean;
+}
+
+export class ApproverRequests {
+  readonly #parts: ApproverRequestsParts;
+
+  constructor(parts: ApproverRequestsParts) {
+    this.#parts = parts;
+  }
+
+  /** As `Approvals.request`. */
+  async request(origin: ApprovalOrigin, body: unknown): Promise<ApprovalAnswer> {
+    this.#requireOpen();
+    const { approver } = origin;
+    const { stages, store, context, denied } = this.#parts;
+    const requests = parseStartRequests(body);
+    if (typeof requests === 'string') return denied(approver, refusal('bad-request', requests));
+    const checked = authorizeVotes(approver, requests, context());
+    if ('kind' in checked) return denied(approver, checked);
+    stages.commands.record(origin, votesOf(checked));
+    await stages.submissions.attempted(
+      requests.map(({ key }) => key),
+      ANSWER_MS,
+    );
+    const results: ApprovalResult[] = [];
+    for (const found of checked) {
+      const { known } = found;
+      const approval = stages.ledger.approvalOf(known.key, known.occurrence) ?? store.approvals.of(known.occurrence);
+      const result = resultOf(stages.rules, approver, found, approval, stages.ledger.matterOf(known));
+      if ('kind' in result) return denied(approver, result);
+      results.push(result);
+    }
+    return answerOf(results);
+  }
+
+  /** As `Approvals.hold`. */
+  hold(origin: ApprovalOrigin, body: unknown): HoldAnswer {
+    this.#requireOpen();
+    const { stages, context, denied } = this.#parts;
+    const request = parseHold(body);
+    if (typeof request === 'string') return denied(origin.approver, refusal('bad-request', `The body${request}`));
+    const act = authorizeHold(origin.approver, request, context());
+    if (act.kind === 'refusal') return denied(origin.approver, act);
+    stages.commands.record(origin, [act]);
+    return heldAnswer(act.known, stages.ledger.approvalOf(act.known.key, act.known.occurrence));
+  }
+
+  /** As `Approvals.release`. */
+  release(origin: ApprovalOrigin, eventId: string, holder: string | null, beforeMs: number | null): ReleaseAnswer {
+    this.#requireOpen();
+    const { stages, context, denied } = this.#parts;
+    const fault = tooLong(eventId) ?? tooLong(holder ?? '', '?approver=');
+    if (fault !== null) return denied(origin.approver, fault);
+    const act = authorizeRelease(origin.approver, { eventId, key: keyOf(eventId), holder, beforeMs }, context());
+    if (act.kind === 'refusal') return denied(origin.approver, act);
+    stages.commands.record(origin, [act]);
+    return { kind: 'released' };
+  }
+
+  #requireOpen(): void {
+    if (this.#parts.isClosed())
+      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; ask again after its start.');
+  }
+}
