@@ -9,6 +9,7 @@ import type { ApprovalAnswer, HoldAnswer, Refusal, ReleaseAnswer } from './reque
 import { authorizeMessage } from './requests/authorize-message.ts';
 import { authorizeVotes, type CheckContext } from './requests/check.ts';
 import { tooLong } from './requests/lengths.ts';
+import { keyOf } from './requests/start-requests.ts';
 import type { RulesOptions } from './rules/rules-in-force.ts';
 import { type ApprovalsParts, connectStages, type Stages } from './stages.ts';
 import type { ApprovalTransaction } from './store.ts';
@@ -34,7 +35,7 @@ export class Approvals implements AsyncDisposable {
     this.#parts = parts;
     this.#stages = connectStages(parts);
     this.#requests = new ApproverRequests({
-      ...{ store: parts.store, stages: this.#stages, isClosed: () => this.#isClosed },
+      ...{ ...parts, stages: this.#stages, isClosed: () => this.#isClosed },
       context: () => this.#context(),
       denied: (approver, refused) => this.#denied(approver, refused),
     });
@@ -44,6 +45,7 @@ export class Approvals implements AsyncDisposable {
       record: (origin, acts, also) => this.#stages.commands.record(origin, acts, also),
       denied: (approver, refused, { source, place }) => this.#denied(approver, refused, { source, place }),
       onMessage: (source, result) => parts.onMessage?.(source, result),
+      answerTo: (keys) => this.#requests.answerTo(keys),
     });
     this.#sinkOutcomes = new SinkOutcomes({
       ...parts,
@@ -82,6 +84,11 @@ export class Approvals implements AsyncDisposable {
    */
   request(origin: ApprovalOrigin, body: unknown): Promise<ApprovalAnswer> {
     return this.#requests.request(origin, body);
+  }
+
+  /** Resolves when no StartRequest for this event is on its way, after 2 s at the latest. To be waited for before `hold` and `release`. */
+  async answered(eventId: string): Promise<void> {
+    await this.#requests.answerTo([keyOf(eventId)]);
   }
 
   /** An approver's hold; `body` is the JSON value of `POST /v1/holds`. @throws as `request` */
@@ -186,6 +193,7 @@ export class Approvals implements AsyncDisposable {
       ...{ rules, store, events: ports.events(), sentMs },
       approvalOf: (key, occurrence) => this.#stages.ledger.approvalOf(key, occurrence),
       matterOf: (known) => this.#stages.ledger.matterOf(known),
+      mayBeAccepted: (known) => this.#stages.ledger.doubts.mayBeAccepted(known),
       isAdmin: (approver) => rules.approvers[approver]?.admin === true,
     };
   }

@@ -1,6 +1,8 @@
 // An approver's request, hold or release → recorded or refused, and what is answered.
 import { BridgeError } from '../errors.ts';
 import type { ApprovalOrigin } from '../model/approvals.ts';
+import { within } from '../time/clock.ts';
+import type { ApprovalPorts } from './ports.ts';
 import {
   type ApprovalAnswer,
   type ApprovalResult,
@@ -22,7 +24,8 @@ import { heldAnswer, resultOf } from './views/result.ts';
 /** How long an answer waits for the metadata service. */
 const ANSWER_MS = 2000;
 
-export interface ApproverRequestsParts {
+export interface ApproverRequestsParts extends Pick<ApprovalsParts, 'deps'> {
+  readonly ports: Pick<ApprovalPorts, 'events'>;
   readonly store: Pick<ApprovalsParts['store'], 'approvals'>;
   readonly stages: Pick<Stages, 'rules' | 'commands' | 'ledger' | 'submissions'>;
   /** The checks of a request that is made now. */
@@ -63,6 +66,17 @@ export class ApproverRequests {
       results.push(result);
     }
     return answerOf(results);
+  }
+
+  /** Resolves with the answers to what is on its way for these events, or after 2 s; null if nothing is. */
+  answerTo(keys: readonly string[]): Promise<void> | null {
+    const { stages, ports, deps } = this.#parts;
+    const events = ports.events();
+    const answers = keys.flatMap((key) => {
+      const known = events.get(key);
+      return (known && stages.ledger.doubts.answerTo(known)) ?? [];
+    });
+    return answers.length === 0 ? null : within(deps, Promise.all(answers), ANSWER_MS);
   }
 
   /** As `Approvals.hold`. */

@@ -9,7 +9,7 @@ import { problem, problemReply } from './problem.ts';
 import type { Reply, RouteRequest } from './route.ts';
 
 /** What the routes serve of approvals. */
-export type ServedApprovals = Pick<Approvals, 'request' | 'hold' | 'release' | 'life'>;
+export type ServedApprovals = Pick<Approvals, 'request' | 'answered' | 'hold' | 'release' | 'life'>;
 
 export interface ApproverPorts {
   /** False: nobody may approve through this endpoint. */

@@ -1,4 +1,5 @@
 // POST /v1/holds and DELETE /v1/holds/EVENT_ID (behaviour 8.8).
+import { parseHold } from '../approvals/requests/hold-requests.ts';
 import { parseInstant } from '../formats/dates.ts';
 import type { Access } from './access.ts';
 import { type ApproverPorts, admitApprover, hearApprover, ready, refusedReply } from './approver.ts';
@@ -15,6 +16,8 @@ export function holdRoutes(ports: ApproverPorts, access: Access): readonly Route
 async function hold(request: RouteRequest, ports: ApproverPorts, access: Access): Promise<Reply> {
   const heard = await hearApprover(request, ports, access);
   if ('reply' in heard) return heard.reply;
+  const asked = parseHold(heard.value);
+  if (typeof asked !== 'string') await ports.approvals()?.answered(asked.eventId);
   const answer = ready(ports).hold(heard.origin, heard.value);
   return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, answer.hold);
 }
@@ -29,6 +32,8 @@ async function release(request: RouteRequest, ports: ApproverPorts, access: Acce
   const beforeMs = before === undefined ? null : parseInstant(before);
   if (more.length > 0 || (before !== undefined && beforeMs === null))
     return problem('bad-request', 'Give ?before= one time as in RFC 3339, such as 2026-01-01T00:00:00.000Z, or leave it out.');
-  const answer = ready(ports).release(admitted.origin, request.params['eventId'] ?? '', holders[0] ?? null, beforeMs);
+  const eventId = request.params['eventId'] ?? '';
+  await ports.approvals()?.answered(eventId);
+  const answer = ready(ports).release(admitted.origin, eventId, holders[0] ?? null, beforeMs);
   return answer.kind === 'refusal' ? refusedReply(answer) : NO_CONTENT;
 }

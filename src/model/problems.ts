@@ -10,6 +10,7 @@ export const REFUSALS = {
   old: { status: 409, title: 'The approval is older than the event' },
   started: { status: 409, title: 'The event has started already' },
   submitted: { status: 409, title: 'The approval has been submitted already' },
+  submitting: { status: 409, title: 'The approval is being submitted' },
   changed: { status: 409, title: 'The event has changed' },
   scope: { status: 403, title: 'Outside the scope of this approver' },
   forbidden: { status: 403, title: 'This approver may not approve this event' },

@@ -71,3 +71,10 @@ export function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
+
+/** Resolves with `work`, or after `limitMs` if that is sooner; rejects if `work` does before. `work` is not cancelled. */
+export async function within(deps: Pick<Deps, 'after'>, work: Promise<unknown>, limitMs: number): Promise<void> {
+  const { promise: limit, resolve } = Promise.withResolvers<void>();
+  const cancel = deps.after(limitMs, resolve);
+  await Promise.race([work, limit]).finally(cancel);
+}

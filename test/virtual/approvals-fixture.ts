@@ -39,7 +39,9 @@ export interface Post {
 }
 
 export type ApprovalSettings = Partial<
-  Pick<ApprovalsParts, 'approvers' | 'required' | 'policy' | 'group' | 'dryRun' | 'isShared'> & { readonly ownName: string | null }
+  Pick<ApprovalsParts, 'approvers' | 'required' | 'policy' | 'group' | 'dryRun' | 'isShared' | 'holdingSinks'> & {
+    readonly ownName: string | null;
+  }
 >;
 
 /** By a token at this bridge's own endpoint. */

@@ -88,6 +88,8 @@ export class HttpFixture {
   held: () => HoldAnswer = () => ({ kind: 'held', status: 201, hold: { eventId: 'A', holds: [] } });
   released: () => ReleaseAnswer = () => ({ kind: 'released' });
   life: () => EventRecord | Refusal = () => LIFE;
+  /** Resolves when no StartRequest for the event is on its way. */
+  answered: (eventId: string) => Promise<void> = async () => {};
   reload: (by: string) => Promise<ReloadOutcome> = async () => ({ kind: 'applied', changed: [] });
   /** What the journal keeps; `commit` adds to it. */
   journal: JournalledEntry[] = [];
@@ -176,6 +178,7 @@ export class HttpFixture {
       hold: ({ approver, via }, body) => told(['hold', approver, via, body], this.held()),
       release: ({ approver }, eventId, holder, beforeMs = null) =>
         told(['release', approver, eventId, holder, ...(beforeMs === null ? [] : [beforeMs])], this.released()),
+      answered: (eventId) => this.answered(eventId),
       life: (eventId, range) => told(['life', eventId, range?.after, range?.limit], this.life()),
     };
   }

@@ -25,6 +25,9 @@ const FULL_TOLD_EACH_MS = 60_000;
 /** What a message is kept for, or left to others. */
 const WHATEVER_MAY_COME: readonly MayCome[] = ['event', 'update'];
 
+/** What one that is kept is tried again for: it does not stand in the way of later ones. */
+const WHATEVER_COMES_LATER: readonly MayCome[] = [...WHATEVER_MAY_COME, 'answer'];
+
 /** Through whom a message comes. */
 export interface MessageOrigin {
   /** The source's name. */
@@ -49,6 +52,8 @@ export interface InboxParts {
   /** A message was refused. */
   readonly denied: (approver: string, refused: Refusal, from: Pick<ReceivedMessage, 'source' | 'place'>) => void;
   readonly onMessage: (source: string, result: MessageResult) => void;
+  /** Resolves with the answers to what is on its way for these events, or after 2 s; null if nothing is. */
+  readonly answerTo: (keys: readonly string[]) => Promise<void> | null;
 }
 
 /** Each message has one effect, however often it comes. */
@@ -76,10 +81,14 @@ export class Inbox implements Disposable {
     const requests = requestsIn(body);
     if (typeof requests === 'string') return this.#invalid(source, place, requests);
     const received = { source, approver, id, place, sentMs, body, receivedAt: now(this.#parts.deps) };
+    // What holds or releases an event is judged by the answer to what is on its way, in the order of the messages.
+    const answer = this.#answerTo(requests);
+    if (answer !== null) await answer;
     const verdict = this.#handle(received, requests);
     if (verdict !== null) return verdict;
     if (!canGiveBack) return await this.#parkOnceThereIsRoom(received, requests);
     await this.#pause();
+    await this.#answerTo(requests);
     // This bridge has caught up by now: a message for an event that it knows is not given back.
     return this.#handle(received, requests, ['event']) ?? this.#told(source, 'given_back', 'giveBack');
   }
@@ -96,11 +105,15 @@ export class Inbox implements Disposable {
     this.#parking[Symbol.dispose]();
   }
 
+  #answerTo({ holds, releases }: MessageRequests): Promise<void> | null {
+    return this.#parts.answerTo([...holds, ...releases].map(({ key }) => key));
+  }
+
   #tryAgain(waiting: readonly ReceivedMessage[]): void {
     if (this.#parts.ports.lastReadAt() === null) return;
     for (const message of waiting) {
       try {
-        const waitsFor = this.#parking.isExpired(message) ? [] : WHATEVER_MAY_COME;
+        const waitsFor = this.#parking.isExpired(message) ? [] : WHATEVER_COMES_LATER;
         if (this.#decide(message, requestsIn(message.body), waitsFor) !== null) this.#parking.remove(message);
       } catch (error) {
         // It fails for the others too; the store reports it.
@@ -166,6 +179,7 @@ export class Inbox implements Disposable {
     if (!this.#parking.hasRoom(message)) this.#tellFull(message.source);
     while (!this.#parking.hasRoom(message)) {
       await this.#parking.changed();
+      await this.#answerTo(requests);
       const verdict = this.#handle(message, requests);
       if (verdict !== null) return verdict;
     }

@@ -47,8 +47,9 @@ export class Answers {
   /** What became of all of `posted`, the approvals as they were posted. @throws BridgeError BRIDGE_STORE_* */
   conclude(posted: readonly EventApproval[], verdict: SubmissionVerdict, status: number): void {
     const { ledger } = this.#parts;
-    for (const each of posted) ledger.doubts.answered(each);
     ledger.commit(posted.map((each) => this.#concluded(each, verdict, status)));
+    // Until an acceptance is on disk, what is asked for meanwhile has to wait for it.
+    for (const each of posted) ledger.doubts.answered(each);
   }
 
   #afterRefusal(posted: EventApproval, mayHaveArrived: boolean): Pending {
@@ -80,6 +81,7 @@ export class Answers {
     const hasFailed = after.state === 'failed';
     const entry = hasFailed ? refusals.toldOnce(verdictEntry, status) : verdictEntry;
     const apply = (): void => {
+      ledger.doubts.answered(posted);
       auditTrail.tell(entry);
       ledger.keep(after);
       if (hasFailed) refusals.add(after, status);

@@ -22,19 +22,27 @@ export function isInDoubt(store: Pick<ApprovalStore, 'approvals'>, occurrence: n
 export class Doubts {
   /** By key: it may have been accepted. */
   readonly #keys = new Set<string>();
-  /** By key and occurrence. */
-  readonly #onTheWay = new Set<string>();
+  /** By key and occurrence: resolved by the answer. */
+  readonly #onTheWay = new Map<string, PromiseWithResolvers<void>>();
 
   /** A StartRequest with it leaves now. */
   sent({ key, occurrence }: EventApproval): void {
-    this.#onTheWay.add(`${key} ${occurrence}`);
+    this.#onTheWay.set(`${key} ${occurrence}`, Promise.withResolvers());
   }
 
+  /** What was answered is on disk, or no answer will come. */
   answered({ key, occurrence }: EventApproval): void {
-    this.#onTheWay.delete(`${key} ${occurrence}`);
+    const name = `${key} ${occurrence}`;
+    this.#onTheWay.get(name)?.resolve();
+    this.#onTheWay.delete(name);
   }
 
-  /** Whether a StartRequest for it was sent and is not answered yet. */
+  /** Resolves with the answer to what is on its way; null if nothing is. */
+  answerTo({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): Promise<void> | null {
+    return this.#onTheWay.get(`${key} ${occurrence}`)?.promise ?? null;
+  }
+
+  /** Whether a StartRequest for it was sent, and its answer is not stored yet. */
   isOnItsWay({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): boolean {
     return this.#onTheWay.has(`${key} ${occurrence}`);
   }
@@ -44,9 +52,14 @@ export class Doubts {
     this.#keys.add(key);
   }
 
+  /** Whether a StartRequest for it may have been accepted: it is on its way, or its answer was lost. */
+  mayBeAccepted({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): boolean {
+    return this.#keys.has(key) || this.isOnItsWay({ key, occurrence });
+  }
+
   /** What an event that starts or goes now makes of its open approvals. */
-  passedBy({ key, occurrence }: Pick<EventApproval, 'key' | 'occurrence'>): PassedBy {
-    return this.#keys.has(key) || this.isOnItsWay({ key, occurrence }) ? 'unknown' : 'moot';
+  passedBy(approval: Pick<EventApproval, 'key' | 'occurrence'>): PassedBy {
+    return this.mayBeAccepted(approval) ? 'unknown' : 'moot';
   }
 
   /** These are settled: accepted, or reported as `unknown`, with no answer to come; their doubt ends. */

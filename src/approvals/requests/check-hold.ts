@@ -6,7 +6,7 @@ import type { ApprovalCommand } from './approval-command.ts';
 import { type CheckContext, findScheduled, neverRefusal } from './check.ts';
 import type { HoldRequest, ReleaseRequest } from './hold-requests.ts';
 
-/** Refusals as for approvals; but a scope allows a hold if it touches the event, and who is not required may hold, too. */
+/** Refusals as for approvals; but a scope allows a hold if it touches the event, and who is not required may hold, too. Last, 409 `submitting`. */
 export function authorizeHold(approver: string, request: HoldRequest, context: CheckContext): ApprovalCommand | Refusal {
   const found = findScheduled(request, context);
   if (found.kind === 'refusal') return found;
@@ -20,7 +20,13 @@ export function authorizeHold(approver: string, request: HoldRequest, context: C
   if (!context.rules.scopes.get(approver)?.touches(known.event)) {
     return refusal('scope', `The scope of ${approver} does not touch the event ${eventId}: its type and any name in Resources.`, eventId);
   }
-  return { kind: 'hold', known, reason, sentMs: context.sentMs };
+  return context.mayBeAccepted(known) ? submitting(eventId) : { kind: 'hold', known, reason, sentMs: context.sentMs };
+}
+
+/** A hold that is recorded has to hold, and the metadata service may have accepted a StartRequest already. */
+function submitting(eventId: string): Refusal {
+  const detail = `A StartRequest for ${eventId} was sent and the metadata service may have accepted it: no answer is there. Nothing is held; ask again.`;
+  return refusal('submitting', detail, eventId);
 }
 
 /**

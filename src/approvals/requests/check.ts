@@ -17,6 +17,8 @@ export interface CheckContext {
   readonly approvalOf: (key: string, occurrence: number) => EventApproval | null;
   /** What governs an event that is Scheduled. */
   readonly matterOf: (known: KnownEvent) => GovernedEvent | null;
+  /** Whether a StartRequest for it may have been accepted: it is on its way, or its answer was lost. */
+  readonly mayBeAccepted: (known: KnownEvent) => boolean;
   /** May release the holds of others, too. */
   readonly isAdmin: (approver: string) => boolean;
   /** When the approval was sent, in milliseconds since 1970; null for one that is asked for now. */
@@ -37,12 +39,16 @@ export function authorizeVotes(approver: string, requests: readonly StartRequest
   return checked;
 }
 
-/** What this bridge may read later than the approval: the event, or the update of it that `Seen` names, which another bridge read first. */
-export type MayCome = 'event' | 'update';
+/**
+ * What this bridge may read later than the message: the event, the update of it that `Seen` names, which another bridge read first, or the answer
+ * to a StartRequest.
+ */
+export type MayCome = 'event' | 'update' | 'answer';
 
 /**
  * What may still come so that these requests are not refused any more; null where nothing can. An event: the service does not list it, or not
- * again since it ended, and the approval is newer than that end. An update: `Seen` is an id that this event's next one can have.
+ * again since it ended, and the approval is newer than that end. An update: `Seen` is an id that this event's next one can have. An answer: a
+ * StartRequest is on its way.
  */
 export function whatMayCome(
   { type, eventId }: Refusal,
@@ -50,6 +56,7 @@ export function whatMayCome(
   { store, sentMs }: Pick<CheckContext, 'store' | 'sentMs'>,
 ): MayCome | null {
   if (eventId === undefined) return null;
+  if (type === 'submitting') return 'answer';
   const key = keyOf(eventId);
   if (type === 'unknown' || type === 'ended') return isOld(key, { store, sentMs }) ? null : 'event';
   const isUnread = (id: string) => isUpdateId(id, key) && store.journal.seen(id) === null;

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { BridgeError, messageOf } from '../../errors.ts';
 import type { EventApproval, PostResult } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
-import { type Deps, sleep } from '../../time/clock.ts';
+import { type Deps, sleep, within } from '../../time/clock.ts';
 import type { ApprovalPorts, SubmissionVerdict } from '../ports.ts';
 import type { Answers } from '../record/answers.ts';
 import type { Ledger } from '../record/ledger.ts';
@@ -83,10 +83,7 @@ export class Submitter implements AsyncDisposable {
   async attempted(keys: readonly string[], limitMs: number): Promise<void> {
     const attempts = keys.flatMap((key) => this.#running.get(key)?.attempted ?? []);
     if (attempts.length === 0) return;
-    const { promise: limit, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#parts.deps.after(limitMs, resolve);
-    await Promise.race([Promise.all(attempts), limit]);
-    cancel();
+    await within(this.#parts.deps, Promise.all(attempts), limitMs);
   }
 
   /** Starts no more; what was not accepted yet is posted after the next start. */

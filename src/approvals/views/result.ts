@@ -2,7 +2,7 @@
 
 import { toRfc3339 } from '../../formats/dates.ts';
 import type { ApprovalHold, ApprovalState, EventApproval } from '../../model/approvals.ts';
-import { isPassedBy } from '../record/approval-state.ts';
+import { isPassedBy, isPosted } from '../record/approval-state.ts';
 import { isOnlySpent, quorumOver } from '../record/decisions.ts';
 import { type ApprovalResult, type HoldRecorded, type HoldView, type Refusal, refusal } from '../requests/answer.ts';
 import type { Checked } from '../requests/check.ts';
@@ -33,7 +33,8 @@ export function summaryOf(rules: Rules, stored: EventApproval | null, matter: Go
     policy,
     at: toRfc3339(at.wallMs),
     waitingFor: waitingForOf(rules, approval, matter),
-    holds: matter === null ? [] : holdViews(holds),
+    // What was accepted is held by nobody, though a sink began to while the answer was away.
+    holds: matter === null || isPosted(state) ? [] : holdViews(holds),
   };
 }
 

@@ -97,10 +97,20 @@ function askToHold(event, onDone) {
     label: 'Confirm hold',
     run: async () => {
       const said = reason.lastElementChild.value.trim();
-      await ask('POST', 'v1/holds', { EventId: event.eventId, ...(said ? { reason: said } : {}) });
+      await ask('POST', 'v1/holds', { EventId: event.eventId, ...(said ? { reason: said } : {}) }).catch(notHeld);
       onDone(`${nameOf(event)}: held`);
     },
   });
+}
+
+const TOO_LATE = {
+  submitting: 'Azure is being asked to start it, and its answer is not there. Try again in a moment',
+  submitted: 'Azure has accepted its approval, which cannot be taken back',
+};
+
+function notHeld(error) {
+  const why = TOO_LATE[error.type];
+  throw why === undefined ? error : new Error(`Not held: ${why} (409).`);
 }
 
 function askToRelease(event, onDone) {

@@ -11,7 +11,7 @@ const hold: Node = {
   tags: ['approvals'],
   summary: 'Holds an event: while a hold stands, the bridge submits nothing for it.',
   description:
-    'One hold for each approver, kept over restarts; a second one replaces the reason. Azure starts the event at its time all the same.',
+    'One hold for each approver, kept over restarts; a second one replaces the reason. While a StartRequest is on its way the answer waits for it, at most 2 s. Azure starts the event at its time all the same.',
   security: APPROVING,
   parameters: BINARY_MODE,
   requestBody: requestBody('HoldRequest', { EventId: EXAMPLE_ID, reason: REASON }),
@@ -20,7 +20,19 @@ const hold: Node = {
       eventId: EXAMPLE_ID,
       holds: [{ approver: 'orders', reason: REASON, at: '2026-01-01T00:00:00.000Z' }],
     }),
-    ...problemResponses(...ADMISSION, ...BODY, 'unknown', 'ended', 'started', 'submitted', 'forbidden', 'scope', 'unavailable', 'internal'),
+    ...problemResponses(
+      ...ADMISSION,
+      ...BODY,
+      'unknown',
+      'ended',
+      'started',
+      'submitted',
+      'submitting',
+      'forbidden',
+      'scope',
+      'unavailable',
+      'internal',
+    ),
   },
 };
 

@@ -16,6 +16,14 @@ import { type Answer, answerOf, ask, type Channel, killed, type Process, process
 /** Where the next transaction that the model begins kills the process: before it is on disk, or right after. */
 export type Kill = 'before' | 'after';
 
+/** A message that waits for the answer to a StartRequest. */
+interface Waiting {
+  readonly command: OracleCommand;
+  readonly id: string;
+  readonly process: Process;
+  readonly untilMs: number;
+}
+
 /** No deadline, a whole second, ever falls due at the moment of another command. */
 const START_MS = Date.UTC(2026, 0, 1) + 500;
 
@@ -47,6 +55,9 @@ export class ApprovalsModel {
   /** By occurrence: its approvals were `submitting`, and no answer to a StartRequest will come any more: one was surely made, or perhaps. */
   readonly #unanswered = new Map<number, { readonly key: string; readonly wasMade: boolean }>();
   #messages = 0;
+  readonly #waiting = new Set<Waiting>();
+  /** By a StartRequest, whose answer may be away. */
+  readonly #startedByPost = new Set<string>();
   /** Documents that a process read beside its polls, and how many they were when an event was last posted. */
   #reads = 0;
   readonly #readsAt = new Map<string, number>();
@@ -54,6 +65,8 @@ export class ApprovalsModel {
   #process: Process;
 
   constructor(config: OracleConfig) {
+    this.oracle.acceptance = (occurrence) => this.#acceptance(occurrence);
+    this.oracle.isHeld = (key, approver) => this.#isHeld(key, approver);
     this.#process = this.#open(config);
   }
 
@@ -141,14 +154,17 @@ export class ApprovalsModel {
   async perform(channel: Channel, command: OracleCommand, seen: string | undefined): Promise<void> {
     const { oracle } = this;
     this.tick();
-    const verdict = oracle.verdictOf(command);
+    const isAwaited = [...command.holds, ...command.releases].some((key) => this.#isOnItsWay(this.#known.get(key)?.occurrence ?? 0));
     // What a queue's reader does not know goes back after a pause; other tests look at that.
-    if (channel === 'queue' && (!oracle.hasRead || verdict === 'unknown' || verdict === 'ended')) return;
+    const isGivenBack = !oracle.hasRead || isAwaited || ['unknown', 'ended'].includes(oracle.verdictOf(command) ?? '');
+    if (channel === 'queue' && isGivenBack) return;
+    if (channel === 'topic' && isAwaited && oracle.hasRead) return this.#sendLater(command, seen);
     const said: string[] = [];
     const isStored = this.#during('commands', () => {
       if (channel === 'http') ask(this.#process, command, seen, said);
-      else send(this.#process, command, { source: channel, id: `message ${this.#messages++}`, seen });
+      else void send(this.#process, command, { source: channel, id: `message ${this.#messages++}`, seen });
     });
+    const verdict = oracle.verdictOf(command);
     if (isStored) {
       if (channel !== 'http') oracle.message(command, this.time.wallMs());
       else if (verdict === null) oracle.apply(command, this.time.wallMs());
@@ -156,6 +172,45 @@ export class ApprovalsModel {
     this.#reopened();
     await this.time.advance(0);
     if (channel === 'http' && isStored) this.#compareAnswer(verdict, said);
+  }
+
+  /** A message that holds or releases what is on its way: judged by the answer, 2 s later at the latest. */
+  #sendLater(command: OracleCommand, seen: string | undefined): void {
+    const id = `message ${this.#messages++}`;
+    const waiting: Waiting = { command, id, process: this.#process, untilMs: this.time.wallMs() + 2000 };
+    this.#waiting.add(waiting);
+    send(this.#process, command, { source: 'topic', id, seen }).catch(() => this.#waiting.delete(waiting));
+  }
+
+  /** What a transaction has made of messages that waited for an answer. */
+  #judgeWaiting(): void {
+    for (const waiting of this.#waiting) {
+      const { command, id, process } = waiting;
+      const state = this.store.messages.find('topic', id);
+      if (process.isDead) this.#waiting.delete(waiting);
+      if (process.isDead || state === null) continue;
+      this.#waiting.delete(waiting);
+      const verdict = this.oracle.verdictOf(command);
+      const refusal = state.kind === 'handled' ? (state.refusal?.reason ?? null) : verdict;
+      if (refusal !== verdict) this.faults.push(`${id} was ${refusal ?? 'settled'} and not ${verdict ?? 'settled'}`);
+      this.oracle.message(command, this.time.wallMs());
+    }
+  }
+
+  #isHeld(key: string, approver: string): boolean {
+    const occurrence = this.#known.get(key)?.occurrence ?? 0;
+    return this.store.stored(key, occurrence)?.holds.some((hold) => hold.approver === approver && !hold.via.startsWith('sink:')) ?? false;
+  }
+
+  #isOnItsWay(occurrence: number): boolean {
+    const { posting, accepted } = this.#process;
+    const state = this.store.approvals.of(occurrence)?.state ?? 'none';
+    return posting.has(occurrence) || (accepted.has(occurrence) && !['submitted', 'confirmed'].includes(state));
+  }
+
+  #acceptance(occurrence: number): 'no' | 'perhaps' | 'surely' {
+    if (this.#isOnItsWay(occurrence) || this.#process.lost.has(occurrence)) return 'surely';
+    return this.#unanswered.has(occurrence) ? 'perhaps' : 'no';
   }
 
   /** A sink's delivery of this CloudEvent has gone well: it is stored with the yes of its approver, or both are not. */
@@ -224,6 +279,8 @@ export class ApprovalsModel {
   /** Memory, disk and oracle say the same, and records only grow. */
   check(): void {
     this.tick();
+    for (const { id, untilMs, process } of this.#waiting)
+      if (!process.isDead && this.time.wallMs() > untilMs) this.faults.push(`${id} waits for more than 2 s`);
     assert.deepEqual(this.faults, []);
     for (const { key, occurrence } of this.#known.values()) this.#compare(key, occurrence);
     this.#checkUnknown();
@@ -252,7 +309,9 @@ export class ApprovalsModel {
     for (const [occurrence, { key, wasMade }] of this.#unanswered) {
       const state = this.store.stored(key, occurrence)?.state ?? 'none';
       assert.ok(!wasMade || state !== 'moot', `${key} is moot, though nobody knows what became of its StartRequest`);
-      if (['unknown', 'submitted', 'confirmed'].includes(state)) this.#unanswered.set(occurrence, { key, wasMade: false });
+      if (!['unknown', 'submitted', 'confirmed'].includes(state)) continue;
+      this.#unanswered.set(occurrence, { key, wasMade: false });
+      this.#process.lost.delete(occurrence);
     }
     const unknown = this.store.approvals.open().filter(({ state }) => state === 'unknown');
     for (const { key, occurrence } of unknown) {
@@ -323,6 +382,7 @@ export class ApprovalsModel {
     const failedBefore = new Set([...this.oracle.entries.values()].filter((entry) => this.#hasFailed(entry)));
     const result = transact();
     for (const change of this.store.published.slice(before)) this.#told(change);
+    this.#judgeWaiting();
     for (const entry of this.oracle.entries.values()) if (this.#hasFailed(entry) && !failedBefore.has(entry)) this.#refused(entry);
     return result;
   }
@@ -337,7 +397,15 @@ export class ApprovalsModel {
     }
     if (phase !== 'submitted' || !isOfEntry) return;
     if (!this.#process.accepted.has(entry.occurrence)) this.faults.push(`${key} was told submitted, which nobody accepted`);
+    this.#mustNotBeHeld(key, occurrence);
     this.oracle.concluded(entry, 'submitted', this.time.wallMs());
+  }
+
+  /** A hold that was confirmed holds; what a sink sets by itself was confirmed to nobody. */
+  #mustNotBeHeld(key: string, occurrence: number | null): void {
+    const holds = this.store.stored(key, occurrence ?? 0)?.holds ?? [];
+    for (const { approver, via } of holds)
+      if (!via.startsWith('sink:')) this.faults.push(`${key} was accepted under a hold of ${approver}`);
   }
 
   #hasFailed({ key, occurrence }: OracleEntry): boolean {
@@ -360,6 +428,7 @@ export class ApprovalsModel {
       return;
     }
     this.oracle.changed(key, occurrence, event, wallMs);
+    if (phase === 'started' && this.#startedByPost.delete(key)) this.#mustNotBeHeld(key, occurrence);
     if (phase === 'started') return;
     this.store.seenEvents.set(id, { change: phase, key, occurrence, event });
     this.#seenIds.push(id);
@@ -418,7 +487,10 @@ export class ApprovalsModel {
     for (const { occurrence } of named) process.posting.set(occurrence, groupOf(process.config));
     const answer = this.isAway ? 'again' : (this.answers.shift() ?? 'accepted');
     for (const eventId of answer.endsWith('starts') ? eventIds : [])
-      if (this.event(eventId)) this.list(eventId, { eventStatus: 'Started', notBefore: null });
+      if (this.event(eventId)) {
+        this.list(eventId, { eventStatus: 'Started', notBefore: null });
+        this.#startedByPost.add(eventId.toLowerCase());
+      }
     const result = await answerOf(this.time, answer);
     if (process.isDead) return result;
     for (const { occurrence } of named) process.posting.delete(occurrence);
@@ -428,7 +500,10 @@ export class ApprovalsModel {
   }
 
   #answered(process: Process, result: PostResult, key: string, occurrence: number, together: number): void {
-    if (result.kind === 'again' && result.mayHaveArrived) this.#unanswered.set(occurrence, { key, wasMade: true });
+    if (result.kind === 'again' && result.mayHaveArrived) {
+      this.#unanswered.set(occurrence, { key, wasMade: true });
+      process.lost.add(occurrence);
+    }
     if (result.kind === 'accepted') {
       this.accepted++;
       process.accepted.add(occurrence);

@@ -93,6 +93,10 @@ export class Oracle {
   #config: OracleConfig | null = null;
   #hasRead = false;
   isBlind = false;
+  /** Whether the service may have accepted a StartRequest for it. `perhaps`: the bridge may know that it has not. */
+  acceptance: (occurrence: number) => 'no' | 'perhaps' | 'surely' = () => 'no';
+  /** Whether the bridge has stored this hold: what it does where it may know more. */
+  isHeld: (key: string, approver: string) => boolean = () => false;
   #isFull = false;
   readonly #endedMs = new Map<string, number>();
   #parked: Parked[] = [];
@@ -173,7 +177,8 @@ export class Oracle {
   message(command: OracleCommand, nowMs: number): void {
     const verdict = this.#hasRead ? this.verdictOf(command) : 'unknown';
     if (verdict === null) this.apply(command, nowMs);
-    else if (!this.#hasRead || this.#mayCome(command, verdict)) this.#parked.push({ command, untilMs: nowMs + 60_000, isLate: false });
+    else if (!this.#hasRead || (verdict !== 'submitting' && this.#mayCome(command, verdict)))
+      this.#parked.push({ command, untilMs: nowMs + 60_000, isLate: false });
   }
 
   get hasRead(): boolean {
@@ -446,7 +451,9 @@ export class Oracle {
     if (typeof found === 'string') return found;
     if (found.outcome === 'submitted') return 'submitted';
     if (found.ruling?.then === 'never') return 'forbidden';
-    return isConcerned(this.config, approver, found.event) ? null : 'scope';
+    if (!isConcerned(this.config, approver, found.event)) return 'scope';
+    const acceptance = this.acceptance(found.occurrence);
+    return acceptance === 'surely' || (acceptance === 'perhaps' && !this.isHeld(key, approver)) ? 'submitting' : null;
   }
 
   /** One's own, else for an admin all there are. */
@@ -480,8 +487,9 @@ export class Oracle {
     return entry.ruling === null ? 'started' : entry;
   }
 
-  /** Whether a message refused so may be right later. */
+  /** Whether a message refused so may be right later, if it is kept at all. */
   #mayCome({ sentMs, starts, holds, releases }: OracleCommand, verdict: OracleVerdict): boolean {
+    if (verdict === 'submitting') return true;
     if (verdict !== 'unknown' && verdict !== 'ended') return false;
     const first = [...starts.map(({ key }) => key), ...holds, ...releases].find((key) => !this.entries.has(key)) ?? '';
     return (sentMs ?? 0) >= (this.#endedMs.get(first) ?? Number.NEGATIVE_INFINITY);

@@ -31,6 +31,8 @@ export interface Process {
   isDead: boolean;
   /** Occurrences whose StartRequest the service has accepted from this process. */
   readonly accepted: Set<number>;
+  /** Those whose answer was lost. */
+  readonly lost: Set<number>;
   /** Occurrences of which a StartRequest is on its way, and in what group it was sent. */
   readonly posting: Map<number, string>;
 }
@@ -82,7 +84,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
       },
     },
   });
-  const process: Process = { approvals, config, isDead: false, accepted: new Set(), posting: new Map() };
+  const process: Process = { approvals, config, isDead: false, accepted: new Set(), lost: new Set(), posting: new Map() };
   return process;
 }
 
@@ -107,7 +109,7 @@ export function send(
   { approvals }: Process,
   { approver, holds, releases, starts, sentMs }: OracleCommand,
   { source, id, seen }: { readonly source: Channel; readonly id: string; readonly seen: string | undefined },
-): void {
+): Promise<unknown> {
   const entries = (keys: readonly string[]) => keys.map((EventId) => ({ EventId }));
   const body = {
     ...(starts.length > 0 && bodyOf(starts, seen)),
@@ -115,7 +117,9 @@ export function send(
     ...(releases.length > 0 && { Releases: entries(releases) }),
   };
   const message = { id, place: {}, body: new TextEncoder().encode(JSON.stringify(body)), sentMs: sentMs ?? 0 };
-  approvals.take({ source, approver, canGiveBack: source === 'queue' }, message).catch(() => {});
+  const taken = approvals.take({ source, approver, canGiveBack: source === 'queue' }, message);
+  taken.catch(() => {});
+  return taken;
 }
 
 /** With the time that it takes. */

@@ -26,6 +26,29 @@ test('a hold is handed on with who asks and how it was known, and comes back: 20
   assert.deepEqual(fixture.told, ['hold orders token {"EventId":"A","reason":"backup"}']);
 });
 
+test('a hold and a release wait until the StartRequest that is on its way has its answer', async (t) => {
+  const fixture = await serve(t);
+  const asked: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  fixture.answered = (eventId) => {
+    asked.push(eventId);
+    if (asked.length === 2) arrived.resolve();
+    return promise;
+  };
+  fixture.held = () => ({ ...REFUSED, status: 409, type: 'submitting' });
+  const both = Promise.all([
+    fixture.send('POST', '/v1/holds', { headers: JSON_BODY, body: '{"EventId":"A"}' }),
+    fixture.send('DELETE', '/v1/holds/B', { headers: AUTHORIZATION }),
+  ]);
+  await arrived.promise;
+  assert.deepEqual(fixture.told, []);
+  resolve();
+  const [held, released] = await both;
+  assert.deepEqual(asked.toSorted(), ['A', 'B']);
+  assert.deepEqual([held.status, held.json['type'], released.status], [409, 'submitting', 204]);
+});
+
 test('a released hold is 204 without a body, type or length', async (t) => {
   const fixture = await serve(t);
   const answer = await fixture.send('DELETE', '/v1/holds/A', { headers: AUTHORIZATION });

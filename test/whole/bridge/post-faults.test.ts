@@ -220,6 +220,35 @@ test('an answer that takes five seconds, of a service that lets the event wait: 
   assert.equal((await life(bridge, eventId)).state, 'submitted');
 });
 
+test('a hold while an answer takes six seconds: nobody is told that it holds, and the record has none', async (t) => {
+  const { bridge, eventId } = await watching(t, ANY, {}, SHARED);
+  bridge.service = slowAnswers(bridge.service, bridge, 6 * SECOND);
+  const approving = approve(bridge, 'orders', eventId);
+  const beganMs = bridge.time.wallMs();
+  assert.deepEqual(heard(await approving), [202, 'submitting']);
+  const held = await bridge.request('POST', '/v1/holds', { as: 'billing', body: { EventId: eventId } });
+  assert.deepEqual(heard(held), [409, 'submitting']);
+  assert.ok(bridge.time.wallMs() - beganMs < 6 * SECOND);
+  const late = await bridge.request('POST', '/v1/holds', { as: 'billing', body: { EventId: eventId } });
+  assert.deepEqual(heard(late), [409, 'submitted']);
+  const steps = (await life(bridge, eventId)).steps.map(({ step }) => step);
+  assert.deepEqual(steps, ['recorded', 'decided', 'submitted']);
+});
+
+test('a hold while the service answers 503 after a second holds, and nothing is posted any more', async (t) => {
+  const { bridge, eventId } = await watching(t, ANY, {}, {}, { status: 503 });
+  bridge.service = slowAnswers(bridge.service, bridge, SECOND);
+  const approving = approve(bridge, 'orders', eventId);
+  const held = await bridge.request('POST', '/v1/holds', { as: 'billing', body: { EventId: eventId } });
+  assert.equal(held.status, 201);
+  assert.equal((await approving).status, 202);
+  await bridge.advance(MINUTE);
+  const before = posts(bridge).length;
+  await bridge.advance(5 * MINUTE);
+  assert.equal(posts(bridge).length, before);
+  assert.equal((await life(bridge, eventId)).state, 'held');
+});
+
 test('an answer that comes after the event was seen Started: submitted and confirmed, each told once', async (t) => {
   const { bridge, eventId } = await watching(t, ANY);
   bridge.service = slowAnswers(bridge.service, bridge, 5 * SECOND);

@@ -1,9 +1,11 @@
 // Messages with Holds, Releases and StartRequests → what they hold, release, post: all or nothing.
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
+import type { PostResult } from '../../../../src/model/approvals.ts';
 import { EVENT_ID } from '../../../support/events.ts';
 import {
+  ACCEPTED,
   type ApprovalSettings,
   type ApprovalsFixture,
   again,
@@ -240,4 +242,74 @@ test('a hold by a queue that one bridge reads stops what it posts at once', asyn
   await fixture.time.advance(60_000);
   assert.equal(fixture.posts.length, 1);
   assert.equal(approvals.summary(KEY)?.state, 'held');
+});
+
+/** A StartRequest that a rule decided and is on its way; messages of `topic` speak for orders. */
+async function onItsWay(t: TestContext) {
+  const { fixture, approvals } = approvalsOverOneEvent(t, { ...THREE, policy: [{ when: {}, then: 'approve' }] });
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  fixture.answers = [promise];
+  await settle();
+  assert.equal(fixture.posts.length, 1);
+  return { fixture, approvals, answer: resolve };
+}
+
+test('a message that holds waits for the answer to a StartRequest on its way, 2 s at most, and is then refused as an answer by HTTP is', async (t) => {
+  for (const [result, verdict, told] of [
+    [again(60_000), 'settle', []],
+    [ACCEPTED, 'submitted', ['approval.submitted', 'approval.failed submitted orders']],
+    [null, 'submitting', ['approval.failed submitting orders']],
+  ] as const) {
+    const { fixture, approvals, answer } = await onItsWay(t);
+    const taken = approvals.take(ORIGIN, letter(fixture, { ...HOLD, ...startRequests(EVENT_ID) }));
+    await fixture.time.advance(1999);
+    assert.deepEqual(fixture.messages, []);
+    if (result !== null) answer(result);
+    assert.equal(await verdictOf(fixture, taken, 1), verdict);
+    assert.equal(holders(approvals), verdict === 'settle' ? 'orders: month end' : '');
+    assert.deepEqual(
+      fixture.store.told.filter((each) => !each.includes('recorded')),
+      told,
+    );
+    assert.equal(fixture.posts.length, 1);
+  }
+});
+
+test('a message that releases keeps its place behind one that holds, and a yes waits for nothing', async (t) => {
+  const { fixture, approvals, answer } = await onItsWay(t);
+  const held = approvals.take(ORIGIN, letter(fixture, HOLD));
+  const released = approvals.take(ORIGIN, letter(fixture, RELEASE));
+  assert.equal(await send(fixture, approvals, startRequests(EVENT_ID)), 'settle');
+  assert.deepEqual(fixture.messages, ['topic settled']);
+  answer(again(60_000));
+  assert.deepEqual([await verdictOf(fixture, held), await verdictOf(fixture, released)], ['settle', 'settle']);
+  assert.equal(holders(approvals), '');
+});
+
+test('a message that holds and waited for another event is tried again while a StartRequest is on its way, until its time is over', async (t) => {
+  const { fixture, approvals, answer } = await onItsWay(t);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  fixture.answers = [promise];
+  answer(again(1000));
+  await settle();
+  const parked = letter(fixture, { ...HOLD, ...startRequests('other') });
+  assert.equal(await take(fixture, approvals, parked), 'settle');
+  assert.deepEqual(fixture.messages, ['topic parked']);
+  await fixture.time.advance(1000);
+  assert.equal(fixture.posts.length, 2);
+  fixture.list('other');
+  fixture.poll();
+  assert.equal(holders(approvals), '');
+  resolve(again(3_600_000));
+  await settle();
+  fixture.poll();
+  assert.equal(holders(approvals), 'orders: month end');
+});
+
+test('a bridge that stops takes no message that waits for an answer: it comes again', async (t) => {
+  const { fixture, approvals } = await onItsWay(t);
+  const taken = approvals.take(ORIGIN, letter(fixture, HOLD));
+  const closing = fixture.close(approvals);
+  assert.equal(await verdictOf(fixture, taken, 5000), 'error BRIDGE_APPROVALS_CLOSED');
+  await closing;
 });

@@ -1,6 +1,6 @@
 // Holds and releases by HTTP and messages → who may, what they stop, what the last one lets go.
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import type { ApprovalOrigin, PostResult } from '../../../../src/model/approvals.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
@@ -12,11 +12,14 @@ import {
   approvalsOverOneEvent,
   approve,
   caller,
+  change,
   KEY,
+  LOST,
   REFUSED,
   reopened,
   STARTED,
   said,
+  startRequests,
 } from '../../../virtual/approvals-fixture.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
@@ -357,43 +360,151 @@ test('a hold that comes with the look before the POST: nothing is posted', async
   assert.equal(fixture.posts.length, 0);
 });
 
-test('a hold while the POST is under way stops what has not been accepted, and nothing else', async (t) => {
-  for (const [result, state, posts] of [
-    [ACCEPTED, 'submitted', 1],
-    [again(1000), 'held', 1],
-    [REFUSED, 'held', 1],
-  ] as const) {
-    const { fixture, approvals } = approvalsOverOneEvent(t);
-    const { promise, resolve } = Promise.withResolvers<PostResult>();
-    fixture.answers = [promise];
-    const asked = approve(approvals);
-    await settle();
-    assert.equal(hold(approvals, 'billing'), '201 held');
-    resolve(result);
-    await fixture.time.advance(MINUTE_MS);
-    assert.equal(said(await asked), state === 'held' ? '202 held' : '200 submitted');
-    assert.equal(approvals.summary(KEY)?.state, state);
-    assert.equal(holders(approvals), 'billing: null');
-    assert.equal(fixture.posts.length, posts);
-    release(approvals, 'billing');
-    await fixture.time.advance(1000);
-    assert.equal(fixture.posts.length, state === 'held' ? 2 : 1);
-    assert.equal(approvals.summary(KEY)?.state, 'submitted');
-  }
-});
-
-test('a hold that is released before the POST under way is answered lets it be one POST', async (t) => {
-  const { fixture, approvals } = approvalsOverOneEvent(t);
+/** A StartRequest that was decided by `orders` and is on its way. */
+async function onItsWay(t: TestContext, settings: ApprovalSettings = THREE) {
+  const { fixture, approvals } = approvalsOverOneEvent(t, settings);
   const { promise, resolve } = Promise.withResolvers<PostResult>();
   fixture.answers = [promise];
   const asked = approve(approvals);
   await settle();
-  hold(approvals, 'billing');
-  release(approvals, 'billing');
-  resolve(ACCEPTED);
-  assert.equal(said(await asked), '200 submitted');
-  await fixture.time.advance(MINUTE_MS);
+  return { fixture, approvals, asked, answer: resolve };
+}
+
+/** As the routes hold: the answer to what is on its way comes first. */
+async function holdAfterAnswer(approvals: Approvals, approver: string): Promise<string> {
+  await approvals.answered(EVENT_ID);
+  return hold(approvals, approver);
+}
+
+test('a hold while a StartRequest is on its way is answered when that is: too late where it was accepted, and else it holds', async (t) => {
+  for (const [result, verdict, posts] of [
+    [ACCEPTED, '409 submitted', 1],
+    [again(1000), '201 held', 1],
+  ] as const) {
+    const { fixture, approvals, asked, answer } = await onItsWay(t);
+    assert.equal(hold(approvals, 'billing'), '409 submitting', 'who does not wait');
+    const held = holdAfterAnswer(approvals, 'billing');
+    await fixture.time.advance(500);
+    answer(result);
+    await settle();
+    assert.equal(await held, verdict);
+    await fixture.time.advance(MINUTE_MS);
+    assert.equal(said(await asked), verdict === '201 held' ? '202 held' : '200 submitted');
+    assert.equal(fixture.posts.length, posts);
+    if (verdict !== '201 held') continue;
+    assert.equal(approvals.summary(KEY)?.state, 'held');
+    release(approvals, 'billing');
+    await fixture.time.advance(1000);
+    assert.equal(fixture.posts.length, 2);
+    assert.equal(approvals.summary(KEY)?.state, 'submitted');
+  }
+});
+
+test('a hold waits for 2 s at most: then it is 409 submitting, nothing is recorded, and nothing of it is left', async (t) => {
+  const { fixture, approvals, answer } = await onItsWay(t);
+  const held = holdAfterAnswer(approvals, 'billing');
+  await fixture.time.advance(1999);
+  assert.equal(await Promise.race([held, 'waits']), 'waits');
+  await fixture.time.advance(1);
+  assert.equal(await held, '409 submitting');
+  assert.equal(holders(approvals), '');
+  answer(again(1000));
+  await fixture.time.advance(1000);
+  assert.equal(approvals.summary(KEY)?.state, 'submitted');
+  assert.equal(fixture.posts.length, 2);
+});
+
+test('a hold behind a refusal holds: what approvers approve again waits for its release', async (t) => {
+  const { fixture, approvals, asked, answer } = await onItsWay(t);
+  const held = holdAfterAnswer(approvals, 'billing');
+  answer(REFUSED);
+  assert.deepEqual([said(await asked), await held], ['502 refused', '201 held']);
+  assert.equal(said(await approve(approvals)), '202 held');
   assert.equal(fixture.posts.length, 1);
+  release(approvals, 'billing');
+  await settle();
+  assert.equal(fixture.posts.length, 2);
+});
+
+test('who may not hold learns that at once, and not what is on its way', async (t) => {
+  const { approvals } = await onItsWay(t, { approvers: { orders: {}, billing: { scope: { impacts: ['Terminate'] } } } });
+  assert.equal(hold(approvals, 'billing'), '403 scope');
+});
+
+test('a hold that is confirmed holds: while a lost answer may have been a yes, there is none', async (t) => {
+  const { fixture, approvals, answer } = await onItsWay(t);
+  fixture.answerTo = () => again(60_000);
+  answer(LOST);
+  await settle();
+  assert.equal(await holdAfterAnswer(approvals, 'billing'), '409 submitting');
+  await fixture.time.advance(1500);
+  assert.equal(fixture.posts.length, 2);
+  assert.equal(await holdAfterAnswer(approvals, 'billing'), '409 submitting', 'the first one may have been accepted all the same');
+  const restarted = reopened(fixture, THREE);
+  t.after(() => fixture.close(restarted));
+  fixture.answerTo = () => again(60_000);
+  fixture.poll();
+  await settle();
+  assert.equal(hold(restarted, 'billing'), '409 submitting', 'the record keeps the doubt');
+  fixture.answerTo = () => ACCEPTED;
+  await fixture.time.advance(60_000);
+  assert.equal(hold(restarted, 'billing'), '409 submitted');
+});
+
+test('a hold that is confirmed holds: an acceptance that cannot be stored yet is no room for one', async (t) => {
+  const { fixture, approvals, answer } = await onItsWay(t);
+  fixture.store.fault = new Error('the disk is full');
+  answer(ACCEPTED);
+  await settle();
+  fixture.store.fault = null;
+  assert.equal(hold(approvals, 'billing'), '409 submitting');
+  await fixture.time.advance(1000);
+  assert.equal(hold(approvals, 'billing'), '409 submitted');
+});
+
+test('a release that comes behind a hold is judged behind it', async (t) => {
+  const { approvals, answer } = await onItsWay(t);
+  const held = holdAfterAnswer(approvals, 'billing');
+  const released = approvals.answered(EVENT_ID).then(() => release(approvals, 'billing'));
+  answer(again(60_000));
+  assert.deepEqual(await Promise.all([held, released]), ['201 held', 'released']);
+});
+
+test('where nothing is on its way nobody waits', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t, THREE);
+  for (const eventId of [EVENT_ID, 'nobody']) await approvals.answered(eventId);
+  assert.equal(fixture.time.pending, 0);
+});
+
+test('a stop ends the wait of a hold, which is then refused as all are', async (t) => {
+  const { fixture, approvals } = await onItsWay(t);
+  const refused = assert.rejects(holdAfterAnswer(approvals, 'billing'), { code: 'BRIDGE_APPROVALS_CLOSED' });
+  await fixture.close(approvals);
+  await refused;
+  assert.equal(fixture.time.pending, 0);
+});
+
+test('a sink holds again what it prepared for, though a StartRequest is on its way: for those to come, and not after an acceptance', async (t) => {
+  const holdingSinks = new Map([['drain', 'node']]);
+  const approvers = { orders: {}, node: {} };
+  for (const [result, state, holds] of [
+    [ACCEPTED, 'submitted', ''],
+    [again(1000), 'held', 'node: sink drain prepares'],
+  ] as const) {
+    const { fixture, approvals } = approvalsOverOneEvent(t, { approvers, holdingSinks });
+    fixture.sent.add('drain 1');
+    const { promise, resolve } = Promise.withResolvers<PostResult>();
+    fixture.answers = [promise];
+    approvals.request({ approver: 'node', via: 'sink:drain', isShared: false }, startRequests(EVENT_ID)).catch(() => {});
+    await settle();
+    change(fixture, { eventType: 'Reboot' });
+    assert.equal(holders(approvals), 'node: sink drain prepares');
+    resolve(result);
+    await fixture.time.advance(MINUTE_MS);
+    assert.equal(approvals.summary(KEY)?.state, state);
+    assert.equal(holders(approvals), holds, 'what was accepted is held by nobody');
+    assert.equal(fixture.posts.length, 1);
+  }
 });
 
 test('a hold while a StartRequest is posted again and again ends that, for as long as it stands', async (t) => {
