@@ -71,10 +71,8 @@ export class Answers {
     const known = ports.events().get(posted.key);
     if (before === null || known === undefined || (verdict !== 'submitted' && before.state !== 'submitting')) return NOTHING;
     const at = now(deps);
-    const late = before.votes.filter((vote) => posted.votes.every(({ approver }) => approver !== vote.approver));
-    const { decision, policy, isDryRun } = posted;
     const state = verdict === 'moot' ? ledger.doubts.passedBy(posted) : verdict;
-    const told = moved({ ...before, decision, policy, isDryRun, votes: [...posted.votes, ...late] }, state, at);
+    const told = moved(verdict === 'submitted' ? acceptedIn(posted, before) : before, state, at);
     // A document may show the start before the answer is there.
     const after = known.event.eventStatus === 'Started' ? begun(told, at, 'moot') : told;
     const verdictEntry = auditTrail.verdict({ known, posted, before, after, status, at });
@@ -88,4 +86,10 @@ export class Answers {
     };
     return { isNews: true, write: (transaction) => auditTrail.write(transaction, [entry]), apply };
   }
+}
+
+/** What was posted was accepted, whatever became void meanwhile; a yes that came meanwhile stands beside it. No dry run posts anything. */
+function acceptedIn({ decision, policy, isDryRun, votes }: EventApproval, before: EventApproval): EventApproval {
+  const late = before.votes.filter((vote) => votes.every(({ approver }) => approver !== vote.approver));
+  return { ...before, decision, policy, isDryRun, votes: [...votes, ...late] };
 }

@@ -234,10 +234,12 @@ export class Oracle {
 
   /** The bridge told what became of the last StartRequest: who approved it then did so, whatever became void meanwhile. */
   concluded(entry: OracleEntry, outcome: 'submitted' | 'failed', nowMs: number): void {
+    Object.assign(entry, { outcome, failedMs: nowMs, isAgainLate: false });
+    if (outcome === 'failed') return;
     const { votes = [], ...posted } = entry.posted ?? {};
     const late = entry.votes.filter(({ approver }) => votes.every((vote) => vote.approver !== approver));
     // No dry run posts: one that began meanwhile did not take it along.
-    Object.assign(entry, posted, { votes: [...votes, ...late], outcome, isDry: false, failedMs: nowMs, isAgainLate: false });
+    Object.assign(entry, posted, { votes: [...votes, ...late], isDry: false });
   }
 
   /** What a StartRequest made now would break; null: it may be made. */

@@ -6,7 +6,7 @@ import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import type { ApprovalAnswer } from '../../../../src/approvals/requests/answer.ts';
 import { BridgeError } from '../../../../src/errors.ts';
 import type { PostResult } from '../../../../src/model/approvals.ts';
-import { EVENT_ID } from '../../../support/events.ts';
+import { EVENT_ID, scheduledEvent } from '../../../support/events.ts';
 import {
   ACCEPTED,
   ApprovalsFixture,
@@ -278,6 +278,30 @@ test('a StartRequest on its way whose approval is void by then may be what start
   assert.equal(await pass(ACCEPTED, false)(), 'confirmed');
   assert.equal(await pass(LOST, false)(), 'unknown');
   assert.equal(await pass(again(1000), false)(), 'moot');
+});
+
+test('a refusal brings back no yes that became void while it was on its way, and takes nothing from one that was said meanwhile', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 2 });
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  fixture.answers = [promise];
+  approve(approvals).catch(() => {});
+  approve(approvals, 'billing').catch(() => {});
+  await settle();
+  change(fixture, { eventType: 'Reboot' });
+  fixture.store.seenEvents.set('reboot', { change: 'updated', key: KEY, occurrence: 1, event: scheduledEvent({ eventType: 'Reboot' }) });
+  approvals.request(caller('orders'), { StartRequests: [{ EventId: EVENT_ID, Seen: 'reboot' }] }).catch(() => {});
+  approve(approvals, 'billing').catch(() => {});
+  resolve(REFUSED);
+  await settle();
+  const { state, votes } = fixture.store.stored(KEY, 1) ?? {};
+  assert.equal(state, 'failed');
+  assert.deepEqual(
+    votes?.map(({ approver, event, hasSeen }) => [approver, event.eventType, hasSeen]),
+    [
+      ['orders', 'Reboot', true],
+      ['billing', 'Reboot', false],
+    ],
+  );
 });
 
 test('what the service accepts after a dry run began was no part of it: it stays submitted when the dry run ends', async (t) => {
