@@ -42,7 +42,7 @@ export class Approvals implements AsyncDisposable {
     this.#intake = new Inbox({
       ...parts,
       check: ({ approver }, requests, sentMs) => authorizeMessage(approver, requests, this.#context(sentMs)),
-      record: (origin, acts, also) => this.#stages.commands.record(origin, acts, also),
+      record: (authorization, acts, also) => this.#stages.commands.record(authorization, acts, also),
       denied: (approver, refused, { source, place }) => this.#denied(approver, refused, { source, place }),
       onMessage: (source, result) => parts.onMessage?.(source, result),
       answerTo: (keys) => this.#requests.answerTo(keys),

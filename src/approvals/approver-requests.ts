@@ -12,6 +12,7 @@ import {
   type ReleaseAnswer,
   refusal,
 } from './requests/answer.ts';
+import type { Authorization } from './requests/authorization.ts';
 import { votesOf } from './requests/authorize-message.ts';
 import { authorizeVotes, type CheckContext } from './requests/check.ts';
 import { authorizeHold, authorizeRelease } from './requests/check-hold.ts';
@@ -52,7 +53,8 @@ export class ApproverRequests {
     if (typeof requests === 'string') return denied(approver, refusal('bad-request', requests));
     const checked = authorizeVotes(approver, requests, context());
     if ('kind' in checked) return denied(approver, checked);
-    stages.commands.record(origin, votesOf(checked));
+    const revoked = stages.commands.record(this.#authorization(origin), votesOf(checked));
+    if (revoked !== null) return denied(approver, revoked);
     await stages.submissions.attempted(
       requests.map(({ key }) => key),
       ANSWER_MS,
@@ -87,7 +89,8 @@ export class ApproverRequests {
     if (typeof request === 'string') return denied(origin.approver, refusal('bad-request', `The body${request}`));
     const act = authorizeHold(origin.approver, request, context());
     if (act.kind === 'refusal') return denied(origin.approver, act);
-    stages.commands.record(origin, [act]);
+    const revoked = stages.commands.record(this.#authorization(origin), [act]);
+    if (revoked !== null) return denied(origin.approver, revoked);
     return heldAnswer(act.known, stages.ledger.approvalOf(act.known.key, act.known.occurrence));
   }
 
@@ -99,8 +102,12 @@ export class ApproverRequests {
     if (fault !== null) return denied(origin.approver, fault);
     const act = authorizeRelease(origin.approver, { eventId, key: keyOf(eventId), holder, beforeMs }, context());
     if (act.kind === 'refusal') return denied(origin.approver, act);
-    stages.commands.record(origin, [act]);
-    return { kind: 'released' };
+    const revoked = stages.commands.record(this.#authorization(origin), [act]);
+    return revoked === null ? { kind: 'released' } : denied(origin.approver, revoked);
+  }
+
+  #authorization(origin: ApprovalOrigin): Authorization {
+    return { origin, isValid: () => Object.hasOwn(this.#parts.stages.rules.approvers, origin.approver) };
   }
 
   #requireOpen(): void {

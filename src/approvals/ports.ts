@@ -1,5 +1,5 @@
 // What approvals need from the bridge: known events, a fresh document, the POST.
-import type { PostResult } from '../model/approvals.ts';
+import type { ApprovalOrigin, PostResult } from '../model/approvals.ts';
 import type { Instant, KnownEvent, ScheduledEvent } from '../model/events.ts';
 
 export interface ApprovalPorts {
@@ -24,6 +24,11 @@ export interface ApprovalPorts {
   wasSent(sink: string, occurrence: number): boolean;
   /** Whether a sink that speaks for an approver acts on such an event; null where that cannot be told yet. */
   actsOn(sink: string, event: ScheduledEvent): boolean | null;
+  /**
+   * Returns whether the configuration in force lets a source or sink act for this approver.
+   * @param event null: for any event
+   */
+  isAuthorized(origin: Pick<ApprovalOrigin, 'approver' | 'via'>, event: ScheduledEvent | null): boolean;
   /** The StartRequest for a drill is accepted, by the bridge itself. */
   drillApproved(key: string): void;
   /** The VM's own name; null while it is unknown. */

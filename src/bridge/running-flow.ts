@@ -18,7 +18,7 @@ import { type Deps, now } from '../time/clock.ts';
 import { isShared, Sources } from './approval-sources.ts';
 import type { Identity } from './identity.ts';
 import type { MetadataSource } from './metadata-source.ts';
-import { actsOn, holdingSinks } from './speaking-sinks.ts';
+import { actsOn, holdingSinks, isAuthorized } from './speaking-sinks.ts';
 
 const RETRY_MS = 1000;
 
@@ -87,6 +87,7 @@ export class RunningFlow implements AsyncDisposable {
         post: (eventIds, signal) => metadata.post(eventIds, signal),
         wasSent: (sink, occurrence) => outbox.sinks.wasSent(sink, occurrence),
         actsOn: (sink, event) => actsOn(this.#config, sink, event, identity.observer.name),
+        isAuthorized: (origin, event) => isAuthorized(this.#config, origin, event, identity.observer.name),
         drillApproved: (key) => this.drills.approved(key),
         ownName: () => identity.observer.name,
         observerId: () => identity.observer.id,

@@ -4,7 +4,9 @@ import type { Approvals } from '../approvals/approvals.ts';
 import type { Config, SinkConfig } from '../config/config.ts';
 import type { LaneStore } from '../delivery/lane-store.ts';
 import { BridgeError } from '../errors.ts';
+import type { ApprovalOrigin } from '../model/approvals.ts';
 import type { ScheduledEvent } from '../model/events.ts';
+import { sinkOf, sourceOf } from '../model/hold-owner.ts';
 import type { Queue } from '../outbox/queue.ts';
 
 /** For whom a sink speaks; null where for nobody. */
@@ -27,6 +29,20 @@ export function actsOn({ sinks }: Pick<Config, 'sinks'>, sink: string, event: Sc
   const config = sinks[sink];
   const acts = config && sinkApprover(config)?.actsOn;
   return acts === undefined ? true : acts(event, ownName);
+}
+
+/** Returns whether this configuration lets a source or sink act for an approver, for this event; null: for any event. */
+export function isAuthorized(
+  { sinks, approvals }: Pick<Config, 'sinks' | 'approvals'>,
+  origin: Pick<ApprovalOrigin, 'approver' | 'via'>,
+  event: ScheduledEvent | null,
+  ownName: string | null,
+): boolean {
+  const [source, sink] = [sourceOf(origin), sinkOf(origin)];
+  if (source !== null) return approvals.sources[source]?.approver === origin.approver;
+  const config = sink === null ? undefined : sinks[sink];
+  if (config === undefined || sinkApprover(config)?.name !== origin.approver) return false;
+  return event === null || actsOn({ sinks }, sink ?? '', event, ownName) !== false;
 }
 
 export interface SpeakingParts {

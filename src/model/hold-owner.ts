@@ -1,8 +1,9 @@
-// Who sent an approval or hold → the sink, if a sink did; whether two holds have the same owner.
+// Who sent an approval or hold → the sink or source it came through; whether two holds have the same owner.
 import type { ApprovalOrigin } from './approvals.ts';
 
-/** Before the sink's name in `ApprovalOrigin.via`. */
+/** Before the name of a sink or source in `ApprovalOrigin.via`. */
 const SINK = 'sink:';
+const SOURCE = 'source:';
 
 type Origin = Pick<ApprovalOrigin, 'approver' | 'via'>;
 
@@ -14,6 +15,16 @@ export function viaSink(sink: string): string {
 /** Returns the name of the sink, or null if the approver itself acted. */
 export function sinkOf({ via }: Pick<Origin, 'via'>): string | null {
   return via.startsWith(SINK) ? via.slice(SINK.length) : null;
+}
+
+/** Returns `ApprovalOrigin.via` for a message of this source. */
+export function viaSource(source: string): string {
+  return `${SOURCE}${source}`;
+}
+
+/** Returns the source's name, or null if the origin is not a source. */
+export function sourceOf({ via }: Pick<Origin, 'via'>): string | null {
+  return via.startsWith(SOURCE) ? via.slice(SOURCE.length) : null;
 }
 
 /** Returns true if both are the approver itself, or the same sink of the same approver. Each of these has its own hold. */

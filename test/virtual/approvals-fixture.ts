@@ -59,6 +59,8 @@ export class ApprovalsFixture {
   readonly rate = new RequestRate({ pollIntervalMs: 1000, elapsedMs: this.time.elapsedMs });
   /** `SINK OCCURRENCE` of what sinks were sent. */
   readonly sent = new Set<string>();
+  /** `source:NAME APPROVER` and `sink:NAME APPROVER` that may no longer act. */
+  readonly revoked = new Set<string>();
   reads = 0;
   /** The next answers to StartRequests. */
   answers: (PostResult | Promise<PostResult>)[] = [];
@@ -105,6 +107,7 @@ export class ApprovalsFixture {
         wasSent: (sink, occurrence) => this.sent.has(`${sink} ${occurrence}`),
         actsOn: () => true,
         drillApproved: () => {},
+        isAuthorized: ({ via, approver }) => !this.revoked.has(`${via} ${approver}`),
         ownName: () => parts.ownName ?? 'WestNO_0',
         observerId: () => 'westno_0',
       },

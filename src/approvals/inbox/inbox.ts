@@ -4,11 +4,13 @@ import type { Logger } from 'pino';
 import type { ApprovalMessage, MessageVerdict } from '../../../adapters/adapter.ts';
 import { BridgeError, isStoreFault } from '../../errors.ts';
 import type { ApprovalOrigin, MessageRefusal, MessageResult, ReceivedMessage } from '../../model/approvals.ts';
+import { viaSource } from '../../model/hold-owner.ts';
 import { type Deps, now, sleep } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 import { refusedChange } from '../record/approval-change.ts';
 import { type Refusal, refusal } from '../requests/answer.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
+import type { Authorization } from '../requests/authorization.ts';
 import { type MayCome, whatMayCome } from '../requests/check.ts';
 import { parseMessageBody } from '../requests/message-body.ts';
 import { type MessageRequests, parseMessageRequests } from '../requests/message-requests.ts';
@@ -40,13 +42,17 @@ export interface MessageOrigin {
 
 export interface InboxParts {
   readonly store: ApprovalStore;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'observerId'>;
+  readonly ports: Pick<ApprovalPorts, 'events' | 'lastReadAt' | 'observerId' | 'isAuthorized'>;
   readonly deps: Deps;
   readonly logger: Logger;
   /** The checks of a request, for one that was sent at this time. */
   readonly check: (origin: ApprovalOrigin, requests: MessageRequests, sentMs: number) => readonly ApprovalCommand[] | Refusal;
-  /** Records in one transaction, with what `also` writes. @throws BridgeError BRIDGE_STORE_* */
-  readonly record: (origin: ApprovalOrigin, acts: readonly ApprovalCommand[], also: (transaction: ApprovalTransaction) => void) => void;
+  /** As `Commands.record`. @throws BridgeError BRIDGE_STORE_* */
+  readonly record: (
+    authorization: Authorization,
+    acts: readonly ApprovalCommand[],
+    also: (transaction: ApprovalTransaction) => void,
+  ) => Refusal | null;
   /** Whether each bridge of a group reads the messages of this source. */
   readonly isShared: (source: string) => boolean;
   /** A message was refused. */
@@ -129,6 +135,9 @@ export class Inbox implements Disposable {
     if (this.#stop.signal.aborted)
       throw new BridgeError('BRIDGE_APPROVALS_CLOSED', 'The bridge is stopping and takes no approvals; the message comes again.');
     const { store, ports } = this.#parts;
+    const { source, approver } = message;
+    if (!ports.isAuthorized({ approver, via: viaSource(source) }, null))
+      throw new BridgeError('BRIDGE_APPROVALS_CLOSED', `Source ${source} may no longer act for ${approver}; the message comes again.`);
     const earlier = store.messages.find(message.source, message.id);
     if (earlier !== null) return this.#told(message.source, 'repeated', (earlier.kind === 'handled' && earlier.refusal) || 'settle');
     return ports.lastReadAt() === null ? null : this.#decide(message, requests, waitsFor);
@@ -136,10 +145,10 @@ export class Inbox implements Disposable {
 
   /** Null where something may still come that it waits for. */
   #decide(message: ReceivedMessage, asked: MessageRequests | string, waitsFor: readonly MayCome[]): MessageVerdict | null {
-    const { store, deps, check, record, isShared } = this.#parts;
+    const { store, ports, deps, check, record, isShared } = this.#parts;
     const { source, approver, sentMs } = message;
     if (typeof asked === 'string') return this.#refuse(message, refusal('bad-request', asked));
-    const origin = { approver, via: `source:${source}`, isShared: isShared(source) };
+    const origin = { approver, via: viaSource(source), isShared: isShared(source) };
     const requests = origin.isShared ? withoutOtherDrills(asked, (key) => this.#isKnown(key)) : asked;
     if (requests === null) return this.#passOver(message);
     const acts = check(origin, requests, sentMs);
@@ -147,8 +156,9 @@ export class Inbox implements Disposable {
       const mayCome = whatMayCome(acts, requests.starts, { store, sentMs });
       return mayCome !== null && waitsFor.includes(mayCome) ? null : this.#refuse(message, acts);
     }
-    record(origin, acts, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
-    return this.#told(source, 'settled', 'settle');
+    const authorization: Authorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
+    const revoked = record(authorization, acts, (transaction) => transaction.handleMessage(message, null, deps.wallMs()));
+    return revoked === null ? this.#told(source, 'settled', 'settle') : this.#refuse(message, revoked);
   }
 
   #isKnown(key: string): boolean {

@@ -3,7 +3,9 @@ import type { ApprovalOrigin, EventApproval } from '../../model/approvals.ts';
 import type { Instant } from '../../model/events.ts';
 import { isSameOwner } from '../../model/hold-owner.ts';
 import { type Deps, now } from '../../time/clock.ts';
+import type { Refusal } from '../requests/answer.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
+import { type Authorization, revokedRefusal } from '../requests/authorization.ts';
 import type { GovernedEvent } from '../rules/governed-event.ts';
 import type { Rules } from '../rules/quorum.ts';
 import type { ApprovalTransaction } from '../store.ts';
@@ -28,10 +30,25 @@ export class Commands {
   }
 
   /**
-   * All of it in one transaction, with what `also` writes; none where all of it is known already and `also` is absent.
-   * @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded.
+   * All of it in one transaction, with what `also` writes; none if all of it is known already and `also` is absent. Every approval, hold and
+   * release by HTTP, message or sink goes through here. Its authorization is checked in the turn that records.
+   * @returns the refusal if the authorization was revoked, and then nothing is recorded; else null
+   * @throws BridgeError BRIDGE_STORE_*, and then nothing is recorded
    */
-  record(origin: ApprovalOrigin, acts: readonly ApprovalCommand[], also?: (transaction: ApprovalTransaction) => void): void {
+  record(
+    authorization: Authorization,
+    acts: readonly ApprovalCommand[],
+    also?: (transaction: ApprovalTransaction) => void,
+  ): Refusal | null {
+    for (const { known } of acts) {
+      const refused = revokedRefusal(authorization, known);
+      if (refused !== null) return refused;
+    }
+    this.#write(authorization.origin, acts, also);
+    return null;
+  }
+
+  #write(origin: ApprovalOrigin, acts: readonly ApprovalCommand[], also?: (transaction: ApprovalTransaction) => void): void {
     const { ledger, auditTrail, deps } = this.#parts;
     const at = now(deps);
     const current = new Map<string, EventApproval>();

@@ -5,6 +5,7 @@ import type { Deps } from '../../time/clock.ts';
 import type { ApprovalPorts } from '../ports.ts';
 import type { Refusal } from '../requests/answer.ts';
 import type { ApprovalCommand } from '../requests/approval-command.ts';
+import { type Authorization, revokedRefusal } from '../requests/authorization.ts';
 import type { Checked } from '../requests/check.ts';
 import type { StartRequest } from '../requests/start-requests.ts';
 import type { ApprovalStore } from '../store.ts';
@@ -19,7 +20,7 @@ export interface SpeakingSink {
 
 export interface SinkOutcomesParts {
   readonly store: Pick<ApprovalStore, 'journal'>;
-  readonly ports: Pick<ApprovalPorts, 'events' | 'observerId'>;
+  readonly ports: Pick<ApprovalPorts, 'events' | 'observerId' | 'isAuthorized'>;
   readonly deps: Deps;
   readonly commands: Commands;
   /** The checks of a request that is made now. */
@@ -40,11 +41,12 @@ export class SinkOutcomes {
    */
   settle({ sink, approver }: SpeakingSink, settlements: readonly Settlement[], atMs: number, error: SinkError | null = null): void {
     const { store, ports, deps, commands, denied } = this.#parts;
-    const judged = settlements.flatMap((settlement) => this.#judged(approver, settlement));
+    const origin = { approver, via: viaSink(sink), isShared: false };
+    const authorization: Authorization = { origin, isValid: (event) => ports.isAuthorized(origin, event) };
+    const judged = settlements.flatMap((settlement) => this.#judged(authorization, settlement));
     const refused = judged.filter((act) => act.kind === 'refusal');
     const acts = judged.filter((act) => act.kind !== 'refusal');
-    const origin = { approver, via: viaSink(sink), isShared: false };
-    commands.record(origin, acts, (transaction) => {
+    commands.record(authorization, acts, (transaction) => {
       const failed = refused.map(({ eventId = '', type }) => refusedChange({ approver, eventId, reason: type }, { store, ports, deps }));
       if (failed.length > 0) transaction.publish(failed);
       transaction.settle(sink, settlements, atMs, error);
@@ -52,12 +54,15 @@ export class SinkOutcomes {
     for (const each of refused) denied(approver, each, sink);
   }
 
-  #judged(approver: string, settlement: Settlement): readonly (ApprovalCommand | Refusal)[] {
+  /** A sink that was removed, or approves for another approver now, gets a refusal. Its delivery is accepted all the same. */
+  #judged(authorization: Authorization, settlement: Settlement): readonly (ApprovalCommand | Refusal)[] {
     const id = settlement.result === 'accepted' ? settlement.approves : undefined;
     const seen = id === undefined ? null : this.#parts.store.journal.seen(id);
     if (id === undefined || seen === null) return [];
-    const checked = this.#parts.check(approver, { eventId: seen.event.eventId, key: seen.key, seen: [id] });
+    const checked = this.#parts.check(authorization.origin.approver, { eventId: seen.event.eventId, key: seen.key, seen: [id] });
     if ('kind' in checked) return [checked];
-    return checked.flatMap(({ kind, known }) => (kind === 'started' ? [] : [{ kind: 'prepared', known }]));
+    return checked.flatMap(({ kind, known }) =>
+      kind === 'started' ? [] : [revokedRefusal(authorization, known) ?? { kind: 'prepared', known }],
+    );
   }
 }

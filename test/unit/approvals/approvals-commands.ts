@@ -59,6 +59,7 @@ const config: fc.Arbitrary<OracleConfig> = fc
     ...{ orders: scope, billing: scope, policy, required },
     ...{ submit: fc.constantFrom('every' as const, 'leader' as const), members: fc.constantFrom([], ['web_1'], ['partner', 'web_0']) },
     ...{ ownName: fc.constantFrom('web_0', 'WEB_1', 'partner'), dryRun: fc.constantFrom(false, false, false, true) },
+    unauthorized: fc.constantFrom<readonly string[]>([], [], [], ['orders'], ['orders', 'billing']),
     sinks: fc.constantFrom<readonly (readonly [string, string])[]>([], [], [['drain', 'billing']], DRAIN_AND_FLUSH),
   })
   .map(({ orders, billing, submit, members, sinks, ...rest }) => ({
@@ -108,7 +109,7 @@ export const command = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ kind: fc.constantFrom('hold' as const, 'release' as const, 'hold and ask' as const), id, approver, channel }),
   },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('prepare' as const), which: fc.nat(1), seen: fc.nat(3) }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('prepare' as const), which: fc.nat(3), seen: fc.nat(3), isOld: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('start' as const, 'unstart' as const, 'end' as const, 'hide' as const), id }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('restart' as const), which: fc.nat(2), inOrder: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('reload' as const), which: fc.nat(2) }) },

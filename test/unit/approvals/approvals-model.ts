@@ -157,7 +157,8 @@ export class ApprovalsModel {
     const isAwaited = [...command.holds, ...command.releases].some((key) => this.#isOnItsWay(this.#known.get(key)?.occurrence ?? 0));
     // What a queue's reader does not know goes back after a pause; other tests look at that.
     const isGivenBack = !oracle.hasRead || isAwaited || ['unknown', 'ended'].includes(oracle.verdictOf(command) ?? '');
-    if (channel === 'queue' && isGivenBack) return;
+    // No message comes through a source for an approver that it may not act for.
+    if ((channel === 'queue' && isGivenBack) || (channel === 'topic' && this.config.unauthorized.includes(command.approver))) return;
     if (channel === 'topic' && isAwaited && oracle.hasRead) return this.#sendLater(command, seen);
     const said: string[] = [];
     const isStored = this.#during('commands', () => {
@@ -221,7 +222,7 @@ export class ApprovalsModel {
     const before = this.store.settled.length;
     const starts = [{ key: seen.key, seen }];
     const command = { approver, isShared: false, via: null, sentMs: null, holds: [], releases: [], starts };
-    const verdict = this.oracle.verdictOf(command);
+    const verdict = this.oracle.sinkVerdictOf(sink, command);
     const failed = () => this.store.published.filter(({ phase, reason }) => phase === 'failed' && reason === verdict).length;
     const failedBefore = failed();
     const isStored = this.#during('commands', () => {

@@ -33,6 +33,8 @@ export interface OracleConfig {
   readonly dryRun: boolean;
   /** By name: sinks that hold what they are sent, which is every event here, and for whom. */
   readonly holdingSinks: ReadonlyMap<string, string>;
+  /** Approvers for whom the topic may not act. */
+  readonly unauthorized: readonly string[];
 }
 
 export interface OracleRuling {
@@ -41,6 +43,15 @@ export interface OracleRuling {
   readonly then: 'approve' | 'wait' | 'never';
   readonly required: OracleRequired;
   readonly deadline: { readonly beforeMs: number; readonly then: 'approve' | 'leave' } | null;
+}
+
+/** Whether a source, or a sink of now or before, may act for this approver now. `via` as in the record. */
+export function isAuthorizedIn(
+  { holdingSinks, unauthorized }: OracleConfig,
+  { approver, via }: { approver: string; via: string },
+): boolean {
+  if (via === 'source:topic') return !unauthorized.includes(approver);
+  return via.startsWith('sink:') ? holdingSinks.get(via.slice('sink:'.length)) === approver : true;
 }
 
 export function rulingFor({ policy, required }: OracleConfig, event: ScheduledEvent, nowMs: number): OracleRuling {

@@ -156,8 +156,10 @@ export class Oracle {
     this.#parked = [];
     for (const parked of waiting) {
       const verdict = this.verdictOf(parked.command);
-      if (verdict === null) this.apply(parked.command, nowMs);
-      else if (this.#mayCome(parked.command, verdict) && parked.untilMs > nowMs) this.#parked.push(parked);
+      // Refused if its source may no longer act for this approver.
+      if (verdict === null) {
+        if (!this.config.unauthorized.includes(parked.command.approver)) this.apply(parked.command, nowMs);
+      } else if (this.#mayCome(parked.command, verdict) && parked.untilMs > nowMs) this.#parked.push(parked);
     }
     for (const entry of this.entries.values()) if (entry.isDueLate) this.#due(entry, nowMs);
     for (const entry of this.entries.values()) if (entry.isAgainLate) this.#again(entry, nowMs);
@@ -206,6 +208,13 @@ export class Oracle {
     }
     for (const key of releases) this.#release(key, command, nowMs);
     for (const { key, seen } of starts) this.#vote(key, approver, { isShared, hasSeen: seen !== undefined }, nowMs);
+  }
+
+  /** Of a sink's yes to what it saw; the sink may be removed by now, or act for another approver. */
+  sinkVerdictOf(sink: string, command: OracleCommand): OracleVerdict {
+    const isRevoked = this.config.holdingSinks.get(sink) !== command.approver;
+    const isStarted = this.#find(command.starts[0]?.key ?? '', null) === 'started';
+    return this.verdictOf(command) ?? (isRevoked && !isStarted ? 'forbidden' : null);
   }
 
   /** A sink has done its part for what it saw: the yes of its approver, and its own hold is over. */

@@ -7,7 +7,7 @@ import { BridgeError } from '../../../src/errors.ts';
 import type { ApprovalOrigin, PostResult } from '../../../src/model/approvals.ts';
 import type { Deps } from '../../../src/time/clock.ts';
 import type { OracleCommand } from './approvals-oracle.ts';
-import type { OracleConfig } from './approvals-oracle-rules.ts';
+import { isAuthorizedIn, type OracleConfig } from './approvals-oracle-rules.ts';
 
 /** What the metadata service says to the next StartRequest. `starts`: accepted, and the event is Started before the answer is there, or lost (`never`). */
 export type Answer =
@@ -62,6 +62,7 @@ export function processOf(config: OracleConfig, store: ApprovalStore, time: Deps
     },
     ports: {
       drillApproved: () => {},
+      isAuthorized: (origin) => isAuthorizedIn(process.config, origin),
       events: () => surroundings.events(),
       lastReadAt: () => (process.isDead ? null : surroundings.lastReadAt()),
       lastGoodAt: () => surroundings.lastGoodAt(),

@@ -23,7 +23,7 @@ async function play(model: ApprovalsModel, configs: readonly OracleConfig[], giv
   if (['list', 'start', 'unstart', 'end', 'hide', 'poll'].includes(given.kind)) model.poll();
   if (given.kind === 'ask') await ask(model, given);
   if (given.kind === 'hold' || given.kind === 'release' || given.kind === 'hold and ask') await hold(model, given);
-  if (given.kind === 'prepare') await prepare(model, given);
+  if (given.kind === 'prepare') await prepare(model, configs, given);
   if (given.kind === 'restart') await model.restart(configs[given.which] ?? model.config, given.inOrder);
   if (given.kind === 'reload') await model.reload(configs[given.which] ?? model.config);
   if (given.kind === 'kill') model.kill = given.at;
@@ -74,9 +74,13 @@ async function hold(
   await model.perform(by, commandOf(model, who, by, parts), undefined);
 }
 
-/** One of its sinks is done with one of the newest CloudEvents. */
-async function prepare(model: ApprovalsModel, { which, seen }: Command & { kind: 'prepare' }): Promise<void> {
-  const sinks = [...model.config.holdingSinks];
+/** A sink, of this configuration or of one before, is done with one of the newest CloudEvents. */
+async function prepare(
+  model: ApprovalsModel,
+  configs: readonly OracleConfig[],
+  { which, seen, isOld }: Command & { kind: 'prepare' },
+): Promise<void> {
+  const sinks = isOld ? configs.flatMap(({ holdingSinks }) => [...holdingSinks]) : [...model.config.holdingSinks];
   const [sink, approver] = sinks[which % Math.max(1, sinks.length)] ?? [];
   const seenId = model.seenIds[model.seenIds.length - 1 - seen];
   if (sink !== undefined && approver !== undefined && seenId !== undefined) await model.prepare(sink, approver, seenId);

@@ -67,6 +67,7 @@ class World {
       wasSent: () => false,
       actsOn: () => true,
       ownName: () => null,
+      isAuthorized: () => true,
       drillApproved: () => {},
       observerId: () => 'a',
     };

@@ -240,6 +240,49 @@ test('a sink that is configured to hold no more lets go of what it holds, and on
   assert.deepEqual(posts(bridge), [200]);
 });
 
+const AUDIT = { audit: { type: 'memory' } };
+/** Who may approve whatever the sinks say. */
+const NAMED = { approvers: { node: { token: { env: 'BILLING_TOKEN' } }, orders: { token: { env: 'ORDERS_TOKEN' } } } };
+const REVOKED: Readonly<Record<string, Settings>> = {
+  'the sink is gone': { approvals: NAMED, sinks: AUDIT },
+  'approve is gone': { approvals: NAMED, sinks: { ...AUDIT, drain: { type: 'memory', filter: DRAIN.filter } } },
+  'approve names another': settings({ approve: 'orders' }, { approvals: NAMED }),
+  'the sink acts on no such event': settings({ ownOnly: true }, { approvals: NAMED }),
+};
+
+for (const [what, after] of Object.entries(REVOKED)) {
+  test(`a run ends well after a reload by which ${what}: its delivery is accepted, its yes counts no more, and approval.failed tells it`, async (t) => {
+    const bridge = startBridge(t, 5 * SECOND, settings({}, { approvals: NAMED }));
+    const { EventId } = bridge.simulation.schedule({ Resources: ['another_1'] });
+    await bridge.startFor(2 * SECOND);
+    assert.equal((await bridge.reload(after)).kind, 'applied');
+    await bridge.advance(6 * SECOND);
+    assert.deepEqual(posts(bridge), []);
+    const steps = await recordOf(bridge, EventId);
+    assert.ok(!steps.some((step) => step.startsWith('recorded')), steps.join());
+    const failed = bridge.sink('audit').events.filter(({ type }) => type.endsWith('approval.failed.v1'));
+    assert.deepEqual(
+      failed.map(({ data }) => [data.eventId, data.approver, data.reason]),
+      [[EventId, 'node', 'forbidden']],
+    );
+    assert.equal(bridge.sink('drain').arrivals.length, 1);
+    assert.deepEqual(bridge.beside("SELECT sink FROM deliveries WHERE sink = 'drain' AND state <> 'delivered'"), []);
+    assert.equal(bridge.logged('an approval was refused').length, 1);
+    await bridge.advance(MINUTE);
+    assert.deepEqual(posts(bridge), []);
+  });
+}
+
+test('a run that ends after another reload counts as the sink in force says, and one whose sink approves as before counts', async (t) => {
+  const bridge = startBridge(t, 10 * SECOND, settings({}, { approvals: NAMED }));
+  bridge.simulation.schedule();
+  await bridge.startFor(2 * SECOND);
+  assert.equal((await bridge.reload(settings({ approve: 'orders' }, { approvals: NAMED }))).kind, 'applied');
+  assert.equal((await bridge.reload(settings({ label: 'changed', hold: false }, { approvals: NAMED }))).kind, 'applied');
+  await bridge.advance(10 * SECOND);
+  assert.deepEqual(posts(bridge), [200]);
+});
+
 test('two sinks of one approver hold each for itself', async (t) => {
   const bridge = startBridge(t, 10 * SECOND, settings({}, { sinks: { flush: DRAIN } }));
   bridge.sink('flush').answer = drainIn(bridge, 40 * SECOND);

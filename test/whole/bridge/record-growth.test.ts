@@ -50,6 +50,7 @@ function fixture(t: TestContext): Fixture {
         isBlind: () => false,
         wasSent: () => false,
         actsOn: () => true,
+        isAuthorized: () => true,
         drillApproved: () => {},
         ownName: () => null,
       },

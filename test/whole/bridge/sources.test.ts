@@ -89,6 +89,56 @@ test('killed after the store and before the broker knew, and the event got worse
   assert.deepEqual(posts(bridge), []);
 });
 
+/** Who may approve whatever the sources say. */
+const NAMED = { ops: { token: { env: 'ORDERS_TOKEN' } }, orders: { token: { env: 'BILLING_TOKEN' } } };
+const WITHDRAWN: Readonly<Record<string, object>> = {
+  'the source is gone': { approvers: NAMED, sources: {} },
+  'it names another approver': { approvers: NAMED, sources: { topic: { ...TOPIC, approver: 'orders' } } },
+};
+
+for (const [what, after] of Object.entries(WITHDRAWN)) {
+  for (const isRestart of [false, true]) {
+    const by = isRestart ? 'restart' : 'reload';
+    test(`a message that is kept for its event counts no more where by a ${by} ${what}: approval.failed tells it`, async (t) => {
+      const bridge = bridgeWith(t, { approvers: NAMED, sources: { topic: TOPIC } });
+      await bridge.startFor(2 * SECOND);
+      bridge.source('topic').approve('Later');
+      await bridge.advance(SECOND);
+      if (isRestart) await bridge.kill();
+      if (isRestart) await bridge.startFor(2 * SECOND, { approvals: after });
+      else assert.equal((await bridge.reload({ approvals: after })).kind, 'applied');
+      bridge.simulation.schedule({ EventId: 'Later' });
+      await bridge.advance(3 * SECOND);
+      assert.deepEqual(posts(bridge), []);
+      const failed = bridge.sink('audit').events.filter(({ type }) => type.endsWith('approval.failed.v1'));
+      assert.deepEqual(
+        failed.map(({ data }) => [data.eventId, data.approver, data.reason]),
+        [['Later', 'ops', 'forbidden']],
+      );
+      assert.deepEqual(bridge.beside('SELECT id FROM parked_messages'), []);
+    });
+  }
+}
+
+test('a message that is under way when its source gets another approver comes again, and counts for that one', async (t) => {
+  const queue = { ...TOPIC, readers: 'one', giveBack: true };
+  const bridge = bridgeWith(t, { approvers: NAMED, sources: { topic: queue } });
+  await bridge.startFor(2 * SECOND);
+  bridge.source('topic').approve('Later');
+  await bridge.advance(100);
+  bridge.simulation.schedule({ EventId: 'Later' });
+  const approvals = { approvers: NAMED, sources: { topic: { ...queue, approver: 'orders' } } };
+  const reloaded = bridge.reload({ approvals });
+  await bridge.advance(10 * SECOND);
+  assert.equal((await reloaded).kind, 'applied');
+  assert.deepEqual(bridge.source('topic').verdicts, ['settle']);
+  const recorded = bridge.sink('audit').events.filter(({ type }) => type.endsWith('approval.recorded.v1'));
+  assert.deepEqual(
+    recorded.map(({ data }) => data.approver),
+    ['orders'],
+  );
+});
+
 test('a message for an event that comes later is kept over a kill', async (t) => {
   const bridge = bridgeWith(t);
   await bridge.startFor(2 * SECOND);

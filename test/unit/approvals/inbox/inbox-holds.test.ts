@@ -306,6 +306,15 @@ test('a message that holds and waited for another event is tried again while a S
   assert.equal(holders(approvals), 'orders: month end');
 });
 
+test('a message whose source gets another approver while it waits for an answer comes again', async (t) => {
+  const { fixture, approvals, answer } = await onItsWay(t);
+  const taken = approvals.take(ORIGIN, letter(fixture, HOLD));
+  fixture.revoked.add('source:topic orders');
+  answer(again(60_000));
+  assert.equal(await verdictOf(fixture, taken), 'error BRIDGE_APPROVALS_CLOSED');
+  assert.equal(holders(approvals), '');
+});
+
 test('a bridge that stops takes no message that waits for an answer: it comes again', async (t) => {
   const { fixture, approvals } = await onItsWay(t);
   const taken = approvals.take(ORIGIN, letter(fixture, HOLD));
