@@ -125,7 +125,7 @@ class RunningBridge implements Bridge {
       metrics: () => this.#metrics.text(),
       events: () => this.status.events(),
       approvals: () => this.status.approvals,
-      reload: (by) => this.#reloadFor(by),
+      reload: (...request) => this.#reloadFor(...request),
       operations: this.#operations,
       drills: () => this.#flow.drills,
       streams: this.#streams,
@@ -144,12 +144,12 @@ class RunningBridge implements Bridge {
     this.#started.resolve();
   }
 
-  reload(by: string): ReturnType<Reloads['request']> {
-    return this.#reloads.request(by);
+  reload(...request: Parameters<Reloads['request']>): ReturnType<Reloads['request']> {
+    return this.#reloads.request(...request);
   }
 
-  async #reloadFor(admin: string): ReturnType<Reloads['request']> {
-    const outcome = await this.reload(admin);
+  async #reloadFor(admin: string, isAllowed: () => Promise<boolean>): ReturnType<Reloads['request']> {
+    const outcome = await this.reload(admin, isAllowed);
     if (outcome.kind === 'applied') this.#storeWork.do(() => this.#operations.reloaded(admin, outcome.changed));
     return outcome;
   }

@@ -30,8 +30,13 @@ export class Callers {
     return Object.keys(this.#approvers).length > 0;
   }
 
-  authenticate(credentials: Credentials): Promise<Authentication> {
-    return this.#authenticate(credentials);
+  /** By the configuration in force when it resolves: a key set may take seconds to come. */
+  async authenticate(credentials: Credentials): Promise<Authentication> {
+    for (;;) {
+      const authenticate = this.#authenticate;
+      const authentication = await authenticate(credentials);
+      if (authenticate === this.#authenticate) return authentication;
+    }
   }
 
   isAdmin(approver: string): boolean {

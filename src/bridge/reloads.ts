@@ -31,7 +31,9 @@ export interface ReloadsParts extends JudgeParts {
 }
 
 /** For metrics. */
-export type ReloadResult = Exclude<ReloadOutcome['kind'], 'no-file'> | 'failed';
+export type ReloadResult = Exclude<ReloadOutcome['kind'], 'no-file' | 'not-allowed'> | 'failed';
+
+type AllowedOutcome = Exclude<ReloadOutcome, { kind: 'not-allowed' }>;
 
 /** A reload that was refused, until one is not. */
 export interface RefusedReload {
@@ -69,14 +71,21 @@ export class Reloads {
     return this.#sinceMs;
   }
 
-  /** After those that were asked for before. @param by who asks, for the log @throws BridgeError BRIDGE_STORE_*, and then nothing has changed */
-  request(by: string): Promise<ReloadOutcome> {
+  /**
+   * Reloads after those that were asked for before.
+   * @param by who asks, for the log
+   * @param isAllowed asked when its turn has come; false: `not-allowed`
+   * @throws BridgeError BRIDGE_STORE_*, and then nothing has changed
+   */
+  request(by: string, isAllowed: () => Promise<boolean> = async () => true): Promise<ReloadOutcome> {
     const waiting = this.#waiting.get(by);
     if (waiting !== undefined) return waiting;
     const settled = Promise.withResolvers<void>();
-    const outcome = this.#last.then(() => {
+    const outcome = this.#last.then(async (): Promise<ReloadOutcome> => {
       this.#waiting.delete(by);
-      return this.#reload(by, settled.resolve);
+      if (await isAllowed()) return await this.#reload(by, settled.resolve);
+      settled.resolve();
+      return { kind: 'not-allowed' };
     });
     this.#waiting.set(by, outcome);
     this.#last = outcome.then(
@@ -86,7 +95,7 @@ export class Reloads {
     return outcome;
   }
 
-  async #reload(by: string, settle: () => void): Promise<ReloadOutcome> {
+  async #reload(by: string, settle: () => void): Promise<AllowedOutcome> {
     const { file = null, onReload, deps } = this.#parts;
     try {
       const [outcome, settled] = file === null ? [NO_FILE, null] : await this.#tryOut(file);
@@ -110,7 +119,7 @@ export class Reloads {
   }
 
   /** Faults come first, and nothing holds before all of it was judged. */
-  async #tryOut(file: ConfigFile): Promise<[ReloadOutcome, Promise<unknown> | null]> {
+  async #tryOut(file: ConfigFile): Promise<[AllowedOutcome, Promise<unknown> | null]> {
     const read = await file.read();
     const faults = 'faults' in read ? read.faults : this.#judged(read);
     if ('faults' in read || faults.length > 0) return [{ kind: 'faulty', faults }, null];
@@ -134,7 +143,7 @@ export class Reloads {
     }
   }
 
-  #tell(by: string, outcome: ReloadOutcome): void {
+  #tell(by: string, outcome: AllowedOutcome): void {
     const logger = this.#logger;
     if (outcome.kind === 'applied') logger.info({ by, changed: outcome.changed }, 'the configuration was read again and is in force');
     else if (outcome.kind === 'no-file')
@@ -149,4 +158,4 @@ export class Reloads {
   }
 }
 
-const NO_FILE: ReloadOutcome = { kind: 'no-file' };
+const NO_FILE: AllowedOutcome = { kind: 'no-file' };

@@ -41,7 +41,7 @@ export class Access {
     const token = bearerToken(authorization);
     // A wrong token is refused in spite of a certificate: who sends a token wants to be judged by it.
     const isForeign = authorization !== '' && token === null;
-    const shown = isForeign || token !== null ? null : certificate;
+    const shown = isForeign || token !== null ? null : certificate();
     const result = await this.#options.authenticate({ token, certificate: shown, network: networkOf(address) });
     if (result.outcome === 'known') return result.caller;
     if (result.outcome === 'unavailable') {
@@ -67,7 +67,7 @@ export class Access {
 
   /** Whether it may, for a route that answers others too, with less. */
   async mayRead(request: Identifiable): Promise<boolean> {
-    const isAnonymous = !request.headers.authorization && request.certificate === null;
+    const isAnonymous = !request.headers.authorization && request.certificate() === null;
     if (isAnonymous && this.#options.requireToken) return false;
     return (await this.refuseReading(request)) === null;
   }

@@ -2,7 +2,8 @@
 import { refusal } from '../approvals/requests/answer.ts';
 import { parseStartRequests } from '../approvals/requests/start-requests.ts';
 import type { Access } from './access.ts';
-import { type ApproverPorts, hearApprover, ready, refusedReply } from './approver.ts';
+import { admitWithBody } from './admit-with-body.ts';
+import { type ApproverPorts, admitApprover, ready, refusedReply } from './approver.ts';
 import { problem } from './problem.ts';
 import { recordRange } from './record-range.ts';
 import { json, type Reply, type Route, type RouteRequest } from './route.ts';
@@ -19,9 +20,9 @@ export function approvalRoutes(ports: ApproverPorts, access: Access): readonly R
 }
 
 async function approve(request: RouteRequest, ports: ApproverPorts, access: Access): Promise<Reply> {
-  const heard = await hearApprover(request, ports, access);
-  if ('reply' in heard) return heard.reply;
-  const { origin, value } = heard;
+  const admitted = await admitWithBody(request, () => admitApprover(request, ports, access));
+  if ('reply' in admitted) return admitted.reply;
+  const { origin, value } = admitted;
   // Ignoring a hold would let an approval through, so such a body is refused as a whole.
   if (typeof value === 'object' && value !== null && ('Holds' in value || 'Releases' in value)) {
     const detail =

@@ -1,10 +1,9 @@
-// A request for approvers alone → its caller and body, or the first problem (behaviour 6.3).
+// A request for approvers alone → its caller, or the first problem (behaviour 6.3).
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Refusal } from '../approvals/requests/answer.ts';
 import { BridgeError } from '../errors.ts';
 import type { ApprovalOrigin } from '../model/approvals.ts';
 import type { Access } from './access.ts';
-import { readSaid } from './body.ts';
 import { problem, problemReply } from './problem.ts';
 import type { Reply, RouteRequest } from './route.ts';
 
@@ -40,18 +39,6 @@ export async function admitApprover(
   // HTTP approvals reach this bridge alone, so no other one of its group can post them.
   if (caller.kind === 'approver') return { origin: { approver: caller.name, via: caller.via, isShared: false } };
   return { reply: problem('reader', `${caller.name} is a reader; use the token of an approver.`) };
-}
-
-/** The same, and then 415, 413, 400. */
-export async function hearApprover(
-  request: RouteRequest,
-  ports: Pick<ApproverPorts, 'configured'>,
-  access: Access,
-): Promise<{ readonly origin: ApprovalOrigin; readonly value: unknown } | { readonly reply: Reply }> {
-  const admitted = await admitApprover(request, ports, access);
-  if ('reply' in admitted) return admitted;
-  const said = await readSaid(request);
-  return 'reply' in said ? said : { ...admitted, value: said.value };
 }
 
 export function refusedReply({ kind: _, ...refused }: Refusal): Reply {

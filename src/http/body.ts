@@ -29,21 +29,21 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
 }
 
 /**
- * What an approver says: plain JSON, which is the data of a CloudEvent in binary mode too, or what a CloudEvent in structured mode carries.
+ * Returns the body's JSON value, or the data of a CloudEvent: in binary mode that is the body too, in structured mode a member of it.
  * 415, 413, 400, in this order (behaviour 6.6).
  */
-export async function readSaid({ headers, body }: RouteRequest): Promise<{ readonly value: unknown } | { readonly reply: Reply }> {
+export async function readJsonBody({ headers, body }: RouteRequest): Promise<{ readonly value: unknown } | { readonly reply: Reply }> {
   const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '';
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (!MEDIA_TYPES.includes(mediaType) || coding !== 'identity') return { reply: problem('not-json', NOT_JSON) };
   const bytes = await body(LARGEST_APPROVAL_BYTES);
   if (bytes === null) return { reply: problem('too-large', 'A body has 64 KiB at most; send the approvals in several requests.') };
-  const said = saidIn(bytes, mediaType, headers['ce-specversion']);
-  return 'fault' in said ? { reply: problem('bad-request', `The body cannot be used: ${said.fault}.`) } : said;
+  const parsed = parseBody(bytes, mediaType, headers['ce-specversion']);
+  return 'fault' in parsed ? { reply: problem('bad-request', `The body cannot be used: ${parsed.fault}.`) } : parsed;
 }
 
 /** `specversion` makes it binary mode: then the other attributes stand in headers beside it. Structured mode may repeat them there. */
-function saidIn(bytes: Uint8Array, mediaType: string, specversion: string | string[] | undefined): BodyValue {
+function parseBody(bytes: Uint8Array, mediaType: string, specversion: string | string[] | undefined): BodyValue {
   if (specversion !== undefined && specversion !== '1.0') return { fault: 'its ce-specversion is another than 1.0' };
   const parsed = parseJson(bytes, 'it');
   if ('fault' in parsed) return parsed;

@@ -10,7 +10,7 @@ export function callerRoute({ isAdmin }: Pick<AdminPorts, 'isAdmin'>, access: Ac
 
 /** A proof is judged even where none is needed for reading: a wrong token is found out before something is to be done with it. */
 async function tell(request: RouteRequest, isAdmin: AdminPorts['isAdmin'], access: Access): Promise<Reply> {
-  if (!request.headers.authorization && request.certificate === null) {
+  if (!request.headers.authorization && request.certificate() === null) {
     return (await access.refuseReading(request)) ?? json(200, { name: null, role: null, admin: false });
   }
   const caller = await access.identify(request);

@@ -59,7 +59,8 @@ export function createDispatch({ routes, isLast, certificateOf, logger }: Dispat
     };
     connection.works();
     try {
-      return await route.handle({ headers, address, certificate: certificateOf(socket), params, query, body });
+      const certificate = () => certificateOf(socket);
+      return await route.handle({ headers, address, certificate, params, query, body });
     } catch (error) {
       return socket.destroyed ? null : failure(error, route, logger);
     }

@@ -10,11 +10,17 @@ export type ReloadOutcome =
   | { readonly kind: 'applied'; readonly changed: readonly string[] }
   | { readonly kind: 'faulty'; readonly faults: readonly Fault[] }
   | { readonly kind: 'needs-restart'; readonly restart: readonly string[] }
-  | { readonly kind: 'no-file' };
+  | { readonly kind: 'no-file' }
+  /** The right was revoked while the request waited for reloads before it. */
+  | { readonly kind: 'not-allowed' };
 
 export interface ReloadPorts extends AdminPorts {
-  /** @param by the approver's name, for the log @throws BridgeError BRIDGE_STORE_*, and then nothing has changed */
-  readonly reload: (by: string) => Promise<ReloadOutcome>;
+  /**
+   * @param by the approver's name, for the log
+   * @param isAllowed asked when those before it are done; false: `not-allowed`, and the configuration is not read
+   * @throws BridgeError BRIDGE_STORE_*, and then nothing has changed
+   */
+  readonly reload: (by: string, isAllowed: () => Promise<boolean>) => Promise<ReloadOutcome>;
 }
 
 export function reloadRoute(ports: ReloadPorts, access: Access): Route {
@@ -22,11 +28,17 @@ export function reloadRoute(ports: ReloadPorts, access: Access): Route {
 }
 
 async function reload(request: RouteRequest, ports: ReloadPorts, access: Access): Promise<Reply> {
-  const admitted = await admitAdmin(request, ports, access);
-  return 'reply' in admitted ? admitted.reply : replyTo(await ports.reload(admitted.admin));
+  const admit = () => admitAdmin(request, ports, access);
+  for (;;) {
+    const admitted = await admit();
+    if ('reply' in admitted) return admitted.reply;
+    const outcome = await ports.reload(admitted.admin, async () => !('reply' in (await admit())));
+    // Requests of one admin that wait are one reload; the right that was revoked may be that of another of its tokens.
+    if (outcome.kind !== 'not-allowed') return replyTo(outcome);
+  }
 }
 
-function replyTo(outcome: ReloadOutcome): Reply {
+function replyTo(outcome: Exclude<ReloadOutcome, { kind: 'not-allowed' }>): Reply {
   if (outcome.kind === 'applied') return json(200, { changed: outcome.changed });
   if (outcome.kind === 'faulty') {
     const { faults } = outcome;

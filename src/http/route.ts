@@ -4,8 +4,8 @@ import type { ClientCertificate } from '../auth/caller.ts';
 
 export interface RouteRequest {
   readonly headers: IncomingHttpHeaders;
-  /** Null where the caller showed none, or one that counts as none. */
-  readonly certificate: ClientCertificate | null;
+  /** Returns the caller's certificate, or null if there is none or it is not valid, or no longer valid. */
+  readonly certificate: () => ClientCertificate | null;
   /** The caller's IP address; empty where the connection is gone. */
   readonly address: string;
   /** What stands in the path in the place of `:NAME`, percent-decoded. */

@@ -13,7 +13,7 @@ import { bridgeRoutes } from '../../src/http/bridge-routes.ts';
 import { type DrainState, healthRoutes, type Readiness } from '../../src/http/health-routes.ts';
 import type { ServedDrills } from '../../src/http/operators/drill-routes.ts';
 import type { Operations } from '../../src/http/operators/ports.ts';
-import type { ReloadOutcome } from '../../src/http/reload-route.ts';
+import type { ReloadPorts } from '../../src/http/reload-route.ts';
 import { createHttpServer, type HttpServerParts } from '../../src/http/server/server.ts';
 import { Streams } from '../../src/http/stream/streams.ts';
 import type { Drill } from '../../src/model/drills.ts';
@@ -29,11 +29,6 @@ const CALLERS: Readonly<Record<string, Caller>> = {
   [APPROVER]: { kind: 'approver', name: 'orders', via: 'token' },
   [READER]: { kind: 'reader', name: 'grafana', via: 'token' },
 };
-
-async function authenticate({ token }: Credentials): Promise<Authentication> {
-  const caller = CALLERS[token ?? ''];
-  return caller ? { outcome: 'known', caller } : { outcome: 'nobody', detail: 'Nobody has this token.' };
-}
 
 export interface Answer {
   readonly status: number;
@@ -90,7 +85,7 @@ export class HttpFixture {
   life: () => EventRecord | Refusal = () => LIFE;
   /** Resolves when no StartRequest for the event is on its way. */
   answered: (eventId: string) => Promise<void> = async () => {};
-  reload: (by: string) => Promise<ReloadOutcome> = async () => ({ kind: 'applied', changed: [] });
+  reload: ReloadPorts['reload'] = async () => ({ kind: 'applied', changed: [] });
   /** What the journal keeps; `commit` adds to it. */
   journal: JournalledEntry[] = [];
   /** The newest position that was pruned. */
@@ -118,6 +113,10 @@ export class HttpFixture {
     cancel: (by, id) => this.#tell(['cancel', id, by], id === DRILL.id ? DRILL : null),
     report: (id) => (id === DRILL.id ? drillReport({ drill: DRILL, journal: [], votes: [], missingNow: [] }) : null),
   };
+  /** Who has which token. */
+  callers = CALLERS;
+  /** Runs while a proof is being judged. */
+  judging: () => void = () => {};
   /** The approver who may administer. */
   admin = 'orders';
   configured = true;
@@ -139,6 +138,7 @@ export class HttpFixture {
   parts(settings: { requireToken?: boolean } = {}): HttpServerParts {
     const approvals = this.#approvals();
     const configured = () => this.configured;
+    const authenticate = (credentials: Credentials) => this.#authenticate(credentials);
     const access = new Access({ authenticate, requireToken: settings.requireToken ?? false, host: '127.0.0.1', deps: this.time });
     const ports = {
       readiness: (isWhole: boolean) => this.readiness(isWhole),
@@ -152,7 +152,7 @@ export class HttpFixture {
         events,
         approvals: () => (this.isIdentified ? approvals : null),
         isAdmin: (approver) => approver === this.admin,
-        reload: (by) => this.reload(by),
+        reload: (...given) => this.reload(...given),
         operations: this.#operations(),
         drills: () => (this.isIdentified ? this.drills : null),
         streams: this.streams,
@@ -166,6 +166,12 @@ export class HttpFixture {
       ...{ setting: 'http.listen', listen: { host: '127.0.0.1', port: 0 }, tls: null, routes: [...health, ...routes], deps: systemDeps() },
       logger: pino({ level: 'trace' }, { write: (line: string) => this.log.push(line) }),
     };
+  }
+
+  async #authenticate({ token }: Credentials): Promise<Authentication> {
+    this.judging();
+    const caller = this.callers[token ?? ''];
+    return caller ? { outcome: 'known', caller } : { outcome: 'nobody', detail: 'Nobody has this token.' };
   }
 
   #approvals(): ServedApprovals {

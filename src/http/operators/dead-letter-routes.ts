@@ -2,7 +2,7 @@
 import type { DeadLetterPage } from '../../model/operators.ts';
 import type { Access } from '../access.ts';
 import { admitAdmin } from '../admin.ts';
-import { readSaid } from '../body.ts';
+import { admitWithBody } from '../admit-with-body.ts';
 import { problem } from '../problem.ts';
 import { numberIn, oneIn, strayIn } from '../query.ts';
 import { json, type Reply, type Route, type RouteRequest } from '../route.ts';
@@ -35,11 +35,9 @@ async function list(request: RouteRequest, { operations }: OperatorPorts, access
 }
 
 async function decide(what: 'retry' | 'discard', request: RouteRequest, ports: OperatorPorts, access: Access): Promise<Reply> {
-  const admitted = await admitAdmin(request, ports, access);
+  const admitted = await admitWithBody(request, () => admitAdmin(request, ports, access));
   if ('reply' in admitted) return admitted.reply;
-  const said = await readSaid(request);
-  if ('reply' in said) return said.reply;
-  const choice = choiceIn(said.value);
+  const choice = choiceIn(admitted.value);
   if (choice === null) return problem('bad-request', ASKED);
   const result = ports.operations.decide(what, choice.sink, choice.ids, admitted.admin);
   if (result === null) return unknownSink();

@@ -7,7 +7,7 @@ import { formatFault } from '../../schema/faults.ts';
 import { validate } from '../../schema/validate.ts';
 import type { Access } from '../access.ts';
 import { type AdminPorts, admitAdmin } from '../admin.ts';
-import { readSaid } from '../body.ts';
+import { admitWithBody } from '../admit-with-body.ts';
 import { problem } from '../problem.ts';
 import { json, NO_CONTENT, type Reply, type Route, type RouteRequest } from '../route.ts';
 
@@ -40,11 +40,9 @@ export function drillRoutes(ports: DrillPorts, access: Access): readonly Route[]
 }
 
 async function begin(request: RouteRequest, ports: DrillPorts, access: Access): Promise<Reply> {
-  const admitted = await admitAdmin(request, ports, access);
+  const admitted = await admitWithBody(request, () => admitAdmin(request, ports, access));
   if ('reply' in admitted) return admitted.reply;
-  const said = await readSaid(request);
-  if ('reply' in said) return said.reply;
-  const { output, faults } = validate(drillRequest, said.value, [], 'body');
+  const { output, faults } = validate(drillRequest, admitted.value, [], 'body');
   if (faults.length > 0 || output === undefined) return problem('bad-request', `${faults.map(formatFault).join('. ')}.`);
   const drill = ready(ports).begin(admitted.admin, output);
   if (typeof drill === 'string') return problem(drill, REFUSALS[drill]);

@@ -67,6 +67,26 @@ test('none begins before the bridge has started, nor before what the one before 
   assert.equal(applied, 2);
 });
 
+test('one that is no longer allowed when its turn comes reads nothing, counts nothing, and lets the next one begin', async () => {
+  const ending = Promise.withResolvers<void>();
+  const applied: string[] = [];
+  const { own, results } = reloads({
+    apply: () => {
+      applied.push('applied');
+      return { settled: ending.promise };
+    },
+  });
+  let isAdmin = true;
+  const first = own.request('SIGHUP');
+  const second = own.request('orders', async () => isAdmin);
+  const third = own.request('SIGHUP ');
+  await first;
+  isAdmin = false;
+  ending.resolve();
+  assert.deepEqual([await second, (await third).kind], [{ kind: 'not-allowed' }, 'applied']);
+  assert.deepEqual([applied.length, results], [2, ['applied', 'applied']]);
+});
+
 test('what changed is told against what is in force, and a refused file is not', async () => {
   const { own, file, time } = reloads();
   file.text = `${VALID}\npublish: { resources: own }`;

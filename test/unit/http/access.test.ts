@@ -20,7 +20,7 @@ function fixture(answer?: Authentication) {
   };
   const access = new Access({ authenticate, requireToken: true, host: '0.0.0.0', deps: time });
   const identify = (headers: Readonly<Record<string, string>>, certificate: ClientCertificate | null = null, address = '192.0.2.1') =>
-    access.identify({ headers, certificate, address });
+    access.identify({ headers, certificate: () => certificate, address });
   const statusOf = async (...given: Parameters<typeof identify>) => {
     const result = await identify(...given);
     return 'kind' in result ? 200 : result.status;
@@ -32,7 +32,7 @@ test('without an Authorization header the certificate tells who calls', async ()
   const { identify, access } = fixture();
   assert.deepEqual(await identify({}, CERTIFICATE), ORDERS);
   assert.deepEqual(await identify({ authorization: '' }, CERTIFICATE), ORDERS);
-  assert.equal(await access.refuseReading({ headers: {}, certificate: CERTIFICATE, address: '' }), null);
+  assert.equal(await access.refuseReading({ headers: {}, certificate: () => CERTIFICATE, address: '' }), null);
 });
 
 test('a certificate mends no Authorization header that is wrong', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import https from 'node:https';
 import { dirname, join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import test, { type TestContext } from 'node:test';
 import tls from 'node:tls';
 import { pino } from 'pino';
@@ -38,6 +39,7 @@ async function fixture(t: TestContext) {
   // A little later than the certificates that a test has made meanwhile.
   const time = new VirtualTime({ startMs: Date.now() + 60_000 });
   const log: { readonly level: number; readonly reason?: string }[] = [];
+  const hasHead = Promise.withResolvers<void>();
   const server = createHttpServer({
     setting: 'http.listen',
     listen: { host: '127.0.0.1', port: 0 },
@@ -46,7 +48,18 @@ async function fixture(t: TestContext) {
       key: inFile(at('server-key.pem'), served.key),
       clientCa: inFile(at('client-ca.pem'), authority.cert),
     },
-    routes: [{ method: 'GET', path: '/who', handle: ({ certificate }) => json(200, { certificate }) }],
+    routes: [
+      { method: 'GET', path: '/who', handle: ({ certificate }) => json(200, { certificate: certificate() }) },
+      {
+        ...{ method: 'POST', path: '/who' },
+        handle: async ({ certificate, body }) => {
+          const early = certificate();
+          hasHead.resolve();
+          await body(100);
+          return json(200, { certificate: { early, late: certificate() } });
+        },
+      },
+    ],
     deps: time,
     logger: pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) }),
   });
@@ -64,6 +77,21 @@ async function fixture(t: TestContext) {
       });
       request.on('error', reject);
     });
+  /** The certificate before a body and after it; `between` runs while the body is waited for. */
+  const whoAround = async ({ cert, key }: Issued, between: () => Promise<void>) => {
+    const headers = { 'content-length': 2 };
+    const target = { host: '127.0.0.1', port, path: '/who', ca: authority.cert, agent: false as const, cert, key, headers };
+    const answer = Promise.withResolvers<{ readonly early: Shown | null; readonly late: Shown | null }>();
+    const request = https.request({ ...target, method: 'POST' }, (response) => {
+      readText(response).then((said) => answer.resolve(JSON.parse(said).certificate), answer.reject);
+    });
+    request.on('error', answer.reject);
+    request.write('{');
+    await hasHead.promise;
+    await between();
+    request.end('}');
+    return answer.promise;
+  };
   const whoWith = ({ cert, key }: Issued, options: https.RequestOptions = {}) => who({ cert, key, ...options });
   /** The certificate that the server shows. */
   const shownByServer = async (): Promise<string> => {
@@ -73,7 +101,7 @@ async function fixture(t: TestContext) {
     socket.destroy();
     return fingerprint256;
   };
-  return { authority, at, put, putCa, time, log, who, whoWith, shownByServer };
+  return { authority, at, put, putCa, time, log, who, whoAround, whoWith, shownByServer };
 }
 
 test('the names of a certificate that the authority signed are told: common name, URIs and e-mail as they are, DNS names', async (t) => {
@@ -134,6 +162,19 @@ test('on a connection that stays open a certificate counts no longer than it is 
   assert.notEqual(await whoWith(certificate, { agent }), null);
   time.jumpWall(3 * 86_400_000);
   assert.equal(await whoWith(certificate, { agent }), null);
+});
+
+test('a certificate that expires, or whose authority is no longer trusted, while a body is waited for counts no more', async (t) => {
+  for (const how of ['expires', 'authority']) {
+    const { authority, whoAround, time, putCa } = await fixture(t);
+    const stranger = await CertificateAuthority.create(t);
+    const { early, late } = await whoAround(await authority.issue('DNS:orders.test'), async () => {
+      if (how === 'expires') return time.jumpWall(3 * 86_400_000);
+      putCa(stranger.file);
+      await time.advance(1000);
+    });
+    assert.deepEqual([early?.dns, late], [['orders.test'], null], how);
+  }
 });
 
 test('files that stay what they are are told of nothing', async (t) => {
