@@ -1,4 +1,4 @@
-// Who sent an approval or hold → the sink or source it came through; whether two holds have the same owner.
+// Who sent an approval or hold → the sink or source it came through; whether two have one owner.
 import type { ApprovalOrigin } from './approvals.ts';
 
 /** Before the name of a sink or source in `ApprovalOrigin.via`. */
