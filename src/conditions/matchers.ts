@@ -1,10 +1,7 @@
 // Conditions and an event → which it meets; for sink filters, approvers' scopes, policy rules.
-import picomatch from 'picomatch';
 import type { ScheduledEvent } from '../model/events.ts';
+import { compileGlobs, type Reach } from './globs.ts';
 import type { ConditionName, EventConditions } from './options.ts';
-
-/** How many of the names in Resources have to match: `every` is of at least one. */
-export type Reach = 'any' | 'every';
 
 /** One condition that was given. */
 export interface EventMatcher {
@@ -52,16 +49,6 @@ export function eventMatchers(conditions: EventConditions, reach: Reach): readon
 export function oneOf(texts: readonly string[]): (text: string) => boolean {
   const wanted = new Set(texts.map((text) => text.toLowerCase()));
   return (text) => wanted.has(text.toLowerCase());
-}
-
-/** Whether any of some names, or every one of at least one, matches one of these globs, without case. */
-export function compileGlobs(globs: readonly string[]): Readonly<Record<Reach, (names: readonly string[]) => boolean>> {
-  // A name is no path: with `bash`, a star takes slashes too.
-  const matches = picomatch([...globs], { nocase: true, dot: true, bash: true });
-  return {
-    any: (names) => names.some((name) => matches(name)),
-    every: (names) => names.length > 0 && names.every((name) => matches(name)),
-  };
 }
 
 /** Time left until NotBefore; 0 where it has passed or is not given. */

@@ -1,6 +1,22 @@
 // What filters of sinks and rules of the policy say of events → conditions: schema and type.
 import * as v from 'valibot';
-import { durationBetween, type OptionsOf, texts } from '../schema/pieces.ts';
+import { durationBetween, type OptionsOf, texts, withoutFault } from '../schema/pieces.ts';
+import { globFault, LONGEST_GLOB } from './globs.ts';
+
+/** Of one list: so many are matched with a thousand names in less than half a second, whatever they hold. */
+const MOST_GLOBS = 1000;
+
+/** A list of globs for names. */
+export function globs(description: string) {
+  const length = `must have 1 to ${LONGEST_GLOB} characters`;
+  const glob = v.pipe(v.string(), v.minLength(1, length), v.maxLength(LONGEST_GLOB, length), withoutFault(globFault));
+  return v.pipe(
+    v.array(glob),
+    v.minLength(1, 'must not be empty: leave the key out to set no condition'),
+    v.maxLength(MOST_GLOBS, `must not have more than ${MOST_GLOBS} globs: use * and ? for names that are alike`),
+    v.description(description),
+  );
+}
 
 /** How far ahead NotBefore lies; `description` says when that is judged. */
 function notice(description: string) {
@@ -47,7 +63,7 @@ export function filterConditions(words: ConditionWords) {
   return {
     impacts: v.exactOptional(texts('EventTypes, such as Reboot, without case.')),
     initiators: v.exactOptional(texts('EventSources, such as Platform, without case.')),
-    resources: v.exactOptional(texts(words.resources)),
+    resources: v.exactOptional(globs(words.resources)),
     notice: v.exactOptional(notice(words.notice)),
   };
 }

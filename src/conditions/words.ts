@@ -1,7 +1,8 @@
 // A condition and an event → what it asks for and what the event has, in words. Pure.
 import { formatDuration } from '../formats/durations.ts';
 import type { ScheduledEvent } from '../model/events.ts';
-import { noticeMs, type Reach } from './matchers.ts';
+import type { Reach } from './globs.ts';
+import { noticeMs } from './matchers.ts';
 import type { ConditionName, EventConditions } from './options.ts';
 
 /** `Freeze or Reboot`, `less than 9s until NotBefore`. */

@@ -1,6 +1,6 @@
 // The keys of `approvals` that say who decides what → schema and types.
 import * as v from 'valibot';
-import { ruleConditions } from '../../conditions/options.ts';
+import { globs, ruleConditions } from '../../conditions/options.ts';
 import { durationBetween, type OptionsOf, texts } from '../../schema/pieces.ts';
 
 /** Whose yes is needed. */
@@ -86,7 +86,7 @@ export const policy = v.pipe(
 export const scope = v.pipe(
   v.strictObject({
     impacts: v.exactOptional(texts('Only events of these EventTypes, without case.')),
-    resources: v.exactOptional(texts('Only events whose Resources all match one of these globs, without case.')),
+    resources: v.exactOptional(globs('Only events whose Resources all match one of these globs, without case.')),
   }),
   v.description('What this approver may approve. Default: everything.'),
 );

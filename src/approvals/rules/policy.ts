@@ -1,5 +1,6 @@
 // Policy, event and time → the rule that decides, and its decision (behaviour 8.4). Pure.
-import { compileGlobs, type EventMatcher, eventMatchers, type Reach } from '../../conditions/matchers.ts';
+import { compileGlobs, type Reach } from '../../conditions/globs.ts';
+import { type EventMatcher, eventMatchers } from '../../conditions/matchers.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
 import { ruleId } from '../../model/ids.ts';
 import type { PolicyOptions, PolicyRule, Required } from './options.ts';

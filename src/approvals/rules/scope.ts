@@ -1,5 +1,6 @@
 // An approver's `scope` → the events that it touches, and that it covers (behaviour 8.2). Pure.
-import { compileGlobs, oneOf } from '../../conditions/matchers.ts';
+import { compileGlobs } from '../../conditions/globs.ts';
+import { oneOf } from '../../conditions/matchers.ts';
 import type { ScheduledEvent } from '../../model/events.ts';
 import type { ScopeOptions } from './options.ts';
 

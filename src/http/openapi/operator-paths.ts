@@ -42,7 +42,9 @@ const stream: Node = {
   parameters: [
     values('changes', 'Which changes.', { enum: CHANGE_NAMES }),
     values('impacts', 'Which EventTypes, without case.', { enum: IMPACTS }),
-    values('resources', 'Globs, without case; one name in Resources that matches is enough.', { type: 'string', minLength: 1 }),
+    values('resources', 'Globs (`*` and `?` alone), without case; one name in Resources that matches is enough.', {
+      ...{ type: 'string', minLength: 1, maxLength: 256, pattern: '^[^!\\[\\]{}()\\\\][^\\[\\]{}()\\\\]*$' },
+    }),
     inQuery('after', 'The position to go on behind; 0: all that is kept. Without it: from now on.', {
       ...{ type: 'integer', minimum: 0, maximum: LARGEST },
     }),

@@ -1,5 +1,6 @@
 // The query and headers of GET /v1/stream → a filter and where to begin, or the problem.
-import { compileGlobs, oneOf } from '../../conditions/matchers.ts';
+import { compileGlobs, globFault, LONGEST_GLOB } from '../../conditions/globs.ts';
+import { oneOf } from '../../conditions/matchers.ts';
 import { CHANGE_NAMES } from '../../model/change-names.ts';
 import { IMPACTS } from '../../model/events.ts';
 import { problem } from '../problem.ts';
@@ -17,9 +18,8 @@ export interface StreamQuery {
 }
 
 const PARAMETERS = ['changes', 'impacts', 'resources', 'after'];
-/** A pattern beyond it would be costly to match. */
+/** So many are matched with the names of one event in some milliseconds, whatever they hold. */
 const MOST_GLOBS = 64;
-const LONGEST_GLOB = 256;
 
 export function streamQuery({ query, headers }: Pick<RouteRequest, 'query' | 'headers'>): StreamQuery | { readonly reply: Reply } {
   const stray = strayIn(query, PARAMETERS);
@@ -72,6 +72,8 @@ function faultOf(name: string, values: readonly string[] | undefined, known: rea
 
 function globsFault(globs: readonly string[] | undefined): string | null {
   if (globs === undefined) return null;
-  const isFine = globs.length <= MOST_GLOBS && globs.every((glob) => glob !== '' && glob.length <= LONGEST_GLOB);
-  return isFine ? null : `?resources= takes names with * and ?, separated by commas: ${MOST_GLOBS} at most, of ${LONGEST_GLOB} characters.`;
+  if (globs.length > MOST_GLOBS || globs.some((glob) => glob === '' || glob.length > LONGEST_GLOB))
+    return `?resources= takes 1 to ${MOST_GLOBS} globs of 1 to ${LONGEST_GLOB} characters, separated by commas.`;
+  const fault = globs.map(globFault).find((words) => words !== null);
+  return fault == null ? null : `A glob in ?resources= ${fault}.`;
 }

@@ -110,6 +110,29 @@ test('an unknown value or parameter is 400 and says what there is', async (t) =>
   assert.match(String((await fixture.send('GET', '/v1/stream?impacts=x')).json['detail']), /Freeze, reboot|Freeze, Reboot/i);
 });
 
+test('a glob of many stars that nearly matches keeps nobody waiting: other requests are answered, other readers are sent on', async (t) => {
+  const fixture = await serve(t);
+  const names = Array.from({ length: 60 }, (_, index) => `aks-nodepool1-12345678-vmss0000${index}-${'a'.repeat(24)}`);
+  const hard = ['*?', '*a', '*a?'].map((part) => `${part.repeat(80)}!x`);
+  for (let position = 1; position <= 20; position++) fixture.commit(journalled(position, 'scheduled', { resources: names }));
+  const nothing = await open(t, fixture, `?after=0&resources=${encodeURIComponent(hard.join(','))}`);
+  const all = await open(t, fixture, '?after=0&resources=aks-*');
+  await all.until(() => all.events.length === 20);
+  assert.equal((await fixture.send('GET', '/v1/events')).status, 200);
+  fixture.commit(journalled(21, 'scheduled', { resources: ['aks-last'] }));
+  await all.until(() => all.events.length === 21);
+  assert.deepEqual(ids(nothing), []);
+});
+
+test('signs of other globs are 400, and the answer says what to write instead', async (t) => {
+  const fixture = await serve(t);
+  for (const glob of ['web_[01]', '{web_0', 'web_(0|1)', 'web\\_0', '!web_0', 'web_*,!x']) {
+    const { status, json } = await fixture.send('GET', `/v1/stream?resources=${encodeURIComponent(glob)}`);
+    assert.deepEqual([status, json['type']], [400, 'bad-request'], glob);
+    assert.match(String(json['detail']), /with \* and \? alone|only \* \(any text\) and \?/, glob);
+  }
+});
+
 test('it is read by readers alone, by nobody under a foreign Host, and by no page of another site', async (t) => {
   const fixture = await serve(t, { requireToken: true });
   const ask = async (headers: http.OutgoingHttpHeaders) => (await fixture.send('GET', '/v1/stream', { headers })).status;
