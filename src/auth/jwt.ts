@@ -4,7 +4,7 @@ import type { CryptoKey, JWSHeaderParameters, JWTPayload } from 'jose';
 import type { Logger } from 'pino';
 import { codeOf } from '../errors.ts';
 import type { Deps } from '../time/clock.ts';
-import { FairQueue } from './fair-queue.ts';
+import { FairQueue } from '../time/fair-queue.ts';
 import { KEYS_FRESH_MS, type KeySet, openKeySet } from './key-set.ts';
 import type { JwtOptions } from './options.ts';
 

@@ -11,7 +11,7 @@ export function openStreams(
   const journal = {
     newest: () => outbox.journalPages.newest(),
     pruned: () => outbox.journalPages.pruned(),
-    after: (position: number, limit: number) => outbox.journalPages.after(position, limit),
+    after: (position: number, limit: number, maxBytes: number) => outbox.journalPages.after(position, limit, maxBytes),
   };
   return new Streams({ journal, deps, logger: logger.child({ area: 'http' }) });
 }

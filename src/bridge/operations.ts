@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { toRfc3339 } from '../formats/dates.ts';
 import type { Operations as OperationsPort } from '../http/operators/ports.ts';
-import type { DeadLetterPage, JournalPage, JournalRange, OperatorAct, PagedDeadLetter, SinkView } from '../model/operators.ts';
+import type { DeadLetterPage, DeadLetterRange, JournalPage, JournalRange, OperatorAct, SinkView } from '../model/operators.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Deps } from '../time/clock.ts';
 import { nextTurn } from '../time/turn.ts';
@@ -38,14 +38,14 @@ export class Operations implements OperationsPort {
     return this.#change(sink, by, 'resume', (note) => this.#parts.outbox.queue.resume(sink, note));
   }
 
-  deadLetters(page: DeadLetterPage): readonly PagedDeadLetter[] {
-    return this.#parts.outbox.deadLetters.page(page);
+  deadLetters(range: DeadLetterRange): DeadLetterPage {
+    return this.#parts.outbox.deadLetters.page(range);
   }
 
   decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], by: string): number | readonly string[] | null {
     const { outbox, sinks } = this.#parts;
     // What a removed sink left behind can be discarded; nobody would take a retry.
-    if (!sinks.types().has(sink) && (act === 'retry' || outbox.deadLetters.page({ sink, after: 0, limit: 1 }).length === 0)) return null;
+    if (!sinks.types().has(sink) && (act === 'retry' || outbox.queue.backlog(sink).dead === 0)) return null;
     let done = 0;
     const unknown = outbox.deadLetters.decide(act, sink, ids, (count) => {
       done = count;

@@ -98,10 +98,9 @@ export class Drills implements Disposable {
     const drill = outbox.drills.find(id);
     if (drill === null) return null;
     const eventKey = drillEventId(id);
-    const range = { after: 0, sinceMs: 0, untilMs: Number.POSITIVE_INFINITY, eventKey, limit: MOST_CHANGES };
     const votes = outbox.approvals.of(drill.occurrence)?.votes ?? [];
     const missingNow = approval(eventKey, drill.occurrence).missing;
-    return drillReport({ drill, journal: outbox.journalPages.page(range).items, votes, missingNow });
+    return drillReport({ drill, changes: outbox.journalPages.changesOf(eventKey, MOST_CHANGES), votes, missingNow });
   }
 
   /** The StartRequest of this drill would have been accepted: it starts. */

@@ -2,7 +2,7 @@
 import { toRfc3339 } from '../formats/dates.ts';
 import type { ApprovalVote } from '../model/approvals.ts';
 import { type Drill, type DrillState, drillState } from '../model/drills.ts';
-import type { JournalDelivery, JournalItem } from '../model/operators.ts';
+import type { JournalChange, JournalDelivery } from '../model/operators.ts';
 
 /** Times are RFC 3339. */
 export interface DrillReport {
@@ -24,21 +24,21 @@ export interface DrillReport {
 
 export interface ReportParts {
   readonly drill: Drill;
-  readonly journal: readonly JournalItem[];
+  readonly changes: readonly JournalChange[];
   readonly votes: readonly ApprovalVote[];
   readonly missingNow: readonly string[];
 }
 
-export function drillReport({ drill, journal, votes, missingNow }: ReportParts): DrillReport {
+export function drillReport({ drill, changes, votes, missingNow }: ReportParts): DrillReport {
   const state = drillState(drill);
   return {
     id: drill.id,
     eventId: drill.event.eventId,
     state,
-    changes: journal.map((item) => ({
-      change: changeOf(item.bytes),
-      at: toRfc3339(item.atMs),
-      sinks: [...Map.groupBy(item.deliveries, ({ sink }) => sink)].map(([name, deliveries]) => sinkIn(name, deliveries)),
+    changes: changes.map(({ change, atMs, deliveries: all }) => ({
+      change,
+      at: toRfc3339(atMs),
+      sinks: [...Map.groupBy(all, ({ sink }) => sink)].map(([name, deliveries]) => sinkIn(name, deliveries)),
     })),
     approvers: votes.map(({ approver, at }) => ({ name: approver, at: toRfc3339(at.wallMs) })),
     missing: state === 'scheduled' ? missingNow : drill.missing,
@@ -50,10 +50,4 @@ function sinkIn(name: string, deliveries: readonly JournalDelivery[]): DrillRepo
   const acceptedMs = deliveries.filter(({ state }) => state === 'delivered').map(({ atMs }) => atMs);
   const attempts = deliveries.reduce((sum, delivery) => sum + delivery.attempts, 0);
   return { name, acceptedAt: acceptedMs.length === 0 ? null : toRfc3339(Math.min(...acceptedMs)), attempts };
-}
-
-/** The type without prefix and version. */
-function changeOf(bytes: Uint8Array): string {
-  const { type } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly type: string };
-  return /(?:approval\.)?[a-z]+(?=\.v1$)/.exec(type)?.[0] ?? type;
 }

@@ -14,7 +14,7 @@ export function approvalRoutes(ports: ApproverPorts, access: Access): readonly R
     {
       method: 'GET',
       path: '/v1/approvals/:eventId',
-      handle: async (request) => (await access.refuseReading(request)) ?? tell(request, ports),
+      handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => tell(request, ports)),
     },
   ];
 }
@@ -36,7 +36,7 @@ async function approve(request: RouteRequest, ports: ApproverPorts, access: Acce
   return answer.kind === 'refusal' ? refusedReply(answer) : json(answer.status, { results: answer.results });
 }
 
-async function tell({ params, query }: RouteRequest, ports: ApproverPorts): Promise<Reply> {
+function tell({ params, query }: RouteRequest, ports: ApproverPorts): Reply {
   const range = recordRange(query);
   if (typeof range === 'string') return problem('bad-request', range);
   const answer = ready(ports).life(params['eventId'] ?? '', range);

@@ -30,7 +30,11 @@ export interface BridgePorts extends ApproverPorts, ReloadPorts, OperatorPorts, 
 
 export function bridgeRoutes(ports: BridgePorts, access: Access): readonly Route[] {
   return [
-    { method: 'GET', path: '/v1/events', handle: async (request) => (await access.refuseReading(request)) ?? json(200, ports.events()) },
+    {
+      method: 'GET',
+      path: '/v1/events',
+      handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => json(200, ports.events())),
+    },
     ...approvalRoutes(ports, access),
     ...holdRoutes(ports, access),
     streamRoute(ports, access),

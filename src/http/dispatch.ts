@@ -5,9 +5,12 @@ import findMyWay from 'find-my-way';
 import type { Logger } from 'pino';
 import type { ClientCertificate } from '../auth/caller.ts';
 import { BridgeError } from '../errors.ts';
+import { FairQueue } from '../time/fair-queue.ts';
+import { nextTurn } from '../time/turn.ts';
 import { readBody } from './body.ts';
+import { networkOf } from './network-of.ts';
 import { problem } from './problem.ts';
-import { METHODS, type Method, type Reply, type Route, type StreamedBody } from './route.ts';
+import { METHODS, type Method, type Reply, type Route, type RouteRequest, type StreamedBody } from './route.ts';
 import { answerStream } from './server/answer-stream.ts';
 import type { Connection } from './server/connections.ts';
 
@@ -21,6 +24,13 @@ const TOKENS = ['token', 'access_token', 'authorization', 'bearer'];
 
 /** @param socket that of `certificateOf` and `isLast` */
 export type Dispatch = (request: IncomingMessage, response: ServerResponse, socket: Socket, connection: Connection) => Promise<void>;
+
+/** Where an answer goes. */
+interface Target {
+  readonly response: ServerResponse;
+  readonly socket: Socket;
+  readonly connection: Connection;
+}
 
 interface Match {
   readonly route: Route;
@@ -39,9 +49,10 @@ export interface DispatchParts {
 
 export function createDispatch({ routes, isLast, certificateOf, logger }: DispatchParts): Dispatch {
   const find = createFind(routes);
+  const turns = new FairQueue();
 
   /** Null where the caller went away. */
-  const replyTo = async (request: IncomingMessage, socket: Socket, connection: Connection): Promise<Reply | null> => {
+  const replyTo = async (request: IncomingMessage, { response, socket, connection }: Target): Promise<Reply | null> => {
     const url = request.url ?? '/';
     const method = METHODS.find((own) => own === (request.method === 'HEAD' ? 'GET' : request.method));
     const found = method === undefined ? null : find(method, url);
@@ -60,36 +71,33 @@ export function createDispatch({ routes, isLast, certificateOf, logger }: Dispat
     connection.works();
     try {
       const certificate = () => certificateOf(socket);
-      return await route.handle({ headers, address, certificate, params, query, body });
+      return await route.handle({ headers, address, certificate, params, query, body, inTurn: inTurn(turns, response, connection) });
     } catch (error) {
-      return socket.destroyed ? null : failure(error, route, logger);
+      return socket.destroyed || response.destroyed ? null : failure(error, route, logger);
     }
   };
 
   return async (request, response, socket, connection) => {
-    let reply = await replyTo(request, socket, connection);
+    const target = { response, socket, connection };
+    let reply = await replyTo(request, target);
     if (reply === null || response.destroyed) return;
     logger.debug({ method: request.method, status: reply.status }, 'http request');
     if (reply.stream !== undefined && request.method !== 'HEAD') {
       const refused = reply.stream.refusal();
-      if (refused === null) return await sendStream(reply, reply.stream, { response, socket, connection });
+      if (refused === null) return await sendStream(reply, reply.stream, target);
       reply = refused;
     }
     const end = isLast(socket) ? { connection: 'close' } : {};
-    const length = reply.body === null ? {} : { 'content-length': Buffer.byteLength(reply.body) };
+    // As bytes, which is what an unread answer is counted in.
+    const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
+    const length = body === null ? {} : { 'content-length': body.byteLength };
     response.writeHead(reply.status, { ...FIXED_HEADERS, ...reply.headers, ...length, ...end });
-    response.end(request.method === 'HEAD' ? '' : (reply.body ?? ''));
+    response.end(request.method === 'HEAD' ? '' : (body ?? ''));
   };
 }
 
-interface StreamTarget {
-  readonly response: ServerResponse;
-  readonly socket: Socket;
-  readonly connection: Connection;
-}
-
 /** Resolves when it has ended: until then the connection waits for nobody. Not chunked, as its end is the connection's. */
-async function sendStream(reply: Reply, { begin }: StreamedBody, { response, socket, connection }: StreamTarget): Promise<void> {
+async function sendStream(reply: Reply, { begin }: StreamedBody, { response, socket, connection }: Target): Promise<void> {
   const closed = new Promise<void>((resolve) => response.once('close', resolve));
   connection.streams();
   response.useChunkedEncodingByDefault = false;
@@ -97,6 +105,32 @@ async function sendStream(reply: Reply, { begin }: StreamedBody, { response, soc
   response.flushHeaders();
   begin(answerStream(response, socket, connection));
   await closed;
+}
+
+function inTurn(turns: FairQueue, response: ServerResponse, connection: Connection): RouteRequest['inTurn'] {
+  return async (work) => {
+    const signal = whileOpen(response);
+    connection.waits('turn');
+    return await turns.take(
+      networkOf(connection.address),
+      async () => {
+        connection.works();
+        // Others have their turn of the event loop between two of these.
+        await new Promise<void>(nextTurn);
+        signal.throwIfAborted();
+        return await work(signal);
+      },
+      signal,
+    );
+  };
+}
+
+/** Aborts when the caller goes away, or has the whole answer. */
+function whileOpen(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => controller.abort());
+  if (response.destroyed) controller.abort();
+  return controller.signal;
 }
 
 function createFind(routes: readonly Route[]): Find {

@@ -13,6 +13,12 @@ export interface RouteRequest {
   readonly query: URLSearchParams;
   /** The whole body; null as soon as it is longer than `limitBytes`. Rejects when the caller goes away. */
   readonly body: (limitBytes: number) => Promise<Uint8Array | null>;
+  /**
+   * Runs what reads the store at length: one piece of work at a time for a listener, by the networks of the callers in turn. Until its turn
+   * a request holds nothing, and its connection may be closed to make room for others. The signal aborts when the caller goes away.
+   * Rejects with the signal's reason if the caller goes away before the turn.
+   */
+  readonly inTurn: <T>(work: (signal: AbortSignal) => T | Promise<T>) => Promise<T>;
 }
 
 /** An answer without an end of its own. */

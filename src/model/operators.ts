@@ -26,6 +26,9 @@ export interface JournalItem {
   readonly deliveries: readonly JournalDelivery[];
 }
 
+/** The same without the CloudEvent; `change` is its type without prefix and version. */
+export type JournalChange = Omit<JournalItem, 'bytes'> & { readonly change: string };
+
 export interface JournalDelivery {
   readonly sink: string;
   readonly state: DeliveryState;
@@ -47,6 +50,8 @@ export interface JournalRange {
   /** EventId in lower case; null for all events. */
   readonly eventKey: string | null;
   readonly limit: number;
+  /** Of the CloudEvents together; the first one is given whatever its size. */
+  readonly maxBytes: number;
 }
 
 export interface JournalPage {
@@ -55,18 +60,20 @@ export interface JournalPage {
   readonly next: number | null;
 }
 
-export interface DeadLetterPage {
+export interface DeadLetterRange {
   /** Null: of all sinks. */
   readonly sink: string | null;
   /** Rows behind this one. */
   readonly after: number;
   readonly limit: number;
+  /** Of the CloudEvents that are read for it; the first one is, whatever its size. */
+  readonly maxBytes: number;
 }
 
-/** A dead letter and its row, by which pages go on. */
-export interface PagedDeadLetter {
-  readonly row: number;
-  readonly letter: DeadLetter;
+export interface DeadLetterPage {
+  readonly items: readonly DeadLetter[];
+  /** The row to go on behind; null behind the newest. */
+  readonly next: number | null;
 }
 
 /** A sink as `GET /v1/sinks` shows it. */

@@ -14,6 +14,7 @@ import {
 } from '../model/approvals.ts';
 import type { Instant } from '../model/events.ts';
 import type { Database, Statement } from './database.ts';
+import { countWithin } from './sized-rows.ts';
 
 /** Lines of one approver in the record of an occurrence; what it does beyond them is counted alone, and has its effect all the same. */
 export const MOST_STEPS = 200;
@@ -127,7 +128,8 @@ export class ApprovalTable {
   /** In the order in which they were added; at least one line, where there is any. */
   record(occurrence: number, { after, limit }: RecordRange): RecordPart {
     const rows = this.#steps.all(occurrence, after, limit + 1);
-    const part = rows.slice(0, Math.min(limit, countWithin(rows, PART_BYTES)));
+    const sizes = rows.map((row) => ({ size: Buffer.byteLength(JSON.stringify(row)) }));
+    const part = rows.slice(0, Math.min(limit, countWithin(sizes, PART_BYTES)));
     return {
       steps: part.map(toStep),
       next: part.length < rows.length ? (part.at(-1)?.seq ?? null) : null,
@@ -145,16 +147,6 @@ export class ApprovalTable {
 /** A lost answer is what the next process has to know. */
 function isAlwaysWritten({ step, reason }: ApprovalStep): boolean {
   return ALWAYS.has(step) || (step === 'answered' && reason === LOST_ANSWER);
-}
-
-/** How many of the first rows have so many bytes together; the first one counts, however long it is. */
-function countWithin(rows: readonly StepRow[], bytes: number): number {
-  let left = bytes;
-  const beyond = rows.findIndex((row) => {
-    left -= Buffer.byteLength(JSON.stringify(row));
-    return left < 0;
-  });
-  return beyond === -1 ? rows.length : Math.max(1, beyond);
 }
 
 function toStep({ seq: _, times, ...step }: StepRow): ApprovalStep {

@@ -2,11 +2,12 @@
 
 import { toRfc3339Seconds } from '../formats/dates.ts';
 import type { DeadLetter, DeadLetterReason } from '../model/deliveries.ts';
-import type { DeadLetterPage, PagedDeadLetter } from '../model/operators.ts';
+import type { DeadLetterPage, DeadLetterRange } from '../model/operators.ts';
 import type { StoreClock } from './clock/store-clock.ts';
 import type { Database, Statement } from './database.ts';
 import { parseCloudEvent } from './journal.ts';
 import { type SinkTables, unknownSink } from './sinks.ts';
+import { countWithin, type SizedRow } from './sized-rows.ts';
 
 /** Small steps, so that a verb beside a running bridge holds up its commits for some milliseconds only. */
 const STEP = 200;
@@ -22,9 +23,15 @@ const COLUMNS = 'd.seq, d.sink, d.journal, d.reason, d.status, d.attempts, d.at_
 
 export const DEAD_LETTERS_SQL = {
   page: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_dead_seq CROSS JOIN journal j ON j.seq = d.journal
+    WHERE d.state = 'dead' AND d.seq > ? AND d.seq <= ? ORDER BY d.seq`,
+  sizes: `SELECT d.seq, length(j.bytes) AS size FROM deliveries d INDEXED BY deliveries_dead_seq CROSS JOIN journal j ON j.seq = d.journal
     WHERE d.state = 'dead' AND d.seq > ? ORDER BY d.seq LIMIT ?`,
   pageOf: `SELECT ${COLUMNS} FROM deliveries d INDEXED BY deliveries_dead CROSS JOIN journal j ON j.seq = d.journal
+    WHERE d.sink = ? AND d.state = 'dead' AND d.seq > ? AND d.seq <= ? ORDER BY d.seq`,
+  sizesOf: `SELECT d.seq, length(j.bytes) AS size FROM deliveries d INDEXED BY deliveries_dead CROSS JOIN journal j ON j.seq = d.journal
     WHERE d.sink = ? AND d.state = 'dead' AND d.seq > ? ORDER BY d.seq LIMIT ?`,
+  chosen: `SELECT d.seq, j.id FROM deliveries d INDEXED BY deliveries_dead CROSS JOIN journal j ON j.seq = d.journal
+    WHERE d.sink = ? AND d.state = 'dead' AND j.id IN (SELECT value FROM json_each(?)) ORDER BY d.seq`,
 } as const;
 
 /** A dead letter and the CloudEvent that it is about. */
@@ -48,7 +55,10 @@ export class DeadLetters {
   readonly #clock: StoreClock;
   readonly #step: Statement<DeadRow>;
   readonly #page: Statement<DeadRow>;
+  readonly #sizes: Statement<SizedRow>;
   readonly #pageOf: Statement<DeadRow>;
+  readonly #sizesOf: Statement<SizedRow>;
+  readonly #chosen: Statement<Pick<DeadRow, 'seq' | 'id'>>;
   readonly #newest: Statement<{ seq: number | null }>;
   readonly #sinksWithAny: Statement<{ sink: string }>;
   readonly #requeue: Statement;
@@ -66,7 +76,10 @@ export class DeadLetters {
        ORDER BY d.seq LIMIT ?5`,
     );
     this.#page = database.prepare(DEAD_LETTERS_SQL.page);
+    this.#sizes = database.prepare(DEAD_LETTERS_SQL.sizes);
     this.#pageOf = database.prepare(DEAD_LETTERS_SQL.pageOf);
+    this.#sizesOf = database.prepare(DEAD_LETTERS_SQL.sizesOf);
+    this.#chosen = database.prepare(DEAD_LETTERS_SQL.chosen);
     this.#newest = database.prepare('SELECT max(seq) AS seq FROM deliveries');
     this.#sinksWithAny = database.prepare(`SELECT DISTINCT sink FROM deliveries WHERE state = 'dead' ORDER BY sink`);
     this.#requeue = database.prepare(
@@ -104,10 +117,13 @@ export class DeadLetters {
     return this.#each(choice, (row) => this.#discard(row.seq, atMs));
   }
 
-  /** The oldest of one sink, or of all, behind the row `after`; each with its row. */
-  page({ sink, after, limit }: DeadLetterPage): readonly PagedDeadLetter[] {
-    const rows = sink === null ? this.#page.all(after, limit) : this.#pageOf.all(sink, after, limit);
-    return rows.map((row) => ({ row: row.seq, letter: withoutEvent(toDeadLetter(row)) }));
+  /** The oldest of one sink, or of all, behind the row `after`. */
+  page({ sink, after, limit, maxBytes }: DeadLetterRange): DeadLetterPage {
+    const sizes = sink === null ? this.#sizes.all(after, limit + 1) : this.#sizesOf.all(sink, after, limit + 1);
+    const count = Math.min(limit, countWithin(sizes, maxBytes));
+    const end = sizes[count - 1]?.seq ?? after;
+    const rows = sink === null ? this.#page.all(after, end) : this.#pageOf.all(sink, after, end);
+    return { items: rows.map((row) => withoutEvent(toDeadLetter(row))), next: count < sizes.length ? end : null };
   }
 
   /**
@@ -120,7 +136,7 @@ export class DeadLetters {
     if (act === 'retry' && !known.includes(sink)) throw unknownSink(sink, known);
     const atMs = this.#clock.wallMs();
     return this.#database.transaction(() => {
-      const rows = this.#step.all(sink, 0, Number.MAX_SAFE_INTEGER, JSON.stringify(ids), Number.MAX_SAFE_INTEGER);
+      const rows = this.#chosen.all(sink, JSON.stringify(ids));
       const found = new Set(rows.map(({ id }) => id));
       const unknown = ids.filter((id) => !found.has(id));
       if (unknown.length > 0) return unknown;

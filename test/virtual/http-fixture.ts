@@ -103,7 +103,7 @@ export class HttpFixture {
     sinks: () => [SINK],
     pause: async (sink, by) => this.#tell(['pause', sink, by], sink === SINK.name ? { ...SINK, state: 'paused' as const } : null),
     resume: async (sink, by) => this.#tell(['resume', sink, by], sink === SINK.name ? SINK : null),
-    deadLetters: () => [],
+    deadLetters: () => ({ items: [], next: null }),
     decide: (act, sink, ids, by) => this.#tell([act, sink, ...ids, by], sink === SINK.name ? ids.length : null),
     journal: () => ({ items: [], next: null }),
   };
@@ -111,7 +111,7 @@ export class HttpFixture {
   drills: ServedDrills = {
     begin: (by, { eventType, notice }) => this.#tell(['drill', eventType, notice, by], DRILL),
     cancel: (by, id) => this.#tell(['cancel', id, by], id === DRILL.id ? DRILL : null),
-    report: (id) => (id === DRILL.id ? drillReport({ drill: DRILL, journal: [], votes: [], missingNow: [] }) : null),
+    report: (id) => (id === DRILL.id ? drillReport({ drill: DRILL, changes: [], votes: [], missingNow: [] }) : null),
   };
   /** Who has which token. */
   callers = CALLERS;

@@ -72,6 +72,7 @@ const journal: Node = {
   operationId: 'listJournal',
   ...READERS,
   summary: 'What was published, the oldest first, and what became of it at each sink.',
+  description: 'A page ends early at 256 KiB, but has one item at least.',
   parameters: [
     inQuery('event', 'An EventId; its letter case does not count.', { type: 'string', minLength: 1 }),
     inQuery('since', 'From this time on, by `at`.', { type: 'string', format: 'date-time' }),

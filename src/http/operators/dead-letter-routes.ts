@@ -1,17 +1,22 @@
 // GET /v1/dead-letters, POST /v1/dead-letters/retry and /discard (behaviour 11.7).
-import type { DeadLetterPage } from '../../model/operators.ts';
+import type { DeadLetter } from '../../model/deliveries.ts';
+import type { DeadLetterPage, DeadLetterRange } from '../../model/operators.ts';
+import { nextTurn } from '../../time/turn.ts';
 import type { Access } from '../access.ts';
 import { admitAdmin } from '../admin.ts';
 import { admitWithBody } from '../admit-with-body.ts';
 import { problem } from '../problem.ts';
 import { numberIn, oneIn, strayIn } from '../query.ts';
 import { json, type Reply, type Route, type RouteRequest } from '../route.ts';
-import type { OperatorPorts } from './ports.ts';
+import type { Operations, OperatorPorts } from './ports.ts';
 import { unknownSink } from './sink-routes.ts';
 
 /** Letters of one answer: without `?limit=`, and at most. */
 const LIMIT = 100;
 const MOST = 1000;
+/** Read in one turn of the event loop, so that no poll waits for it: letters, and bytes of their CloudEvents. */
+const IN_A_TURN = 100;
+const BYTES_IN_A_TURN = 256 * 1024;
 const ASKED = 'The body is {"sink": NAME, "ids": [CLOUDEVENT_ID, …]}, with 1 to 1000 ids and nothing else.';
 
 export function deadLetterRoutes(ports: OperatorPorts, access: Access): readonly Route[] {
@@ -26,12 +31,23 @@ export function deadLetterRoutes(ports: OperatorPorts, access: Access): readonly
 async function list(request: RouteRequest, { operations }: OperatorPorts, access: Access): Promise<Reply> {
   const refused = await access.refuseReading(request);
   if (refused !== null) return refused;
-  const page = pageIn(request.query);
-  if (typeof page === 'string') return problem('bad-request', page);
-  const found = operations.deadLetters({ ...page, limit: page.limit + 1 });
-  const shown = found.slice(0, page.limit);
-  const next = found.length > shown.length ? (shown.at(-1)?.row ?? null) : null;
-  return json(200, { items: shown.map(({ letter }) => letter), next });
+  const range = rangeIn(request.query);
+  if (typeof range === 'string') return problem('bad-request', range);
+  return await request.inTurn(async (signal) => json(200, await collect(range, operations, signal)));
+}
+
+async function collect(range: AskedRange, operations: Operations, signal: AbortSignal) {
+  const items: DeadLetter[] = [];
+  let next: number | null = range.after;
+  while (next !== null && items.length < range.limit) {
+    signal.throwIfAborted();
+    const limit = Math.min(IN_A_TURN, range.limit - items.length);
+    const page: DeadLetterPage = operations.deadLetters({ sink: range.sink, after: next, limit, maxBytes: BYTES_IN_A_TURN });
+    items.push(...page.items);
+    next = page.next;
+    await new Promise<void>(nextTurn);
+  }
+  return { items, next };
 }
 
 async function decide(what: 'retry' | 'discard', request: RouteRequest, ports: OperatorPorts, access: Access): Promise<Reply> {
@@ -47,7 +63,9 @@ async function decide(what: 'retry' | 'discard', request: RouteRequest, ports: O
   return problem('no-dead-letter', `Nothing was done: ${JSON.stringify(first.slice(0, 200))}${more} is no dead letter of this sink now.`);
 }
 
-function pageIn(query: URLSearchParams): DeadLetterPage | string {
+type AskedRange = Omit<DeadLetterRange, 'maxBytes'>;
+
+function rangeIn(query: URLSearchParams): AskedRange | string {
   const stray = strayIn(query, ['sink', 'limit', 'after']);
   if (stray !== null) return stray;
   const sink = oneIn(query, 'sink');

@@ -34,7 +34,11 @@ export function drillRoutes(ports: DrillPorts, access: Access): readonly Route[]
   const path = '/v1/drills/:id';
   return [
     { method: 'POST', path: '/v1/drills', handle: (request) => begin(request, ports, access) },
-    { method: 'GET', path, handle: async (request) => (await access.refuseReading(request)) ?? report(request, ready(ports)) },
+    {
+      method: 'GET',
+      path,
+      handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => report(request, ready(ports))),
+    },
     { method: 'DELETE', path, handle: (request) => cancel(request, ports, access) },
   ];
 }

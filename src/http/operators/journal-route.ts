@@ -1,6 +1,6 @@
 // GET /v1/journal: what was published, by event and time, and what became of it (behaviour 11.5).
 import { toRfc3339 } from '../../formats/dates.ts';
-import type { JournalItem, JournalRange } from '../../model/operators.ts';
+import type { JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
 import { nextTurn } from '../../time/turn.ts';
 import type { Access } from '../access.ts';
 import { problem } from '../problem.ts';
@@ -11,10 +11,11 @@ import type { Operations, OperatorPorts } from './ports.ts';
 /** Items of one answer: without `?limit=`, and at most. */
 const LIMIT = 100;
 const MOST = 1000;
-/** Read in one turn of the event loop, so that no poll waits for it. */
+/** A page ends before it has more bytes, but has one item at least. */
+const MOST_BYTES = 256 * 1024;
+/** Items that are read in one turn of the event loop, so that no poll waits for it. */
 const IN_A_TURN = 100;
-/** A page ends early once its CloudEvents have so many bytes. */
-const ENOUGH_BYTES = 4 * 1024 * 1024;
+const COMMA = Buffer.from(',');
 
 export function journalRoute({ operations }: Pick<OperatorPorts, 'operations'>, access: Access): Route {
   return { method: 'GET', path: '/v1/journal', handle: (request) => tell(request, operations, access) };
@@ -25,37 +26,66 @@ async function tell(request: RouteRequest, operations: Operations, access: Acces
   if (refused !== null) return refused;
   const range = rangeIn(request.query);
   if (typeof range === 'string') return problem('bad-request', range);
-  const { items, next } = await collect(range, operations);
-  const body = `{"items":[${items.map(itemJson).join(',')}],"next":${next}}`;
-  return { status: 200, headers: { 'content-type': 'application/json' }, body };
+  return await request.inTurn(async (signal) => {
+    const { items, next } = await collect(range, operations, signal);
+    const body = Buffer.concat([Buffer.from('{"items":['), ...items, Buffer.from(`],"next":${next}}`)]);
+    return { status: 200, headers: { 'content-type': 'application/json' }, body };
+  });
 }
 
-/** One more than the limit is looked for, which says whether there is a next page. */
-async function collect(range: JournalRange, operations: Operations): Promise<{ items: readonly JournalItem[]; next: number | null }> {
-  const items: JournalItem[] = [];
-  let bytes = 0;
+/** The items of a page with the commas between them. */
+async function collect(range: AskedRange, operations: Operations, signal: AbortSignal): Promise<{ items: Buffer[]; next: number | null }> {
+  const page = new Page(range.limit);
   for (let after: number | null = range.after; after !== null; ) {
-    const page = operations.journal({ ...range, after, limit: Math.min(IN_A_TURN, range.limit + 1 - items.length) });
-    for (const item of page.items) {
-      const last = items.at(-1);
-      if (last !== undefined && (items.length === range.limit || bytes > ENOUGH_BYTES)) return { items, next: last.position };
-      items.push(item);
-      bytes += item.bytes.byteLength;
-    }
-    after = page.next;
-    if (after !== null) await new Promise<void>(nextTurn);
+    signal.throwIfAborted();
+    // One more than the limit is looked for, which says whether there is a next page.
+    const limit = Math.min(IN_A_TURN, range.limit + 1 - page.count);
+    const step: JournalPage = operations.journal({ ...range, after, limit, maxBytes: MOST_BYTES });
+    for (const item of step.items) if (!page.add(item)) return { items: page.items, next: page.last };
+    after = step.next;
+    await new Promise<void>(nextTurn);
   }
-  return { items, next: null };
+  return { items: page.items, next: null };
+}
+
+class Page {
+  readonly items: Buffer[] = [];
+  count = 0;
+  /** The position of the last item. */
+  last = 0;
+  readonly #limit: number;
+  #bytes = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** False: the page is full without it. */
+  add(item: JournalItem): boolean {
+    const bytes = itemJson(item);
+    this.#bytes += bytes.byteLength + COMMA.byteLength;
+    if (this.count > 0 && (this.count === this.#limit || this.#bytes > MOST_BYTES)) return false;
+    if (this.count > 0) this.items.push(COMMA);
+    this.items.push(bytes);
+    this.count += 1;
+    this.last = item.position;
+    return true;
+  }
 }
 
 /** The CloudEvent goes in as the journal has it. */
-function itemJson({ position, atMs, bytes, deliveries }: JournalItem): string {
+function itemJson({ position, atMs, bytes, deliveries }: JournalItem): Buffer {
   const told = deliveries.map(({ atMs: sinceMs, ...delivery }) => ({ ...delivery, at: toRfc3339(sinceMs) }));
-  const event = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  return `{"position":${position},"at":"${toRfc3339(atMs)}","event":${event},"deliveries":${JSON.stringify(told)}}`;
+  return Buffer.concat([
+    Buffer.from(`{"position":${position},"at":"${toRfc3339(atMs)}","event":`),
+    bytes,
+    Buffer.from(`,"deliveries":${JSON.stringify(told)}}`),
+  ]);
 }
 
-function rangeIn(query: URLSearchParams): JournalRange | string {
+type AskedRange = Omit<JournalRange, 'maxBytes'>;
+
+function rangeIn(query: URLSearchParams): AskedRange | string {
   const stray = strayIn(query, ['event', 'since', 'until', 'limit', 'after']);
   if (stray !== null) return stray;
   const event = oneIn(query, 'event');

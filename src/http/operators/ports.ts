@@ -1,5 +1,5 @@
 // What the operators' routes ask of the bridge. Types alone.
-import type { DeadLetterPage, JournalPage, JournalRange, PagedDeadLetter, SinkView } from '../../model/operators.ts';
+import type { DeadLetterPage, DeadLetterRange, JournalPage, JournalRange, SinkView } from '../../model/operators.ts';
 import type { AdminPorts } from '../admin.ts';
 
 /** @throws BridgeError BRIDGE_STORE_*, each of them; then nothing is done. */
@@ -8,7 +8,7 @@ export interface Operations {
   /** Null: there is no such sink. @param by the admin's name, for the log and the record, as below */
   pause(sink: string, by: string): Promise<SinkView | null>;
   resume(sink: string, by: string): Promise<SinkView | null>;
-  deadLetters(page: DeadLetterPage): readonly PagedDeadLetter[];
+  deadLetters(range: DeadLetterRange): DeadLetterPage;
   /** All or none: how many; or which ids are no dead letters of the sink; null: there is no such sink. */
   decide(act: 'retry' | 'discard', sink: string, ids: readonly string[], by: string): number | readonly string[] | null;
   journal(range: JournalRange): JournalPage;

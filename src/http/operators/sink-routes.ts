@@ -15,7 +15,7 @@ export function sinkRoutes(ports: OperatorPorts, access: Access): readonly Route
     {
       method: 'GET',
       path: '/v1/sinks',
-      handle: async (request) => (await access.refuseReading(request)) ?? json(200, ports.operations.sinks()),
+      handle: async (request) => (await access.refuseReading(request)) ?? request.inTurn(() => json(200, ports.operations.sinks())),
     },
     act('pause'),
     act('resume'),

@@ -6,7 +6,7 @@ import { networkOf } from '../network-of.ts';
 
 /** Of all networks together: a descriptor and some memory each. */
 const MOST = 1024;
-/** Of one address or IPv6 /64, those that wait for their client: with TLS, for its request, or for it to read its answer. */
+/** Of one address or IPv6 /64, those that wait: for TLS, for a request, for a turn, or for the client to read its answer. */
 const MOST_WAITING = 256;
 /** How long a connection is kept for another request: Node tells 5 s to its client, which needs some of it to notice. */
 const KEPT_MS = 6000;
@@ -18,8 +18,8 @@ export interface Connection {
   works(): void;
   /** The bridge answers it without an end: it takes no room from others, as its route bounds how many there are. */
   streams(): void;
-  /** From now on it is its client that has to do something: send a request, or read the answer. */
-  waits(what: 'request' | 'answer'): void;
+  /** From now on the bridge does nothing for it: the client is to send a request or to read the answer, or its request has no turn yet. */
+  waits(what: 'request' | 'answer' | 'turn'): void;
   /** Ends it at once, with all that was not sent. */
   drop(reason: DropReason): void;
 }
@@ -132,7 +132,7 @@ class Member implements Connection {
     this.#leave();
   }
 
-  waits(what: 'request' | 'answer'): void {
+  waits(what: 'request' | 'answer' | 'turn'): void {
     if (this.#hasEnded) return;
     // Not where it is new: how long a first request may take is Node's to judge.
     const isKept = !this.#isQuiet && what === 'request';

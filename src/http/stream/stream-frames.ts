@@ -12,8 +12,8 @@ export interface StreamJournal {
   newest(): number;
   /** The newest position that was pruned. */
   pruned(): number;
-  /** Those behind a position, oldest first. */
-  after(position: number, limit: number): readonly JournalledEntry[];
+  /** Those behind a position, oldest first: as many as have `maxBytes` together, and at least one. */
+  after(position: number, limit: number, maxBytes: number): readonly JournalledEntry[];
 }
 
 /** For as long as there are readers. */
@@ -47,7 +47,8 @@ export class StreamFrames {
     if (position >= this.#newest) return null;
     const known = this.#frames.get(position + 1);
     if (known !== undefined) return known;
-    const [first = null] = this.add(within(this.#journal.after(position, PAGE)));
+    // As many as stay for the next reader.
+    const [first = null] = this.add(this.#journal.after(position, PAGE, KEPT_BYTES / 2));
     return first;
   }
 
@@ -71,13 +72,4 @@ export class StreamFrames {
       this.#bytes -= oldest.bytes.byteLength;
     }
   }
-}
-
-/** As many as stay for the next reader: one at least. */
-function within(entries: readonly JournalledEntry[]): readonly JournalledEntry[] {
-  let bytes = 0;
-  return entries.filter((entry, index) => {
-    bytes += entry.bytes.byteLength;
-    return index === 0 || bytes < KEPT_BYTES / 2;
-  });
 }

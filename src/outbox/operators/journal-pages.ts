@@ -1,8 +1,9 @@
 // A position, an event, a span of time → rows of the journal in order, and what became of each.
 
 import type { JournalledEntry } from '../../model/events.ts';
-import type { DeliveryState, JournalDelivery, JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
+import type { DeliveryState, JournalChange, JournalDelivery, JournalItem, JournalPage, JournalRange } from '../../model/operators.ts';
 import type { Database, Statement } from '../database.ts';
+import { countWithin, type SizedRow } from '../sized-rows.ts';
 
 /** Rows that one call looks at, at most: some milliseconds. */
 const LOOKED_AT = 1000;
@@ -10,10 +11,16 @@ const LOOKED_AT = 1000;
 const ROW = 'seq, id, change, key, occurrence, partition_key, time_ms, bytes';
 
 export const JOURNAL_PAGES_SQL = {
-  after: `SELECT ${ROW} FROM journal WHERE seq > ? ORDER BY seq LIMIT ?`,
-  within: 'SELECT seq, time_ms, bytes FROM journal WHERE seq > ? AND seq <= ? AND time_ms >= ? AND time_ms < ? ORDER BY seq LIMIT ?',
+  after: `SELECT ${ROW} FROM journal WHERE seq > ? AND seq <= ? ORDER BY seq`,
+  sizesAfter: 'SELECT seq, length(bytes) AS size FROM journal WHERE seq > ? ORDER BY seq LIMIT ?',
+  within: 'SELECT seq, time_ms, bytes FROM journal WHERE seq > ? AND seq <= ? AND time_ms >= ? AND time_ms < ? ORDER BY seq',
+  sizesWithin:
+    'SELECT seq, length(bytes) AS size FROM journal WHERE seq > ? AND seq <= ? AND time_ms >= ? AND time_ms < ? ORDER BY seq LIMIT ?',
   ofEvent: `SELECT seq, time_ms, bytes FROM journal INDEXED BY journal_key
+    WHERE key = ? AND seq > ? AND seq <= ? AND time_ms >= ? AND time_ms < ? ORDER BY seq`,
+  sizesOfEvent: `SELECT seq, length(bytes) AS size FROM journal INDEXED BY journal_key
     WHERE key = ? AND seq > ? AND time_ms >= ? AND time_ms < ? ORDER BY seq LIMIT ?`,
+  changesOf: 'SELECT seq, time_ms, change FROM journal INDEXED BY journal_key WHERE key = ? ORDER BY seq LIMIT ?',
   last: 'SELECT max(seq) AS seq FROM (SELECT seq FROM journal WHERE seq > ? ORDER BY seq LIMIT ?)',
   deliveries: `SELECT journal, seq, sink, state, attempts, status, queued_ms, at_ms FROM json_each(?) CROSS JOIN deliveries INDEXED BY deliveries_journal
     WHERE journal = json_each.value`,
@@ -37,6 +44,7 @@ interface EntryRow {
 }
 
 type FoundRow = Pick<EntryRow, 'seq' | 'time_ms' | 'bytes'>;
+type ChangeRow = Pick<EntryRow, 'seq' | 'time_ms' | 'change'>;
 
 interface DeliveryRow {
   readonly journal: number;
@@ -52,8 +60,12 @@ interface DeliveryRow {
 /** Reads alone. */
 export class JournalPages {
   readonly #after: Statement<EntryRow>;
+  readonly #sizesAfter: Statement<SizedRow>;
   readonly #within: Statement<FoundRow>;
+  readonly #sizesWithin: Statement<SizedRow>;
   readonly #ofEvent: Statement<FoundRow>;
+  readonly #sizesOfEvent: Statement<SizedRow>;
+  readonly #changesOf: Statement<ChangeRow>;
   readonly #last: Statement<{ seq: number | null }>;
   readonly #deliveries: Statement<DeliveryRow>;
   readonly #discarded: Statement<DeliveryRow>;
@@ -62,8 +74,12 @@ export class JournalPages {
 
   constructor(database: Database) {
     this.#after = database.prepare(JOURNAL_PAGES_SQL.after);
+    this.#sizesAfter = database.prepare(JOURNAL_PAGES_SQL.sizesAfter);
     this.#within = database.prepare(JOURNAL_PAGES_SQL.within);
+    this.#sizesWithin = database.prepare(JOURNAL_PAGES_SQL.sizesWithin);
     this.#ofEvent = database.prepare(JOURNAL_PAGES_SQL.ofEvent);
+    this.#sizesOfEvent = database.prepare(JOURNAL_PAGES_SQL.sizesOfEvent);
+    this.#changesOf = database.prepare(JOURNAL_PAGES_SQL.changesOf);
     this.#last = database.prepare(JOURNAL_PAGES_SQL.last);
     this.#deliveries = database.prepare(JOURNAL_PAGES_SQL.deliveries);
     this.#discarded = database.prepare(JOURNAL_PAGES_SQL.discarded);
@@ -81,36 +97,51 @@ export class JournalPages {
     return this.#pruned.get()?.seq ?? 0;
   }
 
-  /** Those behind a position, oldest first. */
-  after(position: number, limit: number): readonly JournalledEntry[] {
-    return this.#after.all(position, limit).map(toEntry);
+  /** Those behind a position, oldest first: as many as have `maxBytes` together, and at least one. */
+  after(position: number, limit: number, maxBytes: number): readonly JournalledEntry[] {
+    const sizes = this.#sizesAfter.all(position, limit);
+    const last = sizes[countWithin(sizes, maxBytes) - 1];
+    return last === undefined ? [] : this.#after.all(position, last.seq).map(toEntry);
   }
 
   /** One step of at most 1,000 rows: a page that ends before its limit says where to go on, unless it is the last. */
-  page({ after, sinceMs, untilMs, eventKey, limit }: JournalRange): JournalPage {
-    const most = Math.min(limit, LOOKED_AT);
+  page({ after, sinceMs, untilMs, eventKey, limit, maxBytes }: JournalRange): JournalPage {
     const until = Math.min(untilMs, Number.MAX_SAFE_INTEGER);
+    const most = Math.min(limit, LOOKED_AT);
     if (eventKey !== null) {
-      const rows = this.#ofEvent.all(eventKey, after, sinceMs, until, most);
-      return { items: this.#items(rows), next: rows.length < most ? null : (rows.at(-1)?.seq ?? null) };
+      const sizes = this.#sizesOfEvent.all(eventKey, after, sinceMs, until, most + 1);
+      const count = Math.min(most, countWithin(sizes, maxBytes));
+      const end = sizes[count - 1]?.seq ?? after;
+      const rows = this.#ofEvent.all(eventKey, after, end, sinceMs, until);
+      return { items: this.#items(rows), next: count < sizes.length ? end : null };
     }
     const last = this.#last.get(after, LOOKED_AT)?.seq ?? null;
     if (last === null) return { items: [], next: null };
-    const rows = this.#within.all(after, last, sinceMs, until, most);
-    const end = rows.length < most ? last : (rows.at(-1)?.seq ?? last);
-    return { items: this.#items(rows), next: this.#after.get(end, 1) === undefined ? null : end };
+    const sizes = this.#sizesWithin.all(after, last, sinceMs, until, most + 1);
+    const count = Math.min(most, countWithin(sizes, maxBytes));
+    const end = count < sizes.length ? (sizes[count - 1]?.seq ?? last) : last;
+    const rows = this.#within.all(after, end, sinceMs, until);
+    return { items: this.#items(rows), next: this.#sizesAfter.get(end, 1) === undefined ? null : end };
+  }
+
+  /** The changes of an event, the oldest first, without their CloudEvents. */
+  changesOf(eventKey: string, limit: number): readonly JournalChange[] {
+    const rows = this.#changesOf.all(eventKey, limit);
+    const deliveries = this.#deliveriesOf(rows);
+    return rows.map(({ seq, time_ms, change }) => ({ position: seq, atMs: time_ms, change, deliveries: deliveries(seq) }));
   }
 
   #items(rows: readonly FoundRow[]): readonly JournalItem[] {
+    const deliveries = this.#deliveriesOf(rows);
+    return rows.map(({ seq, time_ms, bytes }) => ({ position: seq, atMs: time_ms, bytes, deliveries: deliveries(seq) }));
+  }
+
+  /** Those of a position, for all of these rows. */
+  #deliveriesOf(rows: readonly Pick<EntryRow, 'seq'>[]): (position: number) => readonly JournalDelivery[] {
     const positions = JSON.stringify(rows.map(({ seq }) => seq));
     const found = [...this.#deliveries.all(positions), ...this.#discarded.all(positions)].sort((one, other) => one.seq - other.seq);
     const byPosition = Map.groupBy(found, ({ journal }) => journal);
-    return rows.map(({ seq, time_ms, bytes }) => ({
-      position: seq,
-      atMs: time_ms,
-      bytes,
-      deliveries: (byPosition.get(seq) ?? []).map(toDelivery),
-    }));
+    return (position) => (byPosition.get(position) ?? []).map(toDelivery);
   }
 }
 

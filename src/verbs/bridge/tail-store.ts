@@ -6,8 +6,8 @@ import type { Followed } from './followed.ts';
 
 /** How long a row may wait here; asking costs some microseconds. */
 const LOOK_MS = 200;
-/** Rows that are read at once. */
-const PAGE = 32;
+/** What is read at once, at most: rows, and bytes of their CloudEvents. */
+const [ROWS, BYTES] = [32, 1024 * 1024];
 
 /** Rejects with the signal's reason, or @throws BridgeError BRIDGE_STORE_* */
 export function tailStore(context: VerbContext, file: string, { sinceMs, changes, show }: Followed): Promise<never> {
@@ -19,7 +19,8 @@ export function tailStore(context: VerbContext, file: string, { sinceMs, changes
     let pruned = journalPages.pruned();
     let position = sinceMs === null ? journalPages.newest() : 0;
     for (;;) {
-      for (let page = journalPages.after(position, PAGE); page.length > 0; page = journalPages.after(position, PAGE)) {
+      const read = () => journalPages.after(position, ROWS, BYTES);
+      for (let page = read(); page.length > 0; page = read()) {
         for (const entry of page) {
           signal.throwIfAborted();
           if (isWanted(entry)) await show(Buffer.from(entry.bytes).toString());

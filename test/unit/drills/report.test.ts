@@ -6,9 +6,8 @@ import type { JournalDelivery } from '../../../src/model/operators.ts';
 import { DRILL } from '../../virtual/http-fixture.ts';
 
 function sinksOf(...deliveries: readonly JournalDelivery[]) {
-  const bytes = new TextEncoder().encode(JSON.stringify({ type: 'io.example.approval.submitted.v1' }));
-  const journal = [{ position: 1, atMs: 0, bytes, deliveries }];
-  const [change] = drillReport({ drill: DRILL, journal, votes: [], missingNow: [] }).changes;
+  const changes = [{ position: 1, atMs: 0, change: 'approval.submitted', deliveries }];
+  const [change] = drillReport({ drill: DRILL, changes, votes: [], missingNow: [] }).changes;
   assert.equal(change?.change, 'approval.submitted');
   return change.sinks;
 }

@@ -22,7 +22,7 @@ async function runningBridge(t: TestContext, sections: Sections = {}) {
 
 /** What the journal keeps, as it is kept. */
 function journalOf(folder: BridgeFolder): string[] {
-  return peek(folder, ({ journalPages }) => journalPages.after(0, 1000).map(({ bytes }) => Buffer.from(bytes).toString()));
+  return peek(folder, ({ journalPages }) => journalPages.after(0, 1000, 1e9).map(({ bytes }) => Buffer.from(bytes).toString()));
 }
 
 test('by --bridge it prints what is kept since a time and what comes, goes on over a restart of the bridge, and ends by SIGINT with 0', async (t) => {

@@ -1,7 +1,7 @@
 // GET /v1/dead-letters by pages, retry and discard of all that are named or none.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { DeadLetterPage } from '../../../../src/model/operators.ts';
+import type { DeadLetterRange } from '../../../../src/model/operators.ts';
 import { APPROVER, type HttpFixture, READER, serve } from '../../../virtual/http-fixture.ts';
 
 const LETTER = {
@@ -21,18 +21,24 @@ function post(fixture: HttpFixture, act: string, body: string, token = APPROVER)
 
 test('a page says where the next one begins, and the last that it is the last', async (t) => {
   const fixture = await serve(t);
-  const asked: DeadLetterPage[] = [];
+  const asked: DeadLetterRange[] = [];
   fixture.operations = {
     ...fixture.operations,
-    deadLetters: (page) => {
-      asked.push(page);
-      return [4, 7, 9].slice(0, page.limit).map((row) => ({ row, letter: { id: `e${row}`, ...LETTER } }));
+    deadLetters: (range) => {
+      asked.push(range);
+      // One letter a step, as where CloudEvents are large.
+      const [row, ...others] = [4, 7, 9].filter((each) => each > range.after);
+      return { items: row === undefined ? [] : [{ id: `e${row}`, ...LETTER }], next: others.length === 0 ? null : (row ?? null) };
     },
   };
   const first = await fixture.send('GET', '/v1/dead-letters?limit=2&after=3&sink=hooks');
   assert.deepEqual([first.json['next'], (first.json['items'] as { id: string }[]).map(({ id }) => id)], [7, ['e4', 'e7']]);
-  assert.deepEqual(asked, [{ sink: 'hooks', after: 3, limit: 3 }]);
-  assert.equal((await fixture.send('GET', '/v1/dead-letters')).json['next'], null);
+  assert.deepEqual(asked, [
+    { sink: 'hooks', after: 3, limit: 2, maxBytes: 262_144 },
+    { sink: 'hooks', after: 4, limit: 1, maxBytes: 262_144 },
+  ]);
+  const all = (await fixture.send('GET', '/v1/dead-letters')).json;
+  assert.deepEqual([all['next'], (all['items'] as object[]).length], [null, 3]);
 });
 
 test('a limit, an after or a parameter that is none is 400 and says what is allowed', async (t) => {

@@ -5,7 +5,7 @@ import type { JournalRange } from '../../../../src/model/operators.ts';
 import { openOutbox } from '../../../../src/outbox/outbox.ts';
 import { append, bury, entry, type TestStore, testStore } from '../../../virtual/outbox-fixture.ts';
 
-const ALL: JournalRange = { after: 0, sinceMs: 0, untilMs: Number.POSITIVE_INFINITY, eventKey: null, limit: 100 };
+const ALL: JournalRange = { after: 0, sinceMs: 0, untilMs: Number.POSITIVE_INFINITY, eventKey: null, limit: 100, maxBytes: 1e6 };
 
 function page({ outbox }: TestStore, range: Partial<JournalRange> = {}) {
   const { items, next } = outbox.journalPages.page({ ...ALL, ...range });
@@ -28,7 +28,7 @@ test('it is read by position, by event and by time, page by page, and the last p
   assert.deepEqual(page(store, { sinceMs: 150, untilMs: 300 }), { positions: [2, 4], next: null });
   assert.deepEqual(page(store, { eventKey: 'b', sinceMs: 201 }), { positions: [], next: null });
   assert.deepEqual(
-    store.outbox.journalPages.after(2, 5).map(({ position, id }) => [position, id]),
+    store.outbox.journalPages.after(2, 5, 1e6).map(({ position, id }) => [position, id]),
     [
       [3, 'a:2'],
       [4, 'c:1'],
@@ -86,16 +86,47 @@ test('dead letters are paged in the order in which they were queued, of all sink
   append({ outbox, ...rest }, [entry('a:1'), entry('b:1')], ['audit', 'hooks']);
   bury(outbox, 'audit');
   bury(outbox, 'hooks');
-  const ids = (sink: string | null, after: number, limit: number) =>
-    outbox.deadLetters.page({ sink, after, limit }).map(({ row, letter }) => [row, letter.sink, letter.id]);
-  assert.deepEqual(ids(null, 1, 2), [
-    [2, 'hooks', 'a:1'],
-    [3, 'audit', 'b:1'],
-  ]);
-  assert.deepEqual(ids('hooks', 0, 5), [
-    [2, 'hooks', 'a:1'],
-    [4, 'hooks', 'b:1'],
-  ]);
+  const page = (sink: string | null, after: number, limit: number, maxBytes = 1e6) => {
+    const { items, next } = outbox.deadLetters.page({ sink, after, limit, maxBytes });
+    return { letters: items.map((letter) => `${letter.sink} ${letter.id}`), next };
+  };
+  assert.deepEqual(page(null, 1, 2), { letters: ['hooks a:1', 'audit b:1'], next: 3 });
+  assert.deepEqual(page(null, 3, 2), { letters: ['hooks b:1'], next: null });
+  assert.deepEqual(page('hooks', 0, 5), { letters: ['hooks a:1', 'hooks b:1'], next: null });
+  assert.deepEqual(page('hooks', 4, 5), { letters: [], next: null });
+  assert.deepEqual(page(null, 0, 5, 1), { letters: ['audit a:1'], next: 1 }, 'one at least, whatever its size');
+});
+
+test('no step reads more bytes than it may, but one CloudEvent at least', (t) => {
+  const store = testStore(t);
+  const sized = (id: string, bytes: number, timeMs = 100) => entry(id, { data: { text: 'x'.repeat(bytes) }, timeMs });
+  append(store, [sized('a:1', 3000), sized('a:2', 100), sized('b:1', 100), sized('a:3', 5000), sized('a:4', 100, 200)]);
+  const pages = (range: Partial<JournalRange>) => {
+    const found: number[][] = [];
+    for (let after: number | null = 0; after !== null; ) {
+      const { positions, next } = page(store, { ...range, after, maxBytes: 2000 });
+      found.push(positions);
+      after = next;
+    }
+    return found;
+  };
+  assert.deepEqual(pages({}), [[1], [2, 3], [4], [5]]);
+  assert.deepEqual(pages({ eventKey: 'a' }), [[1], [2], [4], [5]]);
+  assert.deepEqual(pages({ untilMs: 150 }), [[1], [2, 3], [4]]);
+  const behind = (position: number) => store.outbox.journalPages.after(position, 10, 2000).map((row) => row.position);
+  assert.deepEqual([behind(0), behind(1), behind(3), behind(5)], [[1], [2, 3], [4], []]);
+});
+
+test('the changes of an event are told without their CloudEvents', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1'), entry('b:1'), entry('a:2', { change: 'ended' })], ['audit']);
+  const [first, second, ...others] = store.outbox.journalPages.changesOf('a', 10);
+  assert.deepEqual([first?.change, second?.change, others], ['scheduled', 'ended', []]);
+  assert.deepEqual(
+    second?.deliveries.map(({ sink, state }) => [sink, state]),
+    [['audit', 'queued']],
+  );
+  assert.equal(store.outbox.journalPages.changesOf('a', 1).length, 1);
 });
 
 test('some dead letters are decided all together or not at all, with a line of the record', (t) => {

@@ -1,7 +1,7 @@
-// Work of several sides → one piece at a time, each side in its turn, failures or not.
+// Work of several sides → one piece at a time, each side in its turn; who leaves has none.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { FairQueue } from '../../../src/auth/fair-queue.ts';
+import { FairQueue } from '../../../src/time/fair-queue.ts';
 import { settle } from '../../virtual/virtual-time.ts';
 
 /** Work that ends when the test says so; `begun` is the order in which it began. */
@@ -9,12 +9,16 @@ function fixture() {
   const turns = new FairQueue();
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const take = (side: string, name: string) =>
-    turns.take(side, async () => {
-      begun.push(name);
-      await new Promise<void>((resolve) => ends.push(resolve));
-      return name;
-    });
+  const take = (side: string, name: string, signal?: AbortSignal) =>
+    turns.take(
+      side,
+      async () => {
+        begun.push(name);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return name;
+      },
+      signal,
+    );
   const endOne = async () => {
     ends.shift()?.();
     await settle();
@@ -55,4 +59,32 @@ test('work that fails gives its turn on, and nobody passes those who wait', asyn
   await endOne();
   await Promise.all([next, late]);
   assert.deepEqual(begun, ['b1', 'c1']);
+});
+
+test('whoever leaves while it waits has no turn, and holds up nobody behind it', async () => {
+  const { begun, take, endOne } = fixture();
+  const [gone, left] = [new AbortController(), new AbortController()];
+  gone.abort(new Error('gone'));
+  const first = take('a', 'a1');
+  await assert.rejects(take('b', 'b0', gone.signal), /gone/);
+  const leaving = [take('a', 'a2', left.signal), take('b', 'b1', left.signal)];
+  const staying = [take('a', 'a3'), take('c', 'c1')];
+  await settle();
+  left.abort(new Error('left'));
+  for (const one of leaving) await assert.rejects(one, /left/);
+  for (let turn = 0; turn < 3; turn++) await endOne();
+  await Promise.all([first, ...staying]);
+  assert.deepEqual(begun, ['a1', 'a3', 'c1']);
+});
+
+test('work that has begun is not cut off by a signal: it looks at the signal itself', async () => {
+  const { begun, take, endOne } = fixture();
+  const controller = new AbortController();
+  const [first, second] = [take('a', 'a1'), take('b', 'b1', controller.signal)];
+  await settle();
+  await endOne();
+  controller.abort();
+  await endOne();
+  assert.deepEqual([await first, await second], ['a1', 'b1']);
+  assert.deepEqual(begun, ['a1', 'b1']);
 });
