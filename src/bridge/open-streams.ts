@@ -6,7 +6,7 @@ import type { Deps } from '../time/clock.ts';
 
 export function openStreams(
   outbox: Pick<Outbox, 'journalPages'>,
-  { deps, logger }: { deps: Pick<Deps, 'after'>; logger: Logger },
+  { deps, logger }: { deps: Pick<Deps, 'after' | 'elapsedMs'>; logger: Logger },
 ): Streams {
   const journal = {
     newest: () => outbox.journalPages.newest(),

@@ -23,6 +23,7 @@ const BOUNDS: readonly [file: string, code: string, words: string][] = [
   ['src/approvals/record/answer-record.ts', 'MOST = 100;', '| 100 steps, each repetition once'],
   ['src/http/operators/journal-route.ts', 'MOST_BYTES = 256 * 1024;', '| 1,000 items, 256 KiB'],
   ['src/http/operators/dead-letter-routes.ts', 'BYTES_IN_A_TURN = 256 * 1024;', '| 100 rows, 256 KiB of CloudEvents'],
+  ['src/http/stream/streams.ts', 'TURN_MS = 10;', '| 10 ms, and one event more'],
   ['src/http/failure-limit.ts', 'ADDRESSES = 1024;', '| 1024 addresses'],
   ['src/auth/jwt.ts', 'PROVED = 256;', '| JWTs that were proved | 256'],
   ['src/telemetry/cut-texts.ts', 'LONGEST = 512;', '| 512 characters of a text'],

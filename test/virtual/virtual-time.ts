@@ -51,6 +51,11 @@ export class VirtualTime implements Deps {
     this.#wallOffsetMs += byMs;
   }
 
+  /** As if the code that runs now had taken so long: timers that fall due meanwhile run later. */
+  pass(ms: number): void {
+    this.#elapsedMs += ms;
+  }
+
   /** Lets `ms` pass: runs every timer that falls due on the way, in order, and lets promises settle after each. */
   advance(ms: number): Promise<void> {
     const endMs = this.#elapsedMs + ms;

@@ -21,9 +21,10 @@ export class StreamFrame {
   constructor({ position, change, bytes }: Pick<JournalledEntry, 'position' | 'change' | 'bytes'>) {
     this.position = position;
     this.change = change;
-    this.#json = bytes;
+    const head = Buffer.from(`id: ${position}\nevent: ${change}\ndata: `);
     // JSON has no line ends of its own.
-    this.bytes = Buffer.concat([Buffer.from(`id: ${position}\nevent: ${change}\ndata: `), bytes, END]);
+    this.bytes = Buffer.concat([head, bytes, END]);
+    this.#json = this.bytes.subarray(head.byteLength, -END.byteLength);
   }
 
   get judged(): Judged {

@@ -8,7 +8,7 @@ import type { StreamFilter } from './stream-query.ts';
 const MOST_UNTAKEN = 1024 * 1024;
 /** Heart-beats that may find a socket full, before its reader is given up. */
 const MOST_FULL_BEATS = 2;
-/** Frames that are looked at in one turn of the event loop, so that each reader has its turn. */
+/** Frames that are looked at before the next reader has its turn. */
 const IN_A_TURN = 16;
 const COMMENT = Buffer.from(':\n\n');
 
@@ -31,8 +31,9 @@ export class StreamReader {
   #told: number;
   #isFull = false;
   #fullBeats = 0;
-  /** What was committed for it since its socket was full. */
+  /** What was committed for it since its socket was full, in bytes, and up to which position that was counted. */
   #owed = 0;
+  #counted = 0;
   /** Its connection may still be there. */
   #hasEnded = false;
 
@@ -44,10 +45,6 @@ export class StreamReader {
     parts.answer.write(COMMENT);
   }
 
-  get isFull(): boolean {
-    return this.#isFull;
-  }
-
   /** Its socket has taken all. */
   drained(): void {
     this.#isFull = false;
@@ -55,10 +52,11 @@ export class StreamReader {
     this.#owed = 0;
   }
 
-  /** Writes what comes next. True: there is more, for another turn. @throws BridgeError BRIDGE_STORE_* */
-  pump(): boolean {
+  /** Writes what comes next, until this turn of the event loop is over. True: there is more, for another one. @throws BridgeError BRIDGE_STORE_* */
+  pump(isOver: () => boolean): boolean {
     const { frames, filter } = this.#parts;
-    for (let count = 0; count < IN_A_TURN && !this.#isFull && !this.#hasEnded; count++) {
+    if (this.#isFull) return this.#count(isOver);
+    for (let count = 0; count < IN_A_TURN && !this.#isFull && !this.#hasEnded && (count === 0 || !isOver()); count++) {
       const frame = frames.next(this.#position);
       const reached = frame?.position ?? frames.newest + 1;
       if (reached > this.#position + 1 && this.#misses()) {
@@ -76,12 +74,10 @@ export class StreamReader {
     return !this.#isFull && !this.#hasEnded && this.#position < frames.newest;
   }
 
-  /** More was committed. It is cut off where its socket took nothing while so much was due, before this. */
-  owe(committed: readonly StreamFrame[]): void {
-    if (!this.#isFull) return;
-    const { filter, answer } = this.#parts;
-    if (answer.unsentBytes + this.#owed > MOST_UNTAKEN) answer.drop();
-    else for (const frame of committed) if (filter(frame)) this.#owed += frame.bytes.byteLength;
+  /** More was committed. The reader is cut off if its socket took nothing while so much was due before this. */
+  committed(): void {
+    const { answer } = this.#parts;
+    if (this.#isFull && answer.unsentBytes + this.#owed > MOST_UNTAKEN) answer.drop();
   }
 
   /** A comment, with the position where the filter let nothing through, so that it goes on from there. */
@@ -94,7 +90,7 @@ export class StreamReader {
     }
     const isNews = this.#position !== this.#told && this.#position === frames.newest;
     if (isNews) this.#told = this.#position;
-    this.#isFull = !answer.write(isNews ? `:\nid: ${this.#position}\n\n` : COMMENT);
+    this.#send(isNews ? `:\nid: ${this.#position}\n\n` : COMMENT);
   }
 
   async judge(): Promise<void> {
@@ -116,7 +112,24 @@ export class StreamReader {
 
   #write(frame: StreamFrame): void {
     this.#told = frame.position;
-    this.#isFull = !this.#parts.answer.write(frame.bytes);
+    this.#send(frame.bytes);
+  }
+
+  #send(bytes: Uint8Array | string): void {
+    const { answer, frames } = this.#parts;
+    this.#isFull = !answer.write(bytes);
+    this.#counted = frames.newest;
+  }
+
+  /** Counts what was committed for it since its socket was full. True: there is more, for another turn. */
+  #count(isOver: () => boolean): boolean {
+    const { frames, filter } = this.#parts;
+    while (this.#counted < frames.newest && !isOver()) {
+      const frame = frames.next(this.#counted);
+      this.#counted = frame?.position ?? frames.newest;
+      if (frame !== null && filter(frame)) this.#owed += frame.bytes.byteLength;
+    }
+    return this.#counted < frames.newest && !this.#hasEnded;
   }
 
   /** Something that it has not had was pruned since it came: it is told so when it comes again. */

@@ -10,8 +10,8 @@ import { StreamReader, type StreamReaderParts } from './stream-reader.ts';
 
 export const MOST_READERS = 1000;
 const BEAT_MS = 15_000;
-/** Readers in one turn: a write takes some 15 µs, and between two turns an fsync of another commit may come. */
-const IN_A_TURN = 128;
+/** What one turn of the event loop may take: a poll, an approval and other answers come between two turns. */
+const TURN_MS = 10;
 
 export type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & {
   /** What the reader named; null: it named none, and so has been told none. */
@@ -22,7 +22,7 @@ export type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & 
 
 export interface StreamsParts {
   readonly journal: StreamJournal;
-  readonly deps: Pick<Deps, 'after'>;
+  readonly deps: Pick<Deps, 'after' | 'elapsedMs'>;
   readonly logger: Logger;
 }
 
@@ -33,7 +33,7 @@ export class Streams {
   readonly #readers = new Set<StreamReader>();
   readonly #due = new Set<StreamReader>();
   /** Heart-beats and the like, which wait for what is due. */
-  #chores: (() => void)[] = [];
+  readonly #chores = new Set<() => void>();
   #isTurnTaken = false;
   #cancelBeat: CancelTimer | null = null;
   #isClosed = false;
@@ -80,9 +80,9 @@ export class Streams {
 
   committed(entries: readonly JournalledEntry[]): void {
     if (this.#readers.size === 0 || entries.length === 0) return;
-    const frames = this.#frames.add(entries);
+    this.#frames.add(entries);
     for (const reader of this.#readers) {
-      reader.owe(frames);
+      reader.committed();
       this.#pumpSoon(reader);
     }
   }
@@ -111,13 +111,12 @@ export class Streams {
   }
 
   #pumpSoon(reader: StreamReader): void {
-    if (reader.isFull) return;
     this.#due.add(reader);
     this.#takeTurn();
   }
 
   #later(chore: () => void): void {
-    this.#chores.push(chore);
+    this.#chores.add(chore);
     this.#takeTurn();
   }
 
@@ -129,16 +128,26 @@ export class Streams {
 
   #work(): void {
     this.#isTurnTaken = false;
-    const due = [...this.#due].slice(0, IN_A_TURN);
-    for (const reader of due) this.#pump(reader);
-    for (const chore of this.#chores.splice(0, IN_A_TURN - due.length)) chore();
-    if (this.#due.size + this.#chores.length > 0) this.#takeTurn();
+    const { elapsedMs } = this.#parts.deps;
+    const endMs = elapsedMs() + TURN_MS;
+    const isOver = () => elapsedMs() >= endMs;
+    // One whose turn is over with more to come goes behind the others.
+    for (const reader of [...this.#due]) {
+      this.#pump(reader, isOver);
+      if (isOver()) break;
+    }
+    for (const chore of this.#chores) {
+      if (isOver()) break;
+      this.#chores.delete(chore);
+      chore();
+    }
+    if (this.#due.size + this.#chores.size > 0) this.#takeTurn();
   }
 
-  #pump(reader: StreamReader): void {
+  #pump(reader: StreamReader, isOver: () => boolean): void {
     this.#due.delete(reader);
     try {
-      if (reader.pump()) this.#due.add(reader);
+      if (reader.pump(isOver)) this.#due.add(reader);
     } catch (error) {
       this.#fail(reader, error);
     }

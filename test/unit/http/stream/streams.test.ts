@@ -155,6 +155,39 @@ test('a comment comes every 15 s by one timer for all, with the position for a r
   assert.equal(one.written.at(-1), ':\n\n');
 });
 
+test('however long the filters of a crowd take, no turn of the event loop takes longer than one filter more than its share', async () => {
+  const { streams, commit, time } = fixture();
+  commit(...Array.from({ length: 40 }, (_, index) => large(index + 1, 100)));
+  const filter = () => {
+    time.pass(4);
+    return true;
+  };
+  const crowd = Array.from({ length: 50 }, () => {
+    const answer = new FakeAnswer();
+    streams.open(answer, { filter, after: 0, position: 0, isStillAllowed: null });
+    return answer;
+  });
+  const stuck = crowd.slice(0, 25);
+  let longestMs = 0;
+  const turnsUntil = async (isOver: () => boolean) => {
+    while (!isOver()) {
+      const sinceMs = time.elapsedMs();
+      await turns(1);
+      longestMs = Math.max(longestMs, time.elapsedMs() - sinceMs);
+    }
+  };
+  await turnsUntil(() => crowd.every(({ positions }) => positions.length === 40));
+  for (const answer of stuck) answer.isTaking = false;
+  commit(large(41, 100));
+  await turnsUntil(() => crowd.every(({ positions }) => positions.length === 41));
+  // What is due to those that take nothing is counted, by their filters, too.
+  const sinceMs = time.elapsedMs();
+  commit(...Array.from({ length: 40 }, (_, index) => large(index + 42, 100)));
+  longestMs = Math.max(longestMs, time.elapsedMs() - sinceMs);
+  await turnsUntil(() => crowd.slice(25).every(({ positions }) => positions.length === 81));
+  assert.ok(longestMs <= 16, `${longestMs} ms in one turn`);
+});
+
 test('a crowd that comes back at once shares what is read of the journal', async () => {
   const { commit, open, state } = fixture();
   commit(...Array.from({ length: 100 }, (_, index) => large(index + 1, 100)));
