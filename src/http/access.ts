@@ -36,18 +36,13 @@ export class Access {
    * Who calls, by the Authorization header, or by the certificate where there is no such header; else 401 or, from the 20th of an address
    * within a minute, 429. 503 where it cannot be judged now.
    */
-  async identify({ headers, address, certificate }: Identifiable): Promise<Caller | Reply> {
-    const authorization = headers.authorization?.trim() ?? '';
-    const token = bearerToken(authorization);
-    // A wrong token is refused in spite of a certificate: who sends a token wants to be judged by it.
-    const isForeign = authorization !== '' && token === null;
-    const shown = isForeign || token !== null ? null : certificate();
-    const result = await this.#options.authenticate({ token, certificate: shown, network: networkOf(address) });
+  async identify(request: Identifiable): Promise<Caller | Reply> {
+    const result = await this.#judge(request);
     if (result.outcome === 'known') return result.caller;
     if (result.outcome === 'unavailable') {
       return problem('unavailable', result.detail, { 'retry-after': String(result.retryAfterSeconds) });
     }
-    return this.#refuse(address, result.detail);
+    return this.#refuse(request.address, result.detail);
   }
 
   /** The problem that keeps a reading request out; null where it may read. */
@@ -60,6 +55,12 @@ export class Access {
     return foreignHost();
   }
 
+  /** Who sends a request that may read; null: nobody in particular. A proof that is not valid counts as none, if none is needed. */
+  async readerOf(request: Identifiable): Promise<Caller | null> {
+    const result = await this.#judge(request);
+    return result.outcome === 'known' ? result.caller : null;
+  }
+
   /** For what needs no token and tells nothing: 421 under a name that is not this server's, as of what is read without one; else null. */
   refuseHost({ headers }: Pick<RouteRequest, 'headers'>): Reply | null {
     return this.#options.requireToken || isOwnHost(headers.host ?? '', this.#options.host) ? null : foreignHost();
@@ -70,6 +71,15 @@ export class Access {
     const isAnonymous = !request.headers.authorization && request.certificate() === null;
     if (isAnonymous && this.#options.requireToken) return false;
     return (await this.refuseReading(request)) === null;
+  }
+
+  #judge({ headers, address, certificate }: Identifiable): Promise<Authentication> {
+    const authorization = headers.authorization?.trim() ?? '';
+    const token = bearerToken(authorization);
+    // A wrong token is refused in spite of a certificate: who sends a token wants to be judged by it.
+    const isForeign = authorization !== '' && token === null;
+    const shown = isForeign || token !== null ? null : certificate();
+    return this.#options.authenticate({ token, certificate: shown, network: networkOf(address) });
   }
 
   #refuse(address: string, detail: string): Reply {

@@ -8,7 +8,7 @@ export interface AdminPorts extends Pick<ApproverPorts, 'configured'> {
   readonly isAdmin: (approver: string) => boolean;
 }
 
-/** As for an approver, then 403 for one without `admin: true`, and for a page of another site. */
+/** As for an approver, then 403 for one without `admin: true`, and for a page of another origin. */
 export async function admitAdmin(
   request: RouteRequest,
   ports: AdminPorts,
@@ -23,12 +23,15 @@ export async function admitAdmin(
   return isFromElsewhere(request) ? { reply: foreignPage() } : { admin: approver };
 }
 
-/** A page of another site sent it, by what a browser says of it. */
+/** Of a page on another port or another name of the same site, too: every local program can serve one. */
+const ELSEWHERE: readonly unknown[] = ['cross-site', 'same-site'];
+
+/** A page of another origin sent it, by what a browser says of it (Fetch Metadata, section 2.4; with a GET it sends no Origin). */
 export function isFromElsewhere({ headers }: Pick<RouteRequest, 'headers'>): boolean {
   const { origin, host } = headers;
-  return headers['sec-fetch-site'] === 'cross-site' || (origin !== undefined && URL.parse(origin)?.host !== host);
+  return ELSEWHERE.includes(headers['sec-fetch-site']) || (origin !== undefined && URL.parse(origin)?.host !== host);
 }
 
 export function foreignPage(): Reply {
-  return problem('foreign-page', 'A page of another site sent this; such are not heard here.');
+  return problem('foreign-page', 'A page of another origin sent this: the bridge answers its own pages alone.');
 }

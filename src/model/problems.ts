@@ -22,7 +22,7 @@ export const PROBLEMS = {
   unauthorized: { status: 401, title: 'Authentication is required' },
   'no-approvers': { status: 403, title: 'No approvers are configured' },
   'not-admin': { status: 403, title: 'Only an admin may do this' },
-  'foreign-page': { status: 403, title: 'A page of another site asked' },
+  'foreign-page': { status: 403, title: 'A page of another origin asked' },
   reader: { status: 403, title: 'A reader may not change anything' },
   'unknown-drill': { status: 404, title: 'No such drill' },
   'event-listed': { status: 409, title: 'A real event is listed' },

@@ -11,6 +11,8 @@ import { cpuMs, percentile, type Row, rssMb } from './figures.ts';
 const READERS_SCRIPT = join(import.meta.dirname, 'stream-readers.ts');
 const READERS = 100;
 const IDLE_READERS = 1000;
+/** Each may have a quarter of the readers. */
+const CALLERS = ['one', 'two', 'three', 'four'];
 const CHANGES = 200;
 const WARM_UP = 50;
 const INTERVAL_MS = 50;
@@ -56,11 +58,13 @@ function committedMs({ stderr }: Program): readonly number[] {
 
 async function measureIdle(): Promise<readonly Row[]> {
   await using rig = await BridgeBetween.start();
-  const bridge = await rig.startBridge('1s');
+  const named = CALLERS.map((name) => [name, { token: { env: `TOKEN_${name}` } }] as const);
+  const env = Object.fromEntries(CALLERS.map((name) => [`TOKEN_${name}`, tokenOf(name)]));
+  const bridge = await rig.startBridge('1s', { http: { listen: '127.0.0.1:0', readers: Object.fromEntries(named) } }, { env });
   await pause(5000);
   const pid = pidOf(bridge);
   const alone = { rss: rssMb(pid), ...(await watchPolls(rig, pid)) };
-  await openReaders(rig, bridge, IDLE_READERS);
+  await openReaders(rig, bridge, IDLE_READERS, CALLERS.map(tokenOf));
   const crowded = { ...(await watchPolls(rig, pid)), rss: rssMb(pid) };
   const late = (samples: readonly number[]) => `${Math.max(...samples).toFixed(1)} ms at most`;
   return [
@@ -90,8 +94,12 @@ async function watchPolls({ metadata }: BridgeBetween, pid: number): Promise<{ l
   return { late, cpu: (cpuMs(pid) - before.cpu) / (metadata.polls - before.polls) };
 }
 
-async function openReaders(rig: BridgeBetween, bridge: Program, count: number): Promise<Program> {
-  const words = [READERS_SCRIPT, `${urlOf(bridge)}/v1/stream`, String(count)];
+function tokenOf(name: string): string {
+  return `the-token-of-reader-${name}`;
+}
+
+async function openReaders(rig: BridgeBetween, bridge: Program, count: number, tokens: readonly string[] = []): Promise<Program> {
+  const words = [READERS_SCRIPT, `${urlOf(bridge)}/v1/stream`, String(count), ...tokens];
   const readers = rig.spawn(withFlags(words, ['ignore', 'pipe', 'inherit'], []));
   await nextLine(readers);
   return readers;

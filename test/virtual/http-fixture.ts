@@ -28,7 +28,15 @@ export const READER = 'grafana-token-001';
 const CALLERS: Readonly<Record<string, Caller>> = {
   [APPROVER]: { kind: 'approver', name: 'orders', via: 'token' },
   [READER]: { kind: 'reader', name: 'grafana', via: 'token' },
+  ...Object.fromEntries(
+    Array.from({ length: 5 }, (_, index) => [readerToken(index), { kind: 'reader', name: `reader-${index}`, via: 'token' } as const]),
+  ),
 };
+
+/** The token of one of five more readers. */
+export function readerToken(index: number): string {
+  return `reader-token-${index}-long`;
+}
 
 export interface Answer {
   readonly status: number;

@@ -4,13 +4,13 @@ import { foreignPage, isFromElsewhere } from '../admin.ts';
 import { problem } from '../problem.ts';
 import type { Reply, Route, RouteRequest } from '../route.ts';
 import { streamQuery } from './stream-query.ts';
-import { MOST_READERS, type Streams } from './streams.ts';
+import { MOST_OF_ONE, MOST_READERS, type Streams } from './streams.ts';
 
 /** Readers that are turned away do not all come again at once. */
 const RETRY_AFTER = { 'retry-after': '5' };
 
 export interface StreamPorts {
-  readonly streams: Pick<Streams, 'newest' | 'pruned' | 'open' | 'isFull' | 'isClosed'>;
+  readonly streams: Pick<Streams, 'newest' | 'pruned' | 'open' | 'roomFor' | 'isClosed'>;
 }
 
 export function streamRoute({ streams }: StreamPorts, access: Access): Route {
@@ -33,21 +33,30 @@ async function stream(request: RouteRequest, streams: StreamPorts['streams'], ac
       'Something after this position was pruned: read on with ?after=0 for all that is kept, or without a position.',
     );
   const isStillAllowed = provedBy(request) ? () => isAllowed(request, access) : null;
+  const caller = isStillAllowed === null ? null : await access.readerOf(request);
+  const share = caller === null ? '' : `${caller.kind} ${caller.name}`;
   return {
     status: 200,
     // A proxy that gathers answers would keep events back.
     headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', 'journal-position': String(after) },
     body: null,
     stream: {
-      refusal: () => refusal(streams),
-      begin: (answer) => streams.open(answer, { filter: asked.filter, after: asked.after, position: after, isStillAllowed }),
+      refusal: () => refusal(streams, share),
+      begin: (answer) => streams.open(answer, { filter: asked.filter, after: asked.after, position: after, isStillAllowed, share }),
     },
   };
 }
 
-function refusal({ isFull, isClosed }: StreamPorts['streams']): Reply | null {
-  if (isClosed) return problem('unavailable', 'The bridge is stopping; connect again.', RETRY_AFTER);
-  return isFull ? problem('too-many-readers', `There are ${MOST_READERS} readers, which is all there may be.`, RETRY_AFTER) : null;
+function refusal(streams: StreamPorts['streams'], share: string): Reply | null {
+  if (streams.isClosed) return problem('unavailable', 'The bridge is stopping; connect again.', RETRY_AFTER);
+  const room = streams.roomFor(share);
+  if (room === 'free') return null;
+  const who = share === '' ? 'callers without a token' : 'this caller';
+  const why =
+    room === 'full'
+      ? `There are ${MOST_READERS} readers, which is all there may be.`
+      : `${MOST_OF_ONE} readers are of ${who}, which is all that may be.`;
+  return problem('too-many-readers', why, RETRY_AFTER);
 }
 
 function provedBy({ headers, certificate }: RouteRequest): boolean {

@@ -9,6 +9,8 @@ import { StreamFrames, type StreamJournal } from './stream-frames.ts';
 import { StreamReader, type StreamReaderParts } from './stream-reader.ts';
 
 export const MOST_READERS = 1000;
+/** Of one caller, or of all who show no token or certificate together: so one caller leaves room for three others. */
+export const MOST_OF_ONE = MOST_READERS / 4;
 const BEAT_MS = 15_000;
 /** What one turn of the event loop may take: a poll, an approval and other answers come between two turns. */
 const TURN_MS = 10;
@@ -18,6 +20,8 @@ export type OpenStream = Pick<StreamReaderParts, 'filter' | 'isStillAllowed'> & 
   readonly after: number | null;
   /** Where it begins. */
   readonly position: number;
+  /** Whose places it takes one of. */
+  readonly share: string;
 };
 
 export interface StreamsParts {
@@ -30,7 +34,9 @@ export interface StreamsParts {
 export class Streams {
   readonly #parts: StreamsParts;
   readonly #frames: StreamFrames;
-  readonly #readers = new Set<StreamReader>();
+  /** Each with the share that it takes a place of, and how many take one of each. */
+  readonly #readers = new Map<StreamReader, string>();
+  readonly #taken = new Map<string, number>();
   readonly #due = new Set<StreamReader>();
   /** Heart-beats and the like, which wait for what is due. */
   readonly #chores = new Set<() => void>();
@@ -51,8 +57,9 @@ export class Streams {
     return this.#isClosed;
   }
 
-  get isFull(): boolean {
-    return this.#readers.size >= MOST_READERS;
+  roomFor(share: string): 'free' | 'full' | 'taken' {
+    if (this.#readers.size >= MOST_READERS) return 'full';
+    return (this.#taken.get(share) ?? 0) >= MOST_OF_ONE ? 'taken' : 'free';
   }
 
   /** The newest position; kept in mind while there are readers. */
@@ -65,10 +72,11 @@ export class Streams {
     return this.#frames.pruned();
   }
 
-  open(answer: AnswerStream, { filter, after, position, isStillAllowed }: OpenStream): void {
+  open(answer: AnswerStream, { filter, after, position, isStillAllowed, share }: OpenStream): void {
     this.newest();
     const reader = new StreamReader({ frames: this.#frames, filter, position, isStillAllowed, answer }, after ?? -1);
-    this.#readers.add(reader);
+    this.#readers.set(reader, share);
+    this.#taken.set(share, (this.#taken.get(share) ?? 0) + 1);
     answer.onDrain(() => {
       reader.drained();
       this.#pumpSoon(reader);
@@ -81,7 +89,7 @@ export class Streams {
   committed(entries: readonly JournalledEntry[]): void {
     if (this.#readers.size === 0 || entries.length === 0) return;
     this.#frames.add(entries);
-    for (const reader of this.#readers) {
+    for (const reader of this.#readers.keys()) {
       reader.committed();
       this.#pumpSoon(reader);
     }
@@ -89,12 +97,12 @@ export class Streams {
 
   /** Other callers may read: those who may no longer are sent away. */
   judgeAll(): void {
-    for (const reader of this.#readers) this.#later(() => void reader.judge().catch((error) => this.#fail(reader, error)));
+    for (const reader of this.#readers.keys()) this.#later(() => void reader.judge().catch((error) => this.#fail(reader, error)));
   }
 
   /** Each reader comes again, to what is there then. */
   endAll(): void {
-    for (const reader of [...this.#readers]) reader.end();
+    for (const reader of [...this.#readers.keys()]) reader.end();
   }
 
   /** Ends all at once, and takes no more. */
@@ -105,7 +113,7 @@ export class Streams {
 
   #beat(): void {
     this.#cancelBeat = null;
-    for (const reader of this.#readers) this.#later(() => reader.beat());
+    for (const reader of this.#readers.keys()) this.#later(() => reader.beat());
     this.judgeAll();
     if (this.#readers.size > 0) this.#cancelBeat = this.#parts.deps.after(BEAT_MS, () => this.#beat());
   }
@@ -159,8 +167,17 @@ export class Streams {
     reader.end();
   }
 
-  #forget(reader: StreamReader): void {
+  #leave(reader: StreamReader): void {
+    const share = this.#readers.get(reader);
+    if (share === undefined) return;
     this.#readers.delete(reader);
+    const left = (this.#taken.get(share) ?? 0) - 1;
+    if (left > 0) this.#taken.set(share, left);
+    else this.#taken.delete(share);
+  }
+
+  #forget(reader: StreamReader): void {
+    this.#leave(reader);
     this.#due.delete(reader);
     if (this.#readers.size > 0) return;
     this.#cancelBeat?.();

@@ -4,7 +4,8 @@ import type http from 'node:http';
 import test, { type TestContext } from 'node:test';
 import type { JournalledEntry } from '../../../../src/model/events.ts';
 import { type EventStream, readStream } from '../../../support/event-stream.ts';
-import { type HttpFixture, READER, serve } from '../../../virtual/http-fixture.ts';
+import { poll } from '../../../support/poll.ts';
+import { type HttpFixture, READER, readerToken, serve } from '../../../virtual/http-fixture.ts';
 import { entry } from '../../../virtual/outbox-fixture.ts';
 
 const JSON_TYPE = 'application/problem+json';
@@ -140,8 +141,10 @@ test('it is read by readers alone, by nobody under a foreign Host, and by no pag
   assert.equal(await ask({ authorization: 'Bearer wrong' }), 401);
   const authorization = `Bearer ${READER}`;
   assert.equal(await ask({ authorization, origin: 'https://evil.example' }), 403);
-  assert.equal(await ask({ authorization, 'sec-fetch-site': 'cross-site' }), 403);
-  assert.equal((await open(t, fixture, '', { authorization })).status, 200);
+  // A page on another port of the same host is of the same site, and a browser sends no Origin with its GET.
+  for (const site of ['cross-site', 'same-site']) assert.equal(await ask({ authorization, 'sec-fetch-site': site }), 403, site);
+  for (const site of ['same-origin', 'none'])
+    assert.equal((await open(t, fixture, '', { authorization, 'sec-fetch-site': site })).status, 200, site);
   const local = await serve(t);
   assert.equal((await local.send('GET', '/v1/stream', { headers: { host: 'evil.example' } })).status, 421);
 });
@@ -152,10 +155,42 @@ test('HEAD tells the head and holds nothing open', async (t) => {
   assert.deepEqual([status, headers['content-type'], fixture.streams.readers], [200, 'text/event-stream', 0]);
 });
 
+/** So many at once, as the caller with this token; without one, as nobody in particular. */
+async function openMany(t: TestContext, fixture: HttpFixture, count: number, token?: string): Promise<EventStream[]> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const readers: EventStream[] = [];
+  while (readers.length < count)
+    readers.push(...(await Promise.all(Array.from({ length: Math.min(50, count - readers.length) }, () => open(t, fixture, '', headers)))));
+  return readers;
+}
+
+test('nobody has more than a quarter of the places, so that a caller with a token finds one whatever those without do', async (t) => {
+  const fixture = await serve(t);
+  const refused = async (headers: http.OutgoingHttpHeaders = {}) => {
+    const { status, json } = await fixture.send('GET', '/v1/stream', { headers });
+    return [status, json['type']];
+  };
+  const authorization = (index: number) => ({ authorization: `Bearer ${readerToken(index)}` });
+  const crowd = await openMany(t, fixture, 250);
+  assert.deepEqual(await refused(), [503, 'too-many-readers']);
+  assert.deepEqual(
+    await refused({ authorization: 'Bearer of-nobody-at-all' }),
+    [503, 'too-many-readers'],
+    'a wrong token is no other caller',
+  );
+  assert.equal((await open(t, fixture, '', authorization(0))).status, 200);
+  await openMany(t, fixture, 249, readerToken(0));
+  assert.deepEqual(await refused(authorization(0)), [503, 'too-many-readers']);
+  assert.equal((await open(t, fixture, '', authorization(1))).status, 200);
+  crowd[0]?.close();
+  await poll(() => fixture.streams.readers === 500, 'the end of a reader');
+  assert.equal((await open(t, fixture)).status, 200);
+});
+
 test('the 1,001st reader is told to come again, other requests are answered, and a place that was left is free', async (t) => {
   const fixture = await serve(t);
   const readers: EventStream[] = [];
-  for (let count = 0; count < 20; count++) readers.push(...(await Promise.all(Array.from({ length: 50 }, () => open(t, fixture)))));
+  for (const index of [0, 1, 2, 3]) readers.push(...(await openMany(t, fixture, 250, readerToken(index))));
   assert.equal(fixture.streams.readers, 1000);
   const refused = await fixture.send('GET', '/v1/stream');
   assert.deepEqual([refused.status, refused.json['type'], refused.headers['retry-after']], [503, 'too-many-readers', '5']);
@@ -163,6 +198,6 @@ test('the 1,001st reader is told to come again, other requests are answered, and
   fixture.commit(journalled(1));
   await Promise.all(readers.map((reader) => reader.until(() => reader.events.length === 1)));
   readers[0]?.close();
-  while (fixture.streams.readers === 1000) await new Promise(setImmediate);
+  await poll(() => fixture.streams.readers === 999, 'the end of a reader');
   assert.equal((await open(t, fixture)).status, 200);
 });

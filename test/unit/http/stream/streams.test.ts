@@ -84,7 +84,7 @@ function fixture() {
   };
   const open = (after: number | null = null, isStillAllowed: (() => Promise<boolean>) | null = null) => {
     const answer = new FakeAnswer();
-    streams.open(answer, { filter: () => true, after, position: after ?? streams.newest(), isStillAllowed });
+    streams.open(answer, { filter: () => true, after, position: after ?? streams.newest(), isStillAllowed, share: '' });
     return answer;
   };
   return { time, streams, commit, open, state };
@@ -164,7 +164,7 @@ test('however long the filters of a crowd take, no turn of the event loop takes 
   };
   const crowd = Array.from({ length: 50 }, () => {
     const answer = new FakeAnswer();
-    streams.open(answer, { filter, after: 0, position: 0, isStillAllowed: null });
+    streams.open(answer, { filter, after: 0, position: 0, isStillAllowed: null, share: '' });
     return answer;
   });
   const stuck = crowd.slice(0, 25);
