@@ -77,7 +77,7 @@ export class Endpoint {
 function below(url: URL, path: string): URL {
   const [, name = '', query] = /^([^?]*)(\?.*)?$/s.exec(path) ?? [];
   const whole = new URL(url);
-  whole.pathname = `${url.pathname.replace(/\/+$/, '')}${name}`;
+  whole.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}${name}`;
   if (query !== undefined) whole.search = query;
   return whole;
 }

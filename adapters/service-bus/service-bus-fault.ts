@@ -120,7 +120,7 @@ export function serviceBusFault(error: unknown, place: FaultPlace): BridgeError 
   if (row) return fault(row, told, place, code);
   if (!isOfTheSdk(told)) return connectionFault(told, place);
   const said = messageOf(told);
-  const system = /\b(E[A-Z]{3,}[A-Z_]*)\b/.exec(said)?.[1];
+  const system = /\b(E[A-Z]{3}[A-Z_]*)\b/.exec(said)?.[1];
   if (system !== undefined && isUnreachableFault(system)) return unreachable(system, place);
   const general = GENERAL.find(([prefix]) => prefix.test(said))?.[1];
   return fault(general ?? UNAVAILABLE, told, place, /^([A-Za-z]+Error): /.exec(said)?.[1] ?? code);

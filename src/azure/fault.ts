@@ -71,6 +71,13 @@ function codesOf(link: unknown): string {
   return codeOf(link) ?? own ?? '';
 }
 
+/** What stands between the first `from` and the next `to`; null if one of them is missing. */
+function between(text: string, from: string, to: string): string | null {
+  const start = text.indexOf(from) + from.length;
+  const end = text.indexOf(to, start);
+  return start < from.length || end === -1 ? null : text.slice(start, end);
+}
+
 /** One line, the deepest reason where it says anything. */
 function shown(deepest: string, whole: string, secrets: readonly string[]): string {
   const text = (deepest.trim() === '' ? whole : deepest)
@@ -78,7 +85,7 @@ function shown(deepest: string, whole: string, secrets: readonly string[]): stri
     .replace(/:? See https?:\S+ for details/, '')
     .trim();
   // Of what the metadata service says, past a dozen words that stand for nothing.
-  const told = / - Description: (.*?) - Correlation ID: /.exec(text)?.[1] ?? text;
+  const told = between(text, ' - Description: ', ' - Correlation ID: ') ?? text;
   const safe = secrets.filter((secret) => secret !== '').reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), told);
   return safe.length > LONGEST_REASON ? `${safe.slice(0, LONGEST_REASON)}…` : safe;
 }

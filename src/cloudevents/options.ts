@@ -5,7 +5,7 @@ import { isUriReference } from '../schema/uri-reference.ts';
 import { TAG_PREFIX } from './observed-vm.ts';
 
 /** The characters of a URI; `isUriReference` checks their order. */
-const URI_CHARACTERS = "^(?:[A-Za-z0-9._~:/?#\\[\\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$";
+const URI_CHARACTERS = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/;
 const NOT_ENCODED = 'has a character that is not allowed in a URI, such as a space or é: percent-encode it (%20, %C3%A9)';
 const NO_REFERENCE = 'must be empty (~), "vm" or a URI reference (RFC 3986), such as /subscriptions/S/resourcegroups/G';
 
@@ -33,8 +33,8 @@ export const cloudeventsSection = v.pipe(
       v.nullable(
         v.pipe(
           v.string(),
-          v.regex(new RegExp(URI_CHARACTERS), NOT_ENCODED),
-          v.check((text) => !new RegExp(URI_CHARACTERS).test(text) || isUriReference(text), NO_REFERENCE),
+          v.regex(URI_CHARACTERS, NOT_ENCODED),
+          v.check((text) => !URI_CHARACTERS.test(text) || isUriReference(text), NO_REFERENCE),
           v.description(
             'The source attribute of the CloudEvents. Empty: the scope from instance metadata. "vm": the same with the VM appended. Any other text is used as it is.',
           ),

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 
 /** An IPv4 address that came to an IPv6 socket counts as itself. What is no address is given back as it is. */
 export function networkOf(address: string): string {
-  const plain = address.replace(/%.*$/, '');
+  const plain = address.replace(/%.*/, '');
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
   if (mapped !== undefined) return mapped;
   if (!isIPv6(plain)) return address;

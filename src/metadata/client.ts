@@ -172,7 +172,7 @@ export class MetadataClient {
 
   async #findBase(signal: AbortSignal): Promise<string> {
     const { endpoint } = this.#options;
-    this.#base ??= (typeof endpoint === 'string' ? endpoint : await endpoint(signal)).replace(/\/+$/, '');
+    this.#base ??= (typeof endpoint === 'string' ? endpoint : await endpoint(signal)).replace(/(?<!\/)\/+$/, '');
     return this.#base;
   }
 

@@ -1,10 +1,10 @@
 // DHCP lease files as text → the IPv4 address in option 245 (protocol 1.5).
 
 /** `option unknown-245 a8:3f:81:10;` of dhclient; `OPTION_245=a83f8110` of systemd-networkd; `private_245=`, `unknown_245=` of NetworkManager. */
-const IN_LEASE = /^\s*(?:option\s+([\w.-]+)\s+(.+?);|(?:option|private|unknown)[_-]245\s*=\s*(.+?))\s*$/gim;
+const IN_LEASE = /^(?:option\s+([\w.-]+)\s+(\S.*);|(?:option|private|unknown)[_-]245\s*=\s*(\S.*))$/i;
 const UNDECLARED = ['unknown-245', 'private-245'];
 /** `option azure-host code 245 = ip-address;` */
-const DECLARATION = /^\s*option\s+([\w.-]+)\s+code\s+245\s*=/gim;
+const DECLARATION = /^[ \t]*option\s+([\w.-]+)\s+code\s+245\s*=/gim;
 const IN_REGISTRY = /\bREG_BINARY\s+([0-9a-f]+)/gi;
 
 /** The names, in lower case, that a dhclient.conf declares for option 245, and that dhclient then writes in its leases (dhcp-options(5)). */
@@ -18,9 +18,11 @@ export function declaredNames(conf: string): readonly string[] {
  */
 export function addressInLease(text: string, names: readonly string[] = []): string | null {
   const known = [...UNDECLARED, ...names];
-  const values = [...text.matchAll(IN_LEASE)]
-    .filter(([, name]) => name === undefined || known.includes(name.toLowerCase()))
-    .map(([, , ofDhclient, ofOthers]) => decodeAddress(ofDhclient ?? ofOthers ?? ''));
+  const values = text.split('\n').map((line) => {
+    const [, name, ofDhclient, ofOthers] = IN_LEASE.exec(line.trim()) ?? [];
+    const isAsked = name === undefined || known.includes(name.toLowerCase());
+    return isAsked ? decodeAddress(ofDhclient ?? ofOthers ?? '') : null;
+  });
   return values.findLast((address) => address !== null) ?? null;
 }
 

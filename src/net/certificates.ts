@@ -20,7 +20,7 @@ export interface PemFault {
   readonly message: string;
 }
 
-const CERTIFICATES = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
+const MARK = /-----(BEGIN|END) (?:X509 |TRUSTED )?CERTIFICATE-----/g;
 
 /** `at` is the section that the files stand in: `http.tls`. */
 export function pemFaults({ ca, cert, key }: PemTexts, at: string): readonly PemFault[] {
@@ -53,8 +53,22 @@ function privateKeyFault(text: string): string {
 
 /** OpenSSL would ignore those that it cannot read, and then trust no authority. */
 function holdsCertificates(text: string): boolean {
-  const blocks = text.match(CERTIFICATES) ?? [];
+  const blocks = certificatesIn(text);
   return blocks.length > 0 && blocks.every((block) => readOrNull(() => new X509Certificate(block)) !== null);
+}
+
+/** From each first mark of a beginning to the next mark of an end. */
+function certificatesIn(text: string): readonly string[] {
+  const blocks: string[] = [];
+  let begin: number | null = null;
+  for (const { 0: mark, 1: kind, index } of text.matchAll(MARK)) {
+    if (kind === 'BEGIN') begin ??= index;
+    else if (begin !== null) {
+      blocks.push(text.slice(begin, index + mark.length));
+      begin = null;
+    }
+  }
+  return blocks;
 }
 
 /** Null where it is unreadable; what OpenSSL says of it may quote the key. */

@@ -110,5 +110,5 @@ export function isMetadataAddress(host: string): boolean {
 
 /** `fe80::1%eth0` → `fe80::1` */
 function withoutZone(address: string): string {
-  return address.replace(/%.*$/, '');
+  return address.replace(/%.*/, '');
 }

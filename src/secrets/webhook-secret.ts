@@ -65,7 +65,8 @@ function ed25519(base64: string): SigningKey | { readonly fault: string } {
 }
 
 function pem(text: string): SigningKey | { readonly fault: string } {
-  if (/-----BEGIN (ENCRYPTED|.*PUBLIC|CERTIFICATE)/.test(text)) return { fault: 'must be an unencrypted private key in PEM (PKCS#8)' };
+  if (/-----BEGIN (ENCRYPTED|[A-Z0-9 ]{0,20}PUBLIC|CERTIFICATE)/.test(text))
+    return { fault: 'must be an unencrypted private key in PEM (PKCS#8)' };
   try {
     const key = createPrivateKey(text);
     return key.asymmetricKeyType === 'ed25519' ? { version: 'v1a', key } : { fault: 'must be an Ed25519 key, not one of another kind' };

@@ -131,7 +131,7 @@ function requestOf({ method, path, body, contentType = 'application/json' }: Api
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(text === null ? {} : { 'content-type': contentType, 'content-length': Buffer.byteLength(text) }),
   };
-  return { method, url: new URL(`${server.pathname.replace(/\/+$/, '')}${path}`, server), headers, body: text };
+  return { method, url: new URL(`${server.pathname.replace(/(?<!\/)\/+$/, '')}${path}`, server), headers, body: text };
 }
 
 /** Another token needs no other connection. */

@@ -101,5 +101,5 @@ function taintValue(type: string): string {
   return type
     .replace(/[^A-Za-z0-9_.-]/g, '_')
     .slice(0, MOST_VALUE)
-    .replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
+    .replace(/^[^A-Za-z0-9]+|(?<![^A-Za-z0-9])[^A-Za-z0-9]+$/g, '');
 }

@@ -1,7 +1,7 @@
 // The name of a VM ↔ what Kubernetes knows of it: the name of its node, its providerID. Pure.
 
 /** An instance of a scale set: `aks-pool-12345678-vmss_150`. */
-const INSTANCE = /^(.+)_(\d+)$/;
+const INSTANCE = /^(.+)_(\d{1,18})$/;
 /** As the Azure cloud provider writes it, of an instance of a scale set or a VM of its own. */
 const PROVIDER_ID = /^azure:\/\/.*\/providers\/microsoft\.compute\/(?:virtualmachinescalesets\/([^/]+)\/)?virtualmachines\/([^/]+)$/i;
 

@@ -36,8 +36,11 @@ export async function describeEntity(
   }
 }
 
+const ELEMENT = /<(RequiresDuplicateDetection|DuplicateDetectionHistoryTimeWindow|RequiresSession)>([^<]{1,64})<\/\1>/g;
+
 function read(xml: string): EntityDescription | null {
-  const textIn = (name: string) => new RegExp(`<${name}>([^<]{1,64})</${name}>`).exec(xml)?.[1] ?? null;
+  const elements = [...xml.matchAll(ELEMENT)];
+  const textIn = (wanted: string) => elements.find(([, name]) => name === wanted)?.[2] ?? null;
   const duplicates = textIn('RequiresDuplicateDetection');
   if (duplicates === null) return null;
   return {

@@ -11,7 +11,7 @@ const MOST_PAST = 200;
 const lives = new Map();
 let past = [];
 
-export const changeOf = ({ type }) => /((?:approval\.|source\.)?[a-z]+)\.v1$/.exec(type)?.[1] ?? type;
+export const changeOf = ({ type }) => /\.((?:approval\.|source\.)?[a-z]+)\.v1$/.exec(type)?.[1] ?? type;
 
 export const lifeOf = (eventId) => lives.get(eventId.toLowerCase()) ?? null;
 

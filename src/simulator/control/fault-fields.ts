@@ -34,7 +34,7 @@ const MOST_ORDERS = 1000;
 const path = v.pipe(
   v.string(),
   v.regex(/^\/metadata(?:\/[^?#\s]*)?$/i, 'must be a path at or below /metadata, such as /metadata/instance, without a query'),
-  v.transform((text) => text.toLowerCase().replace(/\/+$/, '')),
+  v.transform((text) => text.toLowerCase().replace(/(?<!\/)\/+$/, '')),
 );
 
 const version = v.pipe(v.string(), v.minLength(1));

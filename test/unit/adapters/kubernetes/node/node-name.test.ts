@@ -28,3 +28,10 @@ for (const [providerId, vm] of [
   ['', null],
 ] as const)
   test(`the VM of the providerID ${providerId} is ${vm}`, () => assert.equal(vmOfProviderId(providerId), vm));
+
+test('a number that no instance has is a part of the name: it is not computed with, however long it is', () => {
+  const name = `web_${'9'.repeat(1_000_000)}`;
+  const fromMs = performance.now();
+  assert.equal(nodeNameOf(name), name);
+  assert.ok(performance.now() - fromMs < 5000);
+});
