@@ -5,11 +5,11 @@ import findMyWay from 'find-my-way';
 import type { Logger } from 'pino';
 import type { ClientCertificate } from '../auth/caller.ts';
 import { BridgeError } from '../errors.ts';
-import { FairQueue } from '../time/fair-queue.ts';
-import { nextTurn } from '../time/turn.ts';
+import type { Deps } from '../time/clock.ts';
 import { readBody } from './body.ts';
 import { networkOf } from './network-of.ts';
 import { problem } from './problem.ts';
+import { ReadingTurns } from './reading-turns.ts';
 import { METHODS, type Method, type Reply, type Route, type RouteRequest, type StreamedBody } from './route.ts';
 import { answerStream } from './server/answer-stream.ts';
 import type { Connection } from './server/connections.ts';
@@ -44,12 +44,13 @@ export interface DispatchParts {
   /** True: the connection ends with the answer, since one that stays open would keep a closing server waiting. */
   readonly isLast: (socket: Socket) => boolean;
   readonly certificateOf: (socket: Socket) => ClientCertificate | null;
+  readonly deps: Pick<Deps, 'after' | 'elapsedMs'>;
   readonly logger: Logger;
 }
 
-export function createDispatch({ routes, isLast, certificateOf, logger }: DispatchParts): Dispatch {
+export function createDispatch({ routes, isLast, certificateOf, deps, logger }: DispatchParts): Dispatch {
   const find = createFind(routes);
-  const turns = new FairQueue();
+  const turns = new ReadingTurns(deps);
 
   /** Null where the caller went away. */
   const replyTo = async (request: IncomingMessage, { response, socket, connection }: Target): Promise<Reply | null> => {
@@ -107,21 +108,15 @@ async function sendStream(reply: Reply, { begin }: StreamedBody, { response, soc
   await closed;
 }
 
-function inTurn(turns: FairQueue, response: ServerResponse, connection: Connection): RouteRequest['inTurn'] {
-  return async (work) => {
+function inTurn(turns: ReadingTurns, response: ServerResponse, connection: Connection): RouteRequest['inTurn'] {
+  return (work) => {
     const signal = whileOpen(response);
+    const read = () => {
+      connection.works();
+      return work(signal);
+    };
     connection.waits('turn');
-    return await turns.take(
-      networkOf(connection.address),
-      async () => {
-        connection.works();
-        // Others have their turn of the event loop between two of these.
-        await new Promise<void>(nextTurn);
-        signal.throwIfAborted();
-        return await work(signal);
-      },
-      signal,
-    );
+    return turns.take(networkOf(connection.address), read, signal);
   };
 }
 

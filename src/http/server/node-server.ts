@@ -121,7 +121,7 @@ function enter(socket: Socket, take: Take, connections: Connections): void {
 function serve(server: Server, parts: NodeServerParts, of: Pick<DispatchParts, 'isLast' | 'certificateOf'>): void {
   const { routes, logger, setting, deps, connections } = parts;
   const unread = new UnreadAnswers(deps);
-  const dispatch = createDispatch({ routes, logger, ...of });
+  const dispatch = createDispatch({ routes, deps, logger, ...of });
   const answer = async (gate: Gate, request: IncomingMessage, response: ServerResponse) => {
     const connection = connections.of(gate.socket);
     if (connection === undefined) return;
