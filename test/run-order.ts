@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 /** They take longest: begun last, the end of the run would wait for them alone. Each has its own process. */
 export const LONGEST: readonly string[] = [
   'test/whole/proof/documentation-policy.test.ts',
+  'test/whole/full-store.test.ts',
   'test/whole/raw-fuzz.test.ts',
   'test/whole/proof/scenarios.test.ts',
   'test/whole/proof/kafka-brokers.test.ts',

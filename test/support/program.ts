@@ -16,6 +16,10 @@ export interface ProgramOptions {
   readonly stdio?: StdioOptions;
   /** The Node that runs it; that of the tests by default. */
   readonly node?: string;
+  /** Of that Node; none by default. */
+  readonly flags?: readonly string[];
+  /** A command that runs the one that stands behind it, such as `nice`. */
+  readonly launcher?: readonly string[];
   /** The script that it runs; the built command by default. */
   readonly main?: string;
   /** Where it runs; here by default. */
@@ -38,9 +42,10 @@ export class Program {
   stderr = '';
 
   constructor(args: readonly string[], options: ProgramOptions = {}) {
-    const { env = {}, input = '', stdio, node = process.execPath, main = MAIN, cwd } = options;
+    const { env = {}, input = '', stdio, node = process.execPath, flags = [], launcher = [], main = MAIN, cwd } = options;
     const path = { PATH: process.env['PATH'] ?? '' };
-    this.child = spawn(node, [main, ...args], { env: { ...path, ...env }, stdio: stdio ?? 'pipe', cwd });
+    const [command = node, ...words] = [...launcher, node, ...flags, main, ...args];
+    this.child = spawn(command, words, { env: { ...path, ...env }, stdio: stdio ?? 'pipe', cwd });
     this.#ended = once(this.child, 'close');
     this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
