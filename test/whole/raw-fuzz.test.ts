@@ -1,4 +1,4 @@
-// Connections that misbehave in every manner → bridge and simulator keep their memory and rhythm.
+// Connections that misbehave in every manner → bridge and simulator keep memory and rhythm.
 // They are made up from a seed. RAW_FUZZ_SECONDS says how long (5 by default), RAW_FUZZ_SEED repeats what was said.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { besieged, pollShare, residentMb } from '../support/besieged.ts';
 import { start } from '../support/program.ts';
+import { fillStore } from './full-store/store-content.ts';
 import { type Siege, siege } from './raw-fuzz/siege.ts';
 
 const SECONDS = Number(process.env['RAW_FUZZ_SECONDS'] ?? 5);
@@ -14,7 +15,7 @@ const SEED = Number(process.env['RAW_FUZZ_SEED'] ?? Math.floor(Math.random() * 2
 test('whatever connections say to either listener, polls go on, memory stays, approvers are heard and no answer is odd', async (t) => {
   if (!existsSync('/proc/self/status')) return t.skip('memory is read from /proc');
   t.diagnostic(`RAW_FUZZ_SEED=${SEED}`);
-  const bridge = await besieged(t);
+  const bridge = await besieged(t, { prepare: ({ store }) => fillStore(store, { events: 883, names: 60 }) });
   const before = await pollShare(bridge, () => pause(4000));
   const memoryMb = residentMb(bridge.bridgeProcess);
   let result: Siege = { connections: 0, oddities: [] };

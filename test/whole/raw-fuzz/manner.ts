@@ -1,9 +1,13 @@
 // Numbers from a seed → how one connection behaves: what it says, whether it reads, its end.
 import { TOKEN } from '../../support/running-bridge.ts';
+import { DRILL } from '../../virtual/http-fixture.ts';
+import { HELD } from '../full-store/store-content.ts';
 
 export interface Manner {
   /** To be sent one after the other, a turn apart. */
   readonly pieces: readonly Buffer[];
+  /** How many connections behave so at the same time, each from an address of its own. */
+  readonly atOnce: number;
   readonly reads: boolean;
   /** After it has said all. */
   readonly end: 'stays' | 'half-closes' | 'closes' | 'resets';
@@ -15,13 +19,33 @@ export interface Manner {
 export type Draw = () => number;
 
 const PATHS = ['/healthz', '/readyz', '/metrics', '/v1/events', '/v1/openapi.json', '/v1/approvals', '/v1/approvals/a', '/simulator', '/'];
+/** What reads most of a full store. */
+const READINGS = [
+  '/v1/journal?limit=1000',
+  '/v1/dead-letters?limit=1000',
+  '/v1/stream?after=0',
+  '/v1/sinks',
+  `/v1/approvals/${HELD}?limit=200`,
+  `/v1/drills/${DRILL.id}`,
+];
+/** What patterns are made of: signs of globs and of regular expressions, and parts of names. */
+const PATTERN_PARTS = ['*', '?', '*?', 'a', 'vmss', '-', '(a+)+', '[!-~]', '.*', '{1,9}', '|', '\\', '!', '😀', 'İ', '0'];
 const MOST_BYTES = 128 * 1024;
 
 type Say = (draw: Draw, path: string) => string;
 
+/** Globs that are hard to match, in a filter of the stream that has the whole journal before it; some of them are too many or too long. */
+function patterns(draw: Draw): string {
+  const glob = () => pick(draw, PATTERN_PARTS).repeat(1 + draw() * 60) + pick(draw, PATTERN_PARTS);
+  const globs = Array.from({ length: 1 + draw() * 70 }, glob);
+  return `/v1/stream?after=0&resources=${encodeURIComponent(globs.join(','))}`.slice(0, 12_000);
+}
+
 /** Requests as they should be, and as nobody should make them. */
 const SAYINGS: readonly Say[] = [
   (_, path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+  (draw) => `GET ${pick(draw, READINGS)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+  (draw) => `GET ${patterns(draw)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
   (_, path) => `HEAD ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
   (_, path) => `GET ${path} HTTP/1.0\r\n\r\n`,
   (_, path) => `GET ${path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n`,
@@ -69,6 +93,7 @@ export function mannerOf(draw: Draw): Manner {
   const cut = draw() < 0.2 ? whole.subarray(0, draw() * whole.length) : whole;
   return {
     pieces: piecesOf(cut, draw),
+    atOnce: draw() < 0.1 ? 20 : 1,
     reads: draw() < 0.5,
     end: pick(draw, ['stays', 'half-closes', 'closes', 'resets'] as const),
     stayMs: draw() * 3000,

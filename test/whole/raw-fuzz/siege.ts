@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { RawConnection } from '../../support/raw-connection.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
-import { type Draw, mannerOf } from './manner.ts';
+import { type Manner, mannerOf } from './manner.ts';
 
 const AT_ONCE = 150;
 const MOST = 20_000;
@@ -21,9 +21,11 @@ export async function siege(ports: readonly number[], seed: number, lastsMs: num
   let connections = 0;
   const besieger = async () => {
     while (performance.now() < untilMs && connections < MOST) {
-      const port = ports[connections++ % ports.length] as number;
-      const text = await play(port, draw, untilMs);
-      if (text !== '' && !text.startsWith('HTTP/1.1 ')) oddities.push(text.slice(0, 100));
+      const port = ports[connections % ports.length] as number;
+      const manner = mannerOf(draw);
+      connections += manner.atOnce;
+      const texts = Array.from({ length: manner.atOnce }, (_, index) => play(port, `127.0.0.${1 + index}`, manner, untilMs));
+      for (const text of await Promise.all(texts)) if (text !== '' && !text.startsWith('HTTP/1.1 ')) oddities.push(text.slice(0, 100));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, besieger));
@@ -31,9 +33,8 @@ export async function siege(ports: readonly number[], seed: number, lastsMs: num
 }
 
 /** @returns all that was read */
-async function play(port: number, draw: Draw, untilMs: number): Promise<string> {
-  const { pieces, reads, end, stayMs } = mannerOf(draw);
-  const connection = new RawConnection(port);
+async function play(port: number, localAddress: string, { pieces, reads, end, stayMs }: Manner, untilMs: number): Promise<string> {
+  const connection = new RawConnection(port, { localAddress });
   const { socket } = connection;
   if (reads) connection.read();
   for (const piece of pieces) {
