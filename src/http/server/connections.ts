@@ -40,8 +40,13 @@ export class Connections {
     this.#onDropped = onDropped;
   }
 
-  /** A TCP connection, before any TLS. False: there is no room for it, and it is closed. */
+  /** A TCP connection, before any TLS. False: there is no room for it, or its caller has reset it already, and it is closed. */
   admit(socket: Socket): boolean {
+    // A reset connection has no address any more, and the map's keys are made of addresses.
+    if (socket.remoteAddress === undefined) {
+      socket.destroy();
+      return false;
+    }
     const member = new Member(socket, this.#deps, this.#waiting, (reason) => this.#onDropped(member.network, reason));
     const own = this.#waiting.get(member.network);
     if (own !== undefined && own.size >= MOST_WAITING) longestOf(own)?.drop('crowded');

@@ -124,7 +124,7 @@ function serve(server: Server, parts: NodeServerParts, of: Pick<DispatchParts, '
   const dispatch = createDispatch({ routes, deps, logger, ...of });
   const answer = async (gate: Gate, request: IncomingMessage, response: ServerResponse) => {
     const connection = connections.of(gate.socket);
-    if (connection === undefined) return;
+    if (connection === undefined) return void gate.destroy();
     await dispatch(request, response, gate.socket, connection);
     connection.waits('answer');
     if (response.closed || gate.writableLength === 0) return;
