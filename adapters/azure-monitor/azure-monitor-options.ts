@@ -1,4 +1,4 @@
-// What the configuration says of an Azure Monitor sink → checked options.
+// The configuration of an Azure Monitor sink → checked options.
 import * as v from 'valibot';
 import { azureCredentialEntries, azureCredentialFaults } from '../../src/azure/options.ts';
 import { connectionEntries } from '../http/connections.ts';
@@ -16,12 +16,12 @@ const keys = v.strictObject({
   rule: v.pipe(
     v.string(),
     v.regex(/^dcr-[0-9a-z]{1,64}$/, RULE_FAULT),
-    v.description('The immutable id of the data collection rule, dcr-…: not its name, nor its resource id.'),
+    v.description('The immutable id of the data collection rule, dcr-…, not its name or resource id.'),
   ),
   stream: v.pipe(
     v.string(),
     v.regex(/^Custom-[A-Za-z0-9_-]{1,128}$/, STREAM_FAULT),
-    v.description('The stream of the rule that takes the records, Custom-….'),
+    v.description("The rule's stream for the records, Custom-…."),
   ),
   ...azureCredentialEntries,
   ...batchEntries('', { members: 500, bytes: '1MiB', isCompressible: true, most: '1MiB' }),
@@ -37,6 +37,6 @@ export const azureMonitorOptions = v.pipe(
   ]),
 );
 
-const AUTHORIZATION_FAULT = 'holds authorization, which the token of Microsoft Entra ID sets: leave it out';
+const AUTHORIZATION_FAULT = 'contains authorization, which the sink sets from its Microsoft Entra ID token: remove it';
 
 export type AzureMonitorOptions = v.InferOutput<typeof azureMonitorOptions>;

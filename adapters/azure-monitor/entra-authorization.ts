@@ -1,4 +1,4 @@
-// An identity of Microsoft Entra ID → the header `authorization` of each request to Azure Monitor.
+// A credential of Microsoft Entra ID → the header `authorization` of each request to Azure Monitor.
 import { AzureCredential, type AzureCredentialDeps } from '../../src/azure/credential.ts';
 import { azureTimeout } from '../../src/azure/fault.ts';
 import { azureAuthorityOf } from '../../src/azure/options.ts';
@@ -8,19 +8,23 @@ import type { Authorization } from '../http/authorization.ts';
 import type { AzureMonitorOptions } from './azure-monitor-options.ts';
 
 const SCHEME = 'Bearer ';
-/** Each cloud takes tokens for its own. */
+/** Each cloud accepts only tokens for its own resource. */
 const RESOURCES: readonly (readonly [host: RegExp, resource: string])[] = [
   [/\.azure\.us\.?$/i, 'https://monitor.azure.us'],
   [/\.azure\.cn\.?$/i, 'https://monitor.azure.cn'],
 ];
 
-/** What a token for this endpoint is asked for. */
+/** Returns the scope of a token for this endpoint's host. */
 export function scopeOf(host: string): string {
   const resource = RESOURCES.find(([suffix]) => suffix.test(host))?.[1] ?? 'https://monitor.azure.com';
   return `${resource}/.default`;
 }
 
-/** Asks at first use; keeps a token until shortly before its end. @param host of the endpoint, which tells the cloud */
+/**
+ * Requests a token at first use, and keeps it until shortly before it expires.
+ * @param host the endpoint's host, which selects the cloud
+ * @param place the path of the sink in the configuration, for messages
+ */
 export function entraAuthorization(
   options: Omit<AzureMonitorOptions, 'endpoint'>,
   host: string,
@@ -34,7 +38,7 @@ export function entraAuthorization(
       try {
         return `${SCHEME}${(await credential.token(scope, signal)).token}`;
       } catch (error) {
-        // The time limit of an attempt would else blame the endpoint, which was not asked yet.
+        // Otherwise the attempt's time-out would blame the endpoint, which got no request yet.
         if (!signal.aborted || !(signal.reason instanceof BridgeError)) throw error;
         throw azureTimeout(place, options.credential ?? 'default', formatDuration(options.timeout));
       }

@@ -1,4 +1,4 @@
-// Batches of CloudEvents → arrays of log records for the Logs Ingestion API, and what it answers.
+// Batches → arrays of log records for the Logs Ingestion API, and one outcome for each member.
 
 import { toColumns } from '../../src/log-record/columns.ts';
 import { logRecord } from '../../src/log-record/log-record.ts';
@@ -16,18 +16,21 @@ import { entraAuthorization } from './entra-authorization.ts';
 const API_VERSION = '2023-01-01';
 const TAKEN = 204;
 
-/** Where it differs from the table: these speak of the rule, not of an event. */
+/** Statuses with another meaning than in the common status table: they concern the rule, not an event. */
 const STATUSES: Readonly<Record<number, StatusMeaning>> = {
-  400: { ...MISCONFIGURED, advice: 'check stream, and whether the rule declares it with the columns of the sink' },
-  401: { ...MISCONFIGURED, advice: 'check that the identity is of the tenant that the rule is in' },
-  403: { ...MISCONFIGURED, advice: 'give the identity the role Monitoring Metrics Publisher on the rule; a new role takes half an hour' },
+  400: { ...MISCONFIGURED, advice: 'check stream, and that the rule declares it with the columns of the sink' },
+  401: { ...MISCONFIGURED, advice: 'check that the identity belongs to the tenant of the rule' },
+  403: {
+    ...MISCONFIGURED,
+    advice: 'give the identity the role Monitoring Metrics Publisher on the rule; a new role takes up to half an hour',
+  },
   404: { ...MISCONFIGURED, advice: 'check endpoint, rule (its immutable id) and stream, and that the rule belongs to the endpoint' },
 };
 
-/** Posts arrays; knows of no event whether it is there already, so a repeat is a second row with the same EventId. */
+/** Posts arrays of records. The service does not find repeats: a repeat is a second row with the same EventId. */
 export class LogsIngestion implements HttpSinkKind {
   readonly inFlight = 4;
-  /** The message says once more what `data` holds. */
+  /** The message repeats the content of `data`. */
   readonly growth = 2;
   readonly statuses = STATUSES;
   readonly credentials = 'credential';
@@ -46,7 +49,7 @@ export class LogsIngestion implements HttpSinkKind {
   }
 
   async judge(first: HttpAnswer, batch: readonly Delivery[], doors: SinkDoors): Promise<readonly Outcome[]> {
-    // The kit has let go of the token that was refused, so this goes with a new one.
+    // The kit has dropped the rejected token, so this request gets a new one.
     const answer = first.status === 401 ? await doors.post(this.encode(batch)) : first;
     const fault = doors.faults.ofStatus(answer);
     if (fault !== null) throw fault;

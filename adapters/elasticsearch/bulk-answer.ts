@@ -5,24 +5,27 @@ import type { Outcome } from '../adapter.ts';
 import type { AnswerFaults } from '../http/answer-faults.ts';
 import { jsonObject } from '../http/json-body.ts';
 
-/** A document with this id is there already: this event, sent before, or by another VM. */
+/** A document with this id exists: this event was sent before, or by another VM. */
 const CONFLICT = 409;
-/** The statuses among 400 to 499 that pass, as in the status table of all HTTP sinks. */
+/** The temporary failures among 400 to 499, as in the status table of all HTTP sinks. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** Kinds of error that speak of the index, whatever the status: no event of the batch is to blame. */
+/** Error types that concern the index and not an event, whatever the status. */
 const OF_THE_INDEX: ReadonlySet<string> = new Set(['index_closed_exception', 'invalid_index_name_exception']);
-/** The other side's words are shown where they cannot be anything but the name of a kind. */
+/** Messages show an error type only if it matches this: other texts may quote the document. */
 const KIND = /^[a-z_]{1,64}$/;
 
-/** What was asked for. */
+/** The facts of a bulk request that its answer is compared with. */
 interface BulkRequest {
   /** `_id` of each document, in order. */
   readonly ids: readonly string[];
   readonly pipeline: string | undefined;
 }
 
-/** @throws BridgeError if the answer does not say what happened to each of these ids, in their order */
+/**
+ * Returns the outcome of each document, in order.
+ * @throws BridgeError if the status is a failure, or if the answer does not have one item for each of the ids, in order
+ */
 export function bulkOutcomes(answer: HttpAnswer, { ids, pipeline }: BulkRequest, faults: AnswerFaults): readonly Outcome[] {
   const fault = faults.ofStatus(answer);
   if (fault !== null) throw fault;
@@ -34,13 +37,13 @@ export function bulkOutcomes(answer: HttpAnswer, { ids, pipeline }: BulkRequest,
 interface ItemResult {
   readonly status: number;
   readonly hasError: boolean;
-  /** Empty if there is none to show. */
+  /** Empty if no error type may be shown. */
   readonly kind: string;
-  /** Never shown: it may quote the document. */
+  /** Never logged: it may quote the document. */
   readonly reason: unknown;
 }
 
-/** One result for each id, or what the answer lacks. */
+/** Returns one result for each id, or a text that names what the answer lacks. */
 function readItems(body: Buffer | null, ids: readonly string[]): readonly ItemResult[] | string {
   const members = jsonObject(body);
   if (members === null) return 'it is not a JSON object';
@@ -57,8 +60,8 @@ function readItems(body: Buffer | null, ids: readonly string[]): readonly ItemRe
 }
 
 /**
- * An item is judged by its status. Gateways leave the `_id` out (Fluent Bit, VictoriaLogs), or name another operation than the `create` that
- * was asked for (Quickwit: `index`).
+ * Only the status of an item decides. Some gateways omit the `_id` (Fluent Bit, VictoriaLogs) or name another operation than the requested
+ * `create` (Quickwit: `index`).
  */
 function readItem(item: unknown, id: string | undefined): ItemResult | string {
   const [result] = isObject(item) ? Object.values(item) : [];
@@ -73,16 +76,21 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Success is 201 in Elasticsearch, and 200 for a document that an ingest pipeline dropped; OpenObserve always answers 200. */
+/**
+ * Returns the outcome of one item. Success is 201 in Elasticsearch, and 200 for a document that an ingest pipeline dropped. OpenObserve always
+ * answers 200.
+ */
 function outcomeOf({ status, hasError, kind, reason }: ItemResult, pipeline: string | undefined, faults: AnswerFaults): Outcome {
   const isStored = status >= 200 && status <= 299 && !hasError;
   if (isStored || status === CONFLICT) return 'accepted';
   const says = (advice: string) => ({ said: `answered ${status} for a document${kind === '' ? '' : ` (${kind})`}`, advice, status });
-  if (OF_THE_INDEX.has(kind)) return faults.misconfigured(says('check index, and whether it is open there'));
-  if (reason === `pipeline with id [${pipeline}] does not exist`) return faults.misconfigured(says('create pipeline there, or correct it'));
-  if (status === 401 || status === 403) return faults.misconfigured(says('check the rights of the credentials on index, and its blocks'));
-  if (status === 404) return faults.misconfigured(says('create index there, or correct it'));
+  if (OF_THE_INDEX.has(kind)) return faults.misconfigured(says('check index, and if it is open in the cluster'));
+  if (reason === `pipeline with id [${pipeline}] does not exist`)
+    return faults.misconfigured(says('create pipeline there, or correct the name'));
+  if (status === 401 || status === 403)
+    return faults.misconfigured(says('check the rights of the credentials on index, and the blocks of index'));
+  if (status === 404) return faults.misconfigured(says('create index there, or correct the name'));
   if (PASSING.has(status) || status < 400 || status > 499)
-    return faults.unavailable(says('it is tried again; if this lasts, look at its disks and load'));
-  return faults.refused(says('it will not take this event, which goes to the dead letters: look at the mapping of index'), true);
+    return faults.unavailable(says('the delivery is retried; if this persists, check the disks and load of the cluster'));
+  return faults.refused(says('it rejects this event, which is a dead letter now: check the mapping of index'), true);
 }

@@ -1,4 +1,4 @@
-// Batches → bulk requests to one index, repeats found by id; a check without a document.
+// Batches → bulk requests to one index, and one outcome for each member; a check without a document.
 
 import { isObject } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
@@ -13,19 +13,20 @@ import { bulkOutcomes } from './bulk-answer.ts';
 import { encodeBulk } from './document-encoder.ts';
 import { authorizationOf, type ElasticsearchOptions } from './elasticsearch-options.ts';
 
-const REFUSED_IN_OWN_WORDS =
-  'answered 400 to a bulk request without documents, and not as Elasticsearch does; whether it takes any shows with the first';
+const UNKNOWN_REJECTION =
+  'answered 400 to a bulk request without documents, but not with an error of Elasticsearch; only a first document shows if it accepts any';
 
+/** Creates documents with bulk requests. The index finds repeats by `_id`. */
 export class BulkIndex implements HttpSinkKind {
   readonly inFlight = 4;
-  /** A document has the attributes, the data and what the schema says of them. */
+  /** A document has the attributes, the data, and the fields of ECS that repeat them. */
   readonly growth = 2;
   readonly base: (url: URL) => URL;
   readonly statuses: Readonly<Record<number, StatusMeaning>>;
   readonly credentials = 'apiKey, password or headers';
   readonly authorization: Authorization;
   readonly #options: ElasticsearchOptions;
-  /** `_id` of each document, of batches under way. */
+  /** The `_id` of each document, for batches in progress. */
   readonly #ids = new WeakMap<readonly Delivery[], readonly string[]>();
 
   constructor(options: ElasticsearchOptions, deps: AdapterDeps) {
@@ -46,8 +47,8 @@ export class BulkIndex implements HttpSinkKind {
   }
 
   /**
-   * Elasticsearch refuses a bulk request without documents, in JSON. Gateways accept it, or refuse it in words of their own. It is never
-   * compressed: Fluent Bit closes the connection at an empty body that is.
+   * Posts a bulk request without documents. Elasticsearch rejects it with a JSON error. Gateways accept it, or reject it with other errors.
+   * It is never compressed, because Fluent Bit closes the connection after a compressed empty body.
    */
   async check({ post, faults }: SinkDoors): Promise<string | null> {
     const answer = await post(bulk(''));
@@ -55,8 +56,8 @@ export class BulkIndex implements HttpSinkKind {
     const fault = faults.ofStatus(answer);
     if (answer.status === 400 && isObject(error)) return null;
     if (fault === null && Array.isArray(items)) return null;
-    if (answer.status === 400 && !isPage(answer.body)) return REFUSED_IN_OWN_WORDS;
-    throw fault ?? faults.noAnswer(answer.status, 'what an empty bulk request leads to');
+    if (answer.status === 400 && !isPage(answer.body)) return UNKNOWN_REJECTION;
+    throw fault ?? faults.noAnswer(answer.status, 'the answer of an index to an empty bulk request');
   }
 }
 
@@ -64,12 +65,12 @@ function bulk(body: SinkRequest['body']): SinkRequest {
   return { path: '/_bulk', headers: { 'content-type': 'application/x-ndjson' }, body };
 }
 
-/** Web servers explain themselves in HTML, and are not an index. */
+/** Returns true for an HTML page: a web server answered, not an index. */
 function isPage(body: Buffer | null): boolean {
   return body === null || body.toString().trimStart().startsWith('<');
 }
 
-/** `url` may be that of the cluster or lead to its bulk requests. What it asks for itself stays, and the pipeline is added. */
+/** Returns the base URL of the cluster. `url` may end in `/_bulk`. Its query stays, and the pipeline is added. */
 function bulkBase(url: URL, pipeline: string | undefined): URL {
   const base = new URL(url);
   base.pathname = url.pathname.replace(/\/_bulk\/*$/, '');

@@ -1,4 +1,4 @@
-// Deliveries → the lines of a bulk request: each with its id, then its document.
+// Deliveries → the body of a bulk request: for each, a line with its id and a line with its document.
 
 import { sha256Hex } from '../../src/formats/canonical-json.ts';
 import { toEcs } from '../../src/log-record/ecs.ts';
@@ -6,7 +6,7 @@ import { type LogRecord, logRecord } from '../../src/log-record/log-record.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { ElasticsearchOptions } from './elasticsearch-options.ts';
 
-export interface BulkLines {
+interface BulkLines {
   /** `_id` of each member, in order. */
   readonly ids: readonly string[];
   readonly body: Uint8Array;
@@ -26,12 +26,12 @@ export function encodeBulk(batch: readonly Delivery[], { index, format }: Pick<E
   return { ids, body: Buffer.concat(pieces) };
 }
 
-/** The same for the same CloudEvent, whichever VM sends it and however often: its source and id name it. */
-export function documentId({ attributes }: LogRecord): string {
+/** Returns an id that depends only on the CloudEvent's source and id, so that repeats and other VMs give the same id. */
+function documentId({ attributes }: LogRecord): string {
   return sha256Hex(`${attributes['source']}\n${attributes['id']}`);
 }
 
-/** The CloudEvent as it is stored, with the member that data streams ask for at its front. */
+/** Returns the stored CloudEvent with `@timestamp` before its members, as data streams require. */
 function stamped({ time }: LogRecord, bytes: Uint8Array): readonly Uint8Array[] {
   return [Buffer.from(`{"@timestamp":${JSON.stringify(time)},`), bytes.subarray(1), Buffer.from('\n')];
 }

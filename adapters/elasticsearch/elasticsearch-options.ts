@@ -10,10 +10,10 @@ import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorizati
 import type { RenewedDeps } from '../http/renewed-secrets.ts';
 
 const FORMATS = ['ecs', 'json'] as const;
-/** What an index, a data stream or an alias may be called there, 255 bytes at most. */
+/** A valid name of an index, data stream or alias: at most 255 bytes. */
 const INDEX = /^(?![-_+.])[^\s\\/*?"<>|,#:A-Z]{1,255}$/;
 const INDEX_FAULT =
-  'must be the name of an index or data stream: lower case, without spaces and \\ / * ? " < > | , # :, not beginning with - _ + or .';
+  'must be the name of an index or data stream: lower case, without spaces and \\ / * ? " < > | , # :, and without - _ + or . at the beginning';
 
 /** The Elasticsearch sink's options (behaviour 9.5). */
 export const elasticsearchOptions = v.pipe(
@@ -32,18 +32,18 @@ export const elasticsearchOptions = v.pipe(
     ),
     format: v.pipe(
       v.optional(v.picklist(FORMATS), 'ecs'),
-      v.description('What a document holds: ecs, by the Elastic Common Schema; json, the CloudEvent with @timestamp added. Default ecs.'),
+      v.description('Content of a document: ecs, the Elastic Common Schema; json, the CloudEvent with @timestamp added. Default ecs.'),
     ),
     apiKey: v.exactOptional(v.pipe(secret(), v.description('An API key in its encoded form: { env: NAME } or { file: PATH }.'))),
     username: v.exactOptional(
       v.pipe(
         v.union([v.pipe(v.string(), v.minLength(1)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
-        v.description('The user of basic authentication, beside password.'),
+        v.description('The user of basic authentication; needs password.'),
       ),
     ),
     password: v.exactOptional(v.pipe(secret(), v.description('The password of username: { env: NAME } or { file: PATH }.'))),
     pipeline: v.exactOptional(
-      v.pipe(v.string(), v.minLength(1), v.description('The ingest pipeline that each document goes through. Default: that of the index.')),
+      v.pipe(v.string(), v.minLength(1), v.description('The ingest pipeline for each document. Default: that of the index.')),
     ),
     compression: compressionEntry('none'),
     ...batchEntries('', { members: 500, bytes: '1MiB', isCompressible: true }),
@@ -54,7 +54,7 @@ export const elasticsearchOptions = v.pipe(
   v.forward(
     v.check(
       ({ apiKey, username }) => apiKey === undefined || username === undefined,
-      'is one of two ways to log in: leave it or username out',
+      'cannot be combined with username: remove one of the two',
     ),
     ['apiKey'],
   ),
@@ -70,16 +70,18 @@ export const elasticsearchOptions = v.pipe(
 
 export type ElasticsearchOptions = v.InferOutput<typeof elasticsearchOptions>;
 
-/** What is wrong with the values of the credentials. */
+/** Returns the faults in the values of the credentials. */
 export function credentialFaults({ apiKey, username }: ElasticsearchOptions): readonly OptionFault[] {
   const keyFault = apiKey === undefined ? null : headerFault(apiKey.reveal());
   return [
     ...(keyFault === null ? [] : [{ key: 'apiKey', message: keyFault }]),
-    ...(username !== undefined && reveal(username).includes(':') ? [{ key: 'username', message: 'must hold no colon (RFC 7617)' }] : []),
+    ...(username !== undefined && reveal(username).includes(':')
+      ? [{ key: 'username', message: 'must not contain a colon (RFC 7617)' }]
+      : []),
   ];
 }
 
-/** By API key, by name and password, or by nothing but the configured headers. */
+/** Returns an authorization by API key, by name and password, or none if only `headers` authenticate. */
 export function authorizationOf({ apiKey, username, password }: ElasticsearchOptions, deps: RenewedDeps): Authorization {
   if (apiKey !== undefined) return secretAuthorization([['apiKey', apiKey]], ([key]) => `ApiKey ${key}`, deps);
   if (username === undefined || password === undefined) return noAuthorization;

@@ -1,23 +1,26 @@
-// The body of a receiver's answer → how many records it rejected, and what it says.
+// The body of a receiver's answer → the number of rejected records, and the receiver's message.
 import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
 import { jsonObject } from '../http/json-body.ts';
 import { readFields } from './protobuf-reader.ts';
 
-/** ExportLogsServiceResponse, its ExportLogsPartialSuccess, and google.rpc.Status. */
+/** Field numbers of ExportLogsServiceResponse, its ExportLogsPartialSuccess, and google.rpc.Status. */
 const PARTIAL_SUCCESS = 1;
 const [REJECTED, MESSAGE] = [1, 2] as const;
-/** More than any log line shows of a text. */
+/** More than a log line shows of a text. */
 const MOST_TEXT_BYTES = 4096;
 
-export interface ExportAnswer {
+interface ExportAnswer {
   readonly rejected: number;
-  /** Empty where nothing is said. */
+  /** Empty if the receiver sent none. */
   readonly message: string;
 }
 
 const NOTHING: ExportAnswer = { rejected: 0, message: '' };
 
-/** In either encoding, whatever was asked in: no protobuf of an answer begins as an object of JSON does. Null where it is neither. */
+/**
+ * Reads a success in either encoding, whatever the request's: protobuf of an answer never begins like a JSON object. Returns null if the body is
+ * neither.
+ */
 export function readSuccess(body: Buffer | null): ExportAnswer | null {
   if (body === null) return null;
   const members = jsonObject(body);
@@ -27,14 +30,14 @@ export function readSuccess(body: Buffer | null): ExportAnswer | null {
   return typeof partial === 'bigint' ? null : ofProtobuf(partial);
 }
 
-/** What a failure says, by google.rpc.Status; empty where it says nothing. */
+/** Returns the message in a failure's google.rpc.Status, or an empty text. */
 export function readFailure(body: Buffer | null): string {
   if (body === null) return '';
   const members = jsonObject(body);
   return members === null ? textOf(readFields(body, [MESSAGE])?.get(MESSAGE)) : ownText(members['message']);
 }
 
-/** Protobuf's JSON writes an int64 as a text, and reads both names of a field. */
+/** Reads protobuf's JSON mapping, which writes an int64 as a text and allows both names of a field. */
 function ofJson(partial: unknown): ExportAnswer | null {
   if (partial === undefined || partial === null) return NOTHING;
   if (!isObject(partial)) return null;

@@ -2,7 +2,7 @@
 import type { OtelRecord, OtelValue } from '../../src/log-record/otel.ts';
 import { type ResourceGroup, SCOPE } from './resource-groups.ts';
 
-/** As protobuf's JSON has it, but for ids, which OTLP writes in hex. */
+/** Encodes groups in protobuf's JSON mapping, except for ids, which OTLP writes in hex. */
 export function encodeJson(groups: readonly ResourceGroup[]): string {
   return JSON.stringify({
     resourceLogs: groups.map(({ resource, records }) => ({
@@ -31,7 +31,7 @@ function keyValues(attributes: Iterable<readonly [string, OtelValue]>): unknown 
   return Array.from(attributes, ([key, value]) => ({ key: key.toWellFormed(), value: anyValue(value) }));
 }
 
-/** Integers of 64 bits are texts. A lone surrogate, which UTF-8 cannot hold, is U+FFFD, as protobuf's texts have it. */
+/** Encodes one value. 64-bit integers are texts. U+FFFD replaces a lone surrogate, which UTF-8 cannot encode, as in the protobuf encoding. */
 function anyValue(value: OtelValue): unknown {
   if (typeof value === 'string') return { stringValue: value.toWellFormed() };
   if (typeof value === 'boolean') return { boolValue: value };

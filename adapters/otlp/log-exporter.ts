@@ -1,4 +1,4 @@
-// Batches → requests of OTLP/HTTP, and what the receiver's answer says of each member.
+// Batches → OTLP/HTTP requests, and one outcome for each member.
 
 import type { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
@@ -18,7 +18,7 @@ const ENCODINGS = {
   json: { type: 'application/json', encode: encodeJson, other: 'protobuf', growth: 4 },
 } as const;
 
-/** Posts log records; a batch of which some are rejected goes again in halves, since no answer says which. */
+/** Posts log records. A batch with rejected records goes again in halves, because the answer does not name them. */
 export class LogExporter implements HttpSinkKind {
   readonly inFlight = 4;
   readonly growth: number;
@@ -27,7 +27,7 @@ export class LogExporter implements HttpSinkKind {
   readonly #encoding: (typeof ENCODINGS)[OtlpOptions['encoding']];
   readonly #gzip: boolean;
   readonly #logger: AdapterDeps['logger'];
-  /** The last that was logged: what a receiver says in every answer is logged once. */
+  /** The last logged message: a message that the receiver repeats in every answer is logged once. */
   #told = '';
 
   constructor({ encoding, compression }: OtlpOptions, { logger }: AdapterDeps) {
@@ -52,11 +52,11 @@ export class LogExporter implements HttpSinkKind {
     this.#tell(message);
     if (rejected <= 0) return batch.map(() => 'accepted');
     const said = `rejected ${rejected} of ${batch.length} log records`;
-    const advice = 'it will not take this event, which goes to the dead letters';
+    const advice = 'it rejects this event, which is a dead letter now';
     throw faults.refused({ said, advice, status: 'partialSuccess' }, false);
   }
 
-  /** A request without records, to which receivers answer as to any other. */
+  /** Posts a request without records. Receivers answer it like any other. */
   async check(doors: SinkDoors): Promise<string | null> {
     const answer = await doors.post(this.encode([]));
     const fault = doors.faults.ofStatus(answer);
@@ -65,7 +65,7 @@ export class LogExporter implements HttpSinkKind {
       return null;
     }
     if (fault.disposition !== 'refused' || answer.status === 415) throw this.#telling(fault, answer);
-    return `answered ${answer.status} to a request without log records; whether it takes any shows with the first`;
+    return `answered ${answer.status} to a request without log records; only a first record shows if it accepts any`;
   }
 
   #telling(fault: BridgeError, { body }: HttpAnswer): BridgeError {
@@ -73,10 +73,10 @@ export class LogExporter implements HttpSinkKind {
     return fault;
   }
 
-  /** The logger cuts it, and makes it visible. */
+  /** Logs the receiver's message. The logger cuts it and escapes it. */
   #tell(answer: string): void {
     if (answer === '' || answer === this.#told) return;
     this.#told = answer;
-    this.#logger.warn({ answer }, 'the receiver of log records says something');
+    this.#logger.warn({ answer }, 'the receiver of log records sent a message: see answer');
   }
 }

@@ -1,4 +1,4 @@
-// What the configuration says of an OTLP sink → checked options, and where its requests go.
+// The configuration of an OTLP sink → checked options, and the URL of its requests.
 import * as v from 'valibot';
 import { connectionEntries } from '../http/connections.ts';
 import { batchEntries, compressionEntry, httpChecks, httpEntries } from '../http/http-options.ts';
@@ -11,7 +11,7 @@ export const otlpOptions = v.pipe(
     ...httpEntries,
     encoding: v.pipe(
       v.optional(v.picklist(['protobuf', 'json'], 'must be protobuf or json'), 'protobuf'),
-      v.description('How log records are written: protobuf or json. Default protobuf.'),
+      v.description('Encoding of log records: protobuf or json. Default protobuf.'),
     ),
     compression: compressionEntry('gzip'),
     ...batchEntries('', { members: 500, bytes: '1MiB', isCompressible: true }),
@@ -25,14 +25,14 @@ export type OtlpOptions = v.InferOutput<typeof otlpOptions>;
 
 const GRPC_PORT = '4317';
 
-/** Of a url that was copied from the settings of a gRPC exporter: those have no path, and a port of their own. */
+/** Returns warnings for a URL that looks copied from a gRPC exporter: without a path, or with the port for gRPC. */
 export function urlWarnings({ pathname, port }: URL): readonly string[] {
-  const noPath = 'has no path, so records go to /v1/logs: write the whole URL, such as https://otel.example.com:4318/v1/logs';
-  const grpc = 'names port 4317, which receivers have for gRPC: this sink speaks HTTP, for which they have 4318';
+  const noPath = 'has no path, so the sink posts to /v1/logs: write the whole URL, such as https://otel.example.com:4318/v1/logs';
+  const grpc = 'has port 4317, which is for gRPC: this sink uses HTTP, so use port 4318';
   return [...(pathname === '/' ? [noPath] : []), ...(port === GRPC_PORT ? [grpc] : [])];
 }
 
-/** No receiver takes logs at `/`: a url without a path means the usual one. Any other path is taken as it is. */
+/** Returns the URL for logs: with the default path if `url` has none, because no receiver accepts logs at `/`. */
 export function logsUrl(url: URL): URL {
   if (url.pathname !== '/') return url;
   const whole = new URL(url);

@@ -1,4 +1,4 @@
-// The kind `otlp`: options → an adapter that posts log records to an OpenTelemetry receiver.
+// The sink type `otlp`: options → an adapter that posts log records to an OpenTelemetry receiver.
 import type { AdapterDefinition } from '../adapter.ts';
 import { httpSink } from '../http/http-sink.ts';
 import { LogExporter } from './log-exporter.ts';

@@ -1,9 +1,9 @@
-// Groups of records → an ExportLogsServiceRequest in protobuf, by the published field numbers.
+// Groups of records → an ExportLogsServiceRequest in protobuf.
 import type { OtelRecord, OtelValue } from '../../src/log-record/otel.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
 import { type ResourceGroup, SCOPE } from './resource-groups.ts';
 
-/** opentelemetry.proto of collector/logs/v1, logs/v1, resource/v1 and common/v1: those that are written. */
+/** Field numbers from opentelemetry.proto's collector/logs/v1, logs/v1, resource/v1 and common/v1; only the fields that are written. */
 const EXPORT_LOGS_SERVICE_REQUEST = { resourceLogs: 1 };
 const RESOURCE_LOGS = { resource: 1, scopeLogs: 2 };
 const RESOURCE = { attributes: 1 };

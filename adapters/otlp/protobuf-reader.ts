@@ -1,11 +1,12 @@
-// Bytes that others wrote → the wanted fields of one protobuf message; null where it is none.
+// Untrusted bytes → the wanted fields of one protobuf message, or null if they are not one.
 
-/** A varint, or the bytes of a text or message; of a field that comes twice, the last. */
-export type WireFields = ReadonlyMap<number, bigint | Uint8Array>;
+/** Field number → its varint, or the bytes of its text or message. If a field is repeated, the last one counts. */
+type WireFields = ReadonlyMap<number, bigint | Uint8Array>;
 
-/** Wire types; groups are no part of any message that is read here. */
+/** Wire types. No message that is read here has groups. */
 const [VARINT, FIXED64, BYTES, FIXED32] = [0, 1, 2, 5] as const;
 
+/** Returns the wanted fields of a message, or null if the bytes are not a message. */
 export function readFields(bytes: Uint8Array, wanted: readonly number[]): WireFields | null {
   const fields = new Map<number, bigint | Uint8Array>();
   let at = 0;
@@ -23,7 +24,7 @@ export function readFields(bytes: Uint8Array, wanted: readonly number[]): WireFi
 
 interface Read<Value> {
   readonly value: Value;
-  /** Where the next thing begins. */
+  /** Offset of the byte after the value. */
   readonly end: number;
 }
 

@@ -1,19 +1,19 @@
-// Fields of nested messages → their bytes on protobuf's wire.
+// Fields of nested messages → bytes in protobuf's wire format.
 
 /** Wire types. */
 const [VARINT, FIXED64, BYTES] = [0, 1, 2] as const;
 const MOST_VARINT_BYTES = 10;
-/** Of a text, in UTF-8, for each of its UTF-16 units. */
+/** The most UTF-8 bytes for one UTF-16 unit of a text. */
 const MOST_UNIT_BYTES = 3;
-/** Up to here a loop is faster than the way into Node's own encoder. */
+/** Up to this length, a loop is faster than a call of Node's encoder. */
 const SHORT = 64;
 
-/** Writes what it is told, defaults too. */
+/** Writes every field it is given, also default values. */
 export class ProtobufWriter {
   #bytes = Buffer.allocUnsafe(64 * 1024);
   #length = 0;
 
-  /** int32, int64, bool or enum; a safe integer. */
+  /** Writes an int32, int64, bool or enum. The value is a safe integer. */
   varint(field: number, value: number): void {
     this.#tag(field, VARINT);
     if (value < 0) this.#negative(BigInt.asUintN(64, BigInt(value)));
@@ -47,7 +47,7 @@ export class ProtobufWriter {
     this.#close(start);
   }
 
-  /** What `write` writes becomes the message. */
+  /** Writes a nested message with the fields that `write` writes. */
   message(field: number, write: () => void): void {
     this.#tag(field, BYTES);
     const start = this.#open();
@@ -59,7 +59,7 @@ export class ProtobufWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** @returns where the content begins, behind a length of one byte, which most have */
+  /** @returns the offset of the content, after a length of one byte, which suffices for most */
   #open(): number {
     this.#length += 1;
     return this.#length;
@@ -77,7 +77,7 @@ export class ProtobufWriter {
     this.#length += content;
   }
 
-  /** @returns whether it was; if not, nothing is written */
+  /** @returns whether the text was ASCII and is written; otherwise the length has not changed */
   #ascii(text: string): boolean {
     for (let index = 0; index < text.length; index++) {
       const unit = text.charCodeAt(index);
@@ -88,27 +88,27 @@ export class ProtobufWriter {
     return true;
   }
 
-  /** Leaves room for a scalar, and for the length of what is longer. */
+  /** Writes a tag. Reserves space for a scalar, or for the length of a longer value. */
   #tag(field: number, wireType: number): void {
     this.#reserve(2 * MOST_VARINT_BYTES);
     this.#number(field * 8 + wireType);
   }
 
-  /** Seven bits in each byte, the lowest first. */
+  /** Writes a varint: seven bits in each byte, the lowest first. */
   #number(value: number): void {
     let rest = value;
     for (; rest >= 128; rest = Math.floor(rest / 128)) this.#bytes[this.#length++] = (rest % 128) + 128;
     this.#bytes[this.#length++] = rest;
   }
 
-  /** All 64 bits. */
+  /** Writes all 64 bits of a negative value as a varint. */
   #negative(value: bigint): void {
     let rest = value;
     for (; rest >= 128n; rest >>= 7n) this.#bytes[this.#length++] = Number(rest & 127n) + 128;
     this.#bytes[this.#length++] = Number(rest);
   }
 
-  /** Beside what comes, there is always room for one more tag and length. */
+  /** Makes room for `more` bytes and, in addition, for one more tag and length. */
   #reserve(more: number): void {
     const needed = this.#length + more + 2 * MOST_VARINT_BYTES;
     if (needed <= this.#bytes.length) return;

@@ -1,10 +1,10 @@
-// Deliveries → their OpenTelemetry records, those with one resource behind each other together.
+// Deliveries → their OpenTelemetry records; consecutive records with equal resources form a group.
 
 import { logRecord } from '../../src/log-record/log-record.ts';
 import { type OtelRecord, otelRecord } from '../../src/log-record/otel.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 
-/** The scope of every record; without a version, so that a repeat by a newer bridge is equal. */
+/** The scope of every record. It has no version, so that a repeat by a newer bridge is identical. */
 export const SCOPE = 'scheduled-events-bridge';
 
 export interface ResourceGroup {
@@ -12,7 +12,7 @@ export interface ResourceGroup {
   readonly records: readonly OtelRecord[];
 }
 
-/** In order: a resource that comes again after another one makes a new group. */
+/** Groups the records in order. If a resource returns after another one, it starts a new group. */
 export function resourceGroups(batch: readonly Delivery[]): readonly ResourceGroup[] {
   const groups: { readonly resource: OtelRecord['resource']; readonly key: string; readonly records: OtelRecord[] }[] = [];
   for (const { bytes } of batch) {

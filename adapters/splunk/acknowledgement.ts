@@ -1,19 +1,19 @@
-// The id of a posted batch → resolved once the indexer has acknowledged it.
+// The id of a posted batch → a promise that resolves when the indexer has acknowledged it.
 import type { BridgeError } from '../../src/errors.ts';
 import { type Deps, sleep } from '../../src/time/clock.ts';
 import type { SinkDoors } from '../http/http-sink.ts';
 import { type CollectorAnswer, collectorFault, readAnswer } from './collector-answer.ts';
 
-/** Between questions; it doubles up to the longest. */
+/** The pause between polls starts with the first value and doubles up to the longest. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5000;
 
-/** Asks for what this process sent, on a channel of its own. Without a delivery there is no timer. */
+/** Polls for the acknowledgement of this process's batches, on a separate channel. Without a delivery there is no timer. */
 export class Acknowledgement {
   readonly headers: Readonly<Record<string, string>>;
   readonly #path: string;
   readonly #deps: Pick<Deps, 'after'>;
-  /** The token is known to acknowledge: what is sent with one that does not would be sent again and again. */
+  /** Whether the token supports acknowledgement. Without that, the sink would send each batch again and again. */
   #isConfirmed = false;
 
   constructor(deps: Pick<Deps, 'after' | 'random'>) {
@@ -23,7 +23,10 @@ export class Acknowledgement {
     this.#deps = deps;
   }
 
-  /** Asks of nothing, once. @throws BridgeError where the token does not acknowledge */
+  /**
+   * Polls once without a batch, to check the token.
+   * @throws BridgeError if the token does not support acknowledgement
+   */
   async confirm(doors: SinkDoors): Promise<void> {
     if (this.#isConfirmed) return;
     const { fault } = await this.#ask(0, doors);
@@ -31,7 +34,10 @@ export class Acknowledgement {
     this.#isConfirmed = true;
   }
 
-  /** Until it is there, or the time of the delivery is over. @throws BridgeError where it will not come */
+  /**
+   * Polls until the batch is acknowledged, or the time limit of the delivery aborts.
+   * @throws BridgeError if no acknowledgement can come
+   */
   async wait(id: number | null, doors: SinkDoors): Promise<void> {
     if (id === null) {
       this.#isConfirmed = false;
@@ -53,7 +59,7 @@ export class Acknowledgement {
   }
 }
 
-/** Version 4 (RFC 9562, section 5.4). */
+/** Returns a UUID of version 4 (RFC 9562, section 5.4). */
 function uuid(random: () => number): string {
   const digits = Array.from({ length: 32 }, (_, index) => {
     const digit = Math.floor(random() * 16) & 15;

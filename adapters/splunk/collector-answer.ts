@@ -1,29 +1,29 @@
-// What the HTTP Event Collector answers → its code, and what each code asks of the lane.
+// An answer of the HTTP Event Collector → its code, and the BridgeError for the lane.
 import type { BridgeError } from '../../src/errors.ts';
 import { isObject } from '../../src/formats/json-object.ts';
 import type { HttpAnswer } from '../../src/net/http-exchange.ts';
 import type { AnswerFaults } from '../http/answer-faults.ts';
 import { jsonMembers } from '../http/json-body.ts';
 
-export const SUCCESS = 0;
+const SUCCESS = 0;
 export const NO_DATA = 5;
 
-const TOKEN = 'check token, and whether it is enabled there';
-const CHANNEL = 'the token wants acknowledgment: set acknowledge: true, or switch it off there';
+const TOKEN = 'check token, and if it is enabled in Splunk';
+const CHANNEL = 'the token requires acknowledgment: set acknowledge: true, or disable it for the token';
 
-/** Codes that somebody has to correct, each with what it says and what to do. */
+/** Codes of a wrong configuration, each with its meaning and advice. */
 const MISCONFIGURED: Readonly<Record<number, readonly [says: string, advice: string]>> = {
-  1: ['token disabled', 'enable the token there'],
+  1: ['token disabled', 'enable the token in Splunk'],
   2: ['token required', TOKEN],
   3: ['invalid authorization', TOKEN],
   4: ['invalid token', TOKEN],
   7: ['incorrect index', 'check index, and which indexes the token may write to'],
   10: ['data channel missing', CHANNEL],
   11: ['invalid data channel', CHANNEL],
-  14: ['acknowledgment disabled', 'switch on indexer acknowledgment of the token there, or set acknowledge: false'],
+  14: ['acknowledgment disabled', 'enable indexer acknowledgment for the token, or set acknowledge: false'],
 };
 
-/** Codes that speak of an event. */
+/** Codes that reject an event. */
 const REFUSED: Readonly<Record<number, string>> = {
   [NO_DATA]: 'no data',
   6: 'invalid data format',
@@ -32,16 +32,16 @@ const REFUSED: Readonly<Record<number, string>> = {
   15: 'error in indexed fields',
 };
 
-/** Codes that pass. */
+/** Codes of temporary failures. */
 const UNAVAILABLE: Readonly<Record<number, string>> = { 8: 'internal error', 9: 'server busy' };
 
-/** What an answer holds of HEC; all null where it is none. */
+/** The members of an HEC answer; all null if the body is not one. */
 export interface CollectorAnswer {
   readonly code: number | null;
   readonly ackId: number | null;
-  /** The first event that was not taken, counted from 0 by most releases. */
+  /** The first rejected event. Most releases count from 0. */
   readonly invalidEvent: number | null;
-  /** Ids of batches, each with whether it is indexed. */
+  /** Ids of batches; true if the batch is indexed. */
   readonly acks: Readonly<Record<string, unknown>> | null;
 }
 
@@ -56,7 +56,10 @@ export function readAnswer({ body }: HttpAnswer): CollectorAnswer {
   };
 }
 
-/** Null for a success. @param isAlone whether a refusal can mean one event alone */
+/**
+ * Returns the fault of an answer, or null for a success.
+ * @param isAlone whether the batch has one event, so that a rejection means that event
+ */
 export function collectorFault(answer: HttpAnswer, faults: AnswerFaults, isAlone: boolean): BridgeError | null {
   const { code } = readAnswer(answer);
   const ofStatus = faults.ofStatus(answer);
@@ -65,16 +68,16 @@ export function collectorFault(answer: HttpAnswer, faults: AnswerFaults, isAlone
   return ofCode ?? ofStatus ?? faults.noAnswer(answer.status, "HEC's code 0");
 }
 
-/** Whatever the status is: gateways that speak HEC do not all give Splunk's. Null for a code that says nothing to us. */
+/** Returns the fault of a code, or null for an unknown code. Ignores the status, because gateways with HEC's API use other statuses. */
 function codeFault(code: number, answer: HttpAnswer, faults: AnswerFaults, isAlone: boolean): BridgeError | null {
   const says = (words: string, advice: string) => ({ said: `answered ${answer.status}, code ${code} (${words})`, advice, status: code });
   const wrong = MISCONFIGURED[code];
   if (wrong !== undefined) return faults.misconfigured(says(...wrong));
   const refused = REFUSED[code];
-  if (refused !== undefined) return faults.refused(says(refused, 'it will not take this event, which goes to the dead letters'), isAlone);
+  if (refused !== undefined) return faults.refused(says(refused, 'it rejects this event, which is a dead letter now'), isAlone);
   const passing = UNAVAILABLE[code];
   if (passing === undefined) return null;
-  return faults.unavailable(says(passing, 'it is tried again; if this lasts, look at the queues of the indexers'), answer);
+  return faults.unavailable(says(passing, 'the delivery is retried; if this persists, check the queues of the indexers'), answer);
 }
 
 function wholeNumber(value: unknown): number | null {

@@ -1,4 +1,4 @@
-// Encoded batches → what the HTTP Event Collector says of each member; a check without an event.
+// Batches → posts to the HTTP Event Collector, and one outcome for each member; a check without an event.
 
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
@@ -15,10 +15,10 @@ import { collectorBase, type SplunkOptions } from './splunk-options.ts';
 
 const PATH = '/services/collector/event';
 
-/** Posts events, and waits until they are indexed where there is an acknowledgement to wait for. */
+/** Posts events. With `acknowledge`, waits until they are indexed. */
 export class EventCollector implements HttpSinkKind {
   readonly inFlight = 4;
-  /** The attributes stand in the event and, once more, in its fields. */
+  /** The body has the attributes twice: in the event and in its fields. */
   readonly growth = 2;
   readonly base = collectorBase;
   readonly credentials = 'token';
@@ -26,7 +26,7 @@ export class EventCollector implements HttpSinkKind {
   readonly statuses: Readonly<Record<number, StatusMeaning>>;
   readonly #encode: EncodeEvents;
   readonly #gzip: boolean;
-  /** Null where code 0 is all that is waited for. */
+  /** Null if code 0 counts as accepted. */
   readonly #acknowledgement: Acknowledgement | null;
 
   constructor(options: SplunkOptions, deps: AdapterDeps) {
@@ -59,8 +59,8 @@ export class EventCollector implements HttpSinkKind {
   }
 
   /**
-   * An empty body is refused for being empty, or taken, once all else is in order: token, channel, and whether events are taken at all. It is
-   * never compressed, since then it is not empty.
+   * Posts an empty body. The collector rejects it as empty, or accepts it, only if token and channel are valid and it accepts events. The body
+   * is never compressed, because it would then not be empty.
    */
   async check(doors: SinkDoors): Promise<null> {
     const answer = await doors.post(this.#request(''));
@@ -70,7 +70,7 @@ export class EventCollector implements HttpSinkKind {
     return null;
   }
 
-  /** Not all releases count from 0, so whether it is to blame shows when it goes alone. */
+  /** Sends the event that the answer names alone. Not all releases count from 0, so the number may mean another event. */
   async #alone(delivery: Delivery, doors: SinkDoors): Promise<Outcome> {
     try {
       const [outcome] = await this.judge(await doors.post(this.encode([delivery])), [delivery], doors);

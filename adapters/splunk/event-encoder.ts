@@ -1,4 +1,4 @@
-// Deliveries → the concatenated JSON objects of the HTTP Event Collector.
+// Deliveries → a body of concatenated JSON objects for the HTTP Event Collector.
 
 import { type LogRecord, logRecord } from '../../src/log-record/log-record.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
@@ -10,7 +10,7 @@ export function eventEncoder(options: Pick<SplunkOptions, 'index' | 'source' | '
   return (batch) => Buffer.concat(batch.flatMap((delivery) => envelope(delivery, options)));
 }
 
-/** Around the bytes of the CloudEvent as they are stored. */
+/** Returns the JSON object of one event, around the stored bytes of its CloudEvent. */
 function envelope({ bytes, timeMs }: Delivery, { index, source, sourcetype }: Parameters<typeof eventEncoder>[0]): readonly Uint8Array[] {
   const { host, attributes } = logRecord(bytes);
   const metadata = JSON.stringify({
@@ -23,7 +23,7 @@ function envelope({ bytes, timeMs }: Delivery, { index, source, sourcetype }: Pa
   return [Buffer.from(`${metadata.slice(0, -1)},"event":`), bytes, Buffer.from(`,"fields":${JSON.stringify(fieldsOf(attributes))}}`)];
 }
 
-/** Indexed fields are flat, and texts alone. */
+/** Returns the attributes as texts: indexed fields must be flat texts. */
 function fieldsOf(attributes: LogRecord['attributes']): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [name, String(value)]));
 }

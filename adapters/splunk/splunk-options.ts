@@ -1,4 +1,4 @@
-// What the configuration says of a Splunk sink → checked options, and the faults of its token.
+// The configuration of a Splunk sink → checked options, and the faults of its token.
 import * as v from 'valibot';
 import { secret } from '../../src/schema/pieces.ts';
 import type { OptionFault } from '../adapter.ts';
@@ -6,7 +6,7 @@ import { connectionEntries } from '../http/connections.ts';
 import { headerFault } from '../http/header-value.ts';
 import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorization, timeoutEntry } from '../http/http-options.ts';
 
-/** What leads to the same collector as its base. */
+/** Paths of the collector's endpoints, which the base URL must not have. */
 const EVENT_PATH = /\/services\/collector(\/event(\/1\.0)?)?\/*$/;
 
 const named = (description: string) => v.exactOptional(v.pipe(v.string(), v.minLength(1), v.description(description)));
@@ -16,10 +16,7 @@ export const splunkOptions = v.pipe(
   v.strictObject({
     type: v.pipe(v.optional(v.literal('splunk')), v.description('The kind of sink.')),
     ...httpEntries,
-    timeout: timeoutEntry(
-      '30s',
-      'How long one delivery may take, from the connection to the answer or, with acknowledge, to the acknowledgment.',
-    ),
+    timeout: timeoutEntry('30s', 'Limit for one delivery, from the connection to the answer or, with acknowledge, to the acknowledgment.'),
     token: v.pipe(secret(), v.description('The token of the HTTP Event Collector: { env: NAME } or { file: PATH }.')),
     index: named('The index to write to. Default: that of the token.'),
     source: named("The `source` of every event. Default: the CloudEvent's own source."),
@@ -30,7 +27,7 @@ export const splunkOptions = v.pipe(
     acknowledge: v.pipe(
       v.optional(v.boolean(), false),
       v.description(
-        'A delivery counts as accepted once the indexer has acknowledged it, within timeout; needs a token with indexer acknowledgment. Default false.',
+        'true: a delivery counts as accepted when the indexer has acknowledged it within timeout. Needs a token with indexer acknowledgment. Default false.',
       ),
     ),
     compression: compressionEntry('none'),
@@ -43,13 +40,13 @@ export const splunkOptions = v.pipe(
 
 export type SplunkOptions = v.InferOutput<typeof splunkOptions>;
 
-/** What is wrong with the value of the token. */
+/** Returns the faults in the value of the token. */
 export function tokenFaults({ token }: SplunkOptions): readonly OptionFault[] {
   const fault = headerFault(token.reveal());
   return fault === null ? [] : [{ key: 'token', message: fault }];
 }
 
-/** `url` may be the base of the collector or lead to its events. */
+/** Returns the base URL of the collector. `url` may have the path of its events. */
 export function collectorBase(url: URL): URL {
   const base = new URL(url);
   base.pathname = url.pathname.replace(EVENT_PATH, '');

@@ -1,17 +1,17 @@
-// Deliveries → lines on standard output, each accepted once the stream has handed it on.
+// Deliveries → lines on standard output, each accepted when the stream has written it.
 
 import { BridgeError, codeOf, messageOf } from '../../src/errors.ts';
 import { visible } from '../../src/formats/visible-text.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter, AdapterDeps, Outcome } from '../adapter.ts';
 
-/** What a stream reports when it may take more later: a full disk or no memory. Whatever else fails never comes back within a process. */
+/** Codes of temporary failures: a full disk or no memory. After any other error the stream is closed for the life of the process. */
 const PASSING = new Set(['ENOSPC', 'EDQUOT', 'ENOBUFS', 'ENOMEM', 'EAGAIN', 'EINTR']);
 const LINE_END = Buffer.from('\n');
 
 /**
- * Writes a batch as one chunk and waits for the stream's callback, so a slow reader slows the lane and nothing piles up.
- * The stream is borrowed: it is never ended. An abort returns at once, but what was written stays written.
+ * Writes each batch as one chunk and waits for the stream's callback. So a slow reader slows the lane, and memory does not grow. Never ends the
+ * stream. An abort rejects at once, but does not undo the write.
  */
 export class StdoutAdapter implements Adapter {
   readonly limits = { inFlight: 1, batch: 100, batchBytes: 1024 ** 2 };
@@ -20,7 +20,7 @@ export class StdoutAdapter implements Adapter {
   #listening = false;
   #torn = false;
   #closing = false;
-  /** Why nothing can be written any more. */
+  /** The error after which nothing can be written. */
   #ended: BridgeError | null = null;
 
   constructor(deps: Pick<AdapterDeps, 'name' | 'stdout'>) {
@@ -56,7 +56,7 @@ export class StdoutAdapter implements Adapter {
     const { stdout } = this.#deps;
     const isTerminal = 'isTTY' in stdout && stdout.isTTY === true;
     const lines = batch.flatMap(({ bytes }) => [isTerminal ? forTerminal(bytes) : bytes, LINE_END]);
-    // A write that failed may have left half a line: end it, so that it spoils no other.
+    // A failed write may have left an incomplete line: end it, so that it corrupts no other.
     const chunk = Buffer.concat(this.#torn ? [LINE_END, ...lines] : lines);
     this.#listen();
     return new Promise((resolve, reject) => {
@@ -67,7 +67,7 @@ export class StdoutAdapter implements Adapter {
         else reject(error);
       };
       const abort = () => settle(signal.reason);
-      // process.stdout says 'close' after each error and goes on.
+      // process.stdout emits 'close' after each error, and stays usable.
       const close = () => {
         if (stdout.destroyed) settle(this.#endedError(undefined));
       };
@@ -86,7 +86,7 @@ export class StdoutAdapter implements Adapter {
   #failure(error: unknown): BridgeError {
     if (error instanceof BridgeError) this.#ended = error;
     else if (PASSING.has(codeOf(error) ?? '')) {
-      const what = `could not write to standard output: ${messageOf(error)}; make room where it is stored`;
+      const what = `could not write to standard output: ${messageOf(error)}; free space on the disk that stores it`;
       return this.#error('BRIDGE_STDOUT_FAILED', what, 'retry', error);
     }
     this.#ended ??= this.#endedError(error);
@@ -94,7 +94,7 @@ export class StdoutAdapter implements Adapter {
   }
 
   #endedError(cause: unknown): BridgeError {
-    const what = `cannot write: standard output is closed (${codeOf(cause) ?? 'ended'}); start the bridge again with a reader that stays`;
+    const what = `cannot write: standard output is closed (${codeOf(cause) ?? 'ended'}); restart the bridge with a reader that keeps reading`;
     return this.#error('BRIDGE_STDOUT_CLOSED', what, 'retired', cause);
   }
 
@@ -109,14 +109,14 @@ export class StdoutAdapter implements Adapter {
     });
   }
 
-  /** Without a listener, a broken pipe would end the process; the callback of the write tells us all we need. */
+  /** Adds an `error` listener: without one, a broken pipe would end the process. The write's callback reports the error. */
   #listen(): void {
     if (this.#listening) return;
     this.#listening = true;
     this.#deps.stdout.on('error', ignore);
   }
 
-  /** Stays while a write has no answer yet, or failed: its `error` event is still to come. */
+  /** Removes the listener, unless a write is pending or failed: its `error` event is still to come. */
   #unlisten(): void {
     if (this.#unanswered > 0 || this.#torn) return;
     this.#listening = false;
@@ -124,7 +124,7 @@ export class StdoutAdapter implements Adapter {
   }
 }
 
-/** The same JSON; a terminal takes no command from what an event's texts hold. */
+/** Returns the same JSON with control characters escaped, so that no text of an event can run a terminal command. */
 function forTerminal(bytes: Uint8Array): Uint8Array {
   return Buffer.from(visible(Buffer.from(bytes).toString()));
 }

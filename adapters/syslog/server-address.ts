@@ -1,4 +1,4 @@
-// The text of `server` → where syslog messages go, or what is wrong with it. Pure.
+// The text of `server` → a syslog server's address, or the fault in the text. Pure.
 import { hostOf } from '../../src/net/http-exchange.ts';
 import { isMetadataAddress } from '../../src/net/private-addresses.ts';
 
@@ -7,11 +7,11 @@ export interface NetworkServer {
   /** A name or an IP address, IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
-  /** As it was written. */
+  /** The text in the configuration. */
   readonly text: string;
 }
 
-export interface LocalServer {
+interface LocalServer {
   readonly transport: 'unix';
   readonly path: string;
   readonly text: string;
@@ -22,20 +22,24 @@ export type SyslogServer = NetworkServer | LocalServer;
 const EXAMPLE = 'must be tls://HOST:PORT, tcp://HOST:PORT, udp://HOST:PORT or unix:PATH';
 const NETWORK = /^(tls|tcp|udp):\/\/([^\s/\\?#@]+):(\d{1,5})$/;
 const LOCAL = /^unix:(.*)$/s;
-/** What the kernel's structure has room for; a longer one would be cut. */
+/** In bytes: the kernel's structure has no room for more, and would cut the path. */
 const LONGEST_PATH = 107;
 
-/** Null where nothing is wrong. */
+/** Returns the fault in the text of `server`, or null if it is valid. */
 export function serverFault(text: string): string | null {
   const path = LOCAL.exec(text)?.[1];
   if (path !== undefined) return pathFault(path);
   const server = networkServer(text);
   if (server === null) return EXAMPLE;
-  if (server.port === 0 || server.port > 65_535) return `${EXAMPLE}: the port lies between 1 and 65535`;
-  return isMetadataAddress(server.host) ? 'is an address of the metadata service, where no event ever goes: correct it' : null;
+  if (server.port === 0 || server.port > 65_535) return `${EXAMPLE}: the port must be between 1 and 65535`;
+  return isMetadataAddress(server.host) ? 'is an address of the metadata service, and the bridge sends no events there: correct it' : null;
 }
 
-/** @param text without a fault. @throws TypeError otherwise */
+/**
+ * Parses the text of `server`.
+ * @param text a text without a fault
+ * @throws TypeError if it has one
+ */
 export function parseServer(text: string): SyslogServer {
   const path = LOCAL.exec(text)?.[1];
   if (path !== undefined) return { transport: 'unix', path, text };
@@ -46,7 +50,7 @@ export function parseServer(text: string): SyslogServer {
 
 function networkServer(text: string): NetworkServer | null {
   const [, transport, host, port] = NETWORK.exec(text) ?? [];
-  // The rules for hosts of URLs that browsers follow: 0x7f.1 is 127.0.0.1, and is judged as that.
+  // The URL parser normalizes the host: 0x7f.1 becomes 127.0.0.1, and is checked as that.
   const url = host === undefined ? null : URL.parse(`https://${host}`);
   if (url === null || url.port !== '') return null;
   return { transport: transport as NetworkServer['transport'], host: hostOf(url), port: Number(port), text };
@@ -55,5 +59,7 @@ function networkServer(text: string): NetworkServer | null {
 function pathFault(path: string): string | null {
   if (!path.startsWith('/') || path.includes('\0'))
     return 'must be unix: and the absolute path of a stream socket, such as unix:/run/syslog.sock';
-  return Buffer.byteLength(path) > LONGEST_PATH ? `has a path of more than ${LONGEST_PATH} bytes, which no socket can have` : null;
+  return Buffer.byteLength(path) > LONGEST_PATH
+    ? `has a path of more than ${LONGEST_PATH} bytes, the limit for a socket: use a shorter path`
+    : null;
 }

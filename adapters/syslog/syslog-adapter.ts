@@ -1,4 +1,4 @@
-// Deliveries → syslog messages to one server, each with its outcome.
+// Deliveries → syslog messages to one server, and one outcome for each delivery.
 
 import { encodeEach } from '../../src/cloudevents/unencodable.ts';
 import { BridgeError } from '../../src/errors.ts';
@@ -13,17 +13,21 @@ import { Datagrams } from './transport/datagrams.ts';
 import { Stream } from './transport/stream.ts';
 import type { Transport, TransportParts } from './transport/transport.ts';
 
-/** Events wait for `settle` beside each other, so that the next one is not late by it. They share the connection. */
+/** Several deliveries wait for `settle` at the same time, so that it does not delay the next event. They share the connection. */
 const IN_FLIGHT = 16;
 
-/** Connects at the first delivery. */
+/** Sends deliveries to one syslog server. Connects at the first delivery. */
 export class SyslogAdapter implements Adapter {
   readonly limits: AdapterLimits;
   readonly #place: SyslogPlace;
   readonly #encode: EncodeMessage;
   readonly #transport: Transport;
 
-  /** The secrets are open. @throws BridgeError BRIDGE_CONFIG_INVALID of the first fault */
+  /**
+   * @param options the checked options, with their secrets resolved
+   * @param resolve replaces the system's name resolution
+   * @throws BridgeError BRIDGE_CONFIG_INVALID if a file of `tls` has a fault
+   */
   constructor(options: SyslogOptions, deps: AdapterDeps, resolve?: Resolve) {
     const [fault] = tlsFileFaults(options);
     if (fault) throw new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${deps.name}.${fault.key} ${fault.message}`);
@@ -33,7 +37,7 @@ export class SyslogAdapter implements Adapter {
     this.#transport = transportOf(options, { place: this.#place, timeoutMs: options.timeout, deps, resolve }, deps);
   }
 
-  /** Connects, TLS included, and sends nothing; over UDP it looks the name up, and says that nobody can tell more. */
+  /** Connects, TLS included, and sends nothing. Over UDP it only resolves the name, and returns a note that says so. */
   async check(signal: AbortSignal): Promise<string | null> {
     return await this.#withFaults(() => this.#transport.check(signal), signal);
   }

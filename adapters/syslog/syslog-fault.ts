@@ -1,11 +1,11 @@
-// What sockets, TLS and DNS throw → BridgeErrors that say which server it was and what to do.
+// Errors of sockets, TLS and DNS → BridgeErrors with sink, server and advice.
 import { BridgeError, type BridgeErrorDetails, codeOf, type ErrorCode, messageOf } from '../../src/errors.ts';
 import { formatDuration } from '../../src/formats/durations.ts';
 import { isUnreachableFault } from '../../src/net/network-codes.ts';
 import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 import type { SyslogServer } from './server-address.ts';
 
-/** Who it happened to. */
+/** The sink and server of an error. */
 export interface SyslogPlace {
   /** The sink's name. */
   readonly sink: string;
@@ -19,19 +19,19 @@ const WORDS: TlsWords = { target: 'server', section: 'tls', plain: 'that port is
 const MISCONFIGURED: BridgeErrorDetails = { disposition: 'misconfigured', scope: 'sink' };
 const RETRY: BridgeErrorDetails = { disposition: 'retry', scope: 'sink' };
 
-/** What a path in the file system may say to who connects to it. */
+/** Errors of a connection to a path in the file system. */
 const LOCAL: Readonly<Record<string, Meaning>> = {
   EPROTOTYPE: [
     'BRIDGE_SYSLOG_MISCONFIGURED',
-    'is a datagram socket, as /dev/log is, where nobody can tell what was lost: let the syslog daemon listen on a stream socket, and name that',
+    'is a datagram socket, such as /dev/log, which loses messages without an error: let the syslog daemon listen on a stream socket, and name that',
     MISCONFIGURED,
   ],
-  EACCES: ['BRIDGE_SYSLOG_MISCONFIGURED', 'may not be written to by this user: give it the right to write there', MISCONFIGURED],
-  ENOENT: ['BRIDGE_SYSLOG_UNREACHABLE', 'is not there: start the syslog daemon, or correct the path', RETRY],
-  ECONNREFUSED: ['BRIDGE_SYSLOG_UNREACHABLE', 'has nobody behind it: start the syslog daemon, or correct the path', RETRY],
+  EACCES: ['BRIDGE_SYSLOG_MISCONFIGURED', 'is not writable for this user: grant write access', MISCONFIGURED],
+  ENOENT: ['BRIDGE_SYSLOG_UNREACHABLE', 'does not exist: start the syslog daemon, or correct the path', RETRY],
+  ECONNREFUSED: ['BRIDGE_SYSLOG_UNREACHABLE', 'has no listener: start the syslog daemon, or correct the path', RETRY],
 };
 
-/** A BridgeError passes unchanged. */
+/** Returns a BridgeError for any error. A BridgeError passes unchanged. */
 export function syslogFault(error: unknown, place: SyslogPlace): BridgeError {
   if (error instanceof BridgeError) return error;
   const code = codeOf(error);
@@ -40,27 +40,27 @@ export function syslogFault(error: unknown, place: SyslogPlace): BridgeError {
   return new BridgeError(errorCode, message, { ...details, cause: bare(error), ...(code === undefined ? {} : { status: code }) });
 }
 
-/** It did not take everything in time. */
+/** The server did not take all messages in time. */
 export function timeoutFault(place: SyslogPlace, limitMs: number): BridgeError {
   const message = `${whoOf(place)} did not take the messages within ${formatDuration(limitMs)}: look at the server, or raise timeout`;
   return new BridgeError('BRIDGE_SYSLOG_TIMEOUT', message, { ...RETRY, status: 'timeout' });
 }
 
-/** It ended the connection. */
+/** The server closed the connection. */
 export function closedFault(place: SyslogPlace): BridgeError {
-  const message = `${whoOf(place)} closed the connection: what it may not have read is sent again; if this lasts, look at its log, its limits and the framing that it expects`;
+  const message = `${whoOf(place)} closed the connection: unconfirmed messages are sent again; if this persists, check its log, its limits and the framing that it expects`;
   return new BridgeError('BRIDGE_SYSLOG_BROKEN', message, { disposition: 'retry', status: 'closed' });
 }
 
-/** Something came back, so that it is no syslog server, and what it read is lost. */
+/** The server sent data, so it is not a syslog server, and the messages that it read are lost. */
 export function answeredFault(place: SyslogPlace): BridgeError {
-  const message = `${whoOf(place)} answered, which no syslog server does: correct the host and port in server`;
+  const message = `${whoOf(place)} sent data, which no syslog server does: correct the host and port in server`;
   return new BridgeError('BRIDGE_SYSLOG_MISCONFIGURED', message, { ...MISCONFIGURED, status: 'answered' });
 }
 
-/** Its name leads to the metadata service. */
+/** The server's name resolves to the metadata service. */
 export function forbiddenFault(place: SyslogPlace, address: string): BridgeError {
-  const message = `${whoOf(place)} is not sent to: it is ${address}, an address of the metadata service, where no event ever goes: correct server`;
+  const message = `${whoOf(place)} is ${address}, an address of the metadata service, and the bridge sends no events there: correct server`;
   return new BridgeError('BRIDGE_SYSLOG_MISCONFIGURED', message, MISCONFIGURED);
 }
 
@@ -72,14 +72,14 @@ function meaningOf(code: string | undefined, { transport }: SyslogServer): Meani
   if (code === 'EMSGSIZE')
     return [
       'BRIDGE_SYSLOG_REFUSED',
-      'cannot be reached with a datagram so long: lower maxBytes, then dead-letters retry',
+      'rejects the datagram because it is too long: lower maxBytes, then run dead-letters retry',
       { disposition: 'refused' },
     ];
   if (code !== undefined && isUnreachableFault(code))
-    return ['BRIDGE_SYSLOG_UNREACHABLE', 'cannot be reached: check that it runs, its name and the firewall', RETRY];
+    return ['BRIDGE_SYSLOG_UNREACHABLE', 'is unreachable: check that it is running, its name and the firewall', RETRY];
   return [
     'BRIDGE_SYSLOG_BROKEN',
-    'broke off: what it may not have read is sent again; if this lasts, look at the server',
+    'broke the connection: unconfirmed messages are sent again; if this persists, check the server',
     { disposition: 'retry' },
   ];
 }
@@ -88,7 +88,7 @@ function whoOf({ sink, server }: SyslogPlace): string {
   return `sink ${sink}: ${server.text}`;
 }
 
-/** Without what a logger must not see: node hangs whole certificates on its errors. */
+/** Returns a copy with the message only: Node attaches whole certificates to its errors, and no log may show them. */
 function bare(error: unknown): Error {
   return new Error(messageOf(error) || (codeOf(error) ?? 'unknown'));
 }

@@ -1,9 +1,9 @@
-// The kind `syslog`: options → an adapter that sends CloudEvents to a syslog server.
+// The sink type `syslog`: options → an adapter that sends CloudEvents to a syslog server.
 import type { AdapterDefinition } from '../adapter.ts';
 import { SyslogAdapter } from './syslog-adapter.ts';
 import { type SyslogOptions, syslogOptions, tlsFileFaults } from './syslog-options.ts';
 
-/** Syslog messages (RFC 5424) over TLS, TCP, UDP or a local stream socket. */
+/** Defines the sink type `syslog`: RFC 5424 messages over TLS, TCP, UDP or a local stream socket. */
 export const syslog: AdapterDefinition<SyslogOptions> = {
   type: 'syslog',
   options: syslogOptions,

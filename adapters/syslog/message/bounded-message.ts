@@ -1,8 +1,8 @@
-// A header and a message → one syslog message within its limit, cut at a character. Pure.
+// A header and a message → one syslog message within a limit, cut between characters. Pure.
 
 const ELLIPSIS = Buffer.from('…');
 
-/** The message part ends in `…` where it had to be cut; null where not even that fits behind the header. */
+/** Joins header and message. Cuts a message that is too long, and ends it in `…`. Returns null if not even the `…` fits. */
 export function boundedMessage(header: Uint8Array, message: Uint8Array, maxBytes: number): Buffer | null {
   if (header.byteLength + message.byteLength <= maxBytes) return Buffer.concat([header, message]);
   const room = maxBytes - header.byteLength - ELLIPSIS.byteLength;
@@ -11,7 +11,7 @@ export function boundedMessage(header: Uint8Array, message: Uint8Array, maxBytes
 
 const BACKSLASH = 0x5c;
 
-/** The last place up to `most` at which a character of UTF-8 begins, and which is not inside an escape of CEF. */
+/** Returns the last offset up to `most` that is the start of a UTF-8 character and not inside an escape of CEF. */
 function characterEnd(text: Uint8Array, most: number): number {
   let end = most;
   while (end > 0 && ((text[end] ?? 0) & 0xc0) === 0x80) end--;

@@ -13,19 +13,22 @@ import { header, legacyHeader } from './header.ts';
 type EncoderOptions = Pick<SyslogOptions, 'format' | 'facility' | 'legacy' | 'enterprise' | 'maxBytes'>;
 
 const BOM = '\ufeff';
-/** A mark, in text, and the `…` of a message that was cut. */
+/** A byte order mark and the `…` of a cut message. */
 const LEAST_MESSAGE_BYTES = Buffer.byteLength(`${BOM}…`);
 
-/** The formats that are JSON, each with the members whose texts may be cut. */
+/** For each JSON format: which top-level members may have their texts cut. */
 const CUTTABLE: Readonly<Partial<Record<SyslogOptions['format'], (member: string) => boolean>>> = {
   json: (member) => member === 'data',
   record: (member) => member === 'message' || member.startsWith('data.'),
 };
 
-/** @throws BridgeError with disposition `refused` where no message can be made of the delivery */
+/**
+ * Encodes one delivery.
+ * @throws BridgeError with disposition `refused` if the delivery cannot be encoded within `maxBytes`
+ */
 export type EncodeMessage = (delivery: Delivery) => Buffer;
 
-/** @param sink its name, for messages */
+/** @param sink the sink's name, for error messages */
 export function messageEncoder(options: EncoderOptions, sink: string): EncodeMessage {
   return (delivery) => {
     try {
@@ -55,7 +58,10 @@ function bodyOf(record: LogRecord, bytes: Uint8Array, { format }: EncoderOptions
   return Buffer.from(format === 'text' ? record.message : logText(record, format));
 }
 
-/** Of JSON the long texts are cut, so that it stays JSON; null if that is not enough. Of other formats the end is, once the header is known. */
+/**
+ * Cuts the long texts of a JSON body, so that it stays JSON. Returns null if that is not enough. Leaves other formats unchanged:
+ * `boundedMessage` cuts their end.
+ */
 function shorterBody(body: Uint8Array, { format }: EncoderOptions, maxBytes: number): Uint8Array | null {
   const mayCut = CUTTABLE[format];
   if (mayCut === undefined) return body;
@@ -64,23 +70,22 @@ function shorterBody(body: Uint8Array, { format }: EncoderOptions, maxBytes: num
 }
 
 /**
- * RFC 5424, section 6.4, marks UTF-8 by a byte order mark. Text has one where it holds more than ASCII, which reads alike in every encoding.
- * JSON must have none (RFC 8259, section 8.1), and CEF has to begin with `CEF:`.
+ * RFC 5424, section 6.4, marks UTF-8 with a byte order mark. Text needs it only if it has characters outside ASCII. JSON must not have one
+ * (RFC 8259, section 8.1), and CEF must begin with `CEF:`.
  */
 function isMarked(message: Uint8Array, { format, legacy }: EncoderOptions): boolean {
   return format === 'text' && !legacy && message.some((byte) => byte > 0x7f);
 }
 
 function tooLongHeader(sink: string, headBytes: number, maxBytes: number): BridgeError {
-  const makes = `the header of this CloudEvent alone makes ${headBytes} of the ${maxBytes} bytes of maxBytes`;
-  return refused(`sink ${sink}: ${makes}, which leaves no room for a message`);
+  return refused(`sink ${sink}: the header of this CloudEvent has ${headBytes} bytes, and maxBytes is ${maxBytes}: no room for a message`);
 }
 
 function tooLong(sink: string, maxBytes: number): BridgeError {
-  return refused(`sink ${sink}: this CloudEvent does not fit into the ${maxBytes} bytes of maxBytes, not even with its long texts cut`);
+  return refused(`sink ${sink}: this CloudEvent is longer than maxBytes (${maxBytes} bytes), even with its long texts cut`);
 }
 
 function refused(fault: string): BridgeError {
-  const message = `${fault}; it goes to the dead letters: raise maxBytes, then dead-letters retry`;
+  const message = `${fault}; it is a dead letter now: raise maxBytes, then run dead-letters retry`;
   return new BridgeError('BRIDGE_SYSLOG_REFUSED', message, { disposition: 'refused', status: 'too long' });
 }

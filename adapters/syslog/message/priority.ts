@@ -1,6 +1,6 @@
 // A facility and a severity → the PRI of a syslog message (RFC 5424, section 6.2.1). Pure.
 
-/** By the names that syslog daemons know. */
+/** The facilities, by their names in syslog daemons. */
 export const FACILITIES = {
   kern: 0,
   user: 1,
@@ -28,7 +28,10 @@ export type Facility = keyof typeof FACILITIES;
 
 const [ERROR, WARNING, INFORMATIONAL] = [3, 4, 6];
 
-/** `<28>` for a warning of a daemon. @param severityNumber by OpenTelemetry: 9 INFO, 13 WARN, 17 ERROR */
+/**
+ * Returns the PRI, such as `<28>` for a warning of a daemon.
+ * @param severityNumber OpenTelemetry's number: 9 INFO, 13 WARN, 17 ERROR
+ */
 export function priority(facility: Facility, severityNumber: number): string {
   const severity = severityNumber >= 17 ? ERROR : severityNumber >= 13 ? WARNING : INFORMATIONAL;
   return `<${FACILITIES[facility] * 8 + severity}>`;

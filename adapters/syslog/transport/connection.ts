@@ -1,9 +1,9 @@
-// One socket to a syslog server → bytes that it took, and whether it still stands.
+// Bytes → one socket to a syslog server, and whether that stays open.
 import type { Socket } from 'node:net';
 import { type Deps, orAbort, sleep } from '../../../src/time/clock.ts';
 import { answeredFault, closedFault, type SyslogPlace, syslogFault } from '../syslog-fault.ts';
 
-/** Ends at the first thing that the server says or does: a syslog server never answers. */
+/** Ends when the server sends data or closes: a syslog server never answers. */
 export class Connection {
   readonly #socket: Socket;
   readonly #opened: Promise<void>;
@@ -11,7 +11,7 @@ export class Connection {
   readonly #deps: Pick<Deps, 'after' | 'elapsedMs'>;
   #usedMs: number;
 
-  /** @param opened once bytes may be written */
+  /** @param opened resolves when bytes may be written */
   constructor(socket: Socket, opened: Promise<void>, place: SyslogPlace, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
     this.#socket = socket;
     this.#opened = opened;
@@ -31,26 +31,26 @@ export class Connection {
     return this.#ended.signal.aborted || this.#socket.destroyed;
   }
 
-  /** Since it was opened, or last known to stand. */
+  /** Milliseconds since it was created, or last known to be open. */
   get idleMs(): number {
     return this.#deps.elapsedMs() - this.#usedMs;
   }
 
-  /** Rejects with the signal's reason, or with why the connection ended. */
+  /** Resolves when bytes may be written. Rejects with the signal's reason, or with the cause of the connection's end. */
   async open(signal: AbortSignal): Promise<void> {
     await orAbort(this.#opened, this.#until(signal));
   }
 
-  /** Resolves once the system has taken all of it, to be called once it is open. Rejects as `open`. */
+  /** Resolves when the system has taken all bytes. Call it after `open`. Rejects as `open` does. */
   async write(bytes: Uint8Array, signal: AbortSignal): Promise<void> {
     const written = new Promise<void>((resolve) => {
-      // A failure ends the connection, which says so.
+      // After a failure, the end of the connection rejects.
       this.#socket.write(bytes, (error) => (error ? undefined : resolve()));
     });
     await orAbort(written, this.#until(signal));
   }
 
-  /** Resolves once it has stood for so long. Rejects as `open`. */
+  /** Resolves if the connection stays open for `ms`. Rejects as `open` does. */
   async stand(ms: number, signal: AbortSignal): Promise<void> {
     const until = this.#until(signal);
     until.throwIfAborted();
@@ -58,12 +58,12 @@ export class Connection {
     this.#usedMs = this.#deps.elapsedMs();
   }
 
-  /** At once; what was not sent yet is not. */
+  /** Closes at once, and drops unsent bytes. */
   destroy(): void {
     this.#socket.destroy();
   }
 
-  /** Once all that was written is sent. */
+  /** Closes when all written bytes are sent. */
   close(): void {
     this.#socket.destroySoon();
   }

@@ -1,4 +1,4 @@
-// Messages → one UDP datagram each, accepted once the system has taken it: nobody can tell more.
+// Messages → one UDP datagram each, accepted when the system has taken it.
 import type { Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { checkedLookup } from '../../../src/net/checked-lookup.ts';
@@ -9,7 +9,7 @@ import type { NetworkServer } from '../server-address.ts';
 import { syslogFault, timeoutFault } from '../syslog-fault.ts';
 import { serverGuard, type Transport, type TransportParts } from './transport.ts';
 
-/** The name is looked up for each call, so that a server which moves is followed. Keeps nothing open. */
+/** Sends datagrams. Resolves the name for each call, so that it follows a server to a new address. Keeps no socket open. */
 export class Datagrams implements Transport {
   readonly #parts: TransportParts;
   readonly #server: NetworkServer;
@@ -25,7 +25,7 @@ export class Datagrams implements Transport {
       const socket = process.getBuiltinModule('node:dgram').createSocket(isIPv6(address) ? 'udp6' : 'udp4');
       try {
         const outcomes: Outcome[] = [];
-        // The system takes a datagram at once: without this, a busy sink would leave nobody else a turn.
+        // Sending a datagram does not wait: without this pause, a busy sink would block the event loop.
         await new Promise<void>(nextTurn);
         for (const message of messages) outcomes.push(await orAbort(this.#handOver(socket, message, address), limited));
         return outcomes;
@@ -35,10 +35,10 @@ export class Datagrams implements Transport {
     });
   }
 
-  /** Looks the name up. */
+  /** Resolves the name. Returns a note, because UDP has no answers. */
   async check(signal: AbortSignal): Promise<string> {
     const address = await this.#inTime(signal, (limited) => this.#address(limited));
-    return `${this.#server.text} is ${address}; over UDP nobody can tell whether anything arrives there`;
+    return `${this.#server.text} is ${address}; over UDP the check cannot see if messages arrive`;
   }
 
   close(): void {}

@@ -1,4 +1,4 @@
-// A server → a socket that connects to it, with TLS where it says so, to allowed addresses only.
+// A server → a socket that connects to it, over TLS for tls://, to allowed addresses only.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -8,13 +8,19 @@ import type { NetworkServer } from '../server-address.ts';
 import { serverGuard, type TransportParts } from './transport.ts';
 
 export interface TlsParts {
-  /** Null: what the machine trusts, and no certificate of our own. @throws BridgeError of files that cannot be used */
+  /**
+   * Returns the TLS files as a context. Null: the default authorities, and no client certificate.
+   * @throws BridgeError if the files cannot be used
+   */
   readonly context: () => SecureContext | null;
-  /** In place of the server's host. */
+  /** Replaces the server's host in the check of its certificate. */
   readonly serverName: string | undefined;
 }
 
-/** Says `error` and `close` as sockets do. @throws BridgeError where no connection may be made */
+/**
+ * Starts to connect. The socket emits `error` and `close` as usual.
+ * @throws BridgeError if the address is forbidden or the TLS files cannot be used
+ */
 export function openSocket({ place, resolve }: Pick<TransportParts, 'place' | 'resolve'>, tls: TlsParts): Socket {
   const { server } = place;
   const net = process.getBuiltinModule('node:net');
@@ -23,11 +29,11 @@ export function openSocket({ place, resolve }: Pick<TransportParts, 'place' | 'r
   checkLiteral(guard, server.host);
   const to = { host: server.host, port: server.port, lookup: checkedLookup(guard, resolve) };
   const socket = server.transport === 'tls' ? secure(to, server, tls) : net.connect(to);
-  // Many messages are short, and none of them waits for the next.
+  // Most messages are short, and none should wait for the next.
   return socket.setNoDelay(true);
 }
 
-/** Resolves once bytes may be written: with TLS, once the server has proved who it is. Rejects with what the socket says first. */
+/** Resolves when bytes may be written: with TLS, after the server is verified. Rejects with the socket's first error. */
 export async function opened(
   socket: Socket,
   { transport }: Pick<NetworkServer, 'transport'> | { readonly transport: 'unix' },
@@ -40,7 +46,7 @@ function secure(to: { readonly host: string; readonly port: number }, { host }: 
   return process.getBuiltinModule('node:tls').connect({
     ...to,
     servername: serverName ?? serverNameOf(host),
-    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
     ...(secureContext && { secureContext }),
   });

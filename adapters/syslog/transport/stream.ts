@@ -1,4 +1,4 @@
-// Messages → one connection at a time, framed, accepted once it has stood for a while after them.
+// Messages → one connection, framed; accepted if the connection stays open for `settle` afterwards.
 import { deadline } from '../../../src/time/clock.ts';
 import type { Outcome } from '../../adapter.ts';
 import { timeoutFault } from '../syslog-fault.ts';
@@ -6,29 +6,29 @@ import { Connection } from './connection.ts';
 import { opened, openSocket, type TlsParts } from './open-socket.ts';
 import type { Transport, TransportParts } from './transport.ts';
 
-/** How messages are told apart (RFC 6587, sections 3.4.1 and 3.4.2). */
-export type Framing = 'counted' | 'lines';
+/** How the stream separates messages (RFC 6587, sections 3.4.1 and 3.4.2). */
+type Framing = 'counted' | 'lines';
 
-export interface StreamParts extends TransportParts {
+interface StreamParts extends TransportParts {
   readonly tls: TlsParts;
   readonly framing: Framing;
   readonly settleMs: number;
 }
 
 /**
- * A connection that was silent for longer may have been forgotten on its way: a load balancer of Azure drops it after four minutes
- * without a word, and what is written then is lost. A new one shows that the server is there.
+ * After this silence the stream opens a new connection, which proves that the server is reachable. Azure's load balancer silently drops an
+ * idle connection after four minutes, and messages written to it are lost.
  */
 const IDLE_MS = 30_000;
 const SENT: Readonly<Record<Framing, string>> = {
-  counted: 'each message is sent behind its length',
-  lines: 'each message is sent with a line feed behind it',
+  counted: 'the length is sent before each message',
+  lines: 'a line feed is sent after each message',
 };
-const LOST_OTHERWISE = 'a server that expects the other framing loses it and says nothing: run a drill, and look for it there';
-/** How long a server may take to say that it does not want our certificate: in TLS 1.3 it says so after the handshake. */
+const LOST_OTHERWISE = 'a server that expects the other framing loses every message without an error: run a drill, and search for it there';
+/** How long `check` waits for the server to reject the client certificate: in TLS 1.3 that comes after the handshake. */
 const OBJECTION_MS = 500;
 
-/** Connects at the first message. Whoever sends meanwhile shares the connection, in the order of the calls. */
+/** Sends over one connection, which it opens at the first message. Concurrent calls share the connection, in the order of the calls. */
 export class Stream implements Transport {
   readonly #parts: StreamParts;
   #current: Connection | null = null;
@@ -38,7 +38,7 @@ export class Stream implements Transport {
     this.#parts = parts;
   }
 
-  /** All are accepted, or none is. */
+  /** Accepts all messages or none. */
   async send(messages: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Outcome[]> {
     const connection = this.#connection();
     const bytes = Buffer.concat(messages.flatMap((message) => framed(message, this.#parts.framing)));
@@ -55,7 +55,7 @@ export class Stream implements Transport {
     return messages.map(() => 'accepted');
   }
 
-  /** By a connection of its own, which has to stand for as long as after a message. Whether the framing is right shows with a message alone. */
+  /** Opens a separate connection, which must stay open for `settle`. Returns a note about the framing, which only a message could test. */
   async check(signal: AbortSignal): Promise<string> {
     const connection = this.#connect();
     try {
@@ -85,7 +85,7 @@ export class Stream implements Transport {
     return new Connection(socket, opened(socket, place.server), place, deps);
   }
 
-  /** What a connection did not take in time, it never shall: it ends, and what was under way on it is sent again. */
+  /** Closes a connection that did not take the messages in time, so that a late write cannot succeed after they are sent again. */
   async #inTime(connection: Connection, signal: AbortSignal, work: (limited: AbortSignal) => Promise<void>): Promise<void> {
     const { deps, place, timeoutMs } = this.#parts;
     const limit = deadline(deps, timeoutMs, () => timeoutFault(place, timeoutMs), signal);

@@ -1,29 +1,29 @@
-// How messages get to a syslog server, and what the ways there have in common.
+// The interface of the syslog transports: messages → outcomes; and the parts that they share.
 
 import type { AddressGuard, Resolve } from '../../../src/net/checked-lookup.ts';
 import { isMetadataAddress } from '../../../src/net/private-addresses.ts';
 import type { AdapterDeps, Outcome } from '../../adapter.ts';
 import { forbiddenFault, type SyslogPlace } from '../syslog-fault.ts';
 
-/** One way to a server. */
+/** Sends messages to one server. */
 export interface Transport {
-  /** One outcome for each message, in order. Rejects with the signal's reason, a BridgeError or what Node throws, for all of them. */
+  /** Resolves to one outcome for each message, in order. Rejects for all of them, with the signal's reason, a BridgeError or an error of Node. */
   send(messages: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Outcome[]>;
-  /** As `Adapter.check`. */
+  /** Checks the connection, as `Adapter.check`. */
   check(signal: AbortSignal): Promise<string | null>;
   close(): void;
 }
 
 export interface TransportParts {
   readonly place: SyslogPlace;
-  /** For connecting and handing over. */
+  /** Limit for connecting and sending. */
   readonly timeoutMs: number;
   readonly deps: Pick<AdapterDeps, 'after' | 'elapsedMs'>;
-  /** Answers name look-ups instead of the system. */
+  /** Replaces the system's name resolution. */
   readonly resolve?: Resolve | undefined;
 }
 
-/** Lets everything pass but the metadata service, which a name may lead to as well. */
+/** Returns a guard that forbids only the metadata service, also if a name resolves to it. */
 export function serverGuard(place: SyslogPlace): AddressGuard {
   return {
     isAllowed: (address) => !isMetadataAddress(address),

@@ -64,7 +64,7 @@ function failedOrAccepted(outcomes: readonly unknown[]): unknown {
 
 const ANSWERS: readonly (readonly [what: string, answer: Answer, disposition: Disposition, code: string, advice: RegExp])[] = [
   ['400', { status: 400 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /check stream/],
-  ['401', { status: 401 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /of the tenant/],
+  ['401', { status: 401 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /belongs to the tenant of the rule/],
   ['403', { status: 403 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /Monitoring Metrics Publisher/],
   ['404', { status: 404 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /check endpoint, rule/],
   ['302', { status: 302 }, 'misconfigured', 'BRIDGE_SINK_MISCONFIGURED', /redirects are never followed/],

@@ -31,7 +31,7 @@ test('where the new token is refused too, the sink is misconfigured, and deliver
   lane.queue();
   await lane.pass(0);
   assert.equal(lane.lane.status().state, 'misconfigured');
-  assert.match(lane.lane.status().reason ?? '', /answered 401: check that the identity is of the tenant/);
+  assert.match(lane.lane.status().reason ?? '', /answered 401: check that the identity belongs to the tenant of the rule/);
   assert.deepEqual(endpoint.tokens, ['token-1', 'token-2']);
   await lane.pass(10 * SECOND);
   assert.deepEqual([endpoint.tokens.length, lane.store.accepted.length], [4, 0]);

@@ -283,5 +283,5 @@ test('a pipeline that is not there is misconfigured, and no event is to blame', 
   far.receiver.default = { status: 200, body: JSON.stringify({ items: [{ create: { status: 400, error } }] }) };
   const { disposition, message } = failed((await deliver())[0]);
   assert.equal(disposition, 'misconfigured');
-  assert.match(message, /create pipeline there, or correct it/);
+  assert.match(message, /create pipeline there, or correct the name/);
 });

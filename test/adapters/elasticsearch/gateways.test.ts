@@ -63,6 +63,6 @@ test('a check says that Fluent Bit refuses a request without documents, and that
   far.receiver.default = { status: 400, body: 'error: no payload found\n' };
   assert.equal(
     await adapter.check(never),
-    'answered 400 to a bulk request without documents, and not as Elasticsearch does; whether it takes any shows with the first',
+    'answered 400 to a bulk request without documents, but not with an error of Elasticsearch; only a first document shows if it accepts any',
   );
 });

@@ -91,7 +91,7 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
     const { deliver } = createElasticsearch(t, { options: { url: node.url, index: 'awaiting', format: 'json', pipeline: 'late' } });
     const failure = failed((await deliver())[0]);
     assert.deepEqual([failure.disposition, failure.status], ['misconfigured', 400]);
-    assert.match(failure.message, /create pipeline there, or correct it$/);
+    assert.match(failure.message, /create pipeline there, or correct the name$/);
     await node.ask('PUT', '/_ingest/pipeline/late', { processors: [] });
     assert.deepEqual(await deliver(), ['accepted']);
   });

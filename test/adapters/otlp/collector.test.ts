@@ -50,7 +50,7 @@ test('what stands behind the Collector and takes no such record is told by it, a
   behind.http.default = { status: 400 };
   const failure = failed((await adapter.deliver([describing('x')], never))[0]);
   assert.deepEqual([failure.status, failure.disposition], [400, 'refused']);
-  assert.match(deps.logged(), /the receiver of log records says something/);
+  assert.match(deps.logged(), /the receiver of log records sent a message: see answer/);
 });
 
 test('a Collector that cannot pass records on is tried again, after the pause that it asks for', { skip: withoutCollector }, async (t) => {

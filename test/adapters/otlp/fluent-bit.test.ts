@@ -18,7 +18,7 @@ for (const [encoding, compression] of [
   }, async (t) => {
     const far = await FluentBit.start(t);
     const { adapter } = await startOtlp(t, { options: { url: `http://${far.address('otlp')}/v1/logs`, encoding, compression } });
-    const found = 'answered 400 to a request without log records; whether it takes any shows with the first';
+    const found = 'answered 400 to a request without log records; only a first record shows if it accepts any';
     assert.equal(await adapter.check(never), found);
     const batch = Array.from({ length: 25 }, (_, index) => sampleDelivery({ seq: index + 1, mark: `|=\\" 💥 ${index}` }));
     assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));

@@ -100,7 +100,7 @@ test('a broken pipe retires the sink until the next start, and nothing more is w
     ['BRIDGE_STDOUT_CLOSED', 'retired', 'sink', true],
   );
   assert.equal(failure.status, 'EPIPE');
-  assert.match(failure.message, /sink under-test .*start the bridge again/);
+  assert.match(failure.message, /sink under-test .*restart the bridge/);
   assert.deepEqual(await adapter.deliver([sampleDelivery(), sampleDelivery()], never), [failure, failure]);
   await assert.rejects(adapter.check(never), failure);
   assert.equal(stream.written.length, 1);
@@ -138,7 +138,7 @@ test('a full disk is tried again, and a line that it tore spoils no other', asyn
     [failure.code, failure.disposition, failure.scope, failure.untilRestart],
     ['BRIDGE_STDOUT_FAILED', 'retry', 'sink', false],
   );
-  assert.match(failure.message, /make room/);
+  assert.match(failure.message, /free space on the disk/);
   for (const batch of [whole, next]) {
     const retried = adapter.deliver(batch, never);
     await settle();

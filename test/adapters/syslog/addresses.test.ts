@@ -44,7 +44,7 @@ test('a check over UDP names the address, and says that nobody can tell more', a
   const { adapter } = createSyslog(t, { options: { server: 'udp://logs.example.com:514' }, resolve: namedAt('192.0.2.7') });
   assert.equal(
     await adapter.check(never),
-    'udp://logs.example.com:514 is 192.0.2.7; over UDP nobody can tell whether anything arrives there',
+    'udp://logs.example.com:514 is 192.0.2.7; over UDP the check cannot see if messages arrive',
   );
 });
 
@@ -69,7 +69,7 @@ test('a datagram socket, as /dev/log is one, is misconfigured, and the message s
   const { deliver, adapter } = createSyslog(t, { options: { server: `unix:${path}` } });
   const failure = failed((await deliver())[0]);
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SYSLOG_MISCONFIGURED', 'misconfigured', 'sink']);
-  assert.match(failure.message, /is a datagram socket, as \/dev\/log is/);
+  assert.match(failure.message, /is a datagram socket, such as \/dev\/log/);
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_SYSLOG_MISCONFIGURED' });
 });
 
@@ -77,8 +77,8 @@ test('a path where nothing is, or nobody behind it, is tried again', async (t) =
   const folder = folderOf(t);
   writeFileSync(join(folder, 'file'), '');
   for (const [name, words] of [
-    ['nothing', /is not there/],
-    ['file', /has nobody behind it/],
+    ['nothing', /does not exist/],
+    ['file', /has no listener/],
   ] as const) {
     const { deliver } = createSyslog(t, { options: { server: `unix:${join(folder, name)}` } });
     const failure = failed((await deliver())[0]);

@@ -132,8 +132,8 @@ test('one delivery that no message can be made of is refused alone, and the othe
 });
 
 for (const [framing, words] of [
-  ['counted', 'each message is sent behind its length (framing: counted)'],
-  ['lines', 'each message is sent with a line feed behind it (framing: lines)'],
+  ['counted', 'the length is sent before each message (framing: counted)'],
+  ['lines', 'a line feed is sent after each message (framing: lines)'],
 ] as const)
   test(`a check reminds of the framing ${framing}, which no check can test`, async (t) => {
     const { adapter, server } = await startSyslog(t, { options: { framing } });

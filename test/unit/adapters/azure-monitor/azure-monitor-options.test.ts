@@ -25,7 +25,7 @@ const WRONG: readonly (readonly [options: Readonly<Record<string, unknown>>, pat
   [{ maxBatchBytes: '2MiB' }, 'maxBatchBytes', /from 4KiB to 1MiB/],
   [{ credential: 'managed-identity', tenantId: 'hidden' }, 'tenantId', /means nothing to credential managed-identity/],
   [{ credential: 'client-certificate', tenantId: 't', clientId: 'c' }, 'certificate', /is missing/],
-  [{ headers: { Authorization: 'hidden' } }, 'headers', /token of Microsoft Entra ID sets/],
+  [{ headers: { Authorization: 'hidden' } }, 'headers', /contains authorization, which the sink sets from its Microsoft Entra ID token/],
 ];
 
 for (const [options, path, says] of WRONG)

@@ -27,7 +27,7 @@ for (const index of ['Logs', '_all', '-a', '.hidden', 'a b', 'a,b', 'a*', '', 'Ã
 
 const KEY = { env: 'KEY' };
 const FAULTS: readonly (readonly [options: object, fault: string])[] = [
-  [{ apiKey: KEY, username: 'me', password: KEY }, 'sinks.search.apiKey: is one of two ways to log in: leave it or username out'],
+  [{ apiKey: KEY, username: 'me', password: KEY }, 'sinks.search.apiKey: cannot be combined with username: remove one of the two'],
   [{ username: 'me' }, 'sinks.search.password: is missing: username needs it'],
   [{ password: KEY }, 'sinks.search.username: is missing: password needs it'],
   [
@@ -39,7 +39,7 @@ const FAULTS: readonly (readonly [options: object, fault: string])[] = [
     'sinks.search.headers: holds authorization, which username sets: leave one of the two out',
   ],
   [{ apiKey: { env: 'LINES' } }, 'sinks.search.apiKey: must hold printable ASCII alone, without line ends or other control characters'],
-  [{ username: { env: 'COLON' }, password: KEY }, 'sinks.search.username: must hold no colon (RFC 7617)'],
+  [{ username: { env: 'COLON' }, password: KEY }, 'sinks.search.username: must not contain a colon (RFC 7617)'],
   [
     { url: 'https://10.1.2.3:9200' },
     'sinks.search.url: is not a public address: correct it, or list the range in allowPrivate if you trust it',

@@ -20,8 +20,8 @@ test('a url without a path means the usual one, and any other path is kept', () 
 });
 
 const NO_PATH =
-  'sinks.otel.url: has no path, so records go to /v1/logs: write the whole URL, such as https://otel.example.com:4318/v1/logs';
-const GRPC = 'sinks.otel.url: names port 4317, which receivers have for gRPC: this sink speaks HTTP, for which they have 4318';
+  'sinks.otel.url: has no path, so the sink posts to /v1/logs: write the whole URL, such as https://otel.example.com:4318/v1/logs';
+const GRPC = 'sinks.otel.url: has port 4317, which is for gRPC: this sink uses HTTP, so use port 4318';
 
 for (const [url, ...warnings] of [
   ['https://otel.example.com:4318/v1/logs'],

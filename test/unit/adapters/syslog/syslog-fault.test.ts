@@ -12,16 +12,16 @@ const ROWS: readonly (readonly [
   expected: readonly [code: string, disposition: string, scope: string],
   words: RegExp,
 ])[] = [
-  ['tcp://logs:514', 'ECONNREFUSED', ['UNREACHABLE', 'retry', 'sink'], /cannot be reached/],
+  ['tcp://logs:514', 'ECONNREFUSED', ['UNREACHABLE', 'retry', 'sink'], /is unreachable/],
   ['tcp://logs:514', 'ENOTFOUND', ['UNREACHABLE', 'retry', 'sink'], /its name/],
   ['tcp://logs:514', 'ECONNRESET', ['BROKEN', 'retry', 'delivery'], /sent again/],
   ['tls://logs:6514', 'CERT_HAS_EXPIRED', ['TLS', 'retry', 'sink'], /expired/],
   ['tls://logs:6514', 'ERR_TLS_CERT_ALTNAME_INVALID', ['TLS', 'retry', 'sink'], /another name.*server.*tls\.serverName/],
   ['tls://logs:6514', 'EPROTO', ['TLS', 'retry', 'sink'], /does not speak TLS.*tcp:\/\//],
   ['unix:/dev/log', 'EPROTOTYPE', ['MISCONFIGURED', 'misconfigured', 'sink'], /datagram socket/],
-  ['unix:/run/log', 'EACCES', ['MISCONFIGURED', 'misconfigured', 'sink'], /right to write/],
-  ['unix:/run/log', 'ENOENT', ['UNREACHABLE', 'retry', 'sink'], /is not there/],
-  ['unix:/run/log', 'ECONNREFUSED', ['UNREACHABLE', 'retry', 'sink'], /nobody behind it/],
+  ['unix:/run/log', 'EACCES', ['MISCONFIGURED', 'misconfigured', 'sink'], /grant write access/],
+  ['unix:/run/log', 'ENOENT', ['UNREACHABLE', 'retry', 'sink'], /does not exist/],
+  ['unix:/run/log', 'ECONNREFUSED', ['UNREACHABLE', 'retry', 'sink'], /has no listener/],
   ['udp://logs:514', 'EMSGSIZE', ['REFUSED', 'refused', 'delivery'], /lower maxBytes/],
 ];
 

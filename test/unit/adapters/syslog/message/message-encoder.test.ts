@@ -127,7 +127,7 @@ test('json that is too long with its long texts cut is refused, and says what to
     assert.throws(() => encoded(delivery, { format, server: 'udp://logs:514' }), {
       code: 'BRIDGE_SYSLOG_REFUSED',
       disposition: 'refused',
-      message: /does not fit into the 8192 bytes of maxBytes, .*: raise maxBytes, then dead-letters retry$/,
+      message: /is longer than maxBytes \(8192 bytes\), .*: raise maxBytes, then run dead-letters retry$/,
     });
 });
 
