@@ -1,4 +1,4 @@
-// The sink type `azure-monitor`: options → an adapter that posts log records to a data collection rule.
+// The sink type `azure-monitor`: options → an adapter that posts records to a collection rule.
 import type { AdapterDefinition } from '../adapter.ts';
 import { httpSink } from '../http/http-sink.ts';
 import { type AzureMonitorOptions, azureMonitorOptions } from './azure-monitor-options.ts';

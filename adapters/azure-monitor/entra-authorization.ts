@@ -1,4 +1,4 @@
-// A credential of Microsoft Entra ID → the header `authorization` of each request to Azure Monitor.
+// A credential of Microsoft Entra ID → the header `authorization` of each request.
 import { AzureCredential, type AzureCredentialDeps } from '../../src/azure/credential.ts';
 import { azureTimeout } from '../../src/azure/fault.ts';
 import { azureAuthorityOf } from '../../src/azure/options.ts';

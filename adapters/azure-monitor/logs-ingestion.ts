@@ -14,7 +14,7 @@ import type { AzureMonitorOptions } from './azure-monitor-options.ts';
 import { entraAuthorization } from './entra-authorization.ts';
 
 const API_VERSION = '2023-01-01';
-const TAKEN = 204;
+const ACCEPTED = 204;
 
 /** Statuses with another meaning than in the common status table: they concern the rule, not an event. */
 const STATUSES: Readonly<Record<number, StatusMeaning>> = {
@@ -53,7 +53,7 @@ export class LogsIngestion implements HttpSinkKind {
     const answer = first.status === 401 ? await doors.post(this.encode(batch)) : first;
     const fault = doors.faults.ofStatus(answer);
     if (fault !== null) throw fault;
-    if (answer.status !== TAKEN) throw doors.faults.noAnswer(answer.status, String(TAKEN));
+    if (answer.status !== ACCEPTED) throw doors.faults.noAnswer(answer.status, String(ACCEPTED));
     return batch.map(() => 'accepted');
   }
 }

@@ -8,12 +8,12 @@ import { jsonObject } from '../http/json-body.ts';
 /** A document with this id exists: this event was sent before, or by another VM. */
 const CONFLICT = 409;
 /** The temporary failures among 400 to 499, as in the status table of all HTTP sinks. */
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** Error types that concern the index and not an event, whatever the status. */
-const OF_THE_INDEX: ReadonlySet<string> = new Set(['index_closed_exception', 'invalid_index_name_exception']);
+const INDEX_ERRORS: ReadonlySet<string> = new Set(['index_closed_exception', 'invalid_index_name_exception']);
 /** Messages show an error type only if it matches this: other texts may quote the document. */
-const KIND = /^[a-z_]{1,64}$/;
+const ERROR_TYPE = /^[a-z_]{1,64}$/;
 
 /** The facts of a bulk request that its answer is compared with. */
 interface BulkRequest {
@@ -38,7 +38,7 @@ interface ItemResult {
   readonly status: number;
   readonly hasError: boolean;
   /** Empty if no error type may be shown. */
-  readonly kind: string;
+  readonly errorType: string;
   /** Never logged: it may quote the document. */
   readonly reason: unknown;
 }
@@ -51,9 +51,9 @@ function readItems(body: Buffer | null, ids: readonly string[]): readonly ItemRe
   if (!Array.isArray(items)) return 'it has no list of items';
   if (items.length !== ids.length) return `${counted(items.length, 'item')} for ${counted(ids.length, 'document')}`;
   const results: ItemResult[] = [];
-  for (const [place, item] of items.entries()) {
-    const result = readItem(item, ids[place]);
-    if (typeof result === 'string') return `item ${place + 1} has ${result}`;
+  for (const [position, item] of items.entries()) {
+    const result = readItem(item, ids[position]);
+    if (typeof result === 'string') return `item ${position + 1} has ${result}`;
     results.push(result);
   }
   return results;
@@ -66,10 +66,10 @@ function readItems(body: Buffer | null, ids: readonly string[]): readonly ItemRe
 function readItem(item: unknown, id: string | undefined): ItemResult | string {
   const [result] = isObject(item) ? Object.values(item) : [];
   if (!isObject(result) || !Number.isSafeInteger(result['status'])) return 'no status';
-  const { _id: named = null, status, error = null } = result;
-  if (named !== null && named !== id) return 'the _id of another document';
-  const kind = isObject(error) && typeof error['type'] === 'string' && KIND.test(error['type']) ? error['type'] : '';
-  return { status: Number(status), hasError: error !== null, kind, reason: isObject(error) ? error['reason'] : undefined };
+  const { _id: itemId = null, status, error = null } = result;
+  if (itemId !== null && itemId !== id) return 'the _id of another document';
+  const errorType = isObject(error) && typeof error['type'] === 'string' && ERROR_TYPE.test(error['type']) ? error['type'] : '';
+  return { status: Number(status), hasError: error !== null, errorType, reason: isObject(error) ? error['reason'] : undefined };
 }
 
 function counted(count: number, noun: string): string {
@@ -80,17 +80,21 @@ function counted(count: number, noun: string): string {
  * Returns the outcome of one item. Success is 201 in Elasticsearch, and 200 for a document that an ingest pipeline dropped. OpenObserve always
  * answers 200.
  */
-function outcomeOf({ status, hasError, kind, reason }: ItemResult, pipeline: string | undefined, faults: AnswerFaults): Outcome {
+function outcomeOf({ status, hasError, errorType, reason }: ItemResult, pipeline: string | undefined, faults: AnswerFaults): Outcome {
   const isStored = status >= 200 && status <= 299 && !hasError;
   if (isStored || status === CONFLICT) return 'accepted';
-  const says = (advice: string) => ({ said: `answered ${status} for a document${kind === '' ? '' : ` (${kind})`}`, advice, status });
-  if (OF_THE_INDEX.has(kind)) return faults.misconfigured(says('check index, and if it is open in the cluster'));
+  const details = (advice: string) => ({
+    said: `answered ${status} for a document${errorType === '' ? '' : ` (${errorType})`}`,
+    advice,
+    status,
+  });
+  if (INDEX_ERRORS.has(errorType)) return faults.misconfigured(details('check index, and if it is open in the cluster'));
   if (reason === `pipeline with id [${pipeline}] does not exist`)
-    return faults.misconfigured(says('create pipeline there, or correct the name'));
+    return faults.misconfigured(details('create pipeline there, or correct the name'));
   if (status === 401 || status === 403)
-    return faults.misconfigured(says('check the rights of the credentials on index, and the blocks of index'));
-  if (status === 404) return faults.misconfigured(says('create index there, or correct the name'));
-  if (PASSING.has(status) || status < 400 || status > 499)
-    return faults.unavailable(says('the delivery is retried; if this persists, check the disks and load of the cluster'));
-  return faults.refused(says('it rejects this event, which is a dead letter now: check the mapping of index'), true);
+    return faults.misconfigured(details('check the rights of the credentials on index, and the blocks of index'));
+  if (status === 404) return faults.misconfigured(details('create index there, or correct the name'));
+  if (TEMPORARY.has(status) || status < 400 || status > 499)
+    return faults.unavailable(details('the delivery is retried; if this persists, check the disks and load of the cluster'));
+  return faults.refused(details('it rejects this event, which is a dead letter now: check the mapping of index'), true);
 }

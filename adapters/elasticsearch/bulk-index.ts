@@ -1,4 +1,4 @@
-// Batches → bulk requests to one index, and one outcome for each member; a check without a document.
+// Batches → bulk requests to one index, and one outcome for each member.
 
 import { isObject } from '../../src/formats/json-object.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';

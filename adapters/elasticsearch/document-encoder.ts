@@ -1,4 +1,4 @@
-// Deliveries → the body of a bulk request: for each, a line with its id and a line with its document.
+// Deliveries → the body of a bulk request: for each, an id and a document.
 
 import { sha256Hex } from '../../src/formats/canonical-json.ts';
 import { toEcs } from '../../src/log-record/ecs.ts';
@@ -21,7 +21,7 @@ export function encodeBulk(batch: readonly Delivery[], { index, format }: Pick<E
     const action = `${JSON.stringify({ create: { _index: index, _id: id } })}\n`;
     return format === 'ecs'
       ? [Buffer.from(`${action}${JSON.stringify(toEcs(record))}\n`)]
-      : [Buffer.from(action), ...stamped(record, bytes)];
+      : [Buffer.from(action), ...withTimestamp(record, bytes)];
   });
   return { ids, body: Buffer.concat(pieces) };
 }
@@ -32,6 +32,6 @@ function documentId({ attributes }: LogRecord): string {
 }
 
 /** Returns the stored CloudEvent with `@timestamp` before its members, as data streams require. */
-function stamped({ time }: LogRecord, bytes: Uint8Array): readonly Uint8Array[] {
+function withTimestamp({ time }: LogRecord, bytes: Uint8Array): readonly Uint8Array[] {
   return [Buffer.from(`{"@timestamp":${JSON.stringify(time)},`), bytes.subarray(1), Buffer.from('\n')];
 }

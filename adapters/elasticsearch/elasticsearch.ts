@@ -1,4 +1,4 @@
-// The sink type `elasticsearch`: options → an adapter that stores documents in Elasticsearch or OpenSearch.
+// The sink type `elasticsearch`: options → an adapter that stores documents in an index.
 import type { AdapterDefinition } from '../adapter.ts';
 import { httpSink } from '../http/http-sink.ts';
 import { BulkIndex } from './bulk-index.ts';

@@ -1,4 +1,4 @@
-// The body of a receiver's answer → the number of rejected records, and the receiver's message.
+// The body of a receiver's answer → the number of rejected records, and its message.
 import { isObject, type JsonObject } from '../../src/formats/json-object.ts';
 import { jsonObject } from '../http/json-body.ts';
 import { readFields } from './protobuf-reader.ts';
@@ -7,7 +7,7 @@ import { readFields } from './protobuf-reader.ts';
 const PARTIAL_SUCCESS = 1;
 const [REJECTED, MESSAGE] = [1, 2] as const;
 /** More than a log line shows of a text. */
-const MOST_TEXT_BYTES = 4096;
+const MAX_TEXT_BYTES = 4096;
 
 interface ExportAnswer {
   readonly rejected: number;
@@ -34,7 +34,7 @@ export function readSuccess(body: Buffer | null): ExportAnswer | null {
 export function readFailure(body: Buffer | null): string {
   if (body === null) return '';
   const members = jsonObject(body);
-  return members === null ? textOf(readFields(body, [MESSAGE])?.get(MESSAGE)) : ownText(members['message']);
+  return members === null ? protobufText(readFields(body, [MESSAGE])?.get(MESSAGE)) : jsonText(members['message']);
 }
 
 /** Reads protobuf's JSON mapping, which writes an int64 as a text and allows both names of a field. */
@@ -42,7 +42,7 @@ function ofJson(partial: unknown): ExportAnswer | null {
   if (partial === undefined || partial === null) return NOTHING;
   if (!isObject(partial)) return null;
   const rejected = Number(partial['rejectedLogRecords'] ?? partial['rejected_log_records'] ?? 0);
-  return Number.isInteger(rejected) ? { rejected, message: ownText(messageIn(partial)) } : null;
+  return Number.isInteger(rejected) ? { rejected, message: jsonText(messageIn(partial)) } : null;
 }
 
 function messageIn(partial: JsonObject): unknown {
@@ -53,13 +53,13 @@ function ofProtobuf(partial: Uint8Array): ExportAnswer | null {
   const fields = readFields(partial, [REJECTED, MESSAGE]);
   const rejected = fields?.get(REJECTED) ?? 0n;
   if (fields === null || typeof rejected !== 'bigint') return null;
-  return { rejected: Number(BigInt.asIntN(64, rejected)), message: textOf(fields.get(MESSAGE)) };
+  return { rejected: Number(BigInt.asIntN(64, rejected)), message: protobufText(fields.get(MESSAGE)) };
 }
 
-function textOf(bytes: bigint | Uint8Array | undefined): string {
-  return bytes instanceof Uint8Array ? new TextDecoder().decode(bytes.subarray(0, MOST_TEXT_BYTES)) : '';
+function protobufText(bytes: bigint | Uint8Array | undefined): string {
+  return bytes instanceof Uint8Array ? new TextDecoder().decode(bytes.subarray(0, MAX_TEXT_BYTES)) : '';
 }
 
-function ownText(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, MOST_TEXT_BYTES) : '';
+function jsonText(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT_BYTES) : '';
 }

@@ -28,7 +28,7 @@ export class LogExporter implements HttpSinkKind {
   readonly #gzip: boolean;
   readonly #logger: AdapterDeps['logger'];
   /** The last logged message: a message that the receiver repeats in every answer is logged once. */
-  #told = '';
+  #lastMessage = '';
 
   constructor({ encoding, compression }: OtlpOptions, { logger }: AdapterDeps) {
     this.#encoding = ENCODINGS[encoding];
@@ -45,11 +45,11 @@ export class LogExporter implements HttpSinkKind {
 
   judge(answer: HttpAnswer, batch: readonly Delivery[], { faults }: SinkDoors): readonly Outcome[] {
     const fault = faults.ofStatus(answer);
-    if (fault !== null) throw this.#telling(fault, answer);
+    if (fault !== null) throw this.#logged(fault, answer);
     const success = readSuccess(answer.body);
     if (success === null) throw faults.noAnswer(answer.status, 'an answer of OTLP');
     const { rejected, message } = success;
-    this.#tell(message);
+    this.#log(message);
     if (rejected <= 0) return batch.map(() => 'accepted');
     const said = `rejected ${rejected} of ${batch.length} log records`;
     const advice = 'it rejects this event, which is a dead letter now';
@@ -64,19 +64,19 @@ export class LogExporter implements HttpSinkKind {
       this.judge(answer, [], doors);
       return null;
     }
-    if (fault.disposition !== 'refused' || answer.status === 415) throw this.#telling(fault, answer);
+    if (fault.disposition !== 'refused' || answer.status === 415) throw this.#logged(fault, answer);
     return `answered ${answer.status} to a request without log records; only a first record shows if it accepts any`;
   }
 
-  #telling(fault: BridgeError, { body }: HttpAnswer): BridgeError {
-    this.#tell(readFailure(body));
+  #logged(fault: BridgeError, { body }: HttpAnswer): BridgeError {
+    this.#log(readFailure(body));
     return fault;
   }
 
   /** Logs the receiver's message. The logger cuts it and escapes it. */
-  #tell(answer: string): void {
-    if (answer === '' || answer === this.#told) return;
-    this.#told = answer;
+  #log(answer: string): void {
+    if (answer === '' || answer === this.#lastMessage) return;
+    this.#lastMessage = answer;
     this.#logger.warn({ answer }, 'the receiver of log records sent a message: see answer');
   }
 }

@@ -2,11 +2,11 @@
 
 /** Wire types. */
 const [VARINT, FIXED64, BYTES] = [0, 1, 2] as const;
-const MOST_VARINT_BYTES = 10;
+const MAX_VARINT_BYTES = 10;
 /** The most UTF-8 bytes for one UTF-16 unit of a text. */
-const MOST_UNIT_BYTES = 3;
+const MAX_BYTES_PER_UNIT = 3;
 /** Up to this length, a loop is faster than a call of Node's encoder. */
-const SHORT = 64;
+const SHORT_TEXT = 64;
 
 /** Writes every field it is given, also default values. */
 export class ProtobufWriter {
@@ -32,9 +32,9 @@ export class ProtobufWriter {
 
   text(field: number, text: string): void {
     this.#tag(field, BYTES);
-    this.#reserve(text.length * MOST_UNIT_BYTES);
+    this.#reserve(text.length * MAX_BYTES_PER_UNIT);
     const start = this.#open();
-    if (text.length > SHORT || !this.#ascii(text)) this.#length += this.#bytes.write(text, this.#length);
+    if (text.length > SHORT_TEXT || !this.#ascii(text)) this.#length += this.#bytes.write(text, this.#length);
     this.#close(start);
   }
 
@@ -68,7 +68,7 @@ export class ProtobufWriter {
   #close(start: number): void {
     const content = this.#length - start;
     if (content >= 128) {
-      this.#reserve(MOST_VARINT_BYTES);
+      this.#reserve(MAX_VARINT_BYTES);
       const lengthBytes = Math.ceil((32 - Math.clz32(content)) / 7);
       this.#bytes.copyWithin(start - 1 + lengthBytes, start, this.#length);
     }
@@ -90,7 +90,7 @@ export class ProtobufWriter {
 
   /** Writes a tag. Reserves space for a scalar, or for the length of a longer value. */
   #tag(field: number, wireType: number): void {
-    this.#reserve(2 * MOST_VARINT_BYTES);
+    this.#reserve(2 * MAX_VARINT_BYTES);
     this.#number(field * 8 + wireType);
   }
 
@@ -110,7 +110,7 @@ export class ProtobufWriter {
 
   /** Makes room for `more` bytes and, in addition, for one more tag and length. */
   #reserve(more: number): void {
-    const needed = this.#length + more + 2 * MOST_VARINT_BYTES;
+    const needed = this.#length + more + 2 * MAX_VARINT_BYTES;
     if (needed <= this.#bytes.length) return;
     const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, needed));
     this.#bytes.copy(larger);

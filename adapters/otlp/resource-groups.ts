@@ -1,4 +1,4 @@
-// Deliveries → their OpenTelemetry records; consecutive records with equal resources form a group.
+// Deliveries → OpenTelemetry records; consecutive ones with equal resources form a group.
 
 import { logRecord } from '../../src/log-record/log-record.ts';
 import { type OtelRecord, otelRecord } from '../../src/log-record/otel.ts';

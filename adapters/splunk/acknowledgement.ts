@@ -6,7 +6,7 @@ import { type CollectorAnswer, collectorFault, readAnswer } from './collector-an
 
 /** The pause between polls starts with the first value and doubles up to the longest. */
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 
 /** Polls for the acknowledgement of this process's batches, on a separate channel. Without a delivery there is no timer. */
 export class Acknowledgement {
@@ -29,7 +29,7 @@ export class Acknowledgement {
    */
   async confirm(doors: SinkDoors): Promise<void> {
     if (this.#isConfirmed) return;
-    const { fault } = await this.#ask(0, doors);
+    const { fault } = await this.#poll(0, doors);
     if (fault !== null) throw fault;
     this.#isConfirmed = true;
   }
@@ -43,15 +43,15 @@ export class Acknowledgement {
       this.#isConfirmed = false;
       throw doors.faults.noAnswer(200, 'an ackId');
     }
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      const { acks, fault } = await this.#ask(id, doors);
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      const { acks, fault } = await this.#poll(id, doors);
       if (acks?.[id] === true) return;
       if (fault !== null && fault.disposition !== 'retry') throw fault;
       await sleep(this.#deps, pauseMs, doors.signal);
     }
   }
 
-  async #ask(id: number, { post, faults }: SinkDoors): Promise<Pick<CollectorAnswer, 'acks'> & { readonly fault: BridgeError | null }> {
+  async #poll(id: number, { post, faults }: SinkDoors): Promise<Pick<CollectorAnswer, 'acks'> & { readonly fault: BridgeError | null }> {
     const headers = { 'content-type': 'application/json', ...this.headers };
     const answer = await post({ path: this.#path, headers, body: JSON.stringify({ acks: [id] }) });
     const { acks } = readAnswer(answer);

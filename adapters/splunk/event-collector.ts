@@ -1,4 +1,4 @@
-// Batches → posts to the HTTP Event Collector, and one outcome for each member; a check without an event.
+// Batches → posts to the HTTP Event Collector, and one outcome for each member.
 
 import { BridgeError } from '../../src/errors.ts';
 import type { Delivery } from '../../src/model/deliveries.ts';
@@ -51,11 +51,11 @@ export class EventCollector implements HttpSinkKind {
       await this.#acknowledgement?.wait(readAnswer(answer).ackId, doors);
       return batch.map(() => 'accepted');
     }
-    const place = readAnswer(answer).invalidEvent ?? -1;
-    const suspect = batch[place];
+    const position = readAnswer(answer).invalidEvent ?? -1;
+    const suspect = batch[position];
     if (fault.disposition !== 'refused' || batch.length === 1 || suspect === undefined) throw fault;
-    const outcome = await this.#alone(suspect, doors);
-    return batch.map((_, index) => (index === place ? outcome : fault));
+    const outcome = await this.#sendAlone(suspect, doors);
+    return batch.map((_, index) => (index === position ? outcome : fault));
   }
 
   /**
@@ -71,7 +71,7 @@ export class EventCollector implements HttpSinkKind {
   }
 
   /** Sends the event that the answer names alone. Not all releases count from 0, so the number may mean another event. */
-  async #alone(delivery: Delivery, doors: SinkDoors): Promise<Outcome> {
+  async #sendAlone(delivery: Delivery, doors: SinkDoors): Promise<Outcome> {
     try {
       const [outcome] = await this.judge(await doors.post(this.encode([delivery])), [delivery], doors);
       return outcome ?? 'accepted';

@@ -9,7 +9,7 @@ import { batchEntries, compressionEntry, httpChecks, httpEntries, ownAuthorizati
 /** Paths of the collector's endpoints, which the base URL must not have. */
 const EVENT_PATH = /\/services\/collector(\/event(\/1\.0)?)?\/*$/;
 
-const named = (description: string) => v.exactOptional(v.pipe(v.string(), v.minLength(1), v.description(description)));
+const optionalText = (description: string) => v.exactOptional(v.pipe(v.string(), v.minLength(1), v.description(description)));
 
 /** The Splunk sink's options (behaviour 9.4). */
 export const splunkOptions = v.pipe(
@@ -18,8 +18,8 @@ export const splunkOptions = v.pipe(
     ...httpEntries,
     timeout: timeoutEntry('30s', 'Limit for one delivery, from the connection to the answer or, with acknowledge, to the acknowledgment.'),
     token: v.pipe(secret(), v.description('The token of the HTTP Event Collector: { env: NAME } or { file: PATH }.')),
-    index: named('The index to write to. Default: that of the token.'),
-    source: named("The `source` of every event. Default: the CloudEvent's own source."),
+    index: optionalText('The index to write to. Default: that of the token.'),
+    source: optionalText("The `source` of every event. Default: the CloudEvent's own source."),
     sourcetype: v.pipe(
       v.optional(v.pipe(v.string(), v.minLength(1)), 'scheduled-events-bridge'),
       v.description('The `sourcetype` of every event. Default scheduled-events-bridge.'),

@@ -1,4 +1,4 @@
-// The sink type `splunk`: options → an adapter that posts CloudEvents to an HTTP Event Collector.
+// The sink type `splunk`: options → an adapter that posts to an HTTP Event Collector.
 import type { AdapterDefinition } from '../adapter.ts';
 import { httpSink } from '../http/http-sink.ts';
 import { EventCollector } from './event-collector.ts';

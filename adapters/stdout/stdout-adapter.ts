@@ -6,7 +6,7 @@ import type { Delivery } from '../../src/model/deliveries.ts';
 import type { Adapter, AdapterDeps, Outcome } from '../adapter.ts';
 
 /** Codes of temporary failures: a full disk or no memory. After any other error the stream is closed for the life of the process. */
-const PASSING = new Set(['ENOSPC', 'EDQUOT', 'ENOBUFS', 'ENOMEM', 'EAGAIN', 'EINTR']);
+const TEMPORARY = new Set(['ENOSPC', 'EDQUOT', 'ENOBUFS', 'ENOMEM', 'EAGAIN', 'EINTR']);
 const LINE_END = Buffer.from('\n');
 
 /**
@@ -16,9 +16,9 @@ const LINE_END = Buffer.from('\n');
 export class StdoutAdapter implements Adapter {
   readonly limits = { inFlight: 1, batch: 100, batchBytes: 1024 ** 2 };
   readonly #deps: Pick<AdapterDeps, 'name' | 'stdout'>;
-  #unanswered = 0;
+  #pendingWrites = 0;
   #listening = false;
-  #torn = false;
+  #hasIncompleteLine = false;
   #closing = false;
   /** The error after which nothing can be written. */
   #ended: BridgeError | null = null;
@@ -57,7 +57,7 @@ export class StdoutAdapter implements Adapter {
     const isTerminal = 'isTTY' in stdout && stdout.isTTY === true;
     const lines = batch.flatMap(({ bytes }) => [isTerminal ? forTerminal(bytes) : bytes, LINE_END]);
     // A failed write may have left an incomplete line: end it, so that it corrupts no other.
-    const chunk = Buffer.concat(this.#torn ? [LINE_END, ...lines] : lines);
+    const chunk = Buffer.concat(this.#hasIncompleteLine ? [LINE_END, ...lines] : lines);
     this.#listen();
     return new Promise((resolve, reject) => {
       const settle = (error?: unknown) => {
@@ -73,10 +73,10 @@ export class StdoutAdapter implements Adapter {
       };
       signal.addEventListener('abort', abort, { once: true });
       stdout.on('close', close);
-      this.#unanswered += 1;
+      this.#pendingWrites += 1;
       stdout.write(chunk, (error) => {
-        this.#unanswered -= 1;
-        this.#torn = Boolean(error);
+        this.#pendingWrites -= 1;
+        this.#hasIncompleteLine = Boolean(error);
         settle(error);
         if (this.#closing && !error) this.#unlisten();
       });
@@ -85,22 +85,22 @@ export class StdoutAdapter implements Adapter {
 
   #failure(error: unknown): BridgeError {
     if (error instanceof BridgeError) this.#ended = error;
-    else if (PASSING.has(codeOf(error) ?? '')) {
-      const what = `could not write to standard output: ${messageOf(error)}; free space on the disk that stores it`;
-      return this.#error('BRIDGE_STDOUT_FAILED', what, 'retry', error);
+    else if (TEMPORARY.has(codeOf(error) ?? '')) {
+      const problem = `could not write to standard output: ${messageOf(error)}; free space on the disk that stores it`;
+      return this.#error('BRIDGE_STDOUT_FAILED', problem, 'retry', error);
     }
     this.#ended ??= this.#endedError(error);
     return this.#ended;
   }
 
   #endedError(cause: unknown): BridgeError {
-    const what = `cannot write: standard output is closed (${codeOf(cause) ?? 'ended'}); restart the bridge with a reader that keeps reading`;
-    return this.#error('BRIDGE_STDOUT_CLOSED', what, 'retired', cause);
+    const problem = `cannot write: standard output is closed (${codeOf(cause) ?? 'ended'}); restart the bridge with a reader that keeps reading`;
+    return this.#error('BRIDGE_STDOUT_CLOSED', problem, 'retired', cause);
   }
 
-  #error(code: 'BRIDGE_STDOUT_CLOSED' | 'BRIDGE_STDOUT_FAILED', what: string, disposition: 'retry' | 'retired', cause: unknown) {
+  #error(code: 'BRIDGE_STDOUT_CLOSED' | 'BRIDGE_STDOUT_FAILED', problem: string, disposition: 'retry' | 'retired', cause: unknown) {
     const status = codeOf(cause);
-    return new BridgeError(code, `sink ${this.#deps.name} ${what}`, {
+    return new BridgeError(code, `sink ${this.#deps.name} ${problem}`, {
       disposition,
       scope: 'sink',
       untilRestart: disposition === 'retired',
@@ -118,7 +118,7 @@ export class StdoutAdapter implements Adapter {
 
   /** Removes the listener, unless a write is pending or failed: its `error` event is still to come. */
   #unlisten(): void {
-    if (this.#unanswered > 0 || this.#torn) return;
+    if (this.#pendingWrites > 0 || this.#hasIncompleteLine) return;
     this.#listening = false;
     this.#deps.stdout.off('error', ignore);
   }

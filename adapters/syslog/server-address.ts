@@ -19,19 +19,19 @@ interface LocalServer {
 
 export type SyslogServer = NetworkServer | LocalServer;
 
-const EXAMPLE = 'must be tls://HOST:PORT, tcp://HOST:PORT, udp://HOST:PORT or unix:PATH';
+const EXPECTED = 'must be tls://HOST:PORT, tcp://HOST:PORT, udp://HOST:PORT or unix:PATH';
 const NETWORK = /^(tls|tcp|udp):\/\/([^\s/\\?#@]+):(\d{1,5})$/;
 const LOCAL = /^unix:(.*)$/s;
 /** In bytes: the kernel's structure has no room for more, and would cut the path. */
-const LONGEST_PATH = 107;
+const MAX_PATH_BYTES = 107;
 
 /** Returns the fault in the text of `server`, or null if it is valid. */
 export function serverFault(text: string): string | null {
   const path = LOCAL.exec(text)?.[1];
   if (path !== undefined) return pathFault(path);
   const server = networkServer(text);
-  if (server === null) return EXAMPLE;
-  if (server.port === 0 || server.port > 65_535) return `${EXAMPLE}: the port must be between 1 and 65535`;
+  if (server === null) return EXPECTED;
+  if (server.port === 0 || server.port > 65_535) return `${EXPECTED}: the port must be between 1 and 65535`;
   return isMetadataAddress(server.host) ? 'is an address of the metadata service, and the bridge sends no events there: correct it' : null;
 }
 
@@ -44,7 +44,7 @@ export function parseServer(text: string): SyslogServer {
   const path = LOCAL.exec(text)?.[1];
   if (path !== undefined) return { transport: 'unix', path, text };
   const server = networkServer(text);
-  if (server === null) throw new TypeError(EXAMPLE);
+  if (server === null) throw new TypeError(EXPECTED);
   return server;
 }
 
@@ -59,7 +59,7 @@ function networkServer(text: string): NetworkServer | null {
 function pathFault(path: string): string | null {
   if (!path.startsWith('/') || path.includes('\0'))
     return 'must be unix: and the absolute path of a stream socket, such as unix:/run/syslog.sock';
-  return Buffer.byteLength(path) > LONGEST_PATH
-    ? `has a path of more than ${LONGEST_PATH} bytes, the limit for a socket: use a shorter path`
+  return Buffer.byteLength(path) > MAX_PATH_BYTES
+    ? `has a path of more than ${MAX_PATH_BYTES} bytes, the limit for a socket: use a shorter path`
     : null;
 }

@@ -7,7 +7,7 @@ import type { Resolve } from '../../src/net/checked-lookup.ts';
 import { TlsFiles } from '../../src/net/tls-files.ts';
 import type { Adapter, AdapterDeps, AdapterLimits, Outcome } from '../adapter.ts';
 import { type EncodeMessage, messageEncoder } from './message/message-encoder.ts';
-import { type SyslogPlace, syslogFault } from './syslog-fault.ts';
+import { type SyslogTarget, syslogFault } from './syslog-fault.ts';
 import { type SyslogOptions, tlsFileFaults } from './syslog-options.ts';
 import { Datagrams } from './transport/datagrams.ts';
 import { Stream } from './transport/stream.ts';
@@ -19,7 +19,7 @@ const IN_FLIGHT = 16;
 /** Sends deliveries to one syslog server. Connects at the first delivery. */
 export class SyslogAdapter implements Adapter {
   readonly limits: AdapterLimits;
-  readonly #place: SyslogPlace;
+  readonly #target: SyslogTarget;
   readonly #encode: EncodeMessage;
   readonly #transport: Transport;
 
@@ -32,9 +32,9 @@ export class SyslogAdapter implements Adapter {
     const [fault] = tlsFileFaults(options);
     if (fault) throw new BridgeError('BRIDGE_CONFIG_INVALID', `sinks.${deps.name}.${fault.key} ${fault.message}`);
     this.limits = { inFlight: IN_FLIGHT, batch: options.maxBatch, batchBytes: options.maxBatchBytes };
-    this.#place = { sink: deps.name, server: options.server };
+    this.#target = { sink: deps.name, server: options.server };
     this.#encode = messageEncoder(options, deps.name);
-    this.#transport = transportOf(options, { place: this.#place, timeoutMs: options.timeout, deps, resolve }, deps);
+    this.#transport = transportOf(options, { target: this.#target, timeoutMs: options.timeout, deps, resolve }, deps);
   }
 
   /** Connects, TLS included, and sends nothing. Over UDP it only resolves the name, and returns a note that says so. */
@@ -43,12 +43,12 @@ export class SyslogAdapter implements Adapter {
   }
 
   async deliver(batch: readonly Delivery[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    const { members, refused } = encodeEach(batch, this.#encode, { sink: this.#place.sink, made: 'message' });
+    const { members, refused } = encodeEach(batch, this.#encode, { sink: this.#target.sink, made: 'message' });
     const outcomes: Outcome[] = refused;
     if (members.length === 0) return outcomes;
     const messages = members.map(({ made }) => made);
     const sent = await this.#withFaults(() => this.#transport.send(messages, signal), signal);
-    for (const [place, { index }] of members.entries()) outcomes[index] = sent[place] as Outcome;
+    for (const [position, { index }] of members.entries()) outcomes[index] = sent[position] as Outcome;
     return outcomes;
   }
 
@@ -60,7 +60,7 @@ export class SyslogAdapter implements Adapter {
     try {
       return await work();
     } catch (error) {
-      throw signal.aborted ? signal.reason : syslogFault(error, this.#place);
+      throw signal.aborted ? signal.reason : syslogFault(error, this.#target);
     }
   }
 }

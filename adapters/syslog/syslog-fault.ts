@@ -6,13 +6,13 @@ import { type TlsWords, tlsAdvice } from '../../src/net/tls-advice.ts';
 import type { SyslogServer } from './server-address.ts';
 
 /** The sink and server of an error. */
-export interface SyslogPlace {
+export interface SyslogTarget {
   /** The sink's name. */
   readonly sink: string;
   readonly server: SyslogServer;
 }
 
-type Meaning = readonly [code: ErrorCode, advice: string, details: BridgeErrorDetails];
+type FaultMeaning = readonly [code: ErrorCode, advice: string, details: BridgeErrorDetails];
 
 const WORDS: TlsWords = { target: 'server', section: 'tls', plain: 'that port is one for tcp://' };
 
@@ -20,7 +20,7 @@ const MISCONFIGURED: BridgeErrorDetails = { disposition: 'misconfigured', scope:
 const RETRY: BridgeErrorDetails = { disposition: 'retry', scope: 'sink' };
 
 /** Errors of a connection to a path in the file system. */
-const LOCAL: Readonly<Record<string, Meaning>> = {
+const LOCAL: Readonly<Record<string, FaultMeaning>> = {
   EPROTOTYPE: [
     'BRIDGE_SYSLOG_MISCONFIGURED',
     'is a datagram socket, such as /dev/log, which loses messages without an error: let the syslog daemon listen on a stream socket, and name that',
@@ -32,39 +32,39 @@ const LOCAL: Readonly<Record<string, Meaning>> = {
 };
 
 /** Returns a BridgeError for any error. A BridgeError passes unchanged. */
-export function syslogFault(error: unknown, place: SyslogPlace): BridgeError {
+export function syslogFault(error: unknown, target: SyslogTarget): BridgeError {
   if (error instanceof BridgeError) return error;
   const code = codeOf(error);
-  const [errorCode, advice, details] = meaningOf(code, place.server);
-  const message = `${whoOf(place)} ${advice} (${code ?? messageOf(error)})`;
-  return new BridgeError(errorCode, message, { ...details, cause: bare(error), ...(code === undefined ? {} : { status: code }) });
+  const [errorCode, advice, details] = meaningOf(code, target.server);
+  const message = `${labelOf(target)} ${advice} (${code ?? messageOf(error)})`;
+  return new BridgeError(errorCode, message, { ...details, cause: withoutDetails(error), ...(code === undefined ? {} : { status: code }) });
 }
 
 /** The server did not take all messages in time. */
-export function timeoutFault(place: SyslogPlace, limitMs: number): BridgeError {
-  const message = `${whoOf(place)} did not take the messages within ${formatDuration(limitMs)}: look at the server, or raise timeout`;
+export function timeoutFault(target: SyslogTarget, limitMs: number): BridgeError {
+  const message = `${labelOf(target)} did not take the messages within ${formatDuration(limitMs)}: check the server, or raise timeout`;
   return new BridgeError('BRIDGE_SYSLOG_TIMEOUT', message, { ...RETRY, status: 'timeout' });
 }
 
 /** The server closed the connection. */
-export function closedFault(place: SyslogPlace): BridgeError {
-  const message = `${whoOf(place)} closed the connection: unconfirmed messages are sent again; if this persists, check its log, its limits and the framing that it expects`;
+export function closedFault(target: SyslogTarget): BridgeError {
+  const message = `${labelOf(target)} closed the connection: unconfirmed messages are sent again; if this persists, check its log, its limits and the framing that it expects`;
   return new BridgeError('BRIDGE_SYSLOG_BROKEN', message, { disposition: 'retry', status: 'closed' });
 }
 
 /** The server sent data, so it is not a syslog server, and the messages that it read are lost. */
-export function answeredFault(place: SyslogPlace): BridgeError {
-  const message = `${whoOf(place)} sent data, which no syslog server does: correct the host and port in server`;
+export function answeredFault(target: SyslogTarget): BridgeError {
+  const message = `${labelOf(target)} sent data, which no syslog server does: correct the host and port in server`;
   return new BridgeError('BRIDGE_SYSLOG_MISCONFIGURED', message, { ...MISCONFIGURED, status: 'answered' });
 }
 
 /** The server's name resolves to the metadata service. */
-export function forbiddenFault(place: SyslogPlace, address: string): BridgeError {
-  const message = `${whoOf(place)} is ${address}, an address of the metadata service, and the bridge sends no events there: correct server`;
+export function forbiddenFault(target: SyslogTarget, address: string): BridgeError {
+  const message = `${labelOf(target)} is ${address}, an address of the metadata service, and the bridge sends no events there: correct server`;
   return new BridgeError('BRIDGE_SYSLOG_MISCONFIGURED', message, MISCONFIGURED);
 }
 
-function meaningOf(code: string | undefined, { transport }: SyslogServer): Meaning {
+function meaningOf(code: string | undefined, { transport }: SyslogServer): FaultMeaning {
   const advice = code !== undefined && transport === 'tls' ? tlsAdvice(code, WORDS) : undefined;
   if (advice !== undefined) return ['BRIDGE_SYSLOG_TLS', advice, RETRY];
   const local = code !== undefined && transport === 'unix' ? LOCAL[code] : undefined;
@@ -84,11 +84,11 @@ function meaningOf(code: string | undefined, { transport }: SyslogServer): Meani
   ];
 }
 
-function whoOf({ sink, server }: SyslogPlace): string {
+function labelOf({ sink, server }: SyslogTarget): string {
   return `sink ${sink}: ${server.text}`;
 }
 
 /** Returns a copy with the message only: Node attaches whole certificates to its errors, and no log may show them. */
-function bare(error: unknown): Error {
+function withoutDetails(error: unknown): Error {
   return new Error(messageOf(error) || (codeOf(error) ?? 'unknown'));
 }

@@ -10,14 +10,14 @@ import { parseServer, type SyslogServer, serverFault } from './server-address.ts
 const FRAMINGS = ['counted', 'lines'] as const;
 
 /** RFC 5424, section 6.1: every receiver must accept this length. */
-const LEAST_SIZE = '480B';
+const MIN_SIZE = '480B';
 /** The largest payload of an IPv4 datagram. */
-const MOST_DATAGRAM_BYTES = 65_507;
+const MAX_DATAGRAM_BYTES = 65_507;
 const [STREAM_BYTES, DATAGRAM_BYTES] = [64 * 1024, 8 * 1024];
 /** With the longest `settle`, still below the lane's limit of five minutes for any adapter. */
-const LONGEST = '200s';
-const MOST_MEMBERS = 1000;
-const LARGEST_ENTERPRISE = 2 ** 32 - 1;
+const MAX_TIMEOUT = '200s';
+const MAX_BATCH = 1000;
+const MAX_ENTERPRISE = 2 ** 32 - 1;
 
 const server = v.pipe(
   v.string(),
@@ -51,7 +51,7 @@ const entries = {
     ),
   ),
   enterprise: v.pipe(
-    v.optional(wholeNumber(1, LARGEST_ENTERPRISE), 32_473),
+    v.optional(wholeNumber(1, MAX_ENTERPRISE), 32_473),
     v.description(
       'Private enterprise number in the name of the structured data, cloudevent@NUMBER. Default 32473, which is reserved for examples.',
     ),
@@ -64,7 +64,7 @@ const entries = {
   ),
   maxBytes: v.exactOptional(
     v.pipe(
-      sizeBetween(LEAST_SIZE, '16MiB'),
+      sizeBetween(MIN_SIZE, '16MiB'),
       v.description(
         'Maximum length of a whole message. A longer one is cut and ends in "…"; in JSON, its long texts are cut. From 480B to 16MiB. Default 64KiB, over udp 8KiB.',
       ),
@@ -81,13 +81,10 @@ const entries = {
     ),
   ),
   timeout: v.pipe(
-    v.optional(timeLimit(LONGEST), '10s'),
+    v.optional(timeLimit(MAX_TIMEOUT), '10s'),
     v.description('Limit for connecting and sending a batch, without settle. Default 10s.'),
   ),
-  maxBatch: v.pipe(
-    v.optional(wholeNumber(1, MOST_MEMBERS), 500),
-    v.description('Maximum number of CloudEvents in one write. Default 500.'),
-  ),
+  maxBatch: v.pipe(v.optional(wholeNumber(1, MAX_BATCH), 500), v.description('Maximum number of CloudEvents in one write. Default 500.')),
   maxBatchBytes: v.pipe(
     v.optional(sizeBetween('4KiB', '64MiB'), '1MiB'),
     v.description('Maximum bytes of CloudEvents in one write; a larger CloudEvent goes alone. Default 1MiB.'),
@@ -104,8 +101,8 @@ export const syslogOptions = v.pipe(
   ),
   v.forward(
     v.check(
-      ({ server, maxBytes = 0 }) => !isUdp(server) || maxBytes <= MOST_DATAGRAM_BYTES,
-      `must be at most ${MOST_DATAGRAM_BYTES}B over udp`,
+      ({ server, maxBytes = 0 }) => !isUdp(server) || maxBytes <= MAX_DATAGRAM_BYTES,
+      `must be at most ${MAX_DATAGRAM_BYTES}B over udp`,
     ),
     ['maxBytes'],
   ),

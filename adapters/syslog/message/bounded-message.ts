@@ -11,9 +11,9 @@ export function boundedMessage(header: Uint8Array, message: Uint8Array, maxBytes
 
 const BACKSLASH = 0x5c;
 
-/** Returns the last offset up to `most` that is the start of a UTF-8 character and not inside an escape of CEF. */
-function characterEnd(text: Uint8Array, most: number): number {
-  let end = most;
+/** Returns the last offset up to `max` that is the start of a UTF-8 character and not inside an escape of CEF. */
+function characterEnd(text: Uint8Array, max: number): number {
+  let end = max;
   while (end > 0 && ((text[end] ?? 0) & 0xc0) === 0x80) end--;
   let backslashes = 0;
   while (text[end - 1 - backslashes] === BACKSLASH) backslashes++;

@@ -4,7 +4,7 @@ import { type Facility, priority } from './priority.ts';
 
 const APP_NAME = 'scheduled-events-bridge';
 
-const [LONGEST_HOST, LONGEST_MSGID] = [255, 32];
+const [MAX_HOST, MAX_MSGID] = [255, 32];
 const NIL = '-';
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
@@ -17,14 +17,14 @@ interface HeaderOptions {
 /** Returns the RFC 5424 header, up to the blank before MSG. PROCID is nil, so that a repeat by a later process is the same message. */
 export function header(record: LogRecord, change: string, { facility, enterprise }: HeaderOptions): string {
   const { time, host, attributes, severityNumber } = record;
-  const fields = [printable(host, LONGEST_HOST), APP_NAME, NIL, printable(change, LONGEST_MSGID)];
+  const fields = [printable(host, MAX_HOST), APP_NAME, NIL, printable(change, MAX_MSGID)];
   return `${priority(facility, severityNumber)}1 ${timestamp(time)} ${fields.join(' ')} ${structuredData(attributes, enterprise)} `;
 }
 
 /** Returns the RFC 3164 header: local time without a year, and APP-NAME as the tag. RFC 3164 has no nil, so an unknown host is left out. */
 export function legacyHeader({ time, host, severityNumber }: LogRecord, { facility }: HeaderOptions): string {
   // For some readers, any other character ends the host name.
-  const name = host === null ? '' : `${printable(host, LONGEST_HOST).replaceAll(/[^\w.-]/g, '_')} `;
+  const name = host === null ? '' : `${printable(host, MAX_HOST).replaceAll(/[^\w.-]/g, '_')} `;
   return `${priority(facility, severityNumber)}${localTimestamp(new Date(time))} ${name}${APP_NAME}: `;
 }
 
@@ -50,7 +50,7 @@ function escaped(value: string): string {
   return value.replaceAll(/["\\\]]/g, '\\$&');
 }
 
-/** Returns the text in PRINTUSASCII, cut to `longest`, or nil if it is empty. */
-function printable(text: string | null, longest: number): string {
-  return (text ?? '').replaceAll(/[^!-~]/gu, '_').slice(0, longest) || NIL;
+/** Returns the text in PRINTUSASCII, cut to `max`, or nil if it is empty. */
+function printable(text: string | null, max: number): string {
+  return (text ?? '').replaceAll(/[^!-~]/gu, '_').slice(0, max) || NIL;
 }

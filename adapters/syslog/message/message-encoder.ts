@@ -14,7 +14,7 @@ type EncoderOptions = Pick<SyslogOptions, 'format' | 'facility' | 'legacy' | 'en
 
 const BOM = '\ufeff';
 /** A byte order mark and the `…` of a cut message. */
-const LEAST_MESSAGE_BYTES = Buffer.byteLength(`${BOM}…`);
+const MIN_MESSAGE_BYTES = Buffer.byteLength(`${BOM}…`);
 
 /** For each JSON format: which top-level members may have their texts cut. */
 const CUTTABLE: Readonly<Partial<Record<SyslogOptions['format'], (member: string) => boolean>>> = {
@@ -42,12 +42,13 @@ export function messageEncoder(options: EncoderOptions, sink: string): EncodeMes
 function encode({ bytes, change }: Delivery, options: EncoderOptions, sink: string): Buffer {
   const record = logRecord(bytes);
   const { legacy, maxBytes } = options;
-  const head = legacy ? legacyHeader(record, options) : header(record, change, options);
-  const headBytes = Buffer.byteLength(head);
-  if (headBytes > maxBytes - LEAST_MESSAGE_BYTES) throw tooLongHeader(sink, headBytes, maxBytes);
-  const whole = bodyOf(record, bytes, options);
-  const message = headBytes + whole.byteLength > maxBytes ? shorterBody(whole, options, maxBytes - headBytes) : whole;
-  const encoded = message && boundedMessage(Buffer.from(isMarked(message, options) ? `${head}${BOM}` : head), message, maxBytes);
+  const headerText = legacy ? legacyHeader(record, options) : header(record, change, options);
+  const headerBytes = Buffer.byteLength(headerText);
+  if (headerBytes > maxBytes - MIN_MESSAGE_BYTES) throw tooLongHeader(sink, headerBytes, maxBytes);
+  const body = bodyOf(record, bytes, options);
+  const message = headerBytes + body.byteLength > maxBytes ? shortenedBody(body, options, maxBytes - headerBytes) : body;
+  const encoded =
+    message && boundedMessage(Buffer.from(needsByteOrderMark(message, options) ? `${headerText}${BOM}` : headerText), message, maxBytes);
   if (encoded === null) throw tooLong(sink, maxBytes);
   return encoded;
 }
@@ -62,7 +63,7 @@ function bodyOf(record: LogRecord, bytes: Uint8Array, { format }: EncoderOptions
  * Cuts the long texts of a JSON body, so that it stays JSON. Returns null if that is not enough. Leaves other formats unchanged:
  * `boundedMessage` cuts their end.
  */
-function shorterBody(body: Uint8Array, { format }: EncoderOptions, maxBytes: number): Uint8Array | null {
+function shortenedBody(body: Uint8Array, { format }: EncoderOptions, maxBytes: number): Uint8Array | null {
   const mayCut = CUTTABLE[format];
   if (mayCut === undefined) return body;
   const json = boundedJson(JSON.parse(Buffer.from(body).toString()), maxBytes, mayCut);
@@ -73,12 +74,14 @@ function shorterBody(body: Uint8Array, { format }: EncoderOptions, maxBytes: num
  * RFC 5424, section 6.4, marks UTF-8 with a byte order mark. Text needs it only if it has characters outside ASCII. JSON must not have one
  * (RFC 8259, section 8.1), and CEF must begin with `CEF:`.
  */
-function isMarked(message: Uint8Array, { format, legacy }: EncoderOptions): boolean {
+function needsByteOrderMark(message: Uint8Array, { format, legacy }: EncoderOptions): boolean {
   return format === 'text' && !legacy && message.some((byte) => byte > 0x7f);
 }
 
-function tooLongHeader(sink: string, headBytes: number, maxBytes: number): BridgeError {
-  return refused(`sink ${sink}: the header of this CloudEvent has ${headBytes} bytes, and maxBytes is ${maxBytes}: no room for a message`);
+function tooLongHeader(sink: string, headerBytes: number, maxBytes: number): BridgeError {
+  return refused(
+    `sink ${sink}: the header of this CloudEvent has ${headerBytes} bytes, and maxBytes is ${maxBytes}: no room for a message`,
+  );
 }
 
 function tooLong(sink: string, maxBytes: number): BridgeError {

@@ -1,7 +1,7 @@
 // Bytes → one socket to a syslog server, and whether that stays open.
 import type { Socket } from 'node:net';
 import { type Deps, orAbort, sleep } from '../../../src/time/clock.ts';
-import { answeredFault, closedFault, type SyslogPlace, syslogFault } from '../syslog-fault.ts';
+import { answeredFault, closedFault, type SyslogTarget, syslogFault } from '../syslog-fault.ts';
 
 /** Ends when the server sends data or closes: a syslog server never answers. */
 export class Connection {
@@ -12,7 +12,7 @@ export class Connection {
   #usedMs: number;
 
   /** @param opened resolves when bytes may be written */
-  constructor(socket: Socket, opened: Promise<void>, place: SyslogPlace, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
+  constructor(socket: Socket, opened: Promise<void>, target: SyslogTarget, deps: Pick<Deps, 'after' | 'elapsedMs'>) {
     this.#socket = socket;
     this.#opened = opened;
     this.#deps = deps;
@@ -22,9 +22,9 @@ export class Connection {
       this.#ended.abort(reason);
       socket.destroy();
     };
-    socket.on('error', (error) => end(syslogFault(error, place)));
-    socket.on('data', () => end(answeredFault(place)));
-    for (const event of ['end', 'close']) socket.on(event, () => end(closedFault(place)));
+    socket.on('error', (error) => end(syslogFault(error, target)));
+    socket.on('data', () => end(answeredFault(target)));
+    for (const event of ['end', 'close']) socket.on(event, () => end(closedFault(target)));
   }
 
   get hasEnded(): boolean {
@@ -51,7 +51,7 @@ export class Connection {
   }
 
   /** Resolves if the connection stays open for `ms`. Rejects as `open` does. */
-  async stand(ms: number, signal: AbortSignal): Promise<void> {
+  async settle(ms: number, signal: AbortSignal): Promise<void> {
     const until = this.#until(signal);
     until.throwIfAborted();
     if (ms > 0) await sleep(this.#deps, ms, until);

@@ -20,14 +20,14 @@ export class Datagrams implements Transport {
   }
 
   async send(messages: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Outcome[]> {
-    return await this.#inTime(signal, async (limited) => {
-      const address = await this.#address(limited);
+    return await this.#withTimeout(signal, async (limited) => {
+      const address = await this.#resolvedAddress(limited);
       const socket = process.getBuiltinModule('node:dgram').createSocket(isIPv6(address) ? 'udp6' : 'udp4');
       try {
         const outcomes: Outcome[] = [];
         // Sending a datagram does not wait: without this pause, a busy sink would block the event loop.
         await new Promise<void>(nextTurn);
-        for (const message of messages) outcomes.push(await orAbort(this.#handOver(socket, message, address), limited));
+        for (const message of messages) outcomes.push(await orAbort(this.#sendDatagram(socket, message, address), limited));
         return outcomes;
       } finally {
         socket.close();
@@ -37,29 +37,29 @@ export class Datagrams implements Transport {
 
   /** Resolves the name. Returns a note, because UDP has no answers. */
   async check(signal: AbortSignal): Promise<string> {
-    const address = await this.#inTime(signal, (limited) => this.#address(limited));
+    const address = await this.#withTimeout(signal, (limited) => this.#resolvedAddress(limited));
     return `${this.#server.text} is ${address}; over UDP the check cannot see if messages arrive`;
   }
 
   close(): void {}
 
-  #handOver(socket: Socket, message: Uint8Array, address: string): Promise<Outcome> {
+  #sendDatagram(socket: Socket, message: Uint8Array, address: string): Promise<Outcome> {
     return new Promise((resolve) => {
-      socket.send(message, this.#server.port, address, (error) => resolve(error ? syslogFault(error, this.#parts.place) : 'accepted'));
+      socket.send(message, this.#server.port, address, (error) => resolve(error ? syslogFault(error, this.#parts.target) : 'accepted'));
     });
   }
 
-  #address(signal: AbortSignal): Promise<string> {
-    const lookup = checkedLookup(serverGuard(this.#parts.place), this.#parts.resolve);
+  #resolvedAddress(signal: AbortSignal): Promise<string> {
+    const lookup = checkedLookup(serverGuard(this.#parts.target), this.#parts.resolve);
     const found = new Promise<string>((resolve, reject) => {
       lookup(this.#server.host, {}, (error, address) => (error ? reject(error) : resolve(String(address))));
     });
     return orAbort(found, signal);
   }
 
-  async #inTime<T>(signal: AbortSignal, work: (limited: AbortSignal) => Promise<T>): Promise<T> {
-    const { deps, place, timeoutMs } = this.#parts;
-    const limit = deadline(deps, timeoutMs, () => timeoutFault(place, timeoutMs), signal);
+  async #withTimeout<T>(signal: AbortSignal, work: (limited: AbortSignal) => Promise<T>): Promise<T> {
+    const { deps, target, timeoutMs } = this.#parts;
+    const limit = deadline(deps, timeoutMs, () => timeoutFault(target, timeoutMs), signal);
     return await work(limit.signal).finally(limit.cancel);
   }
 }

@@ -21,11 +21,11 @@ export interface TlsParts {
  * Starts to connect. The socket emits `error` and `close` as usual.
  * @throws BridgeError if the address is forbidden or the TLS files cannot be used
  */
-export function openSocket({ place, resolve }: Pick<TransportParts, 'place' | 'resolve'>, tls: TlsParts): Socket {
-  const { server } = place;
+export function openSocket({ target, resolve }: Pick<TransportParts, 'target' | 'resolve'>, tls: TlsParts): Socket {
+  const { server } = target;
   const net = process.getBuiltinModule('node:net');
   if (server.transport === 'unix') return net.connect({ path: server.path });
-  const guard = serverGuard(place);
+  const guard = serverGuard(target);
   checkLiteral(guard, server.host);
   const to = { host: server.host, port: server.port, lookup: checkedLookup(guard, resolve) };
   const socket = server.transport === 'tls' ? secure(to, server, tls) : net.connect(to);

@@ -1,4 +1,4 @@
-// Messages → one connection, framed; accepted if the connection stays open for `settle` afterwards.
+// Messages → one framed connection; accepted if it stays open for `settle` afterwards.
 import { deadline } from '../../../src/time/clock.ts';
 import type { Outcome } from '../../adapter.ts';
 import { timeoutFault } from '../syslog-fault.ts';
@@ -20,13 +20,13 @@ interface StreamParts extends TransportParts {
  * idle connection after four minutes, and messages written to it are lost.
  */
 const IDLE_MS = 30_000;
-const SENT: Readonly<Record<Framing, string>> = {
+const FRAMING_NOTES: Readonly<Record<Framing, string>> = {
   counted: 'the length is sent before each message',
   lines: 'a line feed is sent after each message',
 };
-const LOST_OTHERWISE = 'a server that expects the other framing loses every message without an error: run a drill, and search for it there';
+const FRAMING_ADVICE = 'a server that expects the other framing loses every message without an error: run a drill, and search for it there';
 /** How long `check` waits for the server to reject the client certificate: in TLS 1.3 that comes after the handshake. */
-const OBJECTION_MS = 500;
+const REJECTION_MS = 500;
 
 /** Sends over one connection, which it opens at the first message. Concurrent calls share the connection, in the order of the calls. */
 export class Stream implements Transport {
@@ -44,11 +44,11 @@ export class Stream implements Transport {
     const bytes = Buffer.concat(messages.flatMap((message) => framed(message, this.#parts.framing)));
     this.#sending += 1;
     try {
-      await this.#inTime(connection, signal, async (limited) => {
+      await this.#withTimeout(connection, signal, async (limited) => {
         await connection.open(limited);
         await connection.write(bytes, limited);
       });
-      await connection.stand(this.#parts.settleMs, signal);
+      await connection.settle(this.#parts.settleMs, signal);
     } finally {
       this.#sending -= 1;
     }
@@ -59,12 +59,12 @@ export class Stream implements Transport {
   async check(signal: AbortSignal): Promise<string> {
     const connection = this.#connect();
     try {
-      await this.#inTime(connection, signal, (limited) => connection.open(limited));
-      await connection.stand(Math.max(this.#parts.settleMs, OBJECTION_MS), signal);
+      await this.#withTimeout(connection, signal, (limited) => connection.open(limited));
+      await connection.settle(Math.max(this.#parts.settleMs, REJECTION_MS), signal);
     } finally {
       connection.destroy();
     }
-    return `${SENT[this.#parts.framing]} (framing: ${this.#parts.framing}); ${LOST_OTHERWISE}`;
+    return `${FRAMING_NOTES[this.#parts.framing]} (framing: ${this.#parts.framing}); ${FRAMING_ADVICE}`;
   }
 
   close(): void {
@@ -80,15 +80,15 @@ export class Stream implements Transport {
   }
 
   #connect(): Connection {
-    const { place, tls, deps } = this.#parts;
+    const { target, tls, deps } = this.#parts;
     const socket = openSocket(this.#parts, tls);
-    return new Connection(socket, opened(socket, place.server), place, deps);
+    return new Connection(socket, opened(socket, target.server), target, deps);
   }
 
   /** Closes a connection that did not take the messages in time, so that a late write cannot succeed after they are sent again. */
-  async #inTime(connection: Connection, signal: AbortSignal, work: (limited: AbortSignal) => Promise<void>): Promise<void> {
-    const { deps, place, timeoutMs } = this.#parts;
-    const limit = deadline(deps, timeoutMs, () => timeoutFault(place, timeoutMs), signal);
+  async #withTimeout(connection: Connection, signal: AbortSignal, work: (limited: AbortSignal) => Promise<void>): Promise<void> {
+    const { deps, target, timeoutMs } = this.#parts;
+    const limit = deadline(deps, timeoutMs, () => timeoutFault(target, timeoutMs), signal);
     try {
       await work(limit.signal);
     } catch (error) {

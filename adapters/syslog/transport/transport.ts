@@ -1,9 +1,9 @@
-// The interface of the syslog transports: messages → outcomes; and the parts that they share.
+// The interface of the syslog transports: messages → outcomes; and their shared parts.
 
 import type { AddressGuard, Resolve } from '../../../src/net/checked-lookup.ts';
 import { isMetadataAddress } from '../../../src/net/private-addresses.ts';
 import type { AdapterDeps, Outcome } from '../../adapter.ts';
-import { forbiddenFault, type SyslogPlace } from '../syslog-fault.ts';
+import { forbiddenFault, type SyslogTarget } from '../syslog-fault.ts';
 
 /** Sends messages to one server. */
 export interface Transport {
@@ -15,7 +15,7 @@ export interface Transport {
 }
 
 export interface TransportParts {
-  readonly place: SyslogPlace;
+  readonly target: SyslogTarget;
   /** Limit for connecting and sending. */
   readonly timeoutMs: number;
   readonly deps: Pick<AdapterDeps, 'after' | 'elapsedMs'>;
@@ -24,9 +24,9 @@ export interface TransportParts {
 }
 
 /** Returns a guard that forbids only the metadata service, also if a name resolves to it. */
-export function serverGuard(place: SyslogPlace): AddressGuard {
+export function serverGuard(target: SyslogTarget): AddressGuard {
   return {
     isAllowed: (address) => !isMetadataAddress(address),
-    forbidden: (address) => forbiddenFault(place, address),
+    forbidden: (address) => forbiddenFault(target, address),
   };
 }

@@ -42,10 +42,7 @@ test('a name without an address is unreachable, over UDP too', async (t) => {
 
 test('a check over UDP names the address, and says that nobody can tell more', async (t) => {
   const { adapter } = createSyslog(t, { options: { server: 'udp://logs.example.com:514' }, resolve: namedAt('192.0.2.7') });
-  assert.equal(
-    await adapter.check(never),
-    'udp://logs.example.com:514 is 192.0.2.7; over UDP the check cannot see if messages arrive',
-  );
+  assert.equal(await adapter.check(never), 'udp://logs.example.com:514 is 192.0.2.7; over UDP the check cannot see if messages arrive');
 });
 
 test('a name that moves is followed over UDP', async (t) => {

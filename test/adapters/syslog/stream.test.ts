@@ -118,7 +118,7 @@ test('what answers is no syslog server, however much it says: the delivery is no
   server.behaviour = { answer: `HTTP/1.1 400 Bad Request\r\n\r\n${'x'.repeat(1024 ** 2)}` };
   const failure = failed((await deliver())[0]);
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_SYSLOG_MISCONFIGURED', 'misconfigured', 'sink']);
-  assert.match(failure.message, /answered.*correct the host and port in server/);
+  assert.match(failure.message, /sent data.*correct the host and port in server/);
 });
 
 test('one delivery that no message can be made of is refused alone, and the others of its batch go', async (t) => {
@@ -137,7 +137,7 @@ for (const [framing, words] of [
 ] as const)
   test(`a check reminds of the framing ${framing}, which no check can test`, async (t) => {
     const { adapter, server } = await startSyslog(t, { options: { framing } });
-    const loses = 'a server that expects the other framing loses it and says nothing: run a drill, and look for it there';
+    const loses = 'a server that expects the other framing loses every message without an error: run a drill, and search for it there';
     assert.equal(await adapter.check(new AbortController().signal), `${words}; ${loses}`);
     assert.deepEqual(server.messages, []);
   });

@@ -42,9 +42,7 @@ test('a fault names its key and what is allowed', () => {
 });
 
 test('keys that mean nothing for the transport are faults', () => {
-  assert.deepEqual(faults({ server: SERVER, tls: { ca: '/ca.pem' } }), [
-    'tls: only applies to a tls:// server: remove it',
-  ]);
+  assert.deepEqual(faults({ server: SERVER, tls: { ca: '/ca.pem' } }), ['tls: only applies to a tls:// server: remove it']);
   assert.deepEqual(faults({ server: 'udp://logs:514', maxBytes: '64KiB' }), ['maxBytes: must be at most 65507B over udp']);
   assert.deepEqual(faults({ server: 'udp://logs:514', maxBytes: '65507B' }), []);
 });
