@@ -6,9 +6,12 @@ import { toColumns } from '../../../src/log-record/columns.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
 import { DataCollectionEndpoint, type Row } from '../../far-sides/azure-monitor/data-collection-endpoint.ts';
 import { FakeEntra } from '../../far-sides/entra-id.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { type FarSide, testAdapter } from '../contract.ts';
+import { httpSinkContract } from '../http-sink-contract.ts';
+import type { HttpSink, HttpSinkSetup } from '../http-sink-under-test.ts';
 import { receiverSwitches } from '../receiver-switches.ts';
-import { optionsFor, TLS } from './start-azure-monitor.ts';
+import { optionsFor, startAzureMonitor, TLS } from './start-azure-monitor.ts';
 
 testAdapter({
   definition: azureMonitor,
@@ -16,6 +19,34 @@ testAdapter({
   awayIs: 'retry',
   onTheWire: ({ bytes }) => Buffer.from(JSON.stringify(toColumns(logRecord(bytes)))),
 });
+
+httpSinkContract(
+  {
+    name: 'azure-monitor',
+    start: startSink,
+    // The library checks the expiry of tokens by the real clock.
+    newTime: () => new VirtualTime({ startMs: Date.now() }),
+    rejection: { status: 413, makesRepeats: false },
+  },
+  {
+    'a revoked credential holds the queue, and a new one in its file sends it': 'its tokens come from Entra ID: see lane.test.ts',
+    'the message of a 415 names the option to change': 'its body is always JSON with gzip',
+    'a check that gets a web page fails': 'its check posts nothing',
+  },
+);
+
+async function startSink(t: TestContext, setup: HttpSinkSetup = {}): Promise<HttpSink> {
+  const { adapter, deps, deliver, endpoint, entra } = await startAzureMonitor(t, setup);
+  if (setup.time) entra.wallMs = setup.time.wallMs;
+  return {
+    ...{ adapter, deps, deliver, receiver: endpoint.receiver },
+    arrivals: () => endpoint.rows.map(({ EventId, dataDescription }) => ({ id: EventId, description: dataDescription })),
+    reject: (text) => {
+      endpoint.tooLarge = text;
+    },
+    otherRequests: () => entra.requests.length,
+  };
+}
 
 async function start(t: TestContext): Promise<FarSide> {
   const entra = await FakeEntra.start(t);

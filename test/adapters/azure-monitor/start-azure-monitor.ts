@@ -9,6 +9,7 @@ import type { Deps } from '../../../src/time/clock.ts';
 import { DataCollectionEndpoint, RULE, STREAM } from '../../far-sides/azure-monitor/data-collection-endpoint.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../far-sides/certificate.ts';
 import { FakeEntra } from '../../far-sides/entra-id.ts';
+import type { ReceiverOptions } from '../../far-sides/webhook-receiver.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
 import { type Sample, sampleDelivery } from '../sample-deliveries.ts';
@@ -16,6 +17,7 @@ import { type Sample, sampleDelivery } from '../sample-deliveries.ts';
 export interface AzureMonitorSetup {
   readonly options?: Readonly<Record<string, unknown>>;
   readonly time?: Deps;
+  readonly server?: ReceiverOptions;
 }
 
 export interface AzureMonitor {
@@ -39,10 +41,13 @@ export function optionsFor(endpoint: string): Readonly<Record<string, unknown>> 
   return { endpoint, rule: RULE, stream: STREAM, ...identity, allowPrivate: ['127.0.0.0/8'] };
 }
 
-export async function startAzureMonitor(t: TestContext, { options, time }: AzureMonitorSetup = {}): Promise<AzureMonitor> {
+export async function startAzureMonitor(
+  t: TestContext,
+  { options, time, server = { tls: TLS } }: AzureMonitorSetup = {},
+): Promise<AzureMonitor> {
   // Makes this process trust the certificate, too.
   const entra = await FakeEntra.start(t);
-  const endpoint = await DataCollectionEndpoint.start({ tls: TLS });
+  const endpoint = await DataCollectionEndpoint.start(server);
   t.after(() => endpoint[Symbol.asyncDispose]());
   const parsed = v.parse(azureMonitorOptions, { ...optionsFor(endpoint.url), ...options });
   openSecrets(parsed, {});

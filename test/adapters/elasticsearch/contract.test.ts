@@ -8,7 +8,10 @@ import { logRecord } from '../../../src/log-record/log-record.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { BulkIndex } from '../../far-sides/bulk-index.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
+import { httpSinkContract } from '../http-sink-contract.ts';
+import type { HttpSink, HttpSinkSetup } from '../http-sink-under-test.ts';
 import { receiverSwitches } from '../receiver-switches.ts';
+import { startElasticsearch } from './start-elasticsearch.ts';
 
 testAdapter({
   definition: elasticsearch,
@@ -30,6 +33,38 @@ testAdapter({
   onTheWire: ecsOf,
   awayIs: 'retry',
 });
+
+for (const format of ['ecs', 'json'] as const)
+  httpSinkContract({
+    name: `elasticsearch, ${format}`,
+    start: (t, setup) => startSink(t, format, setup),
+    rejection: { status: 400, makesRepeats: false, requests: 1 },
+    credential: {
+      options: (file) => ({ format, apiKey: { file } }),
+      value: 'old',
+      reason: /check the credentials in apiKey/,
+    },
+    unsupportedBody: { options: { compression: 'gzip' }, advice: /answered 415: .*set compression: none/ },
+  });
+
+async function startSink(t: TestContext, format: 'ecs' | 'json', setup: HttpSinkSetup = {}): Promise<HttpSink> {
+  const { adapter, deps, deliver, far } = await startElasticsearch(t, { ...setup, options: { format, ...setup.options } });
+  const { receiver } = far;
+  return {
+    ...{ adapter, deps, deliver, receiver },
+    arrivals: () =>
+      far.arrived.map(({ source }) => {
+        const { id, data } = eventIn(source);
+        return { id, description: (data as { readonly description: string }).description };
+      }),
+    reject: (text) => {
+      far.fails = ({ source }) => (JSON.stringify(source).includes(text) ? { status: 400, type: 'mapper_parsing_exception' } : null);
+    },
+    renewCredential: () => {
+      far.authorization = 'ApiKey renewed';
+    },
+  };
+}
 
 function ecsOf({ bytes }: Delivery): Uint8Array {
   return Buffer.from(JSON.stringify(toEcs(logRecord(bytes))));

@@ -7,7 +7,10 @@ import { otlp } from '../../../adapters/otlp/otlp.ts';
 import type { Delivery } from '../../../src/model/deliveries.ts';
 import { LogReceiver, type ReceivedRecord } from '../../far-sides/otlp/log-receiver.ts';
 import { type Arrival, type FarSide, testAdapter } from '../contract.ts';
+import { httpSinkContract } from '../http-sink-contract.ts';
+import type { HttpSink, HttpSinkSetup } from '../http-sink-under-test.ts';
 import { receiverSwitches } from '../receiver-switches.ts';
+import { startOtlp } from './start-otlp.ts';
 
 for (const [encoding, compression] of [
   ['protobuf', 'gzip'],
@@ -21,6 +24,42 @@ for (const [encoding, compression] of [
     onTheWire: canonical,
     awayIs: 'retry',
   });
+
+for (const encoding of ['protobuf', 'json'] as const)
+  httpSinkContract({
+    name: `otlp, ${encoding}`,
+    start: (t, setup) => startSink(t, encoding, setup),
+    loneSurrogate: '\ufffd',
+    rejection: { status: 'partialSuccess', makesRepeats: true },
+    credential: { options: (file) => ({ headers: { 'api-key': { file } } }), value: 'old', reason: /answered 403: check the credentials/ },
+    unsupportedBody: {
+      options: {},
+      advice: encoding === 'json' ? /encoding: protobuf, or compression: none/ : /encoding: json, or compression: none/,
+    },
+  });
+
+async function startSink(t: TestContext, encoding: string, setup: HttpSinkSetup = {}): Promise<HttpSink> {
+  const { adapter, deps, deliver, receiver } = await startOtlp(t, { ...setup, options: { encoding, ...setup.options } });
+  const { http } = receiver;
+  return {
+    ...{ adapter, deps, deliver, receiver: http },
+    arrivals: () =>
+      receiver.records.map(({ attributes }) => ({
+        id: attributes['cloudevents.event_id'],
+        description: attributes['scheduled_events.description'],
+      })),
+    reject: (text) => {
+      receiver.badText = text;
+    },
+    renewCredential: () => {
+      const work = http.default;
+      http.default = (response, socket, request) => {
+        if (request.headers['api-key'] !== 'renewed') response.writeHead(403).end();
+        else if (typeof work === 'function') work(response, socket, request);
+      };
+    },
+  };
+}
 
 async function startReceiver(t: TestContext, options: Readonly<Record<string, unknown>>): Promise<FarSide> {
   const receiver = await LogReceiver.start();

@@ -4,13 +4,42 @@ import { CloudEvent } from 'cloudevents';
 import { splunk } from '../../../adapters/splunk/splunk.ts';
 import { EventCollector } from '../../far-sides/splunk/event-collector.ts';
 import { type FarSide, testAdapter } from '../contract.ts';
+import { httpSinkContract } from '../http-sink-contract.ts';
+import type { HttpSink, HttpSinkSetup } from '../http-sink-under-test.ts';
 import { receiverSwitches } from '../receiver-switches.ts';
-
-const TOKEN = 'token-nobody-may-see';
+import { startSplunk, TOKEN } from './start-splunk.ts';
 
 testAdapter({ definition: splunk, start: (t) => startCollector(t, false), awayIs: 'retry' });
 testAdapter({ definition: splunk, variant: 'acknowledge', start: (t) => startCollector(t, true), awayIs: 'retry' });
 testAdapter({ definition: splunk, variant: 'gzip', start: (t) => startCollector(t, false, { compression: 'gzip' }), awayIs: 'retry' });
+
+httpSinkContract({
+  name: 'splunk',
+  start: startSink,
+  rejection: { status: 6, makesRepeats: true },
+  credential: { options: (file) => ({ token: { file } }), value: TOKEN, reason: /code 4 \(invalid token\).*check token/ },
+  unsupportedBody: { options: { compression: 'gzip' }, advice: /answered 415: .*set compression: none/ },
+});
+
+async function startSink(t: TestContext, setup?: HttpSinkSetup): Promise<HttpSink> {
+  const { adapter, deps, deliver, collector } = await startSplunk(t, setup);
+  const { receiver } = collector;
+  return {
+    ...{ adapter, deps, deliver, receiver },
+    arrivals: () =>
+      collector.events.map(({ event }) => {
+        const { id, data } = event as { readonly id: string; readonly data: { readonly description: string } };
+        return { id, description: data.description };
+      }),
+    reject: (text) => {
+      collector.badText = text;
+    },
+    renewCredential: () => {
+      collector.tokens.delete(TOKEN);
+      collector.tokens.set('renewed', {});
+    },
+  };
+}
 
 async function startCollector(t: TestContext, acknowledge: boolean, more: object = {}): Promise<FarSide> {
   const collector = await EventCollector.start({ [TOKEN]: { acknowledges: acknowledge } });
