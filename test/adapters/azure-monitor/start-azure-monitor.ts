@@ -20,7 +20,7 @@ export interface AzureMonitorSetup {
   readonly server?: ReceiverOptions;
 }
 
-export interface AzureMonitor {
+interface AzureMonitor {
   readonly adapter: ManagedAdapter;
   readonly endpoint: DataCollectionEndpoint;
   readonly entra: FakeEntra;

@@ -20,7 +20,7 @@ export interface ElasticsearchSetup {
   readonly server?: ReceiverOptions;
 }
 
-export interface Sink {
+interface Sink {
   readonly adapter: ManagedAdapter;
   readonly deps: TestDeps;
   /** One call for all samples, or for the usual one; without an end of its own. */

@@ -9,7 +9,7 @@ import { context, eventChange } from '../../unit/cloudevents/changes.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
 /** What is hard to carry, lone surrogates apart. */
-export const HOSTILE = ['"}],"x":[{', '|=\\', 'a\nb\r\tc', '\0\u0001', '\u202eabc', '💥', '\u2028', 'x'.repeat(64 * 1024)];
+const HOSTILE = ['"}],"x":[{', '|=\\', 'a\nb\r\tc', '\0\u0001', '\u202eabc', '💥', '\u2028', 'x'.repeat(64 * 1024)];
 
 /** @param name of the VM that saw it; null while unknown */
 export function deliveryOf(change: Change, name: string | null = 'WestNO_0'): Delivery {

@@ -8,20 +8,18 @@ import { type ManagedAdapter, manageAdapter } from '../../../src/delivery/manage
 import type { Deps } from '../../../src/time/clock.ts';
 import { LogReceiver } from '../../far-sides/otlp/log-receiver.ts';
 import type { ReceiverOptions } from '../../far-sides/webhook-receiver.ts';
-import { VirtualTime } from '../../virtual/virtual-time.ts';
 import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
-import { type AdapterLane, adapterLane } from '../adapter-lane.ts';
 import { openSecrets } from '../contract.ts';
 import { type Sample, sampleDelivery } from '../sample-deliveries.ts';
 
-export interface OtlpSetup {
+interface OtlpSetup {
   /** Over the defaults of these tests: http and loopback are allowed, `url` is the receiver's. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly time?: Deps;
   readonly server?: ReceiverOptions;
 }
 
-export interface Otlp {
+interface Otlp {
   readonly adapter: ManagedAdapter;
   readonly receiver: LogReceiver;
   readonly deps: TestDeps;
@@ -49,14 +47,4 @@ export function createOtlp(t: TestContext, options: Readonly<Record<string, unkn
   const adapter = manageAdapter(otlp.create(parsed, deps), deps.name);
   t.after(() => adapter[Symbol.asyncDispose]());
   return { adapter, deps };
-}
-
-/** A started lane that delivers to it, on virtual time. */
-export async function otlpOnLane(
-  t: TestContext,
-  { options }: OtlpSetup = {},
-): Promise<Pick<Otlp, 'receiver'> & { readonly lane: AdapterLane }> {
-  const time = new VirtualTime();
-  const { adapter, receiver, deps } = await startOtlp(t, { time, ...(options && { options }) });
-  return { lane: adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) }), receiver };
 }

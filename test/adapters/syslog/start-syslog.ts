@@ -13,7 +13,7 @@ import { adapterDeps, type TestDeps } from '../adapter-deps.ts';
 import { openSecrets } from '../contract.ts';
 import { type Sample, sampleDelivery } from '../sample-deliveries.ts';
 
-export interface SyslogSetup {
+interface SyslogSetup {
   /** Over the defaults of the sink. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly time?: Deps;
@@ -21,7 +21,7 @@ export interface SyslogSetup {
   readonly resolve?: Resolve;
 }
 
-export interface Syslog {
+interface Syslog {
   readonly adapter: ManagedAdapter;
   readonly deps: TestDeps;
   /** Delivers samples in one batch. */

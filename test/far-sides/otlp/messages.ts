@@ -17,7 +17,7 @@ export type FieldType =
 export type MessageName = keyof typeof MESSAGES;
 
 /** Every field that there is, those too which the bridge does not write. Ids are bytes that OTLP's JSON has in hex. */
-export const MESSAGES = {
+const MESSAGES = {
   Request: { 1: ['resourceLogs', 'ResourceLogs[]'] },
   ResourceLogs: { 1: ['resource', 'Resource'], 2: ['scopeLogs', 'ScopeLogs[]'], 3: ['schemaUrl', 'string'] },
   Resource: { 1: ['attributes', 'KeyValue[]'], 2: ['droppedAttributesCount', 'uint32'] },

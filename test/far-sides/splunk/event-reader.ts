@@ -13,13 +13,13 @@ export interface ReadEvent {
   readonly eventBytes: Uint8Array;
 }
 
-export interface BadEvent {
+interface BadEvent {
   readonly code: 5 | 6 | 12 | 13 | 15;
   readonly place: number;
 }
 
 /** Events that come before a bad one are taken, as Splunk takes them. */
-export interface ReadBody {
+interface ReadBody {
   readonly events: readonly ReadEvent[];
   readonly bad: BadEvent | null;
 }

@@ -15,7 +15,7 @@ export interface DaemonPlace {
   readonly output: string;
 }
 
-export interface Command {
+interface Command {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
