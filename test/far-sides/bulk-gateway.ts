@@ -1,14 +1,14 @@
-// A listener on loopback that speaks `_bulk` and has no index → the records it stored, repeats too.
+// Bulk requests to a gateway without `_id` on loopback → the stored records, with repeats.
 import { plainBody } from './plain-body.ts';
 import { type ReceivedRequest, WebhookReceiver } from './webhook-receiver.ts';
 
-/** How each of them answers one document that it has stored, by its source code. */
+/** The answer of each gateway for one stored document, by its source code. */
 export const ITEMS = {
-  /** 5.1.1, in_elasticsearch; the same bytes were seen from the program. */
+  /** 5.1.1, in_elasticsearch; a run of the program gave the same bytes. */
   'Fluent Bit': () => '{"create":{"status":201,"result":"created"}}',
   /** Of August 2026, app/vlinsert/elasticsearch/bulk_response.qtpl. */
   VictoriaLogs: () => '{"create":{"status":201}}',
-  /** Of August 2026, elasticsearch_api/bulk_v2.rs: each item is an `index`, whatever was asked for. */
+  /** Of August 2026, elasticsearch_api/bulk_v2.rs: each item is an `index`, whatever the request named. */
   Quickwit: (id: string) => `{"index":{"_index":"logs","_id":"${id}","status":201,"error":null}}`,
   /** Of August 2026, ingestion_common/src/lib.rs. */
   OpenObserve: (id: string) =>
@@ -19,7 +19,7 @@ export type Gateway = keyof typeof ITEMS;
 
 export class BulkGateway implements AsyncDisposable {
   readonly receiver: WebhookReceiver;
-  /** Documents in order of arrival. None is compared with another. */
+  /** All documents in order of arrival. */
   readonly records: Readonly<Record<string, unknown>>[] = [];
   readonly #item: (id: string) => string;
 

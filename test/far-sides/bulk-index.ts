@@ -1,4 +1,4 @@
-// An index on loopback that takes bulk requests, each item by its own status.
+// Bulk requests on loopback → stored documents, and an item with a status for each.
 import { plainBody } from './plain-body.ts';
 import { type ReceivedRequest, type ReceiverOptions, WebhookReceiver } from './webhook-receiver.ts';
 
@@ -6,7 +6,7 @@ export interface IndexedDocument {
   readonly index: string;
   readonly id: string;
   readonly source: Readonly<Record<string, unknown>>;
-  /** As it came. */
+  /** The unchanged bytes of the document. */
   readonly bytes: Uint8Array;
 }
 
@@ -17,19 +17,19 @@ interface ItemError {
 
 export class BulkIndex implements AsyncDisposable {
   readonly receiver: WebhookReceiver;
-  /** What was indexed, each id once. */
+  /** The stored documents, each id once. */
   readonly documents: IndexedDocument[] = [];
-  /** The same with the repeats, which were found. */
+  /** All documents that arrived, with repeats. */
   readonly arrived: IndexedDocument[] = [];
-  /** The header that is asked for; null: none. */
+  /** The required header `authorization`; null: none. */
   authorization: string | null = null;
-  /** What becomes of a document instead of being indexed. */
+  /** The error for a document; null: it is stored. */
   fails: (document: IndexedDocument) => ItemError | null = () => null;
-  /** Longer bodies are answered 413. */
+  /** The maximum size of a body; a longer one gets 413. */
   mostBytes = Number.POSITIVE_INFINITY;
-  /** The ingest pipelines that were asked for, one for each bulk request that names one. */
+  /** The ingest pipelines in the bulk requests, in order. */
   readonly pipelines: string[] = [];
-  /** Bulk requests with documents, refused ones included. */
+  /** The number of bulk requests with documents, also rejected ones. */
   bulks = 0;
 
   private constructor(receiver: WebhookReceiver) {
@@ -45,7 +45,7 @@ export class BulkIndex implements AsyncDisposable {
     return new URL(this.receiver.url).origin;
   }
 
-  /** Answers as it should, after the test had it answer otherwise. */
+  /** Restores the normal answers. */
   work(): void {
     this.receiver.default = (response, _, request) => {
       const { status, body } = this.#reply(request);
@@ -89,7 +89,7 @@ export class BulkIndex implements AsyncDisposable {
 
 const CONFLICT: ItemError = { status: 409, type: 'version_conflict_engine_exception' };
 
-/** Reasons quote what was sent, as the real ones do. */
+/** The reasons quote the document, like those of Elasticsearch. */
 function failed(create: object, { status, type }: ItemError, reason: string): { readonly create: object } {
   return { create: { ...create, status, error: { type, reason } } };
 }

@@ -73,7 +73,7 @@ async function start(t: TestContext): Promise<FarSide> {
 
 const ATTRIBUTES: Readonly<Record<string, string>> = { TimeGenerated: 'time', EventId: 'id', CloudEventType: 'type' };
 
-/** Of a sample, whose data have one level. */
+/** Restores the CloudEvent of a sample, whose data have one level. */
 function cloudEventOf({ severity, message, ...row }: Row): CloudEvent<unknown> {
   const data = Object.entries(row).flatMap(([name, value]) => {
     const [, first, rest] = /^data([A-Z])(.*)$/.exec(name) ?? [];

@@ -1,4 +1,4 @@
-// An endpoint on loopback → what arrives of a delivery, and what each answer leads to.
+// An endpoint on loopback → the rows that arrive, and the outcome of each answer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BridgeError, type Disposition } from '../../../src/errors.ts';
@@ -12,7 +12,7 @@ import { startAzureMonitor } from './start-azure-monitor.ts';
 
 const never = new AbortController().signal;
 
-test('a batch is one packed array of the columns of its CloudEvents', async (t) => {
+test('a batch is one compressed array with the columns of its CloudEvents', async (t) => {
   const { endpoint, entra, deliver } = await startAzureMonitor(t);
   assert.deepEqual(await deliver({ seq: 1 }, { seq: 2 }), ['accepted', 'accepted']);
   assert.deepEqual(
@@ -26,7 +26,7 @@ test('a batch is one packed array of the columns of its CloudEvents', async (t) 
   assert.equal(entra.requests[0]?.url.searchParams.get('resource'), 'https://monitor.azure.com');
 });
 
-test('a path of the endpoint stays before that of the API, with or without a slash', async (t) => {
+test('a path of the endpoint stays before the path of the API, with or without a slash', async (t) => {
   const { endpoint } = await startAzureMonitor(t);
   for (const path of ['/base', '/base/']) {
     const { deliver } = await startAzureMonitor(t, { options: { endpoint: `${endpoint.url}${path}` } });
@@ -35,7 +35,7 @@ test('a path of the endpoint stays before that of the API, with or without a sla
   }
 });
 
-test('a lane fills a batch so far that its body stays within 1 MiB, whatever fills the events', async (t) => {
+test('the body of a full batch stays within 1 MiB, whatever the events contain', async (t) => {
   const { adapter, endpoint } = await startAzureMonitor(t);
   for (const text of ['', 'x'.repeat(500), '"\\'.repeat(2000), '💥'.repeat(30_000)]) {
     const one = sampleDelivery({ mark: text });
@@ -72,13 +72,13 @@ for (const [what, answer, disposition, code, advice] of ANSWERS)
     assert.match(failure.message, advice);
   });
 
-test('a check gets a token and connects, and posts nothing', async (t) => {
+test('a check gets a token, connects and posts nothing', async (t) => {
   const { adapter, endpoint, entra } = await startAzureMonitor(t);
   assert.equal(await adapter.check(never), null);
   assert.deepEqual([entra.requests.length, endpoint.receiver.connections, endpoint.receiver.requests.length], [1, 1, 0]);
 });
 
-test('a check without a token says why, and a receiver that is away is told before', async (t) => {
+test('a check without a token reports the cause, and an unreachable endpoint first', async (t) => {
   const { adapter, entra, endpoint } = await startAzureMonitor(t);
   entra.answer = () => ({ status: 400, body: { error: 'invalid_request', error_description: 'Identity not found' } });
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_AZURE_REFUSED', message: /^sinks\.under-test: .*Identity not found/ });

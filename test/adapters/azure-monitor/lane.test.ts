@@ -1,4 +1,4 @@
-// An Azure Monitor sink on a lane in virtual time → refusals and absences: nothing is lost.
+// An Azure Monitor sink in virtual time, rejected tokens → new tokens, and no event lost.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { poll } from '../../support/poll.ts';
@@ -14,7 +14,7 @@ async function onLane(t: TestContext, { options }: AzureMonitorSetup = {}) {
   return { lane: adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) }), endpoint, entra, time };
 }
 
-test('a token that is taken no more is changed for a new one within the same attempt', async (t) => {
+test('a rejected token is replaced by a new one within the same attempt', async (t) => {
   const { lane, endpoint, entra } = await onLane(t);
   lane.queue();
   await lane.pass(0);
@@ -25,7 +25,7 @@ test('a token that is taken no more is changed for a new one within the same att
   assert.deepEqual([lane.store.accepted.length, lane.lane.status().state, entra.requests.length], [2, 'delivering', 2]);
 });
 
-test('where the new token is refused too, the sink is misconfigured, and delivers once tokens are taken again', async (t) => {
+test('if the new token is rejected too, the sink is misconfigured, and delivers after tokens are accepted again', async (t) => {
   const { lane, endpoint } = await onLane(t);
   for (const token of ['token-1', 'token-2', 'token-3', 'token-4']) endpoint.revoked.add(token);
   lane.queue();
@@ -41,11 +41,11 @@ test('where the new token is refused too, the sink is misconfigured, and deliver
 
 const TIMEOUT = { options: { timeout: '3s' } };
 
-test('an Entra ID that is slow is named in the place of the endpoint, which is not asked', async (t) => {
+test('if Entra ID is slow, the message names it and not the endpoint, which gets no request', async (t) => {
   const { lane, endpoint, entra, time } = await onLane(t, TIMEOUT);
   entra.answer = () => 'never';
   lane.queue();
-  await poll(() => entra.requests.length === 1, 'the question for a token');
+  await poll(() => entra.requests.length === 1, 'the request for a token');
   await time.advance(3 * SECOND);
   await poll(() => /credential managed-identity gave no token within 3s/.test(lane.lane.status().reason ?? ''), 'the time limit');
   assert.equal(endpoint.receiver.connections, 0);

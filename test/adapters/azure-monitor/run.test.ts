@@ -25,7 +25,7 @@ async function started(t: TestContext) {
   return { entra, endpoint, azure, folder, env };
 }
 
-test('a maintenance is found by its EventId from its notice to its end, though a token was refused and the endpoint was away', async (t) => {
+test('a whole maintenance is found by its EventId, although a token was rejected and the endpoint was away', async (t) => {
   const { endpoint, azure, folder, env } = await started(t);
   const told = () =>
     endpoint.rows.map(({ CloudEventType, dataEventStatus }) => [String(CloudEventType).split('.').at(-2), dataEventStatus]);
@@ -51,7 +51,7 @@ test('a maintenance is found by its EventId from its notice to its end, though a
   assert.doesNotMatch(stderr, /token-\d/);
 });
 
-test('check --connect gets a token and connects, and posts nothing; without a token it says why', async (t) => {
+test('check --connect gets a token, connects and posts nothing; without a token it reports the cause', async (t) => {
   const { entra, endpoint, folder, env } = await started(t);
   const check = () => run(t, ['check', '--connect', '--config', folder.config], { env });
   const { code, stdout } = await check();

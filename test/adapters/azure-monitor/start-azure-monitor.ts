@@ -1,4 +1,4 @@
-// An endpoint on loopback, tokens of Microsoft Entra ID, and a sink that posts with them.
+// A test → an endpoint and an Entra ID on loopback, and a sink that posts with their tokens.
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
@@ -25,16 +25,16 @@ interface AzureMonitor {
   readonly endpoint: DataCollectionEndpoint;
   readonly entra: FakeEntra;
   readonly deps: TestDeps;
-  /** One call for all samples, or for the usual one; without an end of its own. */
+  /** Delivers all samples in one call, or one default sample. Never aborts. */
   readonly deliver: (...samples: readonly Sample[]) => Promise<readonly Outcome[]>;
 }
 
 export const TLS = { cert: CERTIFICATE, key: PRIVATE_KEY };
 const never = new AbortController().signal;
-/** The library keeps the tokens of an identity for the whole process. */
+/** A different identity for each test, because the library caches tokens for the whole process. */
 let identities = 0;
 
-/** What every sink of these tests is configured with. */
+/** Returns the options of a sink for this endpoint. */
 export function optionsFor(endpoint: string): Readonly<Record<string, unknown>> {
   identities += 1;
   const identity = { credential: 'managed-identity', clientId: `identity-${identities}` };
@@ -45,7 +45,7 @@ export async function startAzureMonitor(
   t: TestContext,
   { options, time, server = { tls: TLS } }: AzureMonitorSetup = {},
 ): Promise<AzureMonitor> {
-  // Makes this process trust the certificate, too.
+  // Also makes this process trust the certificate.
   const entra = await FakeEntra.start(t);
   const endpoint = await DataCollectionEndpoint.start(server);
   t.after(() => endpoint[Symbol.asyncDispose]());

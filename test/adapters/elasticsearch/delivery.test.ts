@@ -1,4 +1,4 @@
-// An index on loopback → what arrives of a delivery, and what a status leads to.
+// An index on loopback → stored documents, and the outcome of each status.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
@@ -18,7 +18,7 @@ async function onLane(t: TestContext, setup: ElasticsearchSetup = {}) {
   return { lane: adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) }), far };
 }
 
-test('a document is created under the hash of the CloudEvent’s source and id, in the index that was named', async (t) => {
+test('a document’s id is the hash of the CloudEvent’s source and id, and it is stored in the configured index', async (t) => {
   const { far, deliver } = await startElasticsearch(t, { options: { index: 'logs-x-y' } });
   await deliver({ seq: 1 });
   const { index, id, source } = far.documents[0] ?? assert.fail('nothing arrived');
@@ -28,7 +28,7 @@ test('a document is created under the hash of the CloudEvent’s source and id, 
   assert.equal((source['event'] as { id: string }).id, event.id);
 });
 
-test('url may be that of the cluster or of its bulk requests; a path before them is kept', async (t) => {
+test('url may be the base of the cluster or end in /_bulk; a path before that is kept', async (t) => {
   const { far } = await startElasticsearch(t);
   for (const path of ['', '/', '/_bulk', '/_bulk/', '/search', '/search/_bulk']) {
     assert.deepEqual(await createElasticsearch(t, { options: { url: `${far.url}${path}` } }).deliver({}), ['accepted'], path);
@@ -40,7 +40,7 @@ test('url may be that of the cluster or of its bulk requests; a path before them
   );
 });
 
-test('several VMs that see one event make one document, and each of them has delivered', async (t) => {
+test('several VMs that see one event create one document, and the delivery of each is accepted', async (t) => {
   const { far, deliver, adapter } = await startElasticsearch(t);
   assert.deepEqual(await deliver({ seq: 1 }), ['accepted']);
   const other = sampleDelivery({ seq: 1 });
@@ -66,7 +66,7 @@ const ITEMS: readonly (readonly [status: number, type: string, expected: Disposi
 ];
 
 for (const [status, type, expected] of ITEMS)
-  test(`an item with ${status} ${type} is ${expected}, whatever became of the others`, async (t) => {
+  test(`an item with ${status} ${type} is ${expected}, whatever the others are`, async (t) => {
     const { far, deliver } = await startElasticsearch(t);
     far.fails = ({ source }) => (JSON.stringify(source).includes('odd one') ? { status, type } : null);
     const [first, odd, last] = await deliver({ seq: 1 }, { seq: 2, mark: 'odd one' }, { seq: 3 });
@@ -77,7 +77,7 @@ for (const [status, type, expected] of ITEMS)
     assert.ok(failure.message.includes(`(${type})`), failure.message);
   });
 
-test('the words of the other side are shown where they are the name of a kind alone', async (t) => {
+test('a message quotes an error type only if it is a plain name', async (t) => {
   const { far, deliver } = await startElasticsearch(t);
   far.fails = () => ({ status: 400, type: 'a payload: x' });
   assert.doesNotMatch(failed((await deliver())[0]).message, /payload/);
@@ -93,7 +93,7 @@ const FOREIGN: readonly (readonly [what: string, body: string])[] = [
 ];
 
 for (const [what, body] of FOREIGN)
-  test(`a success with ${what} is no answer: tried again`, async (t) => {
+  test(`a success with ${what} is not an answer, and is retried`, async (t) => {
     const { far, deliver } = await startElasticsearch(t);
     far.receiver.default = { status: 200, body };
     const failure = failed((await deliver())[0]);
@@ -122,7 +122,7 @@ const LOGINS = [
 ] as const;
 
 for (const [options, authorization] of LOGINS)
-  test(`${Object.keys(options).join(' and ')} log in as ${authorization.split(' ')[0]}; a check shows where they do not`, async (t) => {
+  test(`${Object.keys(options).join(' and ')} authenticate as ${authorization.split(' ')[0]}; a check fails if they are wrong`, async (t) => {
     const secrets = { KEY: 'secret', USER: 'brücke', BEARER: 'Bearer token' };
     const { far, deliver, adapter } = await startElasticsearch(t, { options, secrets });
     far.authorization = authorization;
@@ -132,19 +132,19 @@ for (const [options, authorization] of LOGINS)
     await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_MISCONFIGURED', status: 401 });
   });
 
-test('a check of something else than Elasticsearch says so', async (t) => {
+test('a check fails if a web page rejects its request', async (t) => {
   const { far, adapter } = await startElasticsearch(t);
   far.receiver.default = { status: 400, body: '<html>' };
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_SINK_REFUSED' });
 });
 
-test('a check takes an empty list of items, as services other than Elasticsearch give it', async (t) => {
+test('a check accepts an empty list of items, the answer of services other than Elasticsearch', async (t) => {
   const { far, adapter } = await startElasticsearch(t);
   far.receiver.default = { status: 200, body: '{"took":0,"errors":false,"items":[]}' };
   assert.equal(await adapter.check(never), null);
 });
 
-test('bodies are compressed with compression: gzip alone, the same at every attempt; a check never is', async (t) => {
+test('bodies are compressed only with compression: gzip, the same at every attempt; a check never is', async (t) => {
   const plain = await startElasticsearch(t);
   const compressed = await startElasticsearch(t, { options: { compression: 'gzip' } });
   for (const { far, deliver, adapter } of [plain, compressed]) {
@@ -162,7 +162,7 @@ test('bodies are compressed with compression: gzip alone, the same at every atte
   assert.equal(plain.far.receiver.requests[1]?.headers['content-encoding'], undefined);
 });
 
-test('pipeline is named in each bulk request, behind what the url asks for itself', async (t) => {
+test('each bulk request names the pipeline, after the query of url', async (t) => {
   const { far, deliver } = await startElasticsearch(t, { options: { pipeline: 'geo ip&x' } });
   assert.deepEqual(await deliver(), ['accepted']);
   const asking = createElasticsearch(t, { options: { url: `${far.url}/es/_bulk?routing=a%2Fb`, pipeline: 'enrich' } });
@@ -181,7 +181,7 @@ test('a document that the pipeline drops is accepted', async (t) => {
   assert.deepEqual(await deliver(), ['accepted']);
 });
 
-test('a pipeline that is not there is misconfigured, and no event is to blame', async (t) => {
+test('a missing pipeline is misconfigured, and no event is a dead letter', async (t) => {
   const { far, deliver } = await startElasticsearch(t, { options: { pipeline: 'missing' } });
   const error = { type: 'illegal_argument_exception', reason: 'pipeline with id [missing] does not exist' };
   far.receiver.default = { status: 200, body: JSON.stringify({ items: [{ create: { status: 400, error } }] }) };

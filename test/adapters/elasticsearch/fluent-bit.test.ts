@@ -10,7 +10,7 @@ import { createElasticsearch } from './start-elasticsearch.ts';
 const never = new AbortController().signal;
 
 for (const compression of ['none', 'gzip'] as const)
-  test(`Fluent Bit takes each document once with compression: ${compression}, and a check says that it can be reached`, {
+  test(`Fluent Bit stores each document once with compression: ${compression}, and a check passes`, {
     skip: withoutFluentBit,
   }, async (t) => {
     const far = await FluentBit.start(t);

@@ -1,4 +1,4 @@
-// Listeners that speak `_bulk` and are not Elasticsearch → what counts as their answer
+// Services other than Elasticsearch with a `_bulk` API → which of their answers count.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BulkGateway, type Gateway, ITEMS } from '../../far-sides/bulk-gateway.ts';
@@ -11,7 +11,7 @@ import { createElasticsearch, startElasticsearch } from './start-elasticsearch.t
 const never = new AbortController().signal;
 
 for (const gateway of Object.keys(ITEMS) as Gateway[])
-  test(`${gateway} stores each event once: what it answers is an acceptance`, async (t) => {
+  test(`${gateway} stores each event once: the sink accepts its answer`, async (t) => {
     const far = await BulkGateway.start(gateway);
     t.after(() => far[Symbol.asyncDispose]());
     const time = new VirtualTime();
@@ -37,7 +37,7 @@ const INCOMPLETE: readonly (readonly [body: string, missing: string])[] = [
 ];
 
 for (const [body, missing] of INCOMPLETE)
-  test(`the answer ${body} is retried, and the message names what it lacks`, async (t) => {
+  test(`the answer ${body} is retried, and the message names the missing part`, async (t) => {
     const { far, deliver } = await startElasticsearch(t);
     far.receiver.default = { status: 200, body };
     const { code, disposition, message } = failed((await deliver({ seq: 1 }, { seq: 2 }))[0]);
@@ -45,20 +45,20 @@ for (const [body, missing] of INCOMPLETE)
     assert.ok(message.includes(`(${missing})`), message);
   });
 
-test('an `_id` that is null is not given, and each other status of success is one', async (t) => {
+test('an `_id` may be null, and any 2xx status is a success', async (t) => {
   const { far, deliver } = await startElasticsearch(t);
   far.receiver.default = { status: 200, body: '{"items":[{"create":{"_id":null,"status":202,"error":null}}]}' };
   assert.deepEqual(await deliver(), ['accepted']);
 });
 
 for (const status of [408, 425])
-  test(`an item with ${status} is retried, as a request with that status is`, async (t) => {
+  test(`an item with ${status} is retried, like a request with that status`, async (t) => {
     const { far, deliver } = await startElasticsearch(t);
     far.fails = () => ({ status, type: 'timeout_exception' });
     assert.equal(failed((await deliver())[0]).disposition, 'retry');
   });
 
-test('a check says that Fluent Bit refuses a request without documents, and that it may take those with some', async (t) => {
+test('a check reports that Fluent Bit rejects a request without documents, and passes', async (t) => {
   const { far, adapter } = await startElasticsearch(t);
   far.receiver.default = { status: 400, body: 'error: no payload found\n' };
   assert.equal(

@@ -9,13 +9,13 @@ import { toEcs } from '../../../src/log-record/ecs.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** What the schema has no field for, and texts of one's own. */
+/** Parents of members without a field in ECS, and of labels. */
 const OURS = /^(cloudevents|scheduled_events|labels)\b/;
 
 interface Field {
   readonly type: string;
   readonly isArray: boolean;
-  /** Empty where anything is allowed. */
+  /** Empty if any value is allowed. */
   readonly values: readonly string[];
 }
 
@@ -50,7 +50,7 @@ function fieldsOf(value: unknown, path: string): readonly (readonly [name: strin
 const mapped = mappedFields(TEMPLATE.template.mappings, '');
 const documents = sampleEvents().map(({ event }) => toEcs(logRecord(new TextEncoder().encode(JSON.stringify(event)))));
 
-test('every field of the template that is of ECS has the type that ECS publishes', () => {
+test('every ECS field of the template has its published type', () => {
   const ofEcs = mapped.filter(([name]) => !OURS.test(name));
   assert.ok(ofEcs.length > 25);
   assert.deepEqual(
@@ -59,11 +59,11 @@ test('every field of the template that is of ECS has the type that ECS publishes
   );
 });
 
-test('no keyword of the template can be too long to be indexed', () => {
+test('every keyword of the template has ignore_above 1024', () => {
   for (const [name, { type, ignore_above: most }] of mapped) if (type === 'keyword') assert.equal(most, 1024, name);
 });
 
-test('every field of a document that is of ECS is published, mapped, and holds what is allowed', () => {
+test('every ECS field of a document is published, mapped, and has an allowed value', () => {
   const names = new Set(mapped.map(([name]) => name));
   assert.ok(documents.length > 10);
   for (const [name, value] of documents.flatMap((document) => fieldsOf(document, '')).filter(([each]) => !OURS.test(each))) {
@@ -75,6 +75,6 @@ test('every field of a document that is of ECS is published, mapped, and holds w
   }
 });
 
-test('documents name the version of ECS whose fields these are', () => {
+test('documents name the tested version of ECS', () => {
   for (const document of documents) assert.deepEqual(document['ecs'], { version: TEMPLATE._meta.ecs_version });
 });

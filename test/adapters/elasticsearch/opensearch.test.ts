@@ -1,4 +1,4 @@
-// The real OpenSearch → documents read back by search: once each, over repeats and a restart.
+// The real OpenSearch → documents read back by search: each once, despite repeats and a restart.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 const TEMPLATE = join(import.meta.dirname, '../../../deploy/elasticsearch/index-template.json');
 const STREAM = 'logs-azure.scheduledevents-default';
 
-/** One of each type of CloudEvent with all that it may hold and one with as little as it may, each under an id of its own. */
+/** For each type, one CloudEvent with all members and one with as few as allowed, each with a different id. */
 const maintenance: readonly Delivery[] = sampleEvents().map(({ event }, index) => ({
   ...sampleDelivery({ seq: index + 1, partitionKey: `key-${index}` }),
   bytes: Buffer.from(JSON.stringify({ ...event, id: `sample:${index}` })),
@@ -34,7 +34,7 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
   });
   after(async () => await node[Symbol.asyncDispose]());
 
-  test('one of each change becomes a document of the data stream, found field by field, repeats too', async (t) => {
+  test('every change becomes one document of the data stream, found by each field, despite repeats', async (t) => {
     const { adapter } = createElasticsearch(t, { options: { url: node.url } });
     await adapter.check(never);
     for (let attempt = 0; attempt < 2; attempt++)
@@ -53,7 +53,7 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
     assert.ok((await node.search(STREAM, { match: { message: 'freeze' } })).length > 0);
   });
 
-  test('json, in an index without a template, is the CloudEvent with @timestamp; hostile texts come back as they were', async (t) => {
+  test('format: json, in an index without a template, stores the CloudEvent with @timestamp; hostile texts come back unchanged', async (t) => {
     const { adapter } = createElasticsearch(t, { options: { url: node.url, index: 'plain', format: 'json' } });
     const texts = ['"}\n{"create":{}}', '|=\\', 'a\nb\0c', '\u202eabc', '💥\u2028', 'x'.repeat(64 * 1024)];
     const batch = texts.map((mark, index) => sampleDelivery({ seq: index + 1, mark }));
@@ -63,7 +63,7 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
     for (const event of events) assert.deepEqual(found.get(event.id), { '@timestamp': event.time, ...event });
   });
 
-  test('with compression and a pipeline each document is stored as the pipeline makes it; one that it drops is accepted, one that it fails at is retried', async (t) => {
+  test('with compression and a pipeline, the pipeline’s result is stored; a dropped document is accepted, a failed one is retried', async (t) => {
     const processors = [
       { set: { field: 'data.team', value: 'platform' } },
       { drop: { if: "ctx.data.description.contains('drop me')" } },
@@ -87,7 +87,7 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
     );
   });
 
-  test('a pipeline that is not there is misconfigured; once it is created, the event is stored', async (t) => {
+  test('a missing pipeline is misconfigured; after it is created, the event is stored', async (t) => {
     const { deliver } = createElasticsearch(t, { options: { url: node.url, index: 'awaiting', format: 'json', pipeline: 'late' } });
     const failure = failed((await deliver())[0]);
     assert.deepEqual([failure.disposition, failure.status], ['misconfigured', 400]);
@@ -96,7 +96,7 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
     assert.deepEqual(await deliver(), ['accepted']);
   });
 
-  test('a document that the mapping refuses is refused alone, and a missing index is misconfigured', async (t) => {
+  test('only the document that the mapping rejects is refused, and a missing index is misconfigured', async (t) => {
     await node.ask('PUT', '/strict', { mappings: { properties: { data: { properties: { description: { type: 'long' } } } } } });
     const strict = createElasticsearch(t, { options: { url: node.url, index: 'strict', format: 'json' } });
     const good = sampleDelivery({ seq: 2 });
@@ -114,7 +114,7 @@ describe('on OpenSearch', { skip: noOpenSearch() }, () => {
     await node.ask('PUT', '/_cluster/settings', { persistent: { 'action.auto_create_index': null } });
   });
 
-  test('what is queued while the node is killed and started again is there once', async (t) => {
+  test('deliveries that are queued while the node is killed and restarted are stored once', async (t) => {
     const time = new VirtualTime();
     const { adapter, deps } = createElasticsearch(t, { options: { url: node.url, index: 'restarted', format: 'json' }, time });
     const lane = adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) });

@@ -1,4 +1,4 @@
-// An index on loopback and a sink that writes to it, for tests of single behaviours.
+// A test → an index on loopback and a sink that writes to it.
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
@@ -14,7 +14,7 @@ import { type Sample, sampleDelivery } from '../sample-deliveries.ts';
 
 export interface ElasticsearchSetup {
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Values of the secrets that `options` names by `env`. */
+  /** Values of the `env` secrets in `options`. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly time?: Deps;
   readonly server?: ReceiverOptions;
@@ -23,7 +23,7 @@ export interface ElasticsearchSetup {
 interface Sink {
   readonly adapter: ManagedAdapter;
   readonly deps: TestDeps;
-  /** One call for all samples, or for the usual one; without an end of its own. */
+  /** Delivers all samples in one call, or one default sample. Never aborts. */
   readonly deliver: (...samples: readonly Sample[]) => Promise<readonly Outcome[]>;
 }
 
@@ -33,7 +33,7 @@ export async function startElasticsearch(t: TestContext, setup: ElasticsearchSet
   return { far, ...createElasticsearch(t, { ...setup, options: { url: far.url, ...setup.options } }) };
 }
 
-/** Connects to nothing. */
+/** Creates a sink without a far side. */
 export function createElasticsearch(t: TestContext, { options, secrets = {}, time }: ElasticsearchSetup): Sink {
   const parsed = v.parse(elasticsearchOptions, { allowInsecure: true, allowPrivate: ['127.0.0.0/8'], ...options });
   openSecrets(parsed, secrets);

@@ -1,4 +1,4 @@
-// The real OpenTelemetry Collector between the sink and a server → every field as it went in.
+// The real OpenTelemetry Collector between sink and server → every field unchanged.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readFailure } from '../../../adapters/otlp/export-answer.ts';
@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 
 for (const encoding of ['protobuf', 'json'])
   for (const compression of ['gzip', 'none'])
-    test(`the Collector reads every field of every kind of CloudEvent: ${encoding}, ${compression}`, {
+    test(`the Collector reads every field of every type of CloudEvent: ${encoding}, ${compression}`, {
       skip: withoutCollector,
     }, async (t) => {
       const behind = await LogReceiver.start();
@@ -34,7 +34,7 @@ for (const [type, body] of [
   ['application/x-protobuf', Buffer.from([0x0a, 200, 1])],
   ['application/json', Buffer.from('{"resourceLogs":[{"scopeLogs":7}]}')],
 ] as const)
-  test(`the Collector answers ${type} that is no request with 400, and says why`, { skip: withoutCollector }, async (t) => {
+  test(`the Collector rejects ${type} that is not a request with 400 and a message`, { skip: withoutCollector }, async (t) => {
     const behind = await LogReceiver.start();
     t.after(() => behind[Symbol.asyncDispose]());
     const url = `${await startCollector(t, behind.url)}/v1/logs`;
@@ -43,7 +43,7 @@ for (const [type, body] of [
     assert.notEqual(readFailure(Buffer.from(await answer.arrayBuffer())), '');
   });
 
-test('what stands behind the Collector and takes no such record is told by it, and in the log', { skip: withoutCollector }, async (t) => {
+test('a rejection by the Collector’s backend is a failure of the delivery, and is logged', { skip: withoutCollector }, async (t) => {
   const behind = await LogReceiver.start();
   t.after(() => behind[Symbol.asyncDispose]());
   const { adapter, deps } = createOtlp(t, { url: await startCollector(t, behind.url) });
@@ -53,7 +53,7 @@ test('what stands behind the Collector and takes no such record is told by it, a
   assert.match(deps.logged(), /the receiver of log records sent a message: see answer/);
 });
 
-test('a Collector that cannot pass records on is tried again, after the pause that it asks for', { skip: withoutCollector }, async (t) => {
+test('a Collector that cannot export is retried after the pause that it requests', { skip: withoutCollector }, async (t) => {
   const behind = await LogReceiver.start();
   t.after(() => behind[Symbol.asyncDispose]());
   const { adapter } = createOtlp(t, { url: await startCollector(t, behind.url) });

@@ -87,10 +87,10 @@ async function startReceiver(t: TestContext, options: Readonly<Record<string, un
   };
 }
 
-/** The attributes of the samples that the semantic conventions have no name for. */
+/** Attributes of the samples without a name in the semantic conventions. */
 const OWN_ATTRIBUTES = ['datacontenttype', 'partitionkey'];
 
-/** The CloudEvent, put together again from a record alone. */
+/** Restores the CloudEvent from its record. */
 function arrivalOf({ record, attributes }: ReceivedRecord): Arrival {
   const own = Object.entries(attributes).filter(([name]) => name.startsWith('scheduled_events.'));
   const named = own.map(([name, value]) => [camelCase(name.slice('scheduled_events.'.length)), value] as const);

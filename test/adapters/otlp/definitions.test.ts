@@ -16,13 +16,13 @@ for (const [encoding, body] of [
   ['protobuf', encodeProtobuf(GROUPS)],
   ['json', encodeJson(GROUPS)],
 ] as const)
-  test(`every field of every kind of CloudEvent, in ${encoding}, is read by the published definitions`, {
+  test(`the published definitions read every field of every type of CloudEvent in ${encoding}`, {
     skip: withoutDefinitions,
   }, () => {
     assert.deepEqual(recordsOf(readByDefinitions(encoding, body) as Parameters<typeof recordsOf>[0]), EXPECTED);
   });
 
-test('the published definitions refuse a name and a field that they do not know', { skip: withoutDefinitions }, () => {
+test('the published definitions reject an unknown name and an unknown field', { skip: withoutDefinitions }, () => {
   const unknown = encodeJson(GROUPS).replace('"severityText"', '"severity"');
   assert.throws(() => readByDefinitions('json', unknown), /severity/);
   const bytes = Buffer.concat([encodeProtobuf(GROUPS), Buffer.from([0x78, 1])]);

@@ -1,4 +1,4 @@
-// Changes and texts → deliveries whose log records say all that there is to say.
+// Changes and texts → deliveries with every member that a log record can have.
 
 import { sampleEvents } from '../../../adapters/webhook/template/template-samples.ts';
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
@@ -8,10 +8,10 @@ import { scheduledEvent } from '../../support/events.ts';
 import { context, eventChange } from '../../unit/cloudevents/changes.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
 
-/** What is hard to carry, lone surrogates apart. */
+/** Texts that are hard to encode, except lone surrogates. */
 const HOSTILE = ['"}],"x":[{', '|=\\', 'a\nb\r\tc', '\0\u0001', '\u202eabc', '💥', '\u2028', 'x'.repeat(64 * 1024)];
 
-/** @param name of the VM that saw it; null while unknown */
+/** @param name the name of the VM that saw the change; null while unknown */
 export function deliveryOf(change: Change, name: string | null = 'WestNO_0'): Delivery {
   const observer = { ...context.observer, name };
   return { ...sampleDelivery(), bytes: toJournalEntry(change, { ...context, observer }).bytes };
@@ -21,7 +21,7 @@ export function describing(description: string): Delivery {
   return deliveryOf(eventChange({ event: scheduledEvent({ description }) }));
 }
 
-/** Of each type one with all that it may hold, then one with as little as it may, and what is hard to carry. */
+/** For each type, one delivery with all members and one with as few as allowed; then texts that are hard to encode. */
 export function allDeliveries(): readonly Delivery[] {
   const samples = sampleEvents().map(({ event }) => ({ ...sampleDelivery(), bytes: Buffer.from(JSON.stringify(event)) }));
   return [...samples, ...HOSTILE.map(describing)];

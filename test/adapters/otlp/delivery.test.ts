@@ -1,4 +1,4 @@
-// A receiver of log records → what arrives of a delivery, and what each answer leads to.
+// A receiver of log records → the records that arrive, and the outcome of each answer.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,7 +15,7 @@ const PROTOBUF = 'application/x-protobuf';
 
 for (const encoding of ['protobuf', 'json'])
   for (const compression of ['gzip', 'none'])
-    test(`in ${encoding}, compression ${compression}, every kind of CloudEvent is read, and a repeat is the same bytes`, async (t) => {
+    test(`in ${encoding} with compression ${compression}, the receiver reads every type of CloudEvent, and a repeat has the same bytes`, async (t) => {
       const { adapter, receiver } = await startOtlp(t, { options: { encoding, compression } });
       const batch = allDeliveries();
       for (const _ of [1, 2]) assert.ok((await adapter.deliver(batch, never)).every((outcome) => outcome === 'accepted'));
@@ -27,7 +27,7 @@ for (const encoding of ['protobuf', 'json'])
       assert.equal(first.headers['content-encoding'], compression === 'gzip' ? 'gzip' : undefined);
     });
 
-test('a record tells its event, its VM and its place in a trace', async (t) => {
+test('a record has its event, its VM and its trace', async (t) => {
   const { adapter, receiver } = await startOtlp(t);
   await adapter.deliver([deliveryOf(eventChange({ event: scheduledEvent({ description: 'Host "swap"' }) }))], never);
   const [{ resource, scope, record, attributes } = assert.fail('nothing arrived')] = receiver.records;
@@ -55,7 +55,7 @@ for (const [path, arrivesAt] of [
     assert.equal(receiver.http.requests[0]?.path, arrivesAt);
   });
 
-test('a receiver that takes all and says something is a warning in the log, once', async (t) => {
+test('the message of a successful answer is logged as a warning, once', async (t) => {
   const { deliver, receiver, deps } = await startOtlp(t);
   receiver.message = 'attribute names with dots are deprecated';
   for (const _ of [1, 2]) assert.deepEqual(await deliver(), ['accepted']);
@@ -67,7 +67,7 @@ test('a receiver that takes all and says something is a warning in the log, once
   assert.match(deps.logged(), /another one/);
 });
 
-test('what a failure says in its Status is in the log', async (t) => {
+test('the message in the Status of a failure is logged', async (t) => {
   const { deliver, receiver, deps } = await startOtlp(t);
   const status = Buffer.from([8, 3, 0x12, 5, ...Buffer.from('quota')]);
   receiver.http.next(answering(400, PROTOBUF, status), answering(503, 'application/json', '{"code":14,"message":"draining"}'));
@@ -82,19 +82,19 @@ for (const [what, status, body, code] of [
   ['JSON that breaks off', 200, '{"partialSuccess":{"rejec', 'BRIDGE_SINK_ANSWER'],
   ['more than 8 MiB', 200, 'x'.repeat(9 * 1024 ** 2), 'BRIDGE_SINK_ANSWER'],
 ] as const)
-  test(`${what} in place of an answer is ${code}`, async (t) => {
+  test(`${what} instead of an answer is ${code}`, async (t) => {
     const { deliver, receiver } = await startOtlp(t);
     receiver.http.default = answering(status, 'text/plain', body);
     assert.equal(failed((await deliver())[0]).code, code);
   });
 
-test('nothing, no content and an empty object are a full success', async (t) => {
+test('an empty body, no content and an empty object are a full success', async (t) => {
   const { deliver, receiver } = await startOtlp(t);
   receiver.http.next(answering(200, PROTOBUF, ''), { status: 204 }, answering(202, 'application/json', '{}'));
   for (const _ of [1, 2, 3]) assert.deepEqual(await deliver(), ['accepted']);
 });
 
-test('a check posts a request without records: a wrong path, key or encoding shows, and nothing arrives', async (t) => {
+test('a check posts a request without records: it finds a wrong path, key or encoding, and no record arrives', async (t) => {
   for (const [status, code] of [
     [401, 'BRIDGE_SINK_MISCONFIGURED'],
     [404, 'BRIDGE_SINK_MISCONFIGURED'],
@@ -113,7 +113,7 @@ test('a check posts a request without records: a wrong path, key or encoding sho
   assert.deepEqual(receiver.records, []);
 });
 
-test('bodies stay within maxBatchBytes, of all kinds of CloudEvents', async (t) => {
+test('bodies stay within maxBatchBytes for all types of CloudEvents', async (t) => {
   const batch = allDeliveries().filter(({ bytes }) => bytes.length < 4096);
   for (const encoding of ['protobuf', 'json']) {
     const { adapter, receiver } = await startOtlp(t, { options: { encoding, compression: 'none', maxBatchBytes: '64KiB' } });
@@ -124,7 +124,7 @@ test('bodies stay within maxBatchBytes, of all kinds of CloudEvents', async (t) 
   }
 });
 
-/** As a lane fills a batch. */
+/** Fills a batch as a lane does. */
 function fill(deliveries: readonly Delivery[], mostBytes: number): readonly Delivery[] {
   const full: Delivery[] = [];
   for (let bytes = 0, index = 0; ; index++) {
@@ -135,6 +135,6 @@ function fill(deliveries: readonly Delivery[], mostBytes: number): readonly Deli
   }
 }
 
-test('the partial success of the tests is that of the definitions', () => {
+test('the partial success in these tests has the published encoding', () => {
   assert.equal(successInProtobuf(2, 'no').toString('hex'), '0a06080212026e6f');
 });

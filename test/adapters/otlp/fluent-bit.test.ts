@@ -1,4 +1,4 @@
-// The real Fluent Bit as a receiver of OpenTelemetry → each record there once, in either encoding.
+// The real Fluent Bit as an OpenTelemetry receiver → each record once, in either encoding.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logRecord } from '../../../src/log-record/log-record.ts';
@@ -13,7 +13,7 @@ for (const [encoding, compression] of [
   ['json', 'gzip'],
   ['protobuf', 'none'],
 ] as const)
-  test(`Fluent Bit takes each record once, as ${encoding} with compression: ${compression}, and a check finds it`, {
+  test(`Fluent Bit stores each record once, as ${encoding} with compression: ${compression}, and a check passes`, {
     skip: withoutFluentBit,
   }, async (t) => {
     const far = await FluentBit.start(t);

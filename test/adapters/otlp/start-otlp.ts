@@ -1,4 +1,4 @@
-// A receiver of log records and a sink that posts to it, for tests of single behaviours.
+// A test → a receiver of log records on loopback and a sink that posts to it.
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
@@ -13,7 +13,7 @@ import { openSecrets } from '../contract.ts';
 import { type Sample, sampleDelivery } from '../sample-deliveries.ts';
 
 interface OtlpSetup {
-  /** Over the defaults of these tests: http and loopback are allowed, `url` is the receiver's. */
+  /** Replaces the defaults of these tests: http and loopback are allowed, `url` is the receiver's. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly time?: Deps;
   readonly server?: ReceiverOptions;
@@ -23,7 +23,7 @@ interface Otlp {
   readonly adapter: ManagedAdapter;
   readonly receiver: LogReceiver;
   readonly deps: TestDeps;
-  /** One call for all samples, or for the usual one; without an end of its own. */
+  /** Delivers all samples in one call, or one default sample. Never aborts. */
   readonly deliver: (...samples: readonly Sample[]) => Promise<readonly Outcome[]>;
 }
 

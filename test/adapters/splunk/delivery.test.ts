@@ -1,4 +1,4 @@
-// An HTTP Event Collector on loopback → what arrives, what each code leads to, when it is indexed.
+// An HTTP Event Collector on loopback → arrivals, the result of each code, acknowledgments.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Disposition } from '../../../src/errors.ts';
@@ -13,7 +13,7 @@ import { type SplunkSetup, startSplunk, TOKEN } from './start-splunk.ts';
 
 const never = new AbortController().signal;
 
-test('an event has its time, source and fields around the CloudEvent as it is stored', async (t) => {
+test('an event has time, source and fields around the stored CloudEvent', async (t) => {
   const { collector, deliver } = await startSplunk(t, { options: { index: 'azure' } });
   await deliver({ seq: 1 });
   const { eventBytes, ...event } = collector.events[0] ?? assert.fail('nothing arrived');
@@ -31,7 +31,7 @@ test('an event has its time, source and fields around the CloudEvent as it is st
   assert.equal(collector.receiver.requests[0]?.headers.authorization, `Splunk ${TOKEN}`);
 });
 
-test('source and sourcetype can be chosen, the VM is the host, numbers are texts in the fields, and a time keeps its fraction', async (t) => {
+test('source and sourcetype are configurable, host is the VM, fields have numbers as texts, and time keeps its fraction', async (t) => {
   const { collector, adapter } = await startSplunk(t, { options: { source: 'vm', sourcetype: 'azure:event' } });
   const sample = sampleDelivery();
   const stored = JSON.parse(Buffer.from(sample.bytes).toString());
@@ -49,7 +49,7 @@ for (const path of [
   '/services/collector/event/',
   '/services/collector/event/1.0',
 ])
-  test(`the url of a collector may end in "${path}"`, async (t) => {
+  test(`url may end in "${path}"`, async (t) => {
     const { collector, adapter } = await startSplunk(t);
     const url = `${collector.url}${path}`;
     const { deliver } = await startSplunk(t, { options: { url } });
@@ -86,7 +86,7 @@ for (const [code, disposition, advice] of CODES)
   });
 
 for (const [code, disposition] of CODES)
-  test(`code ${code} is ${disposition} under a status of success, too`, async (t) => {
+  test(`code ${code} is ${disposition} with status 200 too`, async (t) => {
     const { collector, deliver } = await startSplunk(t);
     collector.receiver.default = { status: 200, body: JSON.stringify({ text: 'said by a gateway', code }) };
     const failure = failed((await deliver())[0]);
@@ -96,13 +96,13 @@ for (const [code, disposition] of CODES)
 const FOREIGN: readonly (readonly [what: string, answer: { status: number; body: string }, code: string])[] = [
   ['nothing', { status: 204, body: '' }, 'BRIDGE_SINK_ANSWER'],
   ['JSON of something else', { status: 200, body: '{"errors":false}' }, 'BRIDGE_SINK_ANSWER'],
-  ['a code that nobody knows with 200', { status: 200, body: '{"text":"?","code":27}' }, 'BRIDGE_SINK_ANSWER'],
+  ['an unknown code with 200', { status: 200, body: '{"text":"?","code":27}' }, 'BRIDGE_SINK_ANSWER'],
   ['null', { status: 200, body: 'null' }, 'BRIDGE_SINK_ANSWER'],
-  ['a code that nobody knows with 429', { status: 429, body: '{"text":"?","code":27}' }, 'BRIDGE_SINK_UNAVAILABLE'],
+  ['an unknown code with 429', { status: 429, body: '{"text":"?","code":27}' }, 'BRIDGE_SINK_UNAVAILABLE'],
 ];
 
 for (const [what, answer, code] of FOREIGN)
-  test(`${what} in place of an answer of the collector is ${code}`, async (t) => {
+  test(`${what} instead of an answer of the collector is ${code}`, async (t) => {
     const { collector, deliver } = await startSplunk(t);
     collector.receiver.default = answer;
     assert.equal(failed((await deliver())[0]).code, code);
@@ -112,7 +112,7 @@ for (const [what, setup] of [
   ['counted from 1', { firstNumber: 1 }],
   ['not numbered', { namesNobody: true }],
 ] as const)
-  test(`of a batch with two bad events, ${what}, those alone are dead letters`, async (t) => {
+  test(`of a batch with two bad events, ${what}, only those are dead letters`, async (t) => {
     const { lane, collector } = await onLane(t);
     Object.assign(collector, setup, { badText: 'bad' });
     for (let seq = 1; seq <= 6; seq++) lane.queue({ seq, partitionKey: `key-${seq}`, mark: seq === 2 || seq === 5 ? 'bad' : '' });
@@ -131,7 +131,7 @@ async function onLane(t: TestContext, { options, token }: SplunkSetup = {}) {
   return { lane: adapterLane({ adapter, deps, time, atEnd: (close) => t.after(close) }), collector, time };
 }
 
-test('with acknowledge, a batch is accepted once it is indexed, asked for at growing pauses', async (t) => {
+test('with acknowledge, the sink polls at growing intervals and accepts a batch when it is indexed', async (t) => {
   const { lane, collector, time } = await onLane(t, { options: { acknowledge: true }, token: { acknowledges: true } });
   collector.isIndexing = false;
   lane.queue();
@@ -156,10 +156,10 @@ test('with acknowledge, a batch is accepted once it is indexed, asked for at gro
   const channels = collector.receiver.requests.map(({ headers }) => headers['x-splunk-request-channel']);
   assert.equal(new Set(channels).size, 1);
   await lane.pass(HOUR);
-  assert.equal(collector.receiver.requests.length, channels.length, 'nothing is asked without a delivery');
+  assert.equal(collector.receiver.requests.length, channels.length, 'no poll without a delivery');
 });
 
-test('what is not acknowledged within timeout is sent again', async (t) => {
+test('a batch that is not acknowledged within timeout is sent again', async (t) => {
   const options = { acknowledge: true, timeout: '3s' };
   const { lane, collector, time } = await onLane(t, { options, token: { acknowledges: true } });
   collector.isIndexing = false;
@@ -177,7 +177,7 @@ test('what is not acknowledged within timeout is sent again', async (t) => {
   assert.equal(collector.events.length, 2);
 });
 
-test('with acknowledge and a token that does not acknowledge, nothing is sent', async (t) => {
+test('with acknowledge, the sink sends nothing if the token does not support acknowledgment', async (t) => {
   const { collector, deliver, adapter } = await startSplunk(t, { options: { acknowledge: true } });
   const failure = failed((await deliver())[0]);
   assert.deepEqual([failure.code, failure.status], ['BRIDGE_SINK_MISCONFIGURED', 14]);
@@ -193,13 +193,13 @@ test('a check shows a bad token and a missing channel, and sends no event', asyn
   for (const { collector } of [disabled, acknowledging]) assert.deepEqual(collector.events, []);
 });
 
-test('a check takes code 0 for an empty body, as collectors that are not Splunk say it', async (t) => {
+test('a check accepts code 0 for an empty body, the answer of collectors other than Splunk', async (t) => {
   const { collector, adapter } = await startSplunk(t);
   collector.receiver.default = { status: 200, body: '{"text":"Success","code":0}' };
   assert.equal(await adapter.check(never), null);
 });
 
-test('events are compressed with compression: gzip; a check and questions for acknowledgment never are', async (t) => {
+test('with compression: gzip events are compressed; checks and polls for acknowledgment never are', async (t) => {
   const options = { compression: 'gzip', acknowledge: true };
   const { collector, deliver, adapter } = await startSplunk(t, { options, token: { acknowledges: true } });
   await adapter.check(never);

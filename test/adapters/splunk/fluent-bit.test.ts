@@ -1,4 +1,4 @@
-// The real Fluent Bit as an HTTP Event Collector → each event there once, compressed or not.
+// The real Fluent Bit as an HTTP Event Collector → each event once, compressed or not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FluentBit, withoutFluentBit } from '../../far-sides/fluent-bit/fluent-bit.ts';
@@ -8,7 +8,7 @@ import { startSplunk } from './start-splunk.ts';
 const never = new AbortController().signal;
 
 for (const compression of ['none', 'gzip'] as const)
-  test(`Fluent Bit takes each event once with compression: ${compression}, and a check finds it`, { skip: withoutFluentBit }, async (t) => {
+  test(`Fluent Bit stores each event once with compression: ${compression}, and a check passes`, { skip: withoutFluentBit }, async (t) => {
     const far = await FluentBit.start(t);
     const { adapter } = await startSplunk(t, { options: { url: `http://${far.address('splunk')}`, compression } });
     assert.equal(await adapter.check(never), null);

@@ -1,4 +1,4 @@
-// An HTTP Event Collector on loopback and a sink that posts to it, for tests of single behaviours.
+// A test → an HTTP Event Collector on loopback and a sink that posts to it.
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
@@ -23,7 +23,7 @@ export interface Splunk {
   readonly adapter: ManagedAdapter;
   readonly collector: EventCollector;
   readonly deps: TestDeps;
-  /** One call for all samples, or for the usual one; without an end of its own. */
+  /** Delivers all samples in one call, or one default sample. Never aborts. */
   readonly deliver: (...samples: readonly Sample[]) => Promise<readonly Outcome[]>;
 }
 

@@ -12,14 +12,14 @@ testAdapter({
   start: startReader,
   awayIs: 'retired',
   skip: {
-    'a key that gets no answer does not hold up another': 'standard output is one stream: whoever waits for its reader waits for all',
+    'a key that gets no answer does not hold up another': 'standard output is one stream: all deliveries wait for its reader',
     'a refusal is told: dead-letter at once': 'a reader of standard output cannot refuse a line',
     'an overload is told: retry, after the pause that was asked for': 'a busy reader shows by reading slowly; nothing fails',
     'it recovers unaided when the far side comes back on the same address': 'a closed standard output never comes back within a process',
   },
 });
 
-/** `cat`, to which the adapter writes and which repeats to the test what it read. */
+/** Runs `cat`: the adapter writes to it, and the test reads its output. */
 async function startReader(t: TestContext): Promise<FarSide> {
   const reader = spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(reader, 'close');
@@ -41,7 +41,7 @@ async function startReader(t: TestContext): Promise<FarSide> {
     contacts: () => pipe.bytesWritten + pipe.listenerCount('error') + output.length,
     hang: () => void reader.kill('SIGSTOP'),
     isStuck: () => pipe.writableLength > 0,
-    // More than a pipe or a socket pair holds.
+    // More than the buffers of a pipe or a socket pair.
     stuckBytes: 4 * 1024 ** 2,
     accept: () => void reader.kill('SIGCONT'),
     leave: async () => {
@@ -51,7 +51,7 @@ async function startReader(t: TestContext): Promise<FarSide> {
   };
 }
 
-/** Whole lines alone. */
+/** Returns only complete lines. */
 function linesOf(output: Buffer): string[] {
   return output.toString().split('\n').slice(0, -1);
 }

@@ -1,4 +1,4 @@
-// Slow, closed and failing readers → what the stdout sink does, here and as a process.
+// Slow, closed and failing readers → the outcomes of the stdout sink, also in a process.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ import { sampleDelivery } from '../sample-deliveries.ts';
 
 const never = new AbortController().signal;
 
-/** A stream whose writes end when the test says so, with an error or without. */
+/** A stream that completes its writes on command, with or without an error. */
 class HeldStream extends Writable {
   readonly written: string[] = [];
   readonly #answers: ((error?: Error) => void)[] = [];
@@ -33,7 +33,7 @@ class HeldStream extends Writable {
   }
 }
 
-/** Goes on after an error, as `process.stdout` does by the same means. */
+/** Stays usable after an error, like `process.stdout`. */
 class LastingStream extends HeldStream {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     done(error);
@@ -59,7 +59,7 @@ test('each delivery is one line, its bytes unchanged, and a batch is one write',
   assert.deepEqual(stream.written, [lines.join('')]);
 });
 
-test('to a terminal, and to nothing else, control characters go escaped, in the same JSON', async () => {
+test('control characters are escaped only on a terminal, and the JSON is the same', async () => {
   const bytes = Buffer.from('{"data":{"description":"a\\u001b[2J\u009b31m\u202e"}}');
   const written = async (isTTY: boolean | undefined) => {
     const stream = Object.assign(new HeldStream(), isTTY === undefined ? {} : { isTTY });
@@ -75,7 +75,7 @@ test('to a terminal, and to nothing else, control characters go escaped, in the 
   assert.deepEqual(JSON.parse(shown), JSON.parse(String(bytes)));
 });
 
-test('a delivery is accepted only once the stream has handed it on', async () => {
+test('a delivery is accepted only when the stream has written it', async () => {
   const stream = new HeldStream();
   let accepted = false;
   const outcome = create(stream).deliver([sampleDelivery()], never);
@@ -106,7 +106,7 @@ test('a broken pipe retires the sink until the next start, and nothing more is w
   assert.equal(stream.written.length, 1);
 });
 
-test('a stream that was ended or destroyed is a closed one', async () => {
+test('an ended or destroyed stream counts as closed', async () => {
   const ended = new PassThrough();
   ended.end();
   const destroyed = new PassThrough();
@@ -118,7 +118,7 @@ test('a stream that was ended or destroyed is a closed one', async () => {
   }
 });
 
-test('a stream that closes under a write without a word ends the delivery', async () => {
+test('a delivery ends if the stream closes during the write without an error', async () => {
   const stream = new HeldStream();
   const outcome = create(stream).deliver([sampleDelivery()], never);
   await settle();
@@ -126,7 +126,7 @@ test('a stream that closes under a write without a word ends the delivery', asyn
   assert.equal(failed((await outcome)[0]).code, 'BRIDGE_STDOUT_CLOSED');
 });
 
-test('a full disk is tried again, and a line that it tore spoils no other', async () => {
+test('a full disk is retried, and its incomplete line corrupts no other', async () => {
   const stream = new LastingStream();
   const adapter = create(stream);
   const [torn, whole, next] = [1, 2, 3].map((seq) => [sampleDelivery({ seq })]) as [Delivery[], Delivery[], Delivery[]];
@@ -166,7 +166,7 @@ test('an error of the stream after an aborted delivery and a dispose does not en
   assert.equal(stream.errored?.message, 'write EPIPE');
 });
 
-test('a closed adapter leaves the stream as it found it: open, and without listeners', async () => {
+test('after it is closed, an adapter leaves the stream open and without listeners', async () => {
   const stream = new HeldStream();
   const adapter = create(stream);
   const outcome = adapter.deliver([sampleDelivery()], never);
@@ -178,7 +178,7 @@ test('a closed adapter leaves the stream as it found it: open, and without liste
   assert.deepEqual([stream.writable, stream.listenerCount('error'), stream.listenerCount('close')], [true, 0, 0]);
 });
 
-test('two stdout sinks share the stream, and one that closes leaves the other at work', async () => {
+test('two stdout sinks share the stream, and one keeps working after the other is closed', async () => {
   const stream = new PassThrough();
   const [first, second] = [create(stream), create(stream)];
   assert.deepEqual(await first.deliver([sampleDelivery({ seq: 1 })], never), ['accepted']);
@@ -188,7 +188,7 @@ test('two stdout sinks share the stream, and one that closes leaves the other at
   assert.deepEqual(await second.deliver([sampleDelivery({ seq: 3 })], never), ['accepted']);
 });
 
-test('it has no options', () => {
+test('the sink type has no options', () => {
   assert.ok(v.is(stdout.options, {}));
   assert.ok(v.is(stdout.options, { type: 'stdout' }));
   assert.ok(!v.is(stdout.options, { type: 'stdout', url: 'x' }));
@@ -196,7 +196,7 @@ test('it has no options', () => {
 
 const PROGRAM = join(import.meta.dirname, 'write-lines.ts');
 
-test('a reader that leaves (`| head -1`) ends the deliveries with an outcome, not the process with a crash', async () => {
+test('a reader that exits (`| head -1`) causes a failed delivery, not a crash', async () => {
   const child = spawn(process.execPath, [PROGRAM, 'until-failure'], { stdio: ['ignore', 'pipe', 'pipe'] });
   const said = textOf(child.stderr);
   child.stdout.once('data', () => child.stdout.destroy());
@@ -205,7 +205,7 @@ test('a reader that leaves (`| head -1`) ends the deliveries with an outcome, no
   assert.equal(code, 0);
 });
 
-test('a reader that never reads does not keep the process from stopping', async (t) => {
+test('the process can stop although the reader never reads', async (t) => {
   const child = spawn(process.execPath, [PROGRAM, 'until-stopped', String(4 * 1024 ** 2)], { stdio: ['pipe', 'pipe', 'pipe'] });
   t.after(() => child.kill('SIGKILL'));
   const said = textOf(child.stderr);
@@ -217,7 +217,7 @@ test('a reader that never reads does not keep the process from stopping', async 
   assert.equal(await said, 'stuck\nAbortError\n');
 });
 
-test('a full disk under standard output is told as such', async () => {
+test('the error of a full disk under standard output names the cause', async () => {
   const full = openSync('/dev/full', 'w');
   const child = spawn(process.execPath, [PROGRAM, 'until-failure'], { stdio: ['ignore', full, 'pipe'] });
   closeSync(full);

@@ -1,4 +1,4 @@
-// An argument → a program with a stdout sink that does what it says; its outcome goes to stderr.
+// An argument → a program with a stdout sink, whose outcome goes to standard error.
 import { stdout } from '../../../adapters/stdout/stdout.ts';
 import { manageAdapter } from '../../../src/delivery/managed-adapter.ts';
 import { adapterDeps } from '../adapter-deps.ts';
@@ -15,7 +15,7 @@ async function untilFailure(): Promise<void> {
   }
 }
 
-/** Delivers to a reader that does not read, until standard input says to stop. */
+/** Delivers to a reader that does not read, until standard input has data. */
 async function untilStopped(): Promise<void> {
   const controller = new AbortController();
   process.stdin.once('data', () => controller.abort());

@@ -1,4 +1,4 @@
-// Hosts and sockets → where syslog messages may go: not to the metadata service by any name.
+// Hosts and sockets → syslog messages, but never to the metadata service by any name.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ function namedAt(address: string): Resolve {
 }
 
 for (const transport of ['tcp', 'tls', 'udp']) {
-  test(`a name that leads to the metadata service is sent nothing over ${transport}, neither by a delivery nor by a check`, async (t) => {
+  test(`over ${transport}, neither a delivery nor a check contacts a name that resolves to the metadata service`, async (t) => {
     const { deliver, adapter } = createSyslog(t, {
       options: { server: `${transport}://logs.example.com:514` },
       resolve: namedAt('169.254.169.254'),
@@ -40,12 +40,12 @@ test('a name without an address is unreachable, over UDP too', async (t) => {
   }
 });
 
-test('a check over UDP names the address, and says that nobody can tell more', async (t) => {
+test('a check over UDP names the address, and reports that it cannot see if messages arrive', async (t) => {
   const { adapter } = createSyslog(t, { options: { server: 'udp://logs.example.com:514' }, resolve: namedAt('192.0.2.7') });
   assert.equal(await adapter.check(never), 'udp://logs.example.com:514 is 192.0.2.7; over UDP the check cannot see if messages arrive');
 });
 
-test('a name that moves is followed over UDP', async (t) => {
+test('over UDP, the sink follows a name to its new address', async (t) => {
   const server = await SyslogServer.start({ transport: 'udp' });
   t.after(() => server.stop());
   let address = '127.0.0.2';
@@ -60,7 +60,7 @@ test('a name that moves is followed over UDP', async (t) => {
   assert.match(idsOf(server)[0] ?? '', /2$/);
 });
 
-test('a datagram socket, as /dev/log is one, is misconfigured, and the message says so', async (t) => {
+test('a datagram socket such as /dev/log is misconfigured, and the message says so', async (t) => {
   const path = join(folderOf(t), 'log');
   await listenForDatagrams(t, path);
   const { deliver, adapter } = createSyslog(t, { options: { server: `unix:${path}` } });
@@ -70,7 +70,7 @@ test('a datagram socket, as /dev/log is one, is misconfigured, and the message s
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_SYSLOG_MISCONFIGURED' });
 });
 
-test('a path where nothing is, or nobody behind it, is tried again', async (t) => {
+test('a path that does not exist or has no listener is retried', async (t) => {
   const folder = folderOf(t);
   writeFileSync(join(folder, 'file'), '');
   for (const [name, words] of [
@@ -84,7 +84,7 @@ test('a path where nothing is, or nobody behind it, is tried again', async (t) =
   }
 });
 
-/** Node has no such sockets. */
+/** Python, because Node has no such sockets. */
 async function listenForDatagrams(t: TestContext, path: string): Promise<void> {
   const script =
     'import socket,sys\ns=socket.socket(socket.AF_UNIX,socket.SOCK_DGRAM)\ns.bind(sys.argv[1])\nprint("bound",flush=True)\ns.recv(1)';

@@ -1,4 +1,4 @@
-// Real rsyslog and syslog-ng over each transport → what they wrote; their kills lose nothing.
+// Real rsyslog and syslog-ng over each transport → what they wrote; killing them loses nothing.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -59,7 +59,7 @@ function expected(delivery: Delivery, body: (record: LogRecord, delivery: Delive
   };
 }
 
-/** rsyslog leaves a byte order mark where it is, syslog-ng takes it off. */
+/** rsyslog keeps a byte order mark, syslog-ng removes it. */
 function seen({ priority, time, host, appName, messageId, structuredData, message }: ReadBack) {
   return { priority, time: Date.parse(time), host, appName, messageId, structuredData, message: message.replace(BOM, '') };
 }
@@ -75,7 +75,7 @@ for (const kind of [rsyslog, syslogNg]) {
         const outcomes = await adapter.deliver(DELIVERIES, never);
         assert.ok(outcomes.every((outcome) => outcome === 'accepted'));
         wanted.push(...DELIVERIES.map((delivery) => expected(delivery, body)));
-        // So that the formats come in this order: the daemon has a thread for each connection.
+        // Keeps the order of the formats: the daemon has a thread for each connection.
         await daemon.readWhenThere(wanted.length);
       }
       assert.deepEqual(daemon.read().map(seen), wanted);
@@ -87,7 +87,7 @@ for (const kind of [rsyslog, syslogNg]) {
     const [named, nameless] = [DELIVERIES[2] ?? assert.fail('none'), sampleDelivery()];
     let sent = 0;
     for (const transport of TRANSPORTS) {
-      // Its local socket is told to expect RFC 5424.
+      // Its local socket is configured for RFC 5424.
       if (transport === 'unix' && kind === syslogNg) continue;
       const { adapter } = createSyslog(t, { options: { ...daemon.options(transport), legacy: true } });
       assert.deepEqual(await adapter.deliver([named, nameless], never), ['accepted', 'accepted']);
@@ -102,7 +102,7 @@ for (const kind of [rsyslog, syslogNg]) {
   });
 
   for (const transport of ['tcp', 'tls', 'unix'] as const) {
-    test(`${kind.name}, killed and started again in mid-stream over ${transport}, has every message in the end`, {
+    test(`${kind.name}, killed and restarted in mid-stream over ${transport}, gets every message`, {
       skip: kind.isMissing,
     }, async (t) => {
       const daemon = await SyslogDaemon.start(t, kind);
@@ -128,7 +128,7 @@ for (const kind of [rsyslog, syslogNg]) {
 }
 
 for (const kind of [rsyslog, syslogNg]) {
-  test(`${kind.name} gets a message that is too long cut to its 64 KiB, and its header whole`, { skip: kind.isMissing }, async (t) => {
+  test(`${kind.name} gets a message that is too long cut to 64 KiB, with its whole header`, { skip: kind.isMissing }, async (t) => {
     const daemon = await SyslogDaemon.start(t, kind);
     const { adapter } = createSyslog(t, { options: daemon.options('tcp') });
     const delivery = sampleDelivery({ padding: 100_000 });
@@ -151,7 +151,7 @@ test('rsyslog reads counted messages and lines on one port', { skip: rsyslog.isM
   }
 });
 
-test("rsyslog's reader of CEF finds the id, the message and each value as it was", { skip: rsyslog.isMissing }, async (t) => {
+test("rsyslog's CEF parser finds the id, the message and each value unchanged", { skip: rsyslog.isMissing }, async (t) => {
   const daemon = await SyslogDaemon.start(t, rsyslog);
   const { adapter } = createSyslog(t, { options: { ...daemon.options('tcp'), format: 'cef' } });
   await adapter.deliver(DELIVERIES, never);
@@ -162,7 +162,7 @@ test("rsyslog's reader of CEF finds the id, the message and each value as it was
     assert.deepEqual([SignatureID, Severity], [delivery.change, String({ 9: 3, 13: 6, 17: 9 }[severityNumber])]);
     const { cs6, cs6Label, msg = '', cs1, cs1Label, cs2 } = Extensions;
     assert.deepEqual([cs6, cs6Label, cs1, cs1Label, cs2], [delivery.id, 'id', attributes['source'], 'source', attributes['type']]);
-    // CEF has no more room in it; the description of the last one is longer.
+    // CEF allows no more; the description of the last one is longer.
     assert.ok(message.length > 1023 ? message.startsWith(msg.slice(0, -1)) && msg.endsWith('…') : msg === message, msg);
   }
 });

@@ -1,4 +1,4 @@
-// The real Fluent Bit as a syslog server → what arrives by each framing, and what does not.
+// The real Fluent Bit as a syslog server → which messages arrive with each framing.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toJournalEntry } from '../../../src/cloudevents/journal-entry.ts';
@@ -26,7 +26,7 @@ for (const [input, framing] of [
   ['lines', 'lines'],
   ['counted', 'counted'],
 ] as const)
-  test(`Fluent Bit, told to expect ${input}, reads every message with framing: ${framing}`, { skip: withoutFluentBit }, async (t) => {
+  test(`Fluent Bit, configured for ${input}, reads every message with framing: ${framing}`, { skip: withoutFluentBit }, async (t) => {
     const far = await FluentBit.start(t);
     const { adapter } = createSyslog(t, { options: { server: `tcp://${far.address(input)}`, framing } });
     assert.ok((await adapter.deliver(DELIVERIES, never)).every((outcome) => outcome === 'accepted'));
@@ -45,7 +45,7 @@ for (const [input, wrong, right] of [
   ['lines', 'counted', 'lines'],
   ['counted', 'lines', 'counted'],
 ] as const)
-  test(`Fluent Bit, told to expect ${input}, loses what comes with framing: ${wrong}, and nothing says so`, {
+  test(`Fluent Bit, configured for ${input}, loses messages with framing: ${wrong} without an error`, {
     skip: withoutFluentBit,
   }, async (t) => {
     const far = await FluentBit.start(t);

@@ -1,4 +1,4 @@
-// A syslog sink on virtual time, a server that goes and comes → nothing lost, each event in order.
+// A syslog sink in virtual time, a server that stops and restarts → nothing lost, order kept.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { HOUR, SECOND } from '../../virtual/lane-fixture.ts';
@@ -13,7 +13,7 @@ async function syslogLane(t: TestContext) {
   return { ...lane, server };
 }
 
-test('a server that is away for an hour, from the start on, gets everything once it is back, each event in its order', async (t) => {
+test('a server that is away for the first hour gets every message after its return, in order for each event', async (t) => {
   const { server, queue, pass, store, lane } = await syslogLane(t);
   await server.stop();
   const ids = ['a', 'b'].flatMap((partitionKey) => [1, 2, 3].map((seq) => queue({ seq, partitionKey })));
@@ -31,7 +31,7 @@ test('a server that is away for an hour, from the start on, gets everything once
     );
 });
 
-test('an idle sink has no timer of its own', async (t) => {
+test('an idle sink opens no new connection', async (t) => {
   const { server, queue, pass, store } = await syslogLane(t);
   queue();
   await pass(0);

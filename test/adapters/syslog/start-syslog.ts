@@ -1,4 +1,4 @@
-// A syslog server of ours and a sink that sends to it, for tests of single behaviours.
+// A test → a syslog server on loopback and a sink that sends to it.
 import type { TestContext } from 'node:test';
 import * as v from 'valibot';
 import type { Outcome } from '../../../adapters/adapter.ts';
@@ -14,10 +14,10 @@ import { openSecrets } from '../contract.ts';
 import { type Sample, sampleDelivery } from '../sample-deliveries.ts';
 
 interface SyslogSetup {
-  /** Over the defaults of the sink. */
+  /** Replaces defaults of the sink. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly time?: Deps;
-  /** Answers name look-ups instead of the system. */
+  /** Replaces the system's name resolution. */
   readonly resolve?: Resolve;
 }
 
@@ -50,7 +50,7 @@ export async function startSyslog(
   return { ...createSyslog(t, { ...setup, options: { server: server.url, ...setup.options } }), server };
 }
 
-/** The CloudEvents that came, by id, in the order in which they came. */
+/** Returns the ids of the CloudEvents that arrived, in order of arrival. */
 export function idsOf({ messages }: Pick<SyslogServer, 'messages'>): readonly (string | undefined)[] {
   return messages.map((message) => parsedMessage(message).structuredData['cloudevent@32473']?.['id']);
 }

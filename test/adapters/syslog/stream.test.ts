@@ -1,4 +1,4 @@
-// One connection → what it took counts once it has stood; what it may have lost is sent again.
+// One connection → messages count after `settle`; messages that may be lost are sent again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { poll } from '../../support/poll.ts';
@@ -9,7 +9,7 @@ import { createSyslog, idsOf, startSyslog } from './start-syslog.ts';
 
 const SECOND = 1000;
 
-test('a delivery is accepted once the connection has stood for settle, and no sooner', async (t) => {
+test('a delivery is accepted after the connection has stayed open for settle, and not before', async (t) => {
   const time = new VirtualTime();
   const { server, deliver } = await startSyslog(t, { time, options: { settle: '1s' } });
   let outcome: unknown = 'none yet';
@@ -17,7 +17,7 @@ test('a delivery is accepted once the connection has stood for settle, and no so
     outcome = only;
   });
   await poll(() => server.messages.length === 1, 'the message');
-  // The timer of settle stands in the place of that of timeout.
+  // The timer of settle has replaced that of timeout.
   await poll(async () => {
     await time.advance(0);
     return time.pending === 1;
@@ -30,7 +30,7 @@ test('a delivery is accepted once the connection has stood for settle, and no so
   assert.equal(time.pending, 0, 'an idle sink has no timer');
 });
 
-test('with settle: 0s the bytes taken are enough, and no timer is left', async (t) => {
+test('with settle: 0s a delivery is accepted when its bytes are taken, and no timer is left', async (t) => {
   const time = new VirtualTime();
   const { server, deliver } = await startSyslog(t, { time, options: { settle: '0s' } });
   assert.deepEqual(await deliver(), ['accepted']);
@@ -39,7 +39,7 @@ test('with settle: 0s the bytes taken are enough, and no timer is left', async (
 });
 
 for (const behaviour of ['reset', 'end'] as const) {
-  test(`a server that takes a batch and then says ${behaviour} has accepted none of it; all of it comes again`, async (t) => {
+  test(`a server that takes a batch and then closes with ${behaviour} has accepted none of it, and gets all of it again`, async (t) => {
     const { server, deliver } = await startSyslog(t, { options: { settle: '10s' } });
     server.behaviour = behaviour;
     for (const outcome of await deliver({ seq: 1 }, { seq: 2 })) {
@@ -53,7 +53,7 @@ for (const behaviour of ['reset', 'end'] as const) {
   });
 }
 
-test('all that has not settled fails with its connection, the calls before too; what had settled stays accepted', async (t) => {
+test('all unsettled deliveries fail with their connection, and settled ones stay accepted', async (t) => {
   const { server, deliver } = await startSyslog(t, { options: { settle: '200ms' } });
   assert.deepEqual(await deliver({ seq: 1 }), ['accepted']);
   const unsettled = [deliver({ seq: 2, partitionKey: 'a' }), deliver({ seq: 3, partitionKey: 'b' })];
@@ -66,7 +66,7 @@ test('all that has not settled fails with its connection, the calls before too; 
   );
 });
 
-test('deliveries that run together share one connection, in the order of the calls', async (t) => {
+test('concurrent deliveries share one connection, in the order of the calls', async (t) => {
   const { server, deliver } = await startSyslog(t);
   const keys = ['a', 'b', 'c', 'd'];
   const outcomes = await Promise.all(keys.map((partitionKey, seq) => deliver({ seq, partitionKey })));
@@ -81,7 +81,7 @@ test('deliveries that run together share one connection, in the order of the cal
   );
 });
 
-test('a connection that the server closed while it was idle is seen, and the next delivery connects anew', async (t) => {
+test('after the server has closed an idle connection, the next delivery opens a new one', async (t) => {
   const { server, deliver } = await startSyslog(t);
   assert.deepEqual(await deliver({ seq: 1 }), ['accepted']);
   server.endConnections();
@@ -89,7 +89,7 @@ test('a connection that the server closed while it was idle is seen, and the nex
   assert.equal(server.connections.length, 2);
 });
 
-test('a connection that was silent for half a minute is not trusted: it may have been forgotten on its way', async (t) => {
+test('a connection that was silent for 30 s is replaced, because the network may have dropped it', async (t) => {
   const time = new VirtualTime();
   const { server, deliver } = await startSyslog(t, { time, options: { settle: '0s' } });
   await deliver({ seq: 1 });
@@ -102,7 +102,7 @@ test('a connection that was silent for half a minute is not trusted: it may have
   await poll(() => server.messages.length === 3, 'all three');
 });
 
-test('a server that reads nothing makes the delivery fail after timeout, and what it left unread does not pile up', async (t) => {
+test('if a server reads nothing, the delivery fails after timeout, and unread bytes do not accumulate', async (t) => {
   const { server, deliver } = await startSyslog(t, { options: { timeout: '300ms', maxBytes: '16MiB' } });
   server.hang();
   const failure = failed((await deliver({ padding: 12 * 1024 ** 2 }))[0]);
@@ -113,7 +113,7 @@ test('a server that reads nothing makes the delivery fail after timeout, and wha
   assert.equal(server.connections.length, 2);
 });
 
-test('what answers is no syslog server, however much it says: the delivery is not accepted, and the message says what to correct', async (t) => {
+test('a server that sends data is not a syslog server: the delivery is not accepted, and the message says what to correct', async (t) => {
   const { server, deliver } = await startSyslog(t, { options: { settle: '10s' } });
   server.behaviour = { answer: `HTTP/1.1 400 Bad Request\r\n\r\n${'x'.repeat(1024 ** 2)}` };
   const failure = failed((await deliver())[0]);
@@ -121,7 +121,7 @@ test('what answers is no syslog server, however much it says: the delivery is no
   assert.match(failure.message, /sent data.*correct the host and port in server/);
 });
 
-test('one delivery that no message can be made of is refused alone, and the others of its batch go', async (t) => {
+test('a delivery that cannot be encoded is refused alone, and the rest of its batch is sent', async (t) => {
   const { server, adapter } = await startSyslog(t);
   const broken = { ...sampleDelivery({ seq: 2 }), bytes: Buffer.from('{') };
   const outcomes = await adapter.deliver([sampleDelivery({ seq: 1 }), broken, sampleDelivery({ seq: 3 })], new AbortController().signal);
@@ -135,14 +135,14 @@ for (const [framing, words] of [
   ['counted', 'the length is sent before each message (framing: counted)'],
   ['lines', 'a line feed is sent after each message (framing: lines)'],
 ] as const)
-  test(`a check reminds of the framing ${framing}, which no check can test`, async (t) => {
+  test(`a check names the framing ${framing}, which it cannot test`, async (t) => {
     const { adapter, server } = await startSyslog(t, { options: { framing } });
     const loses = 'a server that expects the other framing loses every message without an error: run a drill, and search for it there';
     assert.equal(await adapter.check(new AbortController().signal), `${words}; ${loses}`);
     assert.deepEqual(server.messages, []);
   });
 
-test('a server that closes the connection may expect another framing: the message says so', async (t) => {
+test('if the server closes the connection, the message says that it may expect another framing', async (t) => {
   const { server, deliver } = await startSyslog(t, { options: { settle: '5s' } });
   const delivering = deliver();
   await poll(() => server.messages.length === 1, 'the message');
@@ -152,7 +152,7 @@ test('a server that closes the connection may expect another framing: the messag
   assert.match(message, /its limits and the framing that it expects$/);
 });
 
-test('a check fails where the server takes the connection and ends it at once', async (t) => {
+test('a check fails if the server accepts the connection and closes it at once', async (t) => {
   const { server, adapter } = await startSyslog(t);
   const checking = adapter.check(new AbortController().signal);
   const ending = assert.rejects(checking, { code: 'BRIDGE_SYSLOG_BROKEN' });
@@ -162,7 +162,7 @@ test('a check fails where the server takes the connection and ends it at once', 
   assert.deepEqual(server.messages, []);
 });
 
-test('a batch of a server that restarts while it arrives comes whole, once the server is back', async (t) => {
+test('a server that restarts during a batch gets the whole batch after its return', async (t) => {
   const { server, deliver } = await startSyslog(t, { options: { settle: '500ms' } });
   const samples = Array.from({ length: 50 }, (_, seq) => ({ seq, padding: 2000 }));
   const delivering = deliver(...samples);
@@ -177,14 +177,14 @@ test('a batch of a server that restarts while it arrives comes whole, once the s
   );
 });
 
-test('messages as lines come out as lines', async (t) => {
+test('with framing: lines each message arrives as one line', async (t) => {
   const { server, deliver } = await startSyslog(t, { server: { transport: 'tcp', framing: 'lines' }, options: { framing: 'lines' } });
   assert.deepEqual(await deliver({ seq: 1 }, { seq: 2 }), ['accepted', 'accepted']);
   await poll(() => server.messages.length === 2, 'both');
   assert.deepEqual(idsOf(server), [sampleDelivery({ seq: 1 }).id, sampleDelivery({ seq: 2 }).id]);
 });
 
-test('a server that is not there yet is found once it is', async (t) => {
+test('a server that starts later gets the delivery', async (t) => {
   const { server, deliver } = await startSyslog(t);
   await server.stop();
   const failure = failed((await deliver())[0]);

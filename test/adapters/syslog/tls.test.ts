@@ -1,4 +1,4 @@
-// TLS to a syslog server → whom it trusts, what it shows, and nothing sent before that is proved.
+// TLS to a syslog server → certificates checked and presented; no message before that.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { CertificateAuthority } from '../../far-sides/certificate-authority.ts';
@@ -13,7 +13,7 @@ async function secured(t: TestContext, tls: Tls, options: Readonly<Record<string
   return await startSyslog(t, { server: { transport: 'tls', tls }, options: { settle: '300ms', ...options } });
 }
 
-test('foreign authorities, other names and expired certificates are told apart, tried again, and sent nothing', async (t) => {
+test('untrusted, misnamed and expired certificates have different messages, are retried, and get no event', async (t) => {
   const [ours, foreign] = [await CertificateAuthority.create(t), await CertificateAuthority.create(t)];
   const rows = [
     [await foreign.issue('IP:127.0.0.1'), /authority that this machine does not trust.*tls\.ca/],
@@ -30,14 +30,14 @@ test('foreign authorities, other names and expired certificates are told apart, 
   }
 });
 
-test('serverName is the name that the certificate must be for', async (t) => {
+test('the certificate must be for the name in serverName', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const { cert, key } = await authority.issue('DNS:named.test');
   const { deliver } = await secured(t, { cert, key }, { tls: { ca: authority.file, serverName: 'named.test' } });
   assert.deepEqual(await deliver(), ['accepted']);
 });
 
-test('a server that wants a certificate is shown that of the bridge; without one neither a delivery nor a check passes', async (t) => {
+test('a server that requires a certificate gets that of the bridge; without one a delivery and a check fail', async (t) => {
   const authority = await CertificateAuthority.create(t);
   const [{ cert, key }, client] = [await authority.issue('IP:127.0.0.1'), await authority.issue('DNS:bridge.test')];
   const tls = { cert, key, ca: authority.cert, requestCert: true, rejectUnauthorized: true };
@@ -51,7 +51,7 @@ test('a server that wants a certificate is shown that of the bridge; without one
   await assert.rejects(unknown.adapter.check(new AbortController().signal), { code: 'BRIDGE_SYSLOG_TLS' });
 });
 
-test('a port without TLS is told', async (t) => {
+test('the message names a port without TLS', async (t) => {
   const { server } = await startSyslog(t);
   server.behaviour = { answer: 'this is no TLS' };
   const { deliver: securely } = await startSyslog(t, { options: { server: server.url.replace('tcp:', 'tls:') } });

@@ -1,4 +1,4 @@
-// Calls that the service would not take → the endpoint of the tests does not take them either.
+// Requests that the service rejects → the tests' endpoint rejects them too.
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -23,7 +23,7 @@ async function started(t: TestContext) {
   return { endpoint, call };
 }
 
-/** As large as it may be. */
+/** A body of exactly the maximum size. */
 const full = `[{"${'x'.repeat(MOST_BYTES - 8)}":1}]`;
 const WRONG: readonly (readonly [what: string, call: Call, status: number])[] = [
   ['no token', { headers: { 'content-type': 'application/json' } }, 401],
@@ -50,7 +50,7 @@ for (const [what, call, status] of WRONG)
     assert.deepEqual(endpoint.rows, []);
   });
 
-test('the endpoint takes what is exactly as large as it may be, packed or not', async (t) => {
+test('the endpoint accepts a body of exactly the maximum size, compressed or not', async (t) => {
   const { endpoint, call } = await started(t);
   assert.equal(Buffer.byteLength(full), MOST_BYTES);
   assert.equal(await call({ body: full }), 204);

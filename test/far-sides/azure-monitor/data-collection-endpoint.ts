@@ -1,8 +1,8 @@
-// Rules, streams and tokens → a data collection endpoint on loopback that takes log records.
+// Rules, streams and tokens → a data collection endpoint on loopback that stores log records.
 import { gunzipSync } from 'node:zlib';
 import { type ReceivedRequest, type ReceiverOptions, WebhookReceiver } from '../webhook-receiver.ts';
 
-/** Of one call, before compression. */
+/** The maximum size of a body before compression. */
 export const MOST_BYTES = 1_048_576;
 
 export const RULE = 'dcr-0123456789abcdef0123456789abcdef';
@@ -19,23 +19,23 @@ interface Reply {
 const PATH = /^\/dataCollectionRules\/([^/]+)\/streams\/([^/]+)$/;
 
 export class DataCollectionEndpoint implements AsyncDisposable {
-  /** Streams by rule. */
+  /** The streams of each rule. */
   readonly rules = new Map([[RULE, new Set([STREAM])]]);
-  /** Tokens that are taken no more. */
+  /** Tokens that the endpoint rejects. */
   readonly revoked = new Set<string>();
   /** Whether the identity has the role on the rule. */
   hasRole = true;
-  /** A pause in seconds that every call is asked for; null: none. */
+  /** The seconds of Retry-After in a 429 to every request; null: no 429. */
   throttle: number | null = null;
-  /** Less than the service takes. */
+  /** The maximum size of a body; tests may lower it. */
   mostBytes = MOST_BYTES;
-  /** Refuses a body that holds this text, for its size. */
+  /** Answers 413 to a body that contains this text. */
   tooLarge: string | null = null;
-  /** What was taken, repeats included. */
+  /** The stored rows, with repeats. */
   readonly rows: Row[] = [];
-  /** Sizes before compression of the bodies that were taken. */
+  /** The uncompressed sizes of the accepted bodies. */
   readonly sizes: number[] = [];
-  /** Of each call, in order. */
+  /** The token of each request, in order. */
   readonly tokens: string[] = [];
   readonly receiver: WebhookReceiver;
 
@@ -52,7 +52,7 @@ export class DataCollectionEndpoint implements AsyncDisposable {
     return new URL(this.receiver.url).origin;
   }
 
-  /** Answers as it should, after the test had it answer otherwise. */
+  /** Restores the normal answers. */
   work(): void {
     this.throttle = null;
     this.tooLarge = null;
@@ -96,7 +96,7 @@ export class DataCollectionEndpoint implements AsyncDisposable {
   }
 }
 
-/** Unpacks no further than the limit, so that a bomb costs nothing. */
+/** Decompresses only up to the limit, to survive a compression bomb. */
 function plain(encoding: string | undefined, body: Buffer, most: number): string | Reply {
   const tooLong: Reply = { status: 413, code: 'ContentLengthLimitExceeded' };
   if (body.byteLength > most) return tooLong;
@@ -109,7 +109,7 @@ function plain(encoding: string | undefined, body: Buffer, most: number): string
   }
 }
 
-/** Null for what is no array of objects. */
+/** Returns the rows, or null if the text is not an array of objects. */
 function rowsOf(text: string): readonly Row[] | null {
   try {
     const rows: unknown = JSON.parse(text);

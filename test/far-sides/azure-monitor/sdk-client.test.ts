@@ -1,4 +1,4 @@
-// Microsoft's own client of the Logs Ingestion API → the endpoint of the tests takes what it sends.
+// Microsoft's client of the Logs Ingestion API → the tests' endpoint accepts its requests.
 // Opt-in: MONITOR_INGESTION_SDK names a folder with @azure/monitor-ingestion 1.2.0 in its node_modules.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ import { DataCollectionEndpoint, type Row, RULE, STREAM } from './data-collectio
 const FOLDER = process.env['MONITOR_INGESTION_SDK'] ?? '';
 const skip = FOLDER === '' && 'MONITOR_INGESTION_SDK names no folder';
 
-/** What is used of the SDK. */
+/** The used part of the SDK. */
 interface Sdk {
   readonly LogsIngestionClient: new (
     endpoint: string,
@@ -38,7 +38,7 @@ async function start(t: TestContext) {
 
 const ROW = { TimeGenerated: '2026-01-01T00:00:00Z', EventId: 'id', message: 'Wartung für „WestNO“ 💥' };
 
-test('what the SDK uploads is taken as it was, under the path, version, scope and packing of the sink', { skip }, async (t) => {
+test('the endpoint accepts the SDK’s upload, with the same path, version, scope and compression as the sink’s', { skip }, async (t) => {
   const { endpoint, scopes, upload } = await start(t);
   await upload([ROW, ROW]);
   assert.deepEqual(endpoint.rows, [ROW, ROW]);
@@ -49,14 +49,14 @@ test('what the SDK uploads is taken as it was, under the path, version, scope an
   assert.equal(String(scopes[0]), 'https://monitor.azure.com/.default');
 });
 
-test('the SDK keeps its bodies within what the endpoint takes', { skip }, async (t) => {
+test('the SDK keeps its bodies within the limit of the endpoint', { skip }, async (t) => {
   const { endpoint, upload } = await start(t);
   await upload(Array.from({ length: 2500 }, (_, index) => ({ ...ROW, EventId: String(index), padding: 'x'.repeat(1000) })));
   assert.equal(endpoint.rows.length, 2500);
   assert.ok(endpoint.sizes.length >= 3 && Math.max(...endpoint.sizes) <= endpoint.mostBytes);
 });
 
-test('the SDK waits where the endpoint asks for a pause, and gives up where it says 403, 404 or 413', { skip }, async (t) => {
+test('the SDK waits for Retry-After, and gives up after 403, 404 or 413', { skip }, async (t) => {
   const { endpoint, upload } = await start(t);
   endpoint.receiver.next({ status: 429, headers: { 'retry-after': '1' } });
   await upload([ROW]);

@@ -1,4 +1,4 @@
-// The OpenTelemetry Collector → exports taken, and sent on as JSON to a server of the test.
+// The OpenTelemetry Collector → accepts exports, and forwards them as JSON to the test's server.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { poll } from '../../support/poll.ts';
 
-/** That of `build-collector`. */
+/** The version that `build-collector` builds. */
 const VERSION = '0.162.0';
 const CACHES = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
 
 export const COLLECTOR = process.env['OTELCOL'] ?? join(CACHES, 'scheduled-events-bridge', `otelcol-${VERSION}`, 'otelcol');
 
-/** For the `skip` of a test: false, or the reason. @throws instead with REQUIRE_COLLECTOR */
+/** For the `skip` of a test: false, or the reason. Throws instead if REQUIRE_COLLECTOR is set. */
 export const withoutCollector: string | false = absence();
 
 function absence(): string | false {
@@ -23,7 +23,10 @@ function absence(): string | false {
   return 'there is no OpenTelemetry Collector: run test/far-sides/otlp/build-collector, or name one in OTELCOL';
 }
 
-/** Starts one that answers only once `forwardTo` has taken what it was sent. @returns the origin of its receiver */
+/**
+ * Starts a Collector that answers only after `forwardTo` has accepted the records.
+ * @returns the origin of its receiver
+ */
 export async function startCollector(t: TestContext, forwardTo: string): Promise<string> {
   const endpoint = `127.0.0.1:${await freePort()}`;
   const config = {

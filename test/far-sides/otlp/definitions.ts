@@ -1,11 +1,11 @@
-// The bytes of an export → the request as the published definitions read it, in Python.
+// The bytes of an export → the request, read in Python by the published definitions.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 const SCRIPT = join(import.meta.dirname, 'read_request.py');
 const PYTHON = process.env['OPENTELEMETRY_PROTO_PYTHON'] ?? 'python3';
 
-/** For the `skip` of a test: false, or the reason. @throws instead with REQUIRE_OPENTELEMETRY_PROTO, as in CI */
+/** For the `skip` of a test: false, or the reason. Throws instead if REQUIRE_OPENTELEMETRY_PROTO is set, as in CI. */
 export const withoutDefinitions: string | false = absence();
 
 function absence(): string | false {
@@ -15,7 +15,10 @@ function absence(): string | false {
   return reason;
 }
 
-/** Every name and type has to be known, and protobuf has to be as the library itself would write it. @throws with what is wrong */
+/**
+ * Reads a request. Every name and type must be known, and protobuf must be what the library itself would write.
+ * @throws Error that names the fault
+ */
 export function readByDefinitions(encoding: string, body: Uint8Array | string): unknown {
   const { status, stdout, stderr } = spawnSync(PYTHON, [SCRIPT, encoding], {
     input: body,

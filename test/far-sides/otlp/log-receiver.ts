@@ -1,23 +1,23 @@
-// Exports over HTTP on loopback → log records as they were read; answers as OTLP says.
+// Exports over HTTP on loopback → log records, and answers by the rules of OTLP.
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 import { plainBody } from '../plain-body.ts';
 import { type Answer, type ReceivedRequest, type ReceiverOptions, WebhookReceiver } from '../webhook-receiver.ts';
 import { readJson, readProtobuf } from './read-request.ts';
 
-/** A record with what stands around it, attributes by their names. */
+/** A record with its resource and scope; attributes by their names. */
 export interface ReceivedRecord {
   readonly resource: JsonObject;
   readonly scope: unknown;
-  /** Without its attributes. */
+  /** The record without its attributes. */
   readonly record: JsonObject;
   readonly attributes: JsonObject;
 }
 
-/** As strict as the published definitions: what they do not know is 400. */
+/** Reads as strictly as the published definitions: unknown members get 400. */
 export class LogReceiver implements AsyncDisposable {
   readonly http: WebhookReceiver;
   readonly records: ReceivedRecord[] = [];
-  /** Records whose body holds it are rejected. */
+  /** Records that contain this text are rejected. */
   badText: string | null = null;
   /** The `errorMessage` of every answer. */
   message = '';
@@ -35,7 +35,7 @@ export class LogReceiver implements AsyncDisposable {
     return new URL('/v1/logs', this.http.url).href;
   }
 
-  /** Answers by what a request holds. */
+  /** Restores the normal answers. */
   work(): void {
     this.http.default = (response, _, request) => {
       const { status, type, body } = this.#answer(request);
@@ -89,7 +89,7 @@ function byName(attributes: unknown): JsonObject {
   return Object.fromEntries(listOf(attributes).map(({ key, value }) => [key, plain(value)]));
 }
 
-/** The value in an AnyValue. */
+/** Returns the value in an AnyValue. */
 function plain(value: unknown): unknown {
   const [[kind, held] = ['', null]] = Object.entries(value as JsonObject);
   if (kind === 'arrayValue') return listOf(isObject(held) ? held['values'] : null).map(plain);
@@ -101,19 +101,19 @@ function successInJson(rejected: number, errorMessage: string): Buffer {
   return Buffer.from(JSON.stringify(rejected > 0 || errorMessage !== '' ? { partialSuccess } : {}));
 }
 
-/** A full success is empty. */
+/** Returns the body of a success; empty if no record was rejected and there is no message. */
 export function successInProtobuf(rejected: number, message: string): Buffer {
   const partial = [...(rejected > 0 ? [8, rejected] : []), ...(message === '' ? [] : text(0x12, message))];
   return Buffer.from(partial.length === 0 ? [] : [0x0a, partial.length, ...partial]);
 }
 
-/** Of fewer than 128 bytes. */
+/** Encodes a text of fewer than 128 bytes. */
 function text(tag: number, value: string): readonly number[] {
   const bytes = Buffer.from(value);
   return [tag, bytes.length, ...bytes];
 }
 
-/** One answer of these bytes. */
+/** Returns an answer with this body. */
 export function answering(status: number, type: string, body: Uint8Array | string): Answer {
   return (response) => response.writeHead(status, { 'content-type': type }).end(body);
 }

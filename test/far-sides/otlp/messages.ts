@@ -1,6 +1,6 @@
-// OTLP's logs as opentelemetry-proto publishes them → field numbers, names and types.
+// The published definitions of OTLP's logs → field numbers, names and types.
 
-/** A scalar of protobuf, or the message that the field holds. `[]`: repeated. */
+/** The type of a field: a protobuf scalar, or a message. `[]`: repeated. */
 export type FieldType =
   | 'string'
   | 'bool'
@@ -16,7 +16,7 @@ export type FieldType =
 
 export type MessageName = keyof typeof MESSAGES;
 
-/** Every field that there is, those too which the bridge does not write. Ids are bytes that OTLP's JSON has in hex. */
+/** All fields, including those that the bridge does not write. Ids are bytes, which OTLP's JSON writes in hex. */
 const MESSAGES = {
   Request: { 1: ['resourceLogs', 'ResourceLogs[]'] },
   ResourceLogs: { 1: ['resource', 'Resource'], 2: ['scopeLogs', 'ScopeLogs[]'], 3: ['schemaUrl', 'string'] },
@@ -54,7 +54,7 @@ const MESSAGES = {
   KeyValueList: { 1: ['values', 'KeyValue[]'] },
 } as const satisfies Readonly<Record<string, Readonly<Record<number, readonly [name: string, type: string]>>>>;
 
-/** Of a message: each field by its number. */
+/** Returns the fields of a message by their numbers. */
 export function fieldsOf(message: MessageName): Readonly<Record<number, readonly [name: string, type: FieldType]>> {
   return MESSAGES[message] as Readonly<Record<number, readonly [string, FieldType]>>;
 }

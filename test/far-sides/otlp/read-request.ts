@@ -1,4 +1,4 @@
-// The body of an export → the request as OTLP's JSON has it; what nobody defined throws.
+// The body of an export → the request in OTLP's JSON; throws for undefined members.
 import assert from 'node:assert/strict';
 import { isObject, type JsonObject } from '../../../src/formats/json-object.ts';
 import { type FieldType, fieldsOf, type MessageName } from './messages.ts';
@@ -23,7 +23,7 @@ export function readProtobuf(bytes: Buffer, message: MessageName = 'Request'): J
   return made;
 }
 
-/** Throws unless every name and every type is one of the definitions. */
+/** Throws if a name or type is not in the definitions. */
 export function readJson(text: string): JsonObject {
   const value: unknown = JSON.parse(text);
   checkJson(value, 'Request');
@@ -73,7 +73,7 @@ function readBytes(content: Buffer, type: FieldType): unknown {
   return readProtobuf(content, type.replace('[]', '') as MessageName);
 }
 
-/** As short as it can be. */
+/** Reads a varint, which must have its shortest form. */
 function varint(bytes: Buffer, at: number): { readonly value: bigint; readonly end: number } {
   let value = 0n;
   for (let index = 0; index < 10; index++) {

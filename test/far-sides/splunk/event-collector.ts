@@ -8,7 +8,7 @@ export interface Token {
   readonly acknowledges?: boolean;
 }
 
-/** Each code with the status and the text of the documentation. */
+/** Each code with its documented status and text. */
 const ANSWERS: Readonly<Record<number, readonly [status: number, text: string]>> = {
   0: [200, 'Success'],
   1: [403, 'Token disabled'],
@@ -42,25 +42,25 @@ interface Sent {
 const CHANNEL = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export class EventCollector implements AsyncDisposable {
-  /** Read anew for each request. */
+  /** Tests may change it at any time. */
   readonly tokens: Map<string, Token>;
   readonly indexes = new Set(['main', 'azure']);
-  /** Whether what was sent is acknowledged when it is asked for. */
+  /** Whether polls report batches as acknowledged. */
   isIndexing = true;
-  /** Every post gets this code instead of being looked at. */
+  /** The code that every post gets; null: the code that the post deserves. */
   failsWith: number | null = null;
-  /** Counted from here, as some releases do. */
+  /** The number of the first event: some releases count from 1. */
   firstNumber = 0;
-  /** Does not say which event was bad. */
+  /** Whether the answer omits the number of the bad event. */
   namesNobody = false;
-  /** Refuses an event that holds this text, as one of a bad format. */
+  /** Rejects events that contain this text, with the code of a bad format. */
   badText: string | null = null;
-  /** What was taken, repeats included. */
+  /** The accepted events, with repeats. */
   readonly events: ReadEvent[] = [];
-  /** Questions for acknowledgments. */
+  /** The number of polls for acknowledgments. */
   asked = 0;
   readonly receiver: WebhookReceiver;
-  /** By channel: how many batches were taken. */
+  /** The number of accepted batches of each channel. */
   readonly #sent = new Map<string, number>();
 
   private constructor(receiver: WebhookReceiver, tokens: Readonly<Record<string, Token>>) {
@@ -73,12 +73,12 @@ export class EventCollector implements AsyncDisposable {
     return new EventCollector(await WebhookReceiver.start(options), tokens);
   }
 
-  /** The base of the collector. */
+  /** The collector's base URL. */
   get url(): string {
     return new URL(this.receiver.url).origin;
   }
 
-  /** Answers as it should, after the test had it answer otherwise. */
+  /** Restores the normal answers. */
   work(): void {
     this.receiver.default = (response, _, request) => {
       const { status, body } = this.#reply(request);
@@ -102,7 +102,7 @@ export class EventCollector implements AsyncDisposable {
     return this.#take(sent);
   }
 
-  /** A token that may be used, or the code that says why not. */
+  /** Returns a valid token, or the code of its fault. */
   #authorize(authorization: string | undefined): Token | number {
     if (authorization === undefined) return 2;
     const [, name = ''] = /^Splunk (\S+)$/.exec(authorization) ?? [];

@@ -1,6 +1,6 @@
-// The body of a request to the HTTP Event Collector → its events, or the code of what is wrong.
+// The body of a request to the HTTP Event Collector → its events, or the code of its fault.
 
-/** The members that an event may have, `event` among them; anything else is ignored there. */
+/** The known members of an event; Splunk ignores all others. */
 export interface ReadEvent {
   readonly time?: number;
   readonly host?: string;
@@ -9,7 +9,7 @@ export interface ReadEvent {
   readonly index?: string;
   readonly event: unknown;
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** Of the event's own text in the body. */
+  /** The bytes of the member `event` in the body. */
   readonly eventBytes: Uint8Array;
 }
 
@@ -18,13 +18,13 @@ interface BadEvent {
   readonly place: number;
 }
 
-/** Events that come before a bad one are taken, as Splunk takes them. */
+/** Accepts the events before a bad one, as Splunk does. */
 interface ReadBody {
   readonly events: readonly ReadEvent[];
   readonly bad: BadEvent | null;
 }
 
-/** Concatenated JSON objects, with or without blanks between them. */
+/** Reads concatenated JSON objects, with or without blanks between them. */
 export function readEvents(body: string): ReadBody {
   const events: ReadEvent[] = [];
   const bad = (code: BadEvent['code']): ReadBody => ({ events, bad: { code, place: events.length } });
@@ -41,7 +41,7 @@ export function readEvents(body: string): ReadBody {
   return { events, bad: null };
 }
 
-/** Text is cut behind each object's closing brace; what is behind the last one stands by itself. */
+/** Splits the text after the closing brace of each object. A rest after the last one is a separate part. */
 function objectsOf(body: string): readonly string[] {
   const found: string[] = [];
   let depth = 0;
@@ -75,7 +75,7 @@ function isFlat(fields: unknown): boolean {
   return Object.values(fields).every((value) => typeof value !== 'object' || Array.isArray(value));
 }
 
-/** The text of the object in the member `event`, as it came. */
+/** Returns the unchanged text of the object in the member `event`. */
 function memberText(text: string): string {
   const at = text.indexOf('"event":');
   return objectsOf(text.slice(at + '"event":'.length, -1))[0] ?? '';

@@ -1,15 +1,15 @@
-// The syslog daemons of this machine → what starts each of them, or why it cannot be tried here.
+// The syslog daemons of this machine → the command of each, or the reason to skip its tests.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { rsyslogConfiguration } from './rsyslog-configuration.ts';
 import { syslogNgConfiguration } from './syslog-ng-configuration.ts';
 
-/** Where a daemon listens, and what it writes: a line of JSON for each message, with the members of `ReadBack`. */
+/** The addresses and the output of a daemon: one line of JSON for each message, with the members of `ReadBack`. */
 export interface DaemonPlace {
   readonly folder: string;
   readonly ports: Readonly<Record<'tcp' | 'tls' | 'udp', number>>;
-  /** PEM files of the server. */
+  /** The server's PEM files. */
   readonly certFile: string;
   readonly keyFile: string;
   readonly output: string;
@@ -23,9 +23,9 @@ interface Command {
 
 export interface DaemonKind {
   readonly name: 'rsyslog' | 'syslog-ng';
-  /** False, or why it cannot be started here. */
+  /** False, or the reason why it cannot start here. */
   readonly isMissing: string | false;
-  /** How messages on its local stream socket are told apart. */
+  /** The framing on its local stream socket. */
   readonly localFraming: 'counted' | 'lines';
   readonly configuration: (place: DaemonPlace) => string;
   readonly command: (place: DaemonPlace, configFile: string) => Command;
@@ -34,7 +34,7 @@ export interface DaemonKind {
 const RSYSLOG_MODULES = ['lmnsd_gtls.so', 'mmnormalize.so'];
 const RSYSLOG_FOLDERS = ['/usr/lib/x86_64-linux-gnu/rsyslog', '/usr/lib/aarch64-linux-gnu/rsyslog', '/usr/lib64/rsyslog'];
 
-/** Where the package syslog-ng-core was unpacked: it cannot be installed beside rsyslog. Empty: installed. */
+/** The folder of the unpacked package syslog-ng-core, which cannot be installed together with rsyslog. Empty: it is installed. */
 const NG_ROOT = process.env['SYSLOG_NG_ROOT'] ?? '';
 const NG_LIBRARIES = join(NG_ROOT || '/', 'usr/lib/syslog-ng');
 
@@ -53,7 +53,7 @@ export const rsyslog: DaemonKind = {
 export const syslogNg: DaemonKind = {
   name: 'syslog-ng',
   isMissing: orRequired(noSyslogNg()),
-  // Version 3.38 counts octets on TCP and TLS alone.
+  // Version 3.38 counts octets only on TCP and TLS.
   localFraming: 'lines',
   configuration: (place) => syslogNgConfiguration(place, versionOfSyslogNg() ?? ''),
   command: ({ folder }, configFile) => ({
@@ -78,12 +78,12 @@ function noSyslogNg(): string | false {
   );
 }
 
-/** `3.38`, as its configuration and its folder of modules name it. */
+/** Returns the version, such as `3.38`, for its configuration and module folder. */
 function versionOfSyslogNg(): string | undefined {
   return existsSync(NG_LIBRARIES) ? readdirSync(NG_LIBRARIES).find((name) => /^\d+\.\d+$/.test(name)) : undefined;
 }
 
-/** @throws where REQUIRE_SYSLOG is set, as in CI */
+/** @throws if REQUIRE_SYSLOG is set, as in CI */
 function orRequired(reason: string | false): string | false {
   if (reason && process.env['REQUIRE_SYSLOG']) throw new Error(`${reason}; REQUIRE_SYSLOG is set`);
   return reason;

@@ -1,9 +1,9 @@
-// The reader of frames that the tests' server has.
+// Chunks of a stream → the messages that the tests' server reads.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FrameReader } from './frame-reader.ts';
 
-test('counted messages come out whole, wherever the chunks were cut', () => {
+test('counted messages are read whole, however the stream is split into chunks', () => {
   const stream = Buffer.from('5 <1>1 3 a\nb');
   for (let cut = 0; cut <= stream.length; cut++) {
     const reader = new FrameReader('counted');
@@ -12,11 +12,11 @@ test('counted messages come out whole, wherever the chunks were cut', () => {
   }
 });
 
-test('lines end at their line feed', () => {
+test('a line ends at its line feed', () => {
   const reader = new FrameReader('lines');
   assert.deepEqual([...reader.read(Buffer.from('a\nb')), ...reader.read(Buffer.from('c\n'))].map(String), ['a', 'bc']);
 });
 
-test('what is no count is no frame', () => {
+test('a frame without a valid count is rejected', () => {
   assert.throws(() => new FrameReader('counted').read(Buffer.from('<28>1 x')), /no count of octets/);
 });

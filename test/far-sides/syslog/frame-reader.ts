@@ -1,6 +1,6 @@
 // Chunks of a syslog stream → its messages (RFC 6587): counted octets, or lines.
 
-/** Strict: a count has no leading zero, one blank and exactly as many octets behind it. */
+/** Reads strictly: a count has no leading zero, then one blank and exactly that many octets. */
 export class FrameReader {
   readonly #framing: 'counted' | 'lines';
   #rest = Buffer.alloc(0);
@@ -9,7 +9,10 @@ export class FrameReader {
     this.#framing = framing;
   }
 
-  /** The messages that this chunk completes. @throws Error for what is no frame */
+  /**
+   * Returns the messages that this chunk completes.
+   * @throws Error if the bytes are not a frame
+   */
   read(chunk: Uint8Array): Buffer[] {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     const messages: Buffer[] = [];

@@ -1,4 +1,4 @@
-// The bytes of a syslog message → its fields, by the grammar of RFC 5424 alone.
+// The bytes of a syslog message → its fields, by the grammar of RFC 5424.
 export interface ParsedMessage {
   readonly priority: number;
   readonly time: string;
@@ -6,7 +6,7 @@ export interface ParsedMessage {
   readonly appName: string;
   readonly processId: string;
   readonly messageId: string;
-  /** By the name of each element. */
+  /** The parameters of each element, by its name. */
   readonly structuredData: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly message: Buffer;
 }
@@ -17,7 +17,7 @@ const TIMESTAMP = /^(?:-|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d
 const ELEMENT = /\[([!#-<>-\\^-~]{1,32})((?: [!#-<>-\\^-~]{1,32}="(?:[^"\\\]]|\\["\\\]])*")*)\]/y;
 const PARAMETER = / ([^=]+)="((?:[^"\\\]]|\\["\\\]])*)"/g;
 
-/** @throws Error for what the grammar does not allow */
+/** @throws Error if the grammar does not allow the bytes */
 export function parsedMessage(bytes: Buffer): ParsedMessage {
   const text = bytes.toString('latin1');
   const headerEnd = endOfField(bytes, 6);
@@ -28,7 +28,10 @@ export function parsedMessage(bytes: Buffer): ParsedMessage {
   return { priority: Number(priority), time, host, appName, processId, messageId, structuredData, message: bytes.subarray(end + 1) };
 }
 
-/** Of the text alone, as it came. @throws Error as `parsedMessage` does */
+/**
+ * Returns the structured data of a text.
+ * @throws Error as `parsedMessage` does
+ */
 export function structuredDataOf(text: string): ParsedMessage['structuredData'] {
   return elements(Buffer.from(text).toString('latin1'), 0).structuredData;
 }

@@ -1,10 +1,10 @@
-// Where rsyslog shall listen → its configuration: every transport, each message a line of JSON.
+// Addresses → rsyslog's configuration: every transport, one line of JSON for each message.
 import { join } from 'node:path';
 import type { DaemonPlace } from './daemons.ts';
 
-/** The name of the file, beside the output, that RULE_BASE has to be in. */
+/** The name of the file for RULE_BASE, in the folder of the output. */
 export const RULES = 'cef.rulebase';
-/** For liblognorm: all of a message is CEF. */
+/** The rules for liblognorm: the whole message is CEF. */
 export const RULE_BASE = 'version=2\nrule=:%f:cef%\n';
 
 const FIELDS = {
@@ -15,7 +15,7 @@ const FIELDS = {
   messageId: 'msgid',
   structuredData: 'structured-data',
   message: 'msg',
-  // An object comes as a text that holds it.
+  // rsyslog writes an object as a text.
   parsed: '$!',
 };
 

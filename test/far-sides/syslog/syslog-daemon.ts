@@ -1,4 +1,4 @@
-// A test → a real syslog daemon in a process of its own, which can be killed and started again.
+// A test → a real syslog daemon in a separate process, which can be killed and restarted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,17 +13,17 @@ import type { DaemonKind, DaemonPlace } from './daemons.ts';
 import { structuredDataOf } from './parsed-message.ts';
 import { RULE_BASE, RULES } from './rsyslog-configuration.ts';
 
-/** What a daemon made of one message. */
+/** The fields that a daemon read from one message. */
 export interface ReadBack {
   readonly priority: string;
-  /** RFC 3339. */
+  /** In RFC 3339. */
   readonly time: string;
   readonly host: string;
   readonly appName: string;
   readonly messageId: string;
   readonly structuredData: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly message: string;
-  /** What rsyslog's own reader of CEF found in it. */
+  /** The result of rsyslog's CEF parser. */
   readonly cef?: Readonly<Record<'SignatureID' | 'Name' | 'Severity', string>> & { readonly Extensions: Readonly<Record<string, string>> };
 }
 
@@ -55,7 +55,7 @@ export class SyslogDaemon {
     return daemon;
   }
 
-  /** The keys of a sink that sends to it. */
+  /** Options of a sink that sends to it. */
   options(transport: 'tcp' | 'tls' | 'udp' | 'unix'): Readonly<Record<string, unknown>> {
     const { folder, ports } = this.#place;
     if (transport === 'unix') return { server: `unix:${join(folder, 'log.sock')}`, framing: this.#kind.localFraming };
@@ -84,14 +84,14 @@ export class SyslogDaemon {
     await once(child, 'exit');
   }
 
-  /** Everything that it has written, whole lines alone. */
+  /** Returns the complete lines that it has written. */
   read(): readonly ReadBack[] {
     const { output } = this.#place;
     if (!existsSync(output)) return [];
     return readFileSync(output, 'utf8').split('\n').slice(0, -1).map(readBack);
   }
 
-  /** Once it has written so many. */
+  /** Resolves when it has written this many. */
   async readWhenThere(count: number): Promise<readonly ReadBack[]> {
     await poll(
       () => this.read().length >= count,
@@ -105,14 +105,14 @@ export class SyslogDaemon {
   }
 }
 
-/** rsyslog gives the structured data as they came, syslog-ng as a tree. */
+/** rsyslog writes the structured data unchanged, syslog-ng as a tree. */
 function readBack(line: string): ReadBack {
   const { structuredData, _SDATA: tree, parsed, ...fields } = JSON.parse(line);
   const cef = parsed ? JSON.parse(parsed).f : undefined;
   return { ...fields, cef, structuredData: tree ?? (structuredData ? structuredDataOf(structuredData) : {}) };
 }
 
-/** Whether anyone listens there on loopback. */
+/** Returns true if a process listens on this loopback port. */
 export async function accepts(port: number): Promise<boolean> {
   const socket = connect({ host: '127.0.0.1', port });
   try {

@@ -1,4 +1,4 @@
-// Where syslog-ng shall listen → its configuration: every transport, each message a line of JSON.
+// Addresses → syslog-ng's configuration: every transport, one line of JSON for each message.
 import { join } from 'node:path';
 import type { DaemonPlace } from './daemons.ts';
 

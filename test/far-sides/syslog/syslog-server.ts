@@ -1,4 +1,4 @@
-// A test → a syslog server of ours over each transport, which keeps what it read, and misbehaves.
+// A test → a syslog server over each transport, which records messages and can misbehave.
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -8,18 +8,18 @@ import { FrameReader } from './frame-reader.ts';
 
 export interface SyslogServerOptions {
   readonly transport: 'tls' | 'tcp' | 'udp' | 'unix';
-  /** Where it listens; required for unix. */
+  /** The path of its socket; required for unix. */
   readonly path?: string;
   readonly tls?: TlsOptions;
   readonly framing?: 'counted' | 'lines';
 }
 
-/** Syslog messages as they came, without their framing. */
+/** Records syslog messages without their framing. */
 export class SyslogServer {
   readonly messages: Buffer[] = [];
-  /** Bytes of each connection so far, framing included. */
+  /** The bytes of each connection, framing included. */
   readonly connections: number[] = [];
-  /** What becomes of a connection once it has brought something. */
+  /** What the server does with a connection after its first data. */
   behaviour: 'read' | 'reset' | 'end' | { readonly answer: string } = 'read';
   readonly #options: SyslogServerOptions;
   readonly #sockets = new Set<Socket>();
@@ -37,13 +37,13 @@ export class SyslogServer {
     return server;
   }
 
-  /** As the key `server` names it. */
+  /** The value for the option `server`. */
   get url(): string {
     const { transport, path } = this.#options;
     return transport === 'unix' ? `unix:${path}` : `${transport}://127.0.0.1:${this.#port}`;
   }
 
-  /** On the same address as before. */
+  /** Listens again on the same address. */
   async start(): Promise<void> {
     const { transport, path, tls } = this.#options;
     if (transport === 'udp') return this.#startDatagrams();
@@ -55,7 +55,7 @@ export class SyslogServer {
     this.#server = server;
   }
 
-  /** Whoever is connected is cut off. */
+  /** Stops listening and cuts all connections. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = null;
@@ -66,7 +66,7 @@ export class SyslogServer {
     if (this.#options.path !== undefined) await rm(this.#options.path, { force: true });
   }
 
-  /** Reads nothing more. */
+  /** Stops reading. */
   hang(): void {
     this.#isHanging = true;
     for (const socket of this.#sockets) socket.pause();
@@ -77,7 +77,7 @@ export class SyslogServer {
     for (const socket of this.#sockets) socket.resume();
   }
 
-  /** Ends every connection as a server does that found it idle. */
+  /** Closes every connection, like a server that closes idle ones. */
   endConnections(): void {
     for (const socket of this.#sockets) socket.end();
   }
