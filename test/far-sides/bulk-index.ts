@@ -26,7 +26,7 @@ export class BulkIndex implements AsyncDisposable {
   /** The error for a document; null: it is stored. */
   fails: (document: IndexedDocument) => ItemError | null = () => null;
   /** The maximum size of a body; a longer one gets 413. */
-  mostBytes = Number.POSITIVE_INFINITY;
+  maxBytes = Number.POSITIVE_INFINITY;
   /** The ingest pipelines in the bulk requests, in order. */
   readonly pipelines: string[] = [];
   /** The number of bulk requests with documents, also rejected ones. */
@@ -34,7 +34,7 @@ export class BulkIndex implements AsyncDisposable {
 
   private constructor(receiver: WebhookReceiver) {
     this.receiver = receiver;
-    this.work();
+    this.restore();
   }
 
   static async start(options: ReceiverOptions = {}): Promise<BulkIndex> {
@@ -46,7 +46,7 @@ export class BulkIndex implements AsyncDisposable {
   }
 
   /** Restores the normal answers. */
-  work(): void {
+  restore(): void {
     this.receiver.default = (response, _, request) => {
       const { status, body } = this.#reply(request);
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -66,7 +66,7 @@ export class BulkIndex implements AsyncDisposable {
     const body = plainBody(request);
     if (body.length === 0) return refused(400, 'parse_exception');
     this.bulks += 1;
-    if (body.length > this.mostBytes) return refused(413, 'too_large');
+    if (body.length > this.maxBytes) return refused(413, 'too_large');
     const lines = body.toString().split('\n');
     if (lines.pop() !== '' || lines.length % 2 !== 0) return refused(400, 'illegal_argument_exception');
     const pipeline = searchParams.get('pipeline');

@@ -59,13 +59,13 @@ async function start(t: TestContext): Promise<FarSide> {
     ...receiverSwitches(receiver),
     arrivals: () => endpoint.rows.map((row) => ({ bytes: Buffer.from(JSON.stringify(row)), event: cloudEventOf(row) })),
     contacts: () => receiver.connections + entra.requests.length,
-    accept: () => endpoint.work(),
+    accept: () => endpoint.restore(),
     refuse: () => {
-      endpoint.work();
+      endpoint.restore();
       endpoint.tooLarge = '[';
     },
     overload: () => {
-      endpoint.work();
+      endpoint.restore();
       endpoint.throttle = 7;
     },
   };

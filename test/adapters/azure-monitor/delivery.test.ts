@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { BridgeError, type Disposition } from '../../../src/errors.ts';
 import { toColumns } from '../../../src/log-record/columns.ts';
 import { logRecord } from '../../../src/log-record/log-record.ts';
-import { MOST_BYTES, RULE, STREAM } from '../../far-sides/azure-monitor/data-collection-endpoint.ts';
+import { MAX_BYTES, RULE, STREAM } from '../../far-sides/azure-monitor/data-collection-endpoint.ts';
 import type { Answer } from '../../far-sides/webhook-receiver.ts';
 import { failed } from '../contract.ts';
 import { sampleDelivery } from '../sample-deliveries.ts';
@@ -43,7 +43,7 @@ test('the body of a full batch stays within 1 MiB, whatever the events contain',
     assert.equal(failedOrAccepted(await adapter.deliver(Array(count).fill(one), never)), 'accepted');
   }
   assert.equal(endpoint.sizes.length, 4);
-  assert.ok(Math.max(...endpoint.sizes) <= MOST_BYTES && Math.max(...endpoint.sizes) > MOST_BYTES / 3);
+  assert.ok(Math.max(...endpoint.sizes) <= MAX_BYTES && Math.max(...endpoint.sizes) > MAX_BYTES / 3);
 });
 
 function failedOrAccepted(outcomes: readonly unknown[]): unknown {

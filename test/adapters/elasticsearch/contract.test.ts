@@ -99,9 +99,9 @@ async function startIndex(t: TestContext, format: 'ecs' | 'json', more: object =
     secrets: { ES_URL: `${far.url}/path-nobody-may-see/`, ES_KEY: 'key-nobody-may-see', path: 'path-nobody-may-see' },
     ...receiverSwitches(receiver),
     arrivals: (): readonly Arrival[] => far.arrived.map(({ bytes, source }) => ({ bytes, event: eventIn(source) })),
-    accept: () => far.work(),
+    accept: () => far.restore(),
     refuse: () => {
-      far.work();
+      far.restore();
       far.fails = () => ({ status: 400, type: 'document_parsing_exception' });
     },
     overload: () => {

@@ -108,7 +108,7 @@ test('400 for the whole request is refused', async (t) => {
 
 test('a batch that is too large is halved until it fits, and nothing is lost', async (t) => {
   const { lane, far } = await onLane(t);
-  far.mostBytes = 5000;
+  far.maxBytes = 5000;
   for (let seq = 1; seq <= 16; seq++) lane.queue({ seq, partitionKey: `key-${seq}` });
   await lane.pass(SECOND);
   assert.deepEqual([far.documents.length, lane.store.accepted.length, lane.store.dead.length], [16, 16, 0]);

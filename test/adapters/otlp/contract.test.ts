@@ -77,7 +77,7 @@ async function startReceiver(t: TestContext, options: Readonly<Record<string, un
     secrets: { OTLP_URL: `${receiver.url}?key=query-nobody-may-see`, OTLP_KEY: 'key-nobody-may-see', query: 'query-nobody-may-see' },
     ...receiverSwitches(http),
     arrivals: () => receiver.records.map(arrivalOf),
-    accept: () => receiver.work(),
+    accept: () => receiver.restore(),
     refuse: () => {
       receiver.badText = 'Wartung';
     },

@@ -125,12 +125,12 @@ test('bodies stay within maxBatchBytes for all types of CloudEvents', async (t) 
 });
 
 /** Fills a batch as a lane does. */
-function fill(deliveries: readonly Delivery[], mostBytes: number): readonly Delivery[] {
+function fill(deliveries: readonly Delivery[], maxBytes: number): readonly Delivery[] {
   const full: Delivery[] = [];
   for (let bytes = 0, index = 0; ; index++) {
     const delivery = deliveries[index % deliveries.length] ?? assert.fail('no deliveries');
     bytes += delivery.bytes.length;
-    if (bytes > mostBytes) return full;
+    if (bytes > maxBytes) return full;
     full.push(delivery);
   }
 }

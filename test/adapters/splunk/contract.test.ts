@@ -68,10 +68,10 @@ async function startCollector(t: TestContext, acknowledge: boolean, more: object
       })),
     accept: () => {
       collector.failsWith = null;
-      collector.work();
+      collector.restore();
     },
     refuse: () => {
-      collector.work();
+      collector.restore();
       collector.failsWith = 6;
     },
     overload: () => {

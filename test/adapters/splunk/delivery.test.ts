@@ -110,7 +110,7 @@ for (const [what, answer, code] of FOREIGN)
 
 for (const [what, setup] of [
   ['counted from 1', { firstNumber: 1 }],
-  ['not numbered', { namesNobody: true }],
+  ['not numbered', { omitsNumber: true }],
 ] as const)
   test(`of a batch with two bad events, ${what}, only those are dead letters`, async (t) => {
     const { lane, collector } = await onLane(t);
@@ -135,16 +135,16 @@ test('with acknowledge, the sink polls at growing intervals and accepts a batch 
   const { lane, collector, time } = await onLane(t, { options: { acknowledge: true }, token: { acknowledges: true } });
   collector.isIndexing = false;
   lane.queue();
-  await poll(() => collector.asked === 2, 'the first question');
-  for (const [pauseMs, asked] of [
+  await poll(() => collector.polls === 2, 'the first poll');
+  for (const [pauseMs, polls] of [
     [200, 3],
     [400, 4],
     [800, 5],
   ] as const) {
     await time.advance(pauseMs - 1);
-    assert.deepEqual([collector.asked, lane.lane.status().inFlight], [asked - 1, 1]);
+    assert.deepEqual([collector.polls, lane.lane.status().inFlight], [polls - 1, 1]);
     await time.advance(1);
-    await poll(() => collector.asked === asked, 'the next question');
+    await poll(() => collector.polls === polls, 'the next poll');
   }
   assert.equal(lane.store.accepted.length, 0);
   collector.isIndexing = true;
@@ -152,7 +152,7 @@ test('with acknowledge, the sink polls at growing intervals and accepts a batch 
     await time.advance(100);
     return lane.store.accepted.length === 1;
   }, 'the acknowledgment');
-  assert.deepEqual([collector.events.length, collector.asked], [1, 6]);
+  assert.deepEqual([collector.events.length, collector.polls], [1, 6]);
   const channels = collector.receiver.requests.map(({ headers }) => headers['x-splunk-request-channel']);
   assert.equal(new Set(channels).size, 1);
   await lane.pass(HOUR);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { DataCollectionEndpoint, MOST_BYTES, RULE, STREAM } from './data-collection-endpoint.ts';
+import { DataCollectionEndpoint, MAX_BYTES, RULE, STREAM } from './data-collection-endpoint.ts';
 
 const PATH = `/dataCollectionRules/${RULE}/streams/${STREAM}?api-version=2023-01-01`;
 const HEADERS = { authorization: 'Bearer token', 'content-type': 'application/json' };
@@ -24,7 +24,7 @@ async function started(t: TestContext) {
 }
 
 /** A body of exactly the maximum size. */
-const full = `[{"${'x'.repeat(MOST_BYTES - 8)}":1}]`;
+const full = `[{"${'x'.repeat(MAX_BYTES - 8)}":1}]`;
 const WRONG: readonly (readonly [what: string, call: Call, status: number])[] = [
   ['no token', { headers: { 'content-type': 'application/json' } }, 401],
   ['a path without a stream', { path: `/dataCollectionRules/${RULE}?api-version=2023-01-01` }, 404],
@@ -40,7 +40,7 @@ const WRONG: readonly (readonly [what: string, call: Call, status: number])[] = 
   ['an array of texts', { body: '["x"]' }, 400],
   ['no JSON', { body: '[{}' }, 400],
   ['more than 1 MiB', { body: `${full} ` }, 413],
-  ['a bomb', { headers: GZIP, body: gzipSync(Buffer.alloc(64 * MOST_BYTES)) }, 413],
+  ['a bomb', { headers: GZIP, body: gzipSync(Buffer.alloc(64 * MAX_BYTES)) }, 413],
 ];
 
 for (const [what, call, status] of WRONG)
@@ -52,8 +52,8 @@ for (const [what, call, status] of WRONG)
 
 test('the endpoint accepts a body of exactly the maximum size, compressed or not', async (t) => {
   const { endpoint, call } = await started(t);
-  assert.equal(Buffer.byteLength(full), MOST_BYTES);
+  assert.equal(Buffer.byteLength(full), MAX_BYTES);
   assert.equal(await call({ body: full }), 204);
   assert.equal(await call({ headers: GZIP, body: gzipSync(full) }), 204);
-  assert.deepEqual(endpoint.sizes, [MOST_BYTES, MOST_BYTES]);
+  assert.deepEqual(endpoint.sizes, [MAX_BYTES, MAX_BYTES]);
 });

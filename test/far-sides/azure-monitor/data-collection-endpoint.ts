@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { type ReceivedRequest, type ReceiverOptions, WebhookReceiver } from '../webhook-receiver.ts';
 
 /** The maximum size of a body before compression. */
-export const MOST_BYTES = 1_048_576;
+export const MAX_BYTES = 1_048_576;
 
 export const RULE = 'dcr-0123456789abcdef0123456789abcdef';
 export const STREAM = 'Custom-ScheduledEvents';
@@ -28,7 +28,7 @@ export class DataCollectionEndpoint implements AsyncDisposable {
   /** The seconds of Retry-After in a 429 to every request; null: no 429. */
   throttle: number | null = null;
   /** The maximum size of a body; tests may lower it. */
-  mostBytes = MOST_BYTES;
+  maxBytes = MAX_BYTES;
   /** Answers 413 to a body that contains this text. */
   tooLarge: string | null = null;
   /** The stored rows, with repeats. */
@@ -41,7 +41,7 @@ export class DataCollectionEndpoint implements AsyncDisposable {
 
   private constructor(receiver: WebhookReceiver) {
     this.receiver = receiver;
-    this.work();
+    this.restore();
   }
 
   static async start(options: ReceiverOptions = {}): Promise<DataCollectionEndpoint> {
@@ -53,7 +53,7 @@ export class DataCollectionEndpoint implements AsyncDisposable {
   }
 
   /** Restores the normal answers. */
-  work(): void {
+  restore(): void {
     this.throttle = null;
     this.tooLarge = null;
     this.receiver.default = (response, _, request) => {
@@ -85,7 +85,7 @@ export class DataCollectionEndpoint implements AsyncDisposable {
 
   #take({ headers, body }: ReceivedRequest): Reply {
     if (!/^application\/json\b/.test(headers['content-type'] ?? '')) return { status: 415, code: 'UnsupportedMediaType' };
-    const text = plain(headers['content-encoding'], body, this.mostBytes);
+    const text = plain(headers['content-encoding'], body, this.maxBytes);
     if (typeof text !== 'string') return text;
     if (this.tooLarge !== null && text.includes(this.tooLarge)) return { status: 413, code: 'ContentLengthLimitExceeded' };
     const rows = rowsOf(text);

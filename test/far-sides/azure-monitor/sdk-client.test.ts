@@ -53,7 +53,7 @@ test('the SDK keeps its bodies within the limit of the endpoint', { skip }, asyn
   const { endpoint, upload } = await start(t);
   await upload(Array.from({ length: 2500 }, (_, index) => ({ ...ROW, EventId: String(index), padding: 'x'.repeat(1000) })));
   assert.equal(endpoint.rows.length, 2500);
-  assert.ok(endpoint.sizes.length >= 3 && Math.max(...endpoint.sizes) <= endpoint.mostBytes);
+  assert.ok(endpoint.sizes.length >= 3 && Math.max(...endpoint.sizes) <= endpoint.maxBytes);
 });
 
 test('the SDK waits for Retry-After, and gives up after 403, 404 or 413', { skip }, async (t) => {

@@ -24,7 +24,7 @@ export class LogReceiver implements AsyncDisposable {
 
   private constructor(http: WebhookReceiver) {
     this.http = http;
-    this.work();
+    this.restore();
   }
 
   static async start(options: ReceiverOptions = {}): Promise<LogReceiver> {
@@ -36,7 +36,7 @@ export class LogReceiver implements AsyncDisposable {
   }
 
   /** Restores the normal answers. */
-  work(): void {
+  restore(): void {
     this.http.default = (response, _, request) => {
       const { status, type, body } = this.#answer(request);
       response.writeHead(status, { 'content-type': type }).end(body);

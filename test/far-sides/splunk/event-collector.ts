@@ -52,13 +52,13 @@ export class EventCollector implements AsyncDisposable {
   /** The number of the first event: some releases count from 1. */
   firstNumber = 0;
   /** Whether the answer omits the number of the bad event. */
-  namesNobody = false;
+  omitsNumber = false;
   /** Rejects events that contain this text, with the code of a bad format. */
   badText: string | null = null;
   /** The accepted events, with repeats. */
   readonly events: ReadEvent[] = [];
   /** The number of polls for acknowledgments. */
-  asked = 0;
+  polls = 0;
   readonly receiver: WebhookReceiver;
   /** The number of accepted batches of each channel. */
   readonly #sent = new Map<string, number>();
@@ -66,7 +66,7 @@ export class EventCollector implements AsyncDisposable {
   private constructor(receiver: WebhookReceiver, tokens: Readonly<Record<string, Token>>) {
     this.receiver = receiver;
     this.tokens = new Map(Object.entries(tokens));
-    this.work();
+    this.restore();
   }
 
   static async start(tokens: Readonly<Record<string, Token>>, options: ReceiverOptions = {}): Promise<EventCollector> {
@@ -79,7 +79,7 @@ export class EventCollector implements AsyncDisposable {
   }
 
   /** Restores the normal answers. */
-  work(): void {
+  restore(): void {
     this.receiver.default = (response, _, request) => {
       const { status, body } = this.#reply(request);
       response.writeHead(status, { 'content-type': 'application/json' }).end(body);
@@ -129,7 +129,7 @@ export class EventCollector implements AsyncDisposable {
   }
 
   #refused(code: number, place: number): Reply {
-    return reply(code, this.namesNobody ? {} : { 'invalid-event-number': place + this.firstNumber });
+    return reply(code, this.omitsNumber ? {} : { 'invalid-event-number': place + this.firstNumber });
   }
 
   #nextAck(channel: string): number {
@@ -141,7 +141,7 @@ export class EventCollector implements AsyncDisposable {
   #acknowledge({ token, channel, body }: Sent): Reply {
     if (!token.acknowledges) return reply(14);
     if (channel === null || !CHANNEL.test(channel)) return reply(channel === null ? 10 : 11);
-    this.asked += 1;
+    this.polls += 1;
     const { acks } = JSON.parse(body) as { acks: readonly number[] };
     const sent = this.#sent.get(channel) ?? 0;
     return { status: 200, body: JSON.stringify({ acks: Object.fromEntries(acks.map((id) => [id, this.isIndexing && id < sent])) }) };
