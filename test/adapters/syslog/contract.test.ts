@@ -17,21 +17,21 @@ type TransportName = SyslogServerOptions['transport'];
 type Skips = Partial<Record<Clause, string>>;
 
 const STREAM_SKIPS: Skips = {
-  'a key that gets no answer does not hold up another': 'a stream is one: whoever waits for its reader waits for all',
+  'a key that gets no answer does not hold up another': 'one stream: all deliveries wait for its reader',
   'a refusal is told: dead-letter at once': 'a syslog server cannot refuse a message',
-  'an overload is told: retry, after the pause that was asked for': 'a busy server shows by reading slowly; nothing fails',
+  'an overload is told: retry, after the pause that was asked for': 'a busy server reads slowly, and nothing fails',
 };
-const UDP = 'a datagram counts as accepted once it is handed over: nobody can tell whether anyone is there';
+const UDP = 'a datagram counts as accepted when the system takes it, even if no server exists';
 const UDP_SKIPS: Skips = {
   ...STREAM_SKIPS,
   'an absence is told, and that it is the whole sink': UDP,
   'it recovers unaided when the far side comes back on the same address': UDP,
   'an abort ends a delivery at once, with its own reason': UDP,
-  'no secret and no payload leaks into errors, logs or options': `${UDP}, so there are no errors; faults.test.ts looks at those there are`,
+  'no secret and no payload leaks into errors, logs or options': `${UDP}, so there are no errors; syslog-fault.test.ts tests the other errors`,
 };
 const NOT_WHOLE: Skips = {
   'a delivery arrives as a valid CloudEvent, its bytes unchanged':
-    'this format holds no whole CloudEvent; message-encoder.test.ts compares field by field',
+    'this format does not contain the whole CloudEvent; message-encoder.test.ts compares each field',
 };
 const BODIES: Readonly<Record<string, (delivery: Delivery) => string>> = {
   record: ({ bytes }) => JSON.stringify(flatRecord(logRecord(bytes))),

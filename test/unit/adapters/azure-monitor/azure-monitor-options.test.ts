@@ -1,4 +1,4 @@
-// Options of an Azure Monitor sink → what is made of them, and each fault at its key.
+// Configurations of Azure Monitor sinks → their defaults, or each fault at its key.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
@@ -8,7 +8,7 @@ import { configOf, faultsOf, surroundings } from '../../../support/config.ts';
 
 const RIGHT = { endpoint: 'https://x.westeurope-1.ingest.monitor.azure.com', rule: 'dcr-0123', stream: 'Custom-ScheduledEvents' };
 
-test('endpoint, rule and stream are enough', () => {
+test('only endpoint, rule and stream are required', () => {
   const { maxBatch, maxBatchBytes, timeout, headers } = v.parse(azureMonitorOptions, RIGHT);
   assert.deepEqual([maxBatch, maxBatchBytes, timeout, headers], [500, 1_048_576, 10_000, {}]);
 });
@@ -40,7 +40,7 @@ for (const [options, path, says] of WRONG)
 const AROUND = { ...surroundings({ DCE: 'http://10.1.2.3' }), adapters: [azureMonitor] };
 const sink = (options: object) => JSON.stringify({ version: 1, sinks: { logs: { type: 'azure-monitor', ...RIGHT, ...options } } });
 
-test('what shows once secrets are open names the endpoint, not a url', () => {
+test('faults in resolved secrets name the key endpoint, not url', () => {
   const opened = faultsOf(sink({ endpoint: { env: 'DCE' } }), AROUND);
   assert.equal(opened.length, 2);
   assert.ok(opened.every((fault) => fault.includes('sinks.logs.endpoint')));

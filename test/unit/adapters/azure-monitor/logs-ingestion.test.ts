@@ -1,4 +1,4 @@
-// CloudEvents of every kind → how large their records get, and whom a cloud asks for tokens.
+// CloudEvents of every type → the size of their records; clouds → the authority of tokens.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -18,13 +18,13 @@ import { hostileText } from '../../log-record/samples.ts';
 const endpoint = 'https://x.ingest.monitor.azure.com';
 const sink = new LogsIngestion(v.parse(azureMonitorOptions, { endpoint, rule: 'dcr-0', stream: 'Custom-X' }), adapterDeps());
 
-/** What an event becomes in an array, its comma with it. */
+/** Returns the bytes of an event in the array, with its comma. */
 function growthOf(bytes: Uint8Array): number {
   const body = sink.encode([{ ...sampleDelivery(), bytes }]).body;
   return (Buffer.byteLength(body) - 1) / bytes.byteLength;
 }
 
-test('no CloudEvent grows by more than the lane counts on', () => {
+test('no CloudEvent grows by more than the factor `growth`', () => {
   const encoder = new TextEncoder();
   for (const { change, event } of sampleEvents()) assert.ok(growthOf(encoder.encode(JSON.stringify(event))) < sink.growth, change);
   fc.assert(
@@ -42,6 +42,6 @@ for (const [host, scope, authorityHost] of [
   ['azure.us.example.com', 'https://monitor.azure.com/.default', undefined],
   ['logs.example.com', 'https://monitor.azure.com/.default', undefined],
 ] as const)
-  test(`for ${host} the token is asked of ${authorityHost ?? 'whom the environment names'}, for ${scope}`, () => {
+  test(`for ${host} the token comes from ${authorityHost ?? 'the authority in the environment'}, for ${scope}`, () => {
     assert.deepEqual([scopeOf(host), azureAuthorityOf(host).authorityHost], [scope, authorityHost]);
   });

@@ -1,4 +1,4 @@
-// Configurations of Elasticsearch sinks → their defaults, or the faults that `check` tells.
+// Configurations of Elasticsearch sinks → their defaults, or the faults that `check` reports.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { elasticsearch } from '../../../../adapters/elasticsearch/elasticsearch.ts';
@@ -9,7 +9,7 @@ const AROUND = { ...surroundings({ KEY: 'key', LINES: 'two\nlines', COLON: 'a:b'
 const sink = (options: object) =>
   JSON.stringify({ version: 1, sinks: { search: { type: 'elasticsearch', url: 'https://es.example.com:9200', ...options } } });
 
-test('a url alone is enough: ECS documents in the data stream of scheduled events, without credentials', () => {
+test('only url is required: ECS documents in the data stream of scheduled events, without credentials', () => {
   const options = configOf(sink({}), AROUND).sinks['search']?.options as ElasticsearchOptions;
   const { index, format, maxBatch, maxBatchBytes, timeout } = options;
   assert.deepEqual(
@@ -19,7 +19,7 @@ test('a url alone is enough: ECS documents in the data stream of scheduled event
 });
 
 for (const index of ['Logs', '_all', '-a', '.hidden', 'a b', 'a,b', 'a*', '', 'ä'.repeat(128)])
-  test(`an index cannot be called ${JSON.stringify(index.slice(0, 10))}`, () => {
+  test(`${JSON.stringify(index.slice(0, 10))} is not a valid index name`, () => {
     const [fault, ...more] = faultsOf(sink({ index }), AROUND);
     assert.match(fault ?? '', /^sinks\.search\.index: must be the name of an index/);
     assert.deepEqual(more, []);

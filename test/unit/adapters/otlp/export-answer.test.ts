@@ -1,4 +1,4 @@
-// The body of an answer, in either encoding → how many records were rejected, and what is said.
+// The body of an answer, in either encoding → the number of rejected records, and the message.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readFailure, readSuccess } from '../../../../adapters/otlp/export-answer.ts';
@@ -23,7 +23,7 @@ for (const [what, body, expected] of [
   ['protobuf with an empty partial success', Buffer.from([0x0a, 0]), { rejected: 0, message: '' }],
   ['protobuf with a field of tomorrow', Buffer.from([0x12, 1, 65, 0x0a, 2, 8, 1]), { rejected: 1, message: '' }],
 ] as const)
-  test(`a success that holds ${what} is read`, () => {
+  test(`a success with ${what} is read`, () => {
     assert.deepEqual(readSuccess(body), expected);
   });
 
@@ -39,18 +39,18 @@ for (const [what, body] of [
   ['a partial success that breaks off, in protobuf', Buffer.from([0x0a, 3, 8, 1])],
   ['a number of records that is a text, in protobuf', Buffer.from([0x0a, 3, 0x0a, 1, 65])],
 ] as const)
-  test(`${what} is no answer`, () => {
+  test(`${what} is not an answer`, () => {
     assert.equal(readSuccess(body), null);
   });
 
-test('a failure says what its Status says, in either encoding, and else nothing', () => {
+test('the message of a failure is read from its Status in either encoding, or is empty', () => {
   assert.equal(readFailure(json({ code: 3, message: 'no' })), 'no');
   assert.equal(readFailure(Buffer.from([8, 3, 0x12, 2, 110, 111])), 'no');
   for (const body of [null, Buffer.alloc(0), Buffer.from('<html>'), json({ message: 7 }), Buffer.from([0x10, 7])])
     assert.equal(readFailure(body), '');
 });
 
-test('of a long text no more is kept than a log line shows', () => {
+test('a long text is cut at 4,096 bytes', () => {
   const message = 'x'.repeat(1_000_000);
   assert.equal(readFailure(json({ message })).length, 4096);
   assert.equal(readFailure(Buffer.concat([Buffer.from([0x12, 0xc0, 0x84, 0x3d]), Buffer.from(message)])).length, 4096);

@@ -6,7 +6,7 @@ import { resourceGroups } from '../../../../adapters/otlp/resource-groups.ts';
 import { deliveryOf } from '../../../adapters/otlp/deliveries.ts';
 import { eventChange } from '../../cloudevents/changes.ts';
 
-test('a record is written as the specification writes it: times and integers as texts, ids in hex', () => {
+test('a record follows the specification: times and integers as texts, ids in hex', () => {
   const request = JSON.parse(encodeJson(resourceGroups([deliveryOf(eventChange())])));
   const [{ resource, scopeLogs }] = request.resourceLogs;
   assert.deepEqual(resource, {

@@ -1,4 +1,4 @@
-// Configurations of OTLP sinks → where records go, and what `check` warns of.
+// Configurations of OTLP sinks → the URL for records, and the warnings of `check`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { otlp } from '../../../../adapters/otlp/otlp.ts';
@@ -14,7 +14,7 @@ function warningsOf(url: unknown, more: object = {}): readonly string[] {
   return result.warnings.map(formatFault);
 }
 
-test('a url without a path means the usual one, and any other path is kept', () => {
+test('a url without a path gets the default path, and any other path is kept', () => {
   assert.equal(logsUrl(new URL('https://otel.example.com:4318')).pathname, '/v1/logs');
   assert.equal(logsUrl(new URL('https://otel.example.com/otlp/v1/logs')).pathname, '/otlp/v1/logs');
 });
@@ -30,10 +30,10 @@ for (const [url, ...warnings] of [
   ['https://otel.example.com:4317', NO_PATH, GRPC],
   ['https://otel.example.com:4317/v1/logs', GRPC],
 ] as const)
-  test(`a check warns of ${url} ${warnings.length === 0 ? 'of nothing' : `by ${warnings.length} of what is probably not meant`}`, () => {
+  test(`a check has ${warnings.length} warnings for ${url}`, () => {
     assert.deepEqual(warningsOf(url), warnings);
   });
 
-test('a url in a secret is judged by its value, which no warning shows', () => {
+test('a url in a secret is checked by its value, which no warning shows', () => {
   assert.deepEqual(warningsOf({ env: 'URL' }), [NO_PATH]);
 });

@@ -10,7 +10,7 @@ import { allDeliveries } from '../../../adapters/otlp/deliveries.ts';
 import { readJson, readProtobuf } from '../../../far-sides/otlp/read-request.ts';
 import { hostileRecord } from '../../log-record/samples.ts';
 
-test('both encodings of every kind of CloudEvent say the same, and nothing that the definitions do not know', () => {
+test('both encodings of every type of CloudEvent have the same content, and only defined members', () => {
   for (const delivery of allDeliveries()) {
     const groups = resourceGroups([delivery]);
     assert.deepEqual(readProtobuf(Buffer.from(encodeProtobuf(groups))), readJson(encodeJson(groups)));
@@ -27,7 +27,7 @@ test('hostile texts are the same in both encodings', () => {
   );
 });
 
-test('numbers of each kind are the same in both encodings', () => {
+test('numbers of each type are the same in both encodings', () => {
   const [first] = resourceGroups(allDeliveries());
   const [record] = first?.records ?? [];
   assert.ok(record);

@@ -1,4 +1,4 @@
-// Bytes that somebody else wrote → wanted fields, or null.
+// Untrusted bytes → wanted fields, or null.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { readFields } from '../../../../adapters/otlp/protobuf-reader.ts';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 
-test('wanted fields are read and all others passed over, of each wire type', () => {
+test('wanted fields of each wire type are read, and all others are skipped', () => {
   const fields = readFields(hex('089601' + '1203616263' + '190000000000000000' + '2501020304' + '2a00'), [1, 2]);
   assert.deepEqual(
     [...(fields ?? [])],
@@ -17,7 +17,7 @@ test('wanted fields are read and all others passed over, of each wire type', () 
   );
 });
 
-test('of a field that comes twice the last one counts', () => {
+test('if a field is repeated, the last one counts', () => {
   assert.equal(readFields(hex('08010802'), [1])?.get(1), 2n);
 });
 
@@ -33,11 +33,11 @@ for (const [what, bytes] of [
   ['a group', hex('0b0c')],
   ['field 0', hex('0001')],
 ] as const)
-  test(`${what} is no message`, () => {
+  test(`${what} is not a message`, () => {
     assert.equal(readFields(bytes, [1, 2]), null);
   });
 
-test('any bytes are read or refused, and never throw', () => {
+test('any bytes give fields or null, never an error', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       const fields = readFields(bytes, [1, 2]);

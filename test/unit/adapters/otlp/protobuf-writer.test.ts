@@ -1,4 +1,4 @@
-// Fields → the very bytes that protobuf's encoding guide has for them.
+// Fields → the bytes in protobuf's encoding guide.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ function written(write: (writer: ProtobufWriter) => void): string {
   return Buffer.from(writer.finish()).toString('hex');
 }
 
-test('the samples of the encoding guide come out byte for byte', () => {
+test('the samples of the encoding guide are written byte for byte', () => {
   assert.equal(
     written((writer) => writer.varint(1, 150)),
     '089601',
@@ -42,7 +42,7 @@ test('the samples of the encoding guide come out byte for byte', () => {
   );
 });
 
-test('every safe integer comes back', () => {
+test('every safe integer can be read back', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), (value) => {
       const read = readFields(
@@ -57,7 +57,7 @@ test('every safe integer comes back', () => {
   );
 });
 
-test('messages of any length and depth hold what was written into them', () => {
+test('messages of any length and depth contain what was written', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 70_000 }), fc.integer({ min: 0, max: 6 }), (length, depth) => {
       const writer = new ProtobufWriter();
@@ -71,7 +71,7 @@ test('messages of any length and depth hold what was written into them', () => {
   );
 });
 
-test('a lone surrogate, which UTF-8 cannot hold, is U+FFFD', () => {
+test('a lone surrogate, which UTF-8 cannot encode, becomes U+FFFD', () => {
   assert.equal(
     written((writer) => writer.text(1, '\ud800')),
     '0a03efbfbd',

@@ -5,7 +5,7 @@ import { resourceGroups } from '../../../../adapters/otlp/resource-groups.ts';
 import { deliveryOf } from '../../../adapters/otlp/deliveries.ts';
 import { eventChange } from '../../cloudevents/changes.ts';
 
-test('records of one VM share a resource; once its name is known it is another one, and nothing changes places', () => {
+test('records of one VM share a resource until its name becomes known, and the order is kept', () => {
   const batch = [null, null, 'WestNO_0', 'WestNO_0', null].map((name) => deliveryOf(eventChange(), name));
   assert.deepEqual(
     resourceGroups(batch).map(({ resource, records }) => [resource['host.name'], records.length]),
@@ -17,11 +17,11 @@ test('records of one VM share a resource; once its name is known it is another o
   );
 });
 
-test('of nothing there is no group', () => {
+test('no records give no group', () => {
   assert.deepEqual(resourceGroups([]), []);
 });
 
-test('a repeat is equal', () => {
+test('a repeat gives the same groups', () => {
   const batch = [deliveryOf(eventChange())];
   assert.deepEqual(resourceGroups(batch), resourceGroups(batch));
 });

@@ -1,4 +1,4 @@
-// Configurations of Splunk sinks → their defaults, or the faults that `check` tells.
+// Configurations of Splunk sinks → their defaults, or the faults that `check` reports.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { splunk } from '../../../../adapters/splunk/splunk.ts';
@@ -37,6 +37,6 @@ for (const [options, fault] of FAULTS)
     assert.deepEqual(more, []);
   });
 
-test('the base of a collector behind a path of its own keeps that path', () => {
+test('a path before the base of the collector is kept', () => {
   assert.equal(collectorBase(new URL('https://proxy.example.com/hec/services/collector/event')).pathname, '/hec');
 });

@@ -1,4 +1,4 @@
-// What sockets throw → what it asks of the lane.
+// Errors of sockets → code, disposition and scope of the BridgeError.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
@@ -38,7 +38,7 @@ for (const [server, code, [ours, disposition, scope], words] of ROWS) {
   });
 }
 
-test('our own errors pass unchanged, and what nobody foresaw is tried again', () => {
+test('a BridgeError passes unchanged, and an unknown error is retried', () => {
   const place = { sink: 'logs', server: parseServer('tcp://logs:514') };
   const ours = timeoutFault(place, 3000);
   assert.equal(syslogFault(ours, place), ours);

@@ -1,4 +1,4 @@
-// The keys of a syslog sink.
+// Configurations of syslog sinks → their defaults, or the faults that `check` reports.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
@@ -11,7 +11,7 @@ function faults(options: Readonly<Record<string, unknown>>): readonly string[] {
   return issues.map((issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`);
 }
 
-test('a server alone is enough, and the rest has defaults', () => {
+test('only server is required, and the rest has defaults', () => {
   const { server, ...rest } = v.parse(syslogOptions, { server: SERVER });
   assert.equal(server.text, SERVER);
   assert.deepEqual(rest, {
@@ -30,7 +30,7 @@ test('a server alone is enough, and the rest has defaults', () => {
   assert.equal(v.parse(syslogOptions, { server: SERVER, settle: '0s' }).settle, 0);
 });
 
-test('a fault names its key and what is allowed', () => {
+test('a fault names its key and the allowed values', () => {
   assert.match(faults({})[0] ?? '', /^server: /);
   assert.match(faults({ server: 'logs' })[0] ?? '', /^server: must be tls:/);
   assert.match(faults({ server: SERVER, facility: 'log' })[0] ?? '', /^facility: .*"daemon"/);
@@ -41,7 +41,7 @@ test('a fault names its key and what is allowed', () => {
   assert.match(faults({ server: SERVER, colour: 'red' })[0] ?? '', /^colour: /);
 });
 
-test('keys that mean nothing for the transport are faults', () => {
+test('keys that do not apply to the transport are faults', () => {
   assert.deepEqual(faults({ server: SERVER, tls: { ca: '/ca.pem' } }), ['tls: only applies to a tls:// server: remove it']);
   assert.deepEqual(faults({ server: 'udp://logs:514', maxBytes: '64KiB' }), ['maxBytes: must be at most 65507B over udp']);
   assert.deepEqual(faults({ server: 'udp://logs:514', maxBytes: '65507B' }), []);

@@ -1,4 +1,4 @@
-// Messages within their limit.
+// Messages and limits → whole or cut messages.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -11,28 +11,28 @@ function bounded(header: string, message: string, maxBytes: number): string | nu
   return bytes === null ? null : strict.decode(bytes);
 }
 
-test('what fits goes whole, to the last byte', () => {
+test('a message that fits exactly stays whole', () => {
   assert.equal(bounded('head ', 'tail', 9), 'head tail');
 });
 
-test('what is one byte too long is cut, and ends in a sign of it', () => {
+test('a message that is one byte too long is cut and ends in …', () => {
   assert.equal(bounded('head ', 'tails', 9), 'head t…');
   assert.equal(bounded('head ', 'äöü€', 12), 'head äö…');
   assert.equal(bounded('head ', 'äöü€', 11), 'head ä…');
   assert.equal(bounded('head ', '🙂🙂🙂', 15), 'head 🙂…');
 });
 
-test('a backslash that would escape the sign is left out, and two that are one escape stay', () => {
+test('a backslash that would escape the … is dropped, and an escaped backslash stays', () => {
   assert.equal(bounded('head ', 'ab\\\\cdef', 11), 'head ab…');
   assert.equal(bounded('head ', 'ab\\\\cdef', 12), 'head ab\\\\…');
 });
 
-test('a header that leaves no room even for the sign is refused', () => {
+test('a header that leaves no room for the … gives null', () => {
   assert.equal(bounded('head ', 'message', 8), 'head …');
   assert.equal(bounded('head ', 'message', 7), null);
 });
 
-test('any text at any limit is within it, whole characters of the beginning, and loses no character that had room', () => {
+test('any text is cut within any limit, between characters, and keeps every character that fits', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 8, max: 200 }), (text, maxBytes) => {
       const message = text.toWellFormed();

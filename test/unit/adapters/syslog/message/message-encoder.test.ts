@@ -1,4 +1,4 @@
-// Syslog messages by the letter of RFC 5424 and RFC 3164, read back by a parser of their own.
+// Deliveries → syslog messages by RFC 5424 and RFC 3164, read back by a separate parser.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -33,7 +33,7 @@ function read(delivery: Delivery, options: Readonly<Record<string, unknown>> = {
   return parsedMessage(encoded(delivery, options));
 }
 
-test('the header names the machine, the program and the change, and the time of the CloudEvent', () => {
+test('the header has the machine, the program, the change and the time of the CloudEvent', () => {
   const { priority, time, host, appName, processId, messageId } = read(deliveryOf(eventChange()));
   const { time: expected } = logRecord(deliveryOf(eventChange()).bytes);
   assert.deepEqual([priority, host, appName, processId, messageId], [30, 'WestNO_0', 'scheduled-events-bridge', '-', 'scheduled']);
@@ -42,7 +42,7 @@ test('the header names the machine, the program and the change, and the time of 
   assert.equal(read(deliveryOf(sightChange())).priority, 28);
 });
 
-test('the structured data hold every attribute of the CloudEvent, under the number of the enterprise', () => {
+test('the structured data have every attribute of the CloudEvent, under the enterprise number', () => {
   const delivery = deliveryOf(eventChange());
   const attributes = Object.fromEntries(Object.entries(logRecord(delivery.bytes).attributes).map(([name, value]) => [name, String(value)]));
   assert.deepEqual(read(delivery).structuredData, { 'cloudevent@32473': attributes });
@@ -50,13 +50,13 @@ test('the structured data hold every attribute of the CloudEvent, under the numb
   assert.deepEqual([attributes['id'], attributes['severitynumber']], [delivery.id, '9']);
 });
 
-test('a machine without a name, or with one that no header may hold, keeps the header whole', () => {
+test('an unknown or invalid host name leaves the header valid', () => {
   assert.equal(read(deliveryOf(eventChange(), null)).host, '-');
   assert.equal(read(deliveryOf(eventChange(), 'büro 1\n]')).host, 'b_ro_1_]');
   assert.equal(read(deliveryOf(eventChange(), 'x'.repeat(300))).host.length, 255);
 });
 
-test('json is the CloudEvent byte for byte, and no other format is marked as UTF-8 but text beyond ASCII', () => {
+test('json is the CloudEvent byte for byte, and only text beyond ASCII has a byte order mark', () => {
   const delivery = deliveryOf(eventChange({ event: scheduledEvent({ description: 'Wartung für „WestNO“' }) }));
   const record = logRecord(delivery.bytes);
   assert.deepEqual(read(delivery).message, Buffer.from(delivery.bytes));
@@ -68,14 +68,14 @@ test('json is the CloudEvent byte for byte, and no other format is marked as UTF
   assert.equal(read(plain, { format: 'text' }).message.toString(), logRecord(plain.bytes).message);
 });
 
-test('the same delivery makes the same bytes', () => {
+test('the same delivery gives the same bytes', () => {
   for (const format of ['json', 'record', 'cef', 'text']) {
     const delivery = deliveryOf(eventChange());
     assert.deepEqual(encoded(delivery, { format }), encoded({ ...delivery, attempts: 7 }, { format }));
   }
 });
 
-test('hostile texts come back out of every format, and none of them ends a message or a field', () => {
+test('hostile texts can be read back from every format, and none ends a message or a field', () => {
   fc.assert(
     fc.property(hostileText, hostileText, (description, eventType) => {
       const delivery = deliveryOf(eventChange({ event: scheduledEvent({ description, eventType }) }));
@@ -90,13 +90,13 @@ test('hostile texts come back out of every format, and none of them ends a messa
   );
 });
 
-test('quotes, backslashes and brackets in an attribute are escaped, and come back', () => {
+test('quotes, backslashes and brackets in an attribute are escaped, and can be read back', () => {
   const delivery = deliveryOf(eventChange({ event: scheduledEvent({ eventType: 'a"b\\c]d' }) }));
   assert.ok(encoded(delivery).includes('impact="a\\"b\\\\c\\]d"'));
   assert.equal(read(delivery).structuredData['cloudevent@32473']?.['impact'], 'a"b\\c]d');
 });
 
-test('a long message is cut, header included, and its header stays whole', () => {
+test('a long message is cut to its limit, and its header stays whole', () => {
   const delivery = sampleDelivery({ padding: 70_000 });
   const bytes = encoded(delivery, { format: 'text' });
   assert.equal(bytes.length, 65_536);
@@ -104,7 +104,7 @@ test('a long message is cut, header included, and its header stays whole', () =>
   assert.equal(parsedMessage(bytes).structuredData['cloudevent@32473']?.['id'], delivery.id);
 });
 
-test('a long message of json or record stays JSON: its long texts are cut, and all else is whole', () => {
+test('a long json or record message stays JSON: only its long texts are cut', () => {
   const description = `${'quote " bar \\ 💥'.repeat(5000)}`;
   const delivery = deliveryOf(eventChange({ event: scheduledEvent({ description }) }));
   const event = JSON.parse(Buffer.from(delivery.bytes).toString());
@@ -119,7 +119,7 @@ test('a long message of json or record stays JSON: its long texts are cut, and a
   }
 });
 
-test('json that is too long with its long texts cut is refused, and says what to do', () => {
+test('json that is too long even with its long texts cut is refused, and the message says what to do', () => {
   const resources = Array.from({ length: 1000 }, (_, index) => `machine-of-a-scale-set_${index}`);
   const delivery = deliveryOf(eventChange({ event: scheduledEvent({ resources }) }));
   assert.deepEqual(JSON.parse(messageIn(encoded(delivery))).data.resources, resources);
@@ -140,13 +140,13 @@ test('a line of CEF is never cut inside an escape', () => {
   }
 });
 
-/** What stands behind the header of either RFC. */
+/** Returns the message after the header of either RFC. */
 function messageIn(bytes: Buffer): string {
   const text = bytes.toString();
   return text.startsWith('<30>1 ') ? parsedMessage(bytes).message.toString() : text.slice(text.indexOf('bridge: ') + 8);
 }
 
-test('a header that alone is too long is refused, and says what to do', () => {
+test('a header that is too long is refused, and the message says what to do', () => {
   assert.throws(() => encoded(sampleDelivery(), { maxBytes: '480B' }), {
     code: 'BRIDGE_SYSLOG_REFUSED',
     disposition: 'refused',
@@ -154,7 +154,7 @@ test('a header that alone is too long is refused, and says what to do', () => {
   });
 });
 
-test('a delivery that holds no CloudEvent is refused without a word of it', () => {
+test('a delivery without a CloudEvent is refused, and the message does not quote it', () => {
   const broken = { ...sampleDelivery(), bytes: Buffer.from('a-payload-nobody-may-log') };
   assert.throws(
     () => encoded(broken),
@@ -162,7 +162,7 @@ test('a delivery that holds no CloudEvent is refused without a word of it', () =
   );
 });
 
-test('legacy messages have the local time, the machine and the program as the tag, and no mark', () => {
+test('legacy messages have the local time, the machine, the program as the tag, and no byte order mark', () => {
   const delivery = deliveryOf(eventChange({ event: scheduledEvent({ description: 'Wartung für „WestNO“' }) }), 'west:no 0');
   const { time, message } = logRecord(delivery.bytes);
   const at = new Date(time);

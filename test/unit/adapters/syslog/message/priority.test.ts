@@ -1,9 +1,9 @@
-// PRI by facility and severity.
+// A facility and a severity → the PRI.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { priority } from '../../../../../adapters/syslog/message/priority.ts';
 
-test('INFO, WARN and ERROR are 6, 4 and 3, eight for each step of the facility', () => {
+test('INFO, WARN and ERROR are 6, 4 and 3, plus eight times the facility', () => {
   assert.deepEqual(
     [9, 13, 17].map((number) => priority('daemon', number)),
     ['<30>', '<28>', '<27>'],
@@ -15,7 +15,7 @@ test('INFO, WARN and ERROR are 6, 4 and 3, eight for each step of the facility',
   assert.deepEqual([priority('kern', 17), priority('local7', 9)], ['<3>', '<190>']);
 });
 
-test('numbers between those of the names belong to the name below', () => {
+test('a number between two severities counts as the lower one', () => {
   assert.deepEqual(
     [1, 12, 16, 24].map((number) => priority('kern', number)),
     ['<6>', '<6>', '<4>', '<3>'],
