@@ -113,7 +113,7 @@ function fillWarnings(logger: Logger): (usage: Usage) => void {
     if (reached <= warned) return;
     warned = reached;
     logger.warn(
-      { area: 'store', bytes, maxBytes, percent: Math.floor(share * 100) },
+      { area: 'store', usedBytes: bytes, maxBytes, percent: Math.floor(share * 100) },
       'the store is nearly as large as store.maxSize: what was delivered is dropped early, oldest first; once it is reached nothing more is stored or sent',
     );
   };

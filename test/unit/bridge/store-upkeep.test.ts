@@ -1,9 +1,11 @@
-// src/bridge/store-upkeep.ts in virtual time: how often another process's writes are looked for.
+// src/bridge/store-upkeep.ts in virtual time: when it checks the store, and its warning of size.
 import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { startUpkeep } from '../../../src/bridge/store-upkeep.ts';
 import type { Outbox } from '../../../src/outbox/outbox.ts';
+import { createLogger } from '../../../src/telemetry/logger.ts';
 import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 /** `looks` tells when the store was asked; a look is a change where `changes` says so. */
@@ -61,4 +63,22 @@ test('what is found is told at once, and a store that fails is asked again', asy
   assert.deepEqual(found, [2000]);
   upkeep.stop();
   assert.equal(time.pending, 0);
+});
+
+test('the warning of a store that is nearly full gives its size and the limit as numbers', async () => {
+  const time = new VirtualTime();
+  const stream = new PassThrough();
+  const lines: string[] = [];
+  stream.on('data', (chunk) => lines.push(String(chunk)));
+  const { logger } = await createLogger({ stream, pretty: false, wallMs: time.wallMs });
+  const outbox = {
+    changedOutside: () => false,
+    usage: () => ({ bytes: 85, maxBytes: 100 }),
+    retention: { prune: () => 0 },
+  } as unknown as Outbox;
+  const upkeep = startUpkeep({ outbox, retainMs: 1, deps: time, logger, changedOutside: () => {} });
+  await time.advance(120_000);
+  upkeep.stop();
+  const { usedBytes, maxBytes, percent } = JSON.parse(lines.join(''));
+  assert.deepEqual({ usedBytes, maxBytes, percent }, { usedBytes: 85, maxBytes: 100, percent: 85 });
 });
