@@ -138,9 +138,9 @@ const SDK_CODES = [
 /** What the page says of a disposition. */
 function saidOf({ disposition, scope, retryAfterMs }: BridgeError): string {
   if (disposition === 'refused') return 'makes it a dead letter';
-  if (disposition === 'misconfigured') return 'tries again slowly, as misconfigured';
-  if (retryAfterMs !== undefined) return `pauses the sink, for as long as Service Bus says or ${retryAfterMs / 1000} s`;
-  return scope === 'sink' ? 'tries again, the whole sink' : 'tries again';
+  if (disposition === 'misconfigured') return 'retries slowly, as misconfigured';
+  if (retryAfterMs !== undefined) return `pauses the sink, for the time that Service Bus names or ${retryAfterMs / 1000} s`;
+  return scope === 'sink' ? 'retries the whole sink' : 'retries';
 }
 
 function faultOf(code: string): BridgeError {
