@@ -5,7 +5,7 @@ import type { OptionFault } from '../adapter.ts';
 import { type HttpOptions, urlOf } from './http-options.ts';
 
 const MESSAGES: Readonly<Record<Exclude<AddressVerdict, 'allowed'>, string>> = {
-  metadata: 'is an address of the metadata service, where no event ever goes: correct it',
+  metadata: 'is an address of the metadata service, which the bridge never sends events to: correct it',
   private: 'is not a public address: correct it, or list the range in allowPrivate if you trust it',
 };
 

@@ -30,7 +30,7 @@ export class AnswerFaults {
 
   /** A success that does not say what became of the batch: no other program than the service answers so, or one that stands before it. */
   noAnswer(status: number, expected: string): BridgeError {
-    const message = `${whoOf(this.#place)} answered ${status}, but not with ${expected}: it is tried again; if this lasts, see whether ${this.#place.key} leads to the service itself`;
+    const message = `${whoOf(this.#place)} answered ${status}, but not with ${expected}: the bridge retries; if this lasts, check that ${this.#place.key} points to the service itself`;
     return new BridgeError('BRIDGE_SINK_ANSWER', message, { disposition: 'retry', status });
   }
 

@@ -42,8 +42,7 @@ export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | n
     if (fault !== null) return [...faults, { key: 'proxy', message: fault }];
   }
   const isTls = url?.protocol !== 'http:' || (proxy !== undefined && proxyUrl(proxy).protocol === 'https:');
-  if (tls !== undefined && !isTls)
-    faults.push({ key: 'tls', message: `means nothing for an http:// ${key}: use https://, or leave it out` });
+  if (tls !== undefined && !isTls) faults.push({ key: 'tls', message: `has no effect with an http:// ${key}: use https://, or remove it` });
   return faults;
 }
 
@@ -131,7 +130,8 @@ function through(proxy: SinkProxy | null, agent: Agent): Agent {
   const isSecure = agent instanceof process.getBuiltinModule('node:https').Agent;
   agent.createConnection = (options: ClientRequestArgs & Partial<RequestExtras>, done) => {
     const { host, port, lookup, until } = options;
-    if (!host || !port || !lookup || !until || !done) throw new TypeError('a request through a proxy names its target, look-up and signal');
+    if (!host || !port || !lookup || !until || !done)
+      throw new TypeError('a request through a proxy needs a host, port, look-up and signal');
     openTunnel(proxy, { host, port: Number(port), lookup, signal: until }).then(
       (socket) => done(null, isSecure ? (direct({ ...options, socket } as ClientRequestArgs) ?? socket) : socket),
       (error: Error) => done(error, null as never),

@@ -1,7 +1,7 @@
 // A text → whether a header can hold it.
 
 export const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
-export const HEADER_VALUE_FAULT = 'must hold printable ASCII alone, without line ends or other control characters';
+export const HEADER_VALUE_FAULT = 'must contain only printable ASCII, without line breaks or other control characters';
 
 /** What is wrong, without a word of it; null where nothing is. */
 export function headerFault(text: string): string | null {

@@ -16,8 +16,8 @@ const OURS = /^(host|content-.*|ce-.*|webhook-.*|connection|keep-alive|expect|pr
 const MOST_MEMBERS = 1000;
 const SCHEME = /^https?:\/\//i;
 const INSECURE = /^http:/i;
-const NO_URL = 'must be a whole URL such as https://example.com/hook';
-const CREDENTIALS = 'must hold no user:password@: credentials go into headers, as secrets';
+const NO_URL = 'must be a complete URL such as https://example.com/hook';
+const CREDENTIALS = 'must not contain user:password@: put credentials into headers, as secrets';
 const SCHEME_FAULT = 'must start with https:// (or with http:// and allowInsecure: true, which sends everything in the clear)';
 
 const url = v.pipe(
@@ -33,7 +33,7 @@ const url = v.pipe(
     ],
     'must be a URL, { env: NAME } or { file: PATH }',
   ),
-  v.description('Where to post. Many such URLs are secrets: { env: NAME } or { file: PATH } hides all but scheme and host.'),
+  v.description('The URL to post to. Many such URLs are secrets: { env: NAME } or { file: PATH } hides all but scheme and host.'),
 );
 
 const headers = v.pipe(
@@ -68,7 +68,7 @@ const commonEntries = {
   allowInsecure: v.pipe(v.optional(v.boolean(), false), v.description('Allow http://. Default false.')),
   allowPrivate: v.pipe(
     v.optional(v.array(v.pipe(v.string(), v.check(isAddressRange, 'must be a range such as 10.0.0.0/8 or fd00::/8'))), []),
-    v.description('Ranges of private, loopback or link-local addresses that may be posted to, such as [127.0.0.0/8]. Default none.'),
+    v.description('Private, loopback or link-local ranges that the sink may post to, such as [127.0.0.0/8]. Default none.'),
   ),
 };
 
@@ -81,7 +81,7 @@ export const endpointEntries = (description: string) => ({ endpoint: v.pipe(url,
 export function compressionEntry(usual: 'gzip' | 'none') {
   return v.pipe(
     v.optional(v.picklist(['gzip', 'none'], 'must be gzip or none'), usual),
-    v.description(`Of every body: gzip or none. Default ${usual}.`),
+    v.description(`Compression of every body: gzip or none. Default ${usual}.`),
   );
 }
 
@@ -95,20 +95,20 @@ interface BatchDefaults {
 }
 
 /**
- * Several CloudEvents in one request.
- * @param when what the descriptions begin with: `In batch mode: `
+ * The keys that limit a batch.
+ * @param when limits the descriptions, such as ` in batch mode`; empty for none
  */
 export function batchEntries(when: string, given: BatchDefaults = { members: 100, bytes: '64KiB' }) {
   const { members, bytes, isCompressible = false, most = '64MiB' } = given;
-  const size = `how large a body may be${isCompressible ? ' before it is compressed' : ''}`;
+  const size = `Maximum size of a body${when}${isCompressible ? ', before compression' : ''}`;
   return {
     maxBatch: v.pipe(
       v.optional(wholeNumber(1, MOST_MEMBERS), members),
-      v.description(`${when}so many CloudEvents in one request at most. Default ${members}.`),
+      v.description(`Maximum number of CloudEvents in one request${when}. Default ${members}.`),
     ),
     maxBatchBytes: v.pipe(
       v.optional(sizeBetween('4KiB', most), bytes),
-      v.description(`${when}${size}; a CloudEvent that is larger by itself goes alone. Default ${bytes}.`),
+      v.description(`${size}; a larger CloudEvent is sent alone. Default ${bytes}.`),
     ),
   };
 }
@@ -152,7 +152,7 @@ export function ownAuthorization<Options extends HttpOptions>(...keys: readonly 
     const { value } = dataset;
     const key = keys.find((each) => value[each] !== undefined);
     if (key !== undefined && holdsAuthorization(value.headers))
-      addIssue({ message: `holds authorization, which ${key} sets: leave one of the two out`, path: issuePath(value, ['headers']) });
+      addIssue({ message: `contains authorization, which ${key} sets: remove one of the two`, path: issuePath(value, ['headers']) });
   });
 }
 

@@ -15,11 +15,16 @@ export function networkFault(error: unknown, place: HttpPlace): BridgeError {
   const advice = code && tlsAdvice(code, wordsOf(place));
   if (advice) return fault(codes.tls, `${who} ${advice} (${said})`, 'sink', error);
   if (code && isUnreachableFault(code)) {
-    return fault(codes.unreachable, `${who} cannot be reached (${said}): check that it runs, its name and the firewall`, 'sink', error);
+    return fault(
+      codes.unreachable,
+      `${who} cannot be reached (${said}): check that it is running, its name and the firewall`,
+      'sink',
+      error,
+    );
   }
   return fault(
     codes.broken,
-    `${who} broke off without an answer (${said}): it is tried again; if this lasts, look at the receiver`,
+    `${who} closed the connection without an answer (${said}): the bridge retries; if this lasts, check the receiver`,
     'delivery',
     error,
   );
@@ -31,7 +36,7 @@ function wordsOf({ key }: HttpPlace): TlsWords {
 
 /** The time limit ran out; `limit` as the configuration writes it. */
 export function timeoutFault(place: HttpPlace, limit: string): BridgeError {
-  return new BridgeError(place.codes.timeout, `${whoOf(place)} did not answer within ${limit}: look at the receiver, or raise timeout`, {
+  return new BridgeError(place.codes.timeout, `${whoOf(place)} did not answer within ${limit}: check the receiver, or raise timeout`, {
     disposition: 'retry',
     status: 'timeout',
   });

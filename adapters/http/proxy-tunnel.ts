@@ -9,7 +9,7 @@ import { networkFault } from './network-fault.ts';
 /** So many addresses of one name are tried, one after the other. */
 const MOST_ADDRESSES = 4;
 /** What a proxy would have to allow. */
-const CHECKED = 'that address (it is asked for the address that was checked here, not for a name)';
+const CHECKED = 'that address (the bridge asks for the address that it checked, not for a name)';
 
 /** A proxy of a sink. */
 export interface SinkProxy {
@@ -39,7 +39,7 @@ export async function openTunnel({ server, place }: SinkProxy, { host, port, loo
     // The proxy could not reach this address; it may reach another one.
     if (isLast || ![502, 503, 504].includes(status)) throw connectRefusal(place.codes.proxy, server, authority, status, CHECKED);
   }
-  throw new RangeError('a look-up that succeeds has an address');
+  throw new RangeError('the look-up returned no address');
 }
 
 async function addressesOf(host: string, lookup: LookupFunction): Promise<readonly LookupAddress[]> {
@@ -70,6 +70,6 @@ function proxyFault(error: unknown, place: HttpPlace): BridgeError {
 }
 
 function broken(place: HttpPlace, said: string): BridgeError {
-  const message = `${whoOf(place)} broke off without a proper answer to CONNECT (${said}): it is tried again; if this lasts, see whether it is an HTTP proxy`;
+  const message = `${whoOf(place)} gave no valid answer to CONNECT (${said}): the bridge retries; if this lasts, check that it runs and is an HTTP proxy`;
   return new BridgeError(place.codes.proxy, message, { disposition: 'retry', scope: 'sink' });
 }

@@ -31,7 +31,7 @@ export class RenewedSecrets<T> {
           return before !== null && values.every((value, index) => value === before.values[index]) ? before : this.#made(values);
         },
         onChanged: () => logger.info(`the file of ${keys} changed and was read again`),
-        onUnusable: (reason) => logger.warn({ reason }, `the file of ${keys} cannot be used: what was read of it before stays in use`),
+        onUnusable: (reason) => logger.warn({ reason }, `the file of ${keys} is unusable: the previous value stays in use`),
       },
       { elapsedMs },
     );

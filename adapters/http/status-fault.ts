@@ -8,20 +8,20 @@ import { type HttpPlace, type StatusMeaning, whoOf } from './failures.ts';
 export const MISCONFIGURED = { failure: 'misconfigured', disposition: 'misconfigured', scope: 'sink' } as const;
 const UNAVAILABLE: StatusMeaning = {
   failure: 'unavailable',
-  advice: 'it is tried again; if this lasts, look at the receiver',
+  advice: 'the bridge retries; if this lasts, check the receiver',
   disposition: 'retry',
 };
 const REFUSED: StatusMeaning = {
   failure: 'refused',
-  advice: 'it will not take this event, which goes to the dead letters',
+  advice: 'it rejects this event, which becomes a dead letter',
   disposition: 'refused',
 };
 /** The meaning of 415 for a kind that can send another body. @param change the keys to set, such as `compression: none` */
 export function takesNoSuchBody(change: string): StatusMeaning {
-  return { ...REFUSED, advice: `it takes no such body: set ${change}; this event goes to the dead letters` };
+  return { ...REFUSED, advice: `it does not accept this body: set ${change}; this event becomes a dead letter` };
 }
 
-const REDIRECT: StatusMeaning = { ...MISCONFIGURED, advice: 'redirects are never followed, so give the final URL' };
+const REDIRECT: StatusMeaning = { ...MISCONFIGURED, advice: 'the bridge follows no redirects: configure the final URL' };
 const GONE: StatusMeaning = {
   failure: 'gone',
   advice: 'the endpoint is retired; the sink is paused until its configuration changes or `resume` is run',

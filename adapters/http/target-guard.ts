@@ -19,7 +19,7 @@ export function targetGuard(place: HttpPlace, judge: AddressJudge): AddressGuard
 function forbidden({ codes, sink, target, key }: HttpPlace, judge: AddressJudge, address: string): BridgeError {
   const isNever = isIP(address) !== 0 && judge(address) === 'metadata';
   const advice = isNever
-    ? `an address of the metadata service, where no event ever goes: correct ${key}`
+    ? `an address of the metadata service, which the bridge never sends events to: correct ${key}`
     : `not a public address: correct ${key}, or list the range in sinks.${sink}.allowPrivate if you trust it`;
   const message = `sink ${sink} does not connect to ${target}: it is ${address}, ${advice}`;
   return new BridgeError(codes.forbiddenAddress, message, { disposition: 'misconfigured', scope: 'sink' });

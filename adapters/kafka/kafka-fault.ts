@@ -24,8 +24,8 @@ export interface FaultContext {
 const WORDS: TlsWords = { target: 'brokers (or in advertised.listeners there)', section: 'ssl', plain: 'that port is one without TLS' };
 /** What our connections found in place of an answer. */
 const STRANGERS: Readonly<Record<string, readonly [code: ErrorCode, advice: string]>> = {
-  BROKER_SPEAKS_TLS: ['BRIDGE_KAFKA_TLS', 'speaks TLS there: set ssl: true, or name a port without TLS in brokers'],
-  NOT_A_BROKER: ['BRIDGE_KAFKA_MISCONFIGURED', "does not speak Kafka's protocol there: correct the host and port in brokers"],
+  BROKER_SPEAKS_TLS: ['BRIDGE_KAFKA_TLS', 'speaks TLS at this port: set ssl: true, or configure a port without TLS in brokers'],
+  NOT_A_BROKER: ['BRIDGE_KAFKA_MISCONFIGURED', "does not speak Kafka's protocol at this port: correct the host and port in brokers"],
 };
 /** kafkajs wraps what it could not mend in one error or two. */
 const DEEPEST_CAUSE = 5;
@@ -58,7 +58,7 @@ export function kafkaFault(error: unknown, context: FaultContext): BridgeError {
 /** No broker answered in time. */
 export function timeoutFault({ who, topic, doing, connected, limit }: FaultContext): BridgeError {
   const within = limit === undefined ? 'in time' : `within ${limit}`;
-  const message = `${who}: no broker answered ${within}, topic ${topic}: look at the brokers and the way to them, or raise timeout`;
+  const message = `${who}: no broker answered ${within}, topic ${topic}: check the brokers and the network, or raise timeout`;
   const scope = doing === 'produce' && connected.length > 0 ? 'delivery' : 'sink';
   return new BridgeError('BRIDGE_KAFKA_TIMEOUT', message, { disposition: 'retry', scope, status: 'timeout' });
 }
@@ -95,20 +95,20 @@ function connectionFault({ code, address, isClosed }: Broken, error: unknown, co
   const isUnreachable = code === undefined ? !isClosed : isUnreachableFault(code);
   if (isUnreachable && address !== undefined && !brokers.includes(address) && others.length > 0) {
     const message =
-      `${who}: ${others.join(', ')} answered, but says that a partition of the topic is at ${address} (advertised.listeners), ` +
-      `which cannot be reached from here (${code ?? 'no answer'}): set advertised.listeners there to what clients can reach, or start that broker`;
+      `${who}: ${others.join(', ')} answered and named ${address} for a partition of the topic (advertised.listeners), ` +
+      `but the bridge cannot reach it (${code ?? 'no answer'}): set advertised.listeners to an address that clients can reach, or start that broker`;
     return fault('BRIDGE_KAFKA_ADVERTISED', message, { scope, status: code ?? 'timeout' }, error);
   }
   if (isUnreachable) {
-    const message = `${broker} cannot be reached (${code ?? 'no answer'}): check that it runs, its name and the firewall`;
+    const message = `${broker} cannot be reached (${code ?? 'no answer'}): check that it is running, its name and the firewall`;
     return fault('BRIDGE_KAFKA_UNREACHABLE', message, { scope, status: code ?? 'timeout' }, error);
   }
   const said = code ?? 'connection closed';
   const isLinked = doing === 'produce' || doing === 'consume';
-  const hint = isLinked ? 'it is tried again; if this lasts, look at the broker' : `${wishesOf(context)}; the log of the broker says why`;
+  const hint = isLinked ? 'the bridge retries; if this lasts, check the broker' : `${wishesOf(context)}; the broker's log has the reason`;
   return fault(
     'BRIDGE_KAFKA_BROKEN',
-    `${broker} broke off without an answer (${said}): ${hint}`,
+    `${broker} closed the connection without an answer (${said}): ${hint}`,
     { scope: isLinked ? 'delivery' : 'sink', status: said },
     error,
   );
@@ -116,11 +116,11 @@ function connectionFault({ code, address, isClosed }: Broken, error: unknown, co
 
 /** Why a broker may end a connection on which nothing ever went well: what the configuration does not use yet. */
 function wishesOf({ uses }: FaultContext): string {
-  if (uses === undefined) return 'it may want TLS (ssl: true), or none, or a login (sasl), at this port';
+  if (uses === undefined) return 'this port may need TLS (ssl: true), no TLS, or a login (sasl)';
   const tls = uses.tls
-    ? 'this port may be one without TLS (name one with TLS in brokers, or leave ssl out)'
-    : 'it may want TLS (ssl: true)';
-  return uses.login ? tls : `${tls}, or want a login (sasl)`;
+    ? 'this port may not use TLS (configure a port with TLS in brokers, or remove ssl)'
+    : 'this port may need TLS (ssl: true)';
+  return uses.login ? tls : `${tls}, or it may need a login (sasl)`;
 }
 
 /** A foreign error of an unknown kind: its text may hold anything, so only its kind is shown. */
@@ -129,7 +129,7 @@ function unknownFault(error: unknown, { who, doing }: FaultContext): BridgeError
   const scope = doing === 'produce' ? 'delivery' : 'sink';
   return new BridgeError(
     'BRIDGE_KAFKA_BROKEN',
-    `${who}: the Kafka client failed (${kind}): it is tried again; if it stays so, please report it`,
+    `${who}: the Kafka client failed (${kind}): the bridge retries; if this lasts, please report it`,
     {
       disposition: 'retry',
       scope,

@@ -26,17 +26,17 @@ const RIGHTS: Readonly<Record<Doing, string>> = {
   consume: 'READ and DESCRIBE',
 };
 
-const AGAIN = 'it is tried again';
-const PLEASE_REPORT = `${AGAIN}; if it stays so, please report it`;
+const AGAIN = 'the bridge retries';
+const PLEASE_REPORT = `${AGAIN}; if this lasts, please report it`;
 
 /** Fails until the configuration, the cluster or the rights there are corrected. */
 const MISCONFIGURED: Readonly<Record<string, readonly [ErrorCode, Explain]>> = {
   UNKNOWN_TOPIC_OR_PARTITION: [
     'BRIDGE_KAFKA_NO_TOPIC',
     ({ topic }) =>
-      `there is no topic ${topic}: make it (kafka-topics.sh --create --topic ${topic} …), correct topic, or set createTopic and the bridge makes it`,
+      `topic ${topic} does not exist: create it (kafka-topics.sh --create --topic ${topic} …), correct topic, or set createTopic`,
   ],
-  INVALID_TOPIC_EXCEPTION: ['BRIDGE_KAFKA_NO_TOPIC', ({ topic }) => `the cluster allows no topic named ${topic}: correct topic`],
+  INVALID_TOPIC_EXCEPTION: ['BRIDGE_KAFKA_NO_TOPIC', ({ topic }) => `the cluster does not allow the topic name ${topic}: correct topic`],
   TOPIC_AUTHORIZATION_FAILED: [
     'BRIDGE_KAFKA_UNAUTHORIZED',
     ({ topic, doing }) => `this user lacks the right ${RIGHTS[doing]} on topic ${topic}: add an ACL that grants it`,
@@ -49,12 +49,12 @@ const MISCONFIGURED: Readonly<Record<string, readonly [ErrorCode, Explain]>> = {
     'BRIDGE_KAFKA_UNAUTHORIZED',
     ({ doing }) =>
       doing === 'create'
-        ? 'this user lacks the right CREATE on the cluster: add an ACL that grants it, or make the topic yourself'
+        ? 'this user lacks the right CREATE on the cluster: add an ACL that grants it, or create the topic yourself'
         : 'this user lacks the right IDEMPOTENT_WRITE on the cluster: add an ACL that grants it, or set idempotent: false',
   ],
   SASL_AUTHENTICATION_FAILED: [
     'BRIDGE_KAFKA_UNAUTHENTICATED',
-    () => 'the brokers take no such credentials: correct sasl, or the user there',
+    () => 'the brokers reject these credentials: correct sasl, or the user at the brokers',
   ],
   UNSUPPORTED_SASL_MECHANISM: [
     'BRIDGE_KAFKA_UNAUTHENTICATED',
@@ -62,41 +62,41 @@ const MISCONFIGURED: Readonly<Record<string, readonly [ErrorCode, Explain]>> = {
   ],
   ILLEGAL_SASL_STATE: [
     'BRIDGE_KAFKA_UNAUTHENTICATED',
-    () => 'the brokers ask for no SASL at this listener: take sasl out, or name another port in brokers',
+    () => 'the brokers do not use SASL at this listener: remove sasl, or configure another port in brokers',
   ],
   SECURITY_DISABLED: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the cluster has no authorizer: set one up there'],
   UNSUPPORTED_VERSION: [
     'BRIDGE_KAFKA_MISCONFIGURED',
     () =>
-      "the brokers do not speak a version of the protocol that the client knows: they must be Kafka 0.11 or later, or compatible with it; or the port is a controller's: name one of a broker",
+      "the brokers do not support a protocol version of this client: they must be Kafka 0.11 or later, or compatible; if the port is a controller's, use a broker's port",
   ],
-  UNSUPPORTED_COMPRESSION_TYPE: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the topic does not take this compression: set compression: none'],
+  UNSUPPORTED_COMPRESSION_TYPE: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the topic does not accept this compression: set compression: none'],
   UNSUPPORTED_FOR_MESSAGE_FORMAT: [
     'BRIDGE_KAFKA_MISCONFIGURED',
-    ({ topic }) => `topic ${topic} is kept in a message format without headers: raise its message.format.version`,
+    ({ topic }) => `topic ${topic} uses a message format without headers: raise its message.format.version`,
   ],
   INVALID_REQUIRED_ACKS: [
     'BRIDGE_KAFKA_MISCONFIGURED',
-    ({ topic }) => `topic ${topic} does not take acks=all: raise its message.format.version`,
+    ({ topic }) => `topic ${topic} does not accept acks=all: raise its message.format.version`,
   ],
-  INVALID_PARTITIONS: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the cluster does not take createTopic.partitions: correct it'],
+  INVALID_PARTITIONS: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the cluster rejects createTopic.partitions: correct it'],
   INVALID_REPLICATION_FACTOR: [
     'BRIDGE_KAFKA_MISCONFIGURED',
-    () => 'the cluster has fewer brokers up than createTopic.replicationFactor: start them, or lower it',
+    () => 'the cluster has fewer running brokers than createTopic.replicationFactor: start more brokers, or lower it',
   ],
   INVALID_RECORD: [
     'BRIDGE_KAFKA_MISCONFIGURED',
-    ({ topic }) => `topic ${topic} does not take such records: look at its configuration (a compacted topic needs keyed: true)`,
+    ({ topic }) => `topic ${topic} rejects such records: check its configuration (a compacted topic needs keyed: true)`,
   ],
-  POLICY_VIOLATION: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'a policy of the cluster forbids it: look at the policy'],
-  INVALID_CONFIG: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the cluster does not take createTopic.config: correct it'],
+  POLICY_VIOLATION: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'a policy of the cluster forbids it: check the policy'],
+  INVALID_CONFIG: ['BRIDGE_KAFKA_MISCONFIGURED', () => 'the cluster rejects createTopic.config: correct it'],
   THROTTLING_QUOTA_EXCEEDED: ['BRIDGE_KAFKA_MISCONFIGURED', () => "the user's quota is used up: raise it"],
 };
 
 /** Not this one, ever. */
 const REFUSED: Readonly<Record<string, Explain>> = {
-  MESSAGE_TOO_LARGE: ({ topic }) => `topic ${topic} takes no records so large: raise its max.message.bytes`,
-  RECORD_LIST_TOO_LARGE: ({ topic }) => `topic ${topic} takes no requests so large: raise its segment.bytes or max.message.bytes`,
+  MESSAGE_TOO_LARGE: ({ topic }) => `the record is too large for topic ${topic}: raise its max.message.bytes`,
+  RECORD_LIST_TOO_LARGE: ({ topic }) => `the request is too large for topic ${topic}: raise its segment.bytes or max.message.bytes`,
 };
 
 /** Said of a record, they may be meant for it alone. */
@@ -104,21 +104,21 @@ const OF_A_RECORD: ReadonlySet<string> = new Set(['INVALID_RECORD', 'POLICY_VIOL
 
 /** Of one partition: the next attempt may succeed. */
 const PASSING: Readonly<Record<string, string>> = {
-  UNKNOWN_TOPIC_OR_PARTITION: `the broker does not have this partition any more: ${AGAIN} with what the cluster says then`,
-  LEADER_NOT_AVAILABLE: `a partition has no leader at the moment: ${AGAIN}; if it stays so, look at the brokers`,
+  UNKNOWN_TOPIC_OR_PARTITION: `the broker no longer has this partition: ${AGAIN} with the current metadata`,
+  LEADER_NOT_AVAILABLE: `a partition has no leader at the moment: ${AGAIN}; if this lasts, check the brokers`,
   NOT_LEADER_FOR_PARTITION: `the partition has moved to another broker: ${AGAIN} there`,
-  REPLICA_NOT_AVAILABLE: `a replica is not there at the moment: ${AGAIN}`,
+  REPLICA_NOT_AVAILABLE: `a replica is not available at the moment: ${AGAIN}`,
   FENCED_LEADER_EPOCH: `the partition has moved to another broker: ${AGAIN} there`,
   UNKNOWN_LEADER_EPOCH: `the partition is moving: ${AGAIN}`,
-  REQUEST_TIMED_OUT: `the replicas did not all have it in time: ${AGAIN}; if it stays so, look at the brokers, or raise timeout`,
-  NOT_ENOUGH_REPLICAS: `fewer replicas are in sync than min.insync.replicas asks for: ${AGAIN}; start the other brokers`,
-  NOT_ENOUGH_REPLICAS_AFTER_APPEND: `fewer replicas have it than min.insync.replicas asks for: ${AGAIN}; start the other brokers`,
-  KAFKA_STORAGE_ERROR: `the broker cannot write to its disk: ${AGAIN}; make room there, or mend the disk`,
-  INVALID_TIMESTAMP: `the time of the event is too far from the broker's clock: ${AGAIN}; set the clocks, or the topic's message.timestamp.before.max.ms and .after.max.ms`,
-  CORRUPT_MESSAGE: `it was damaged on its way, or has no key and the topic is compacted: ${AGAIN}`,
-  OUT_OF_ORDER_SEQUENCE_NUMBER: `the brokers do not know this producer's last records: ${AGAIN} by a new one`,
-  UNKNOWN_PRODUCER_ID: `the brokers do not know this producer any more: ${AGAIN} by a new one`,
-  INVALID_PRODUCER_EPOCH: `the brokers do not know this producer any more: ${AGAIN} by a new one`,
+  REQUEST_TIMED_OUT: `not all replicas stored it in time: ${AGAIN}; if this lasts, check the brokers, or raise timeout`,
+  NOT_ENOUGH_REPLICAS: `fewer replicas are in sync than min.insync.replicas requires: ${AGAIN}; start the other brokers`,
+  NOT_ENOUGH_REPLICAS_AFTER_APPEND: `fewer replicas have it than min.insync.replicas requires: ${AGAIN}; start the other brokers`,
+  KAFKA_STORAGE_ERROR: `the broker cannot write to its disk: ${AGAIN}; free space there, or repair the disk`,
+  INVALID_TIMESTAMP: `the time of the event is too far from the broker's clock: ${AGAIN}; correct the clocks, or the topic's message.timestamp.before.max.ms and .after.max.ms`,
+  CORRUPT_MESSAGE: `it was damaged in transit, or it has no key and the topic is compacted: ${AGAIN}`,
+  OUT_OF_ORDER_SEQUENCE_NUMBER: `the brokers do not have this producer's last records: ${AGAIN} with a new producer`,
+  UNKNOWN_PRODUCER_ID: `the brokers no longer recognize this producer: ${AGAIN} with a new one`,
+  INVALID_PRODUCER_EPOCH: `the brokers no longer recognize this producer: ${AGAIN} with a new one`,
 };
 
 /** `type` as kafkajs names it. Everything unknown is tried again. */

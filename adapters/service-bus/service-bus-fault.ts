@@ -31,15 +31,15 @@ const UNAVAILABLE: Row = {
   code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE',
   ...RETRY,
   what: ({ doing, entity }) =>
-    `${doing === 'send' ? 'did not take the message' : `gives no messages of the ${entity}`}: it is tried again; if this lasts, look at the health of the namespace`,
+    `${doing === 'send' ? 'did not accept the message' : `delivers no messages of the ${entity}`}: the bridge retries; if this lasts, check the health of the namespace`,
 };
 const BUSY: Row = {
   code: 'BRIDGE_SERVICE_BUS_BUSY',
   ...AWAY,
   retryAfterMs: BUSY_MS,
-  what: () => 'is busy and asks for a pause: it is tried again; if this lasts, see who else uses the namespace, or give it more units',
+  what: () => 'is busy and asks for a pause: the bridge retries; if this lasts, check what else uses the namespace, or add units',
 };
-const TIMEOUT: Row = { code: 'BRIDGE_SERVICE_BUS_TIMEOUT', ...RETRY, what: () => 'gave no answer in time: it is tried again' };
+const TIMEOUT: Row = { code: 'BRIDGE_SERVICE_BUS_TIMEOUT', ...RETRY, what: () => 'gave no answer in time: the bridge retries' };
 const NO_ENTITY: Row = {
   code: 'BRIDGE_SERVICE_BUS_ENTITY',
   ...MISCONFIGURED,
@@ -59,19 +59,19 @@ const CODES: Readonly<Record<string, Row>> = {
     ...MISCONFIGURED,
     what: ({ entity, role }, said) =>
       BAD_TOKEN.test(said)
-        ? 'does not accept the token: check the key or signature of the connectionString and its end, or tenant and identity; and the clock of this machine'
-        : `does not allow that at the ${entity}: give the identity the role "${role}" on this scope (it can take minutes to count), or the key that right`,
+        ? 'does not accept the token: check the key or signature of the connectionString and its expiry, or tenant and identity; also check the clock of this machine'
+        : `does not allow this operation on the ${entity}: assign the identity the role "${role}" on this scope (it can take minutes to take effect), or grant the key that right`,
   },
   QuotaExceeded: {
     code: 'BRIDGE_SERVICE_BUS_QUOTA',
     ...MISCONFIGURED,
-    what: ({ entity }) => `has no room left for the ${entity}: see that somebody receives from it and its dead letters, or raise its size`,
+    what: ({ entity }) => `has no space left for the ${entity}: check that consumers read it and its dead letters, or raise its size`,
   },
   MessageSizeExceeded: {
     code: 'BRIDGE_SERVICE_BUS_TOO_LARGE',
     disposition: 'refused',
     scope: 'delivery',
-    what: ({ entity }) => `does not take so large a message for the ${entity}: it goes to the dead letters`,
+    what: ({ entity }) => `does not accept so large a message for the ${entity}: it becomes a dead letter`,
   },
   ServiceBusy: BUSY,
   ServiceTimeout: TIMEOUT,
@@ -85,7 +85,7 @@ const GENERAL: readonly (readonly [prefix: RegExp, row: Row])[] = [
     {
       code: 'BRIDGE_SERVICE_BUS_ENTITY',
       ...MISCONFIGURED,
-      what: ({ entity }) => `wants a session for each message to the ${entity}: set sessions: true`,
+      what: ({ entity }) => `requires a session for each message to the ${entity}: set sessions: true`,
     },
   ],
 ];
@@ -93,22 +93,19 @@ const GENERAL: readonly (readonly [prefix: RegExp, row: Row])[] = [
 const CLOSED: Row = {
   code: 'BRIDGE_SERVICE_BUS_BROKEN',
   ...AWAY,
-  what: () => 'closed the connection without an answer: it is tried again',
+  what: () => 'closed the connection without an answer: the bridge retries',
 };
 
 /** Codes of OpenSSL's verification and of node:tls. */
 const TLS: readonly (readonly [code: RegExp, advice: string])[] = [
-  [/^CERT_HAS_EXPIRED$/, 'shows a certificate that has expired; if it is a new one, set the clock of this machine'],
+  [/^CERT_HAS_EXPIRED$/, 'shows a certificate that has expired: renew it there; if it is new, set the clock of this machine'],
   [/^CERT_NOT_YET_VALID$/, 'shows a certificate that is not valid yet: set the clock of this machine'],
-  [
-    /^(ERR_TLS_CERT_ALTNAME_|HOSTNAME_MISMATCH$)/,
-    'shows a certificate for another name: correct the host, or see who answers in its place',
-  ],
+  [/^(ERR_TLS_CERT_ALTNAME_|HOSTNAME_MISMATCH$)/, 'shows a certificate for another name: correct the host, or check what answers instead'],
   [
     /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_UNTRUSTED$|CERT_SIGNATURE_FAILURE$|INVALID_CA$)/,
-    'shows a certificate of an authority that this machine does not trust: where a proxy opens TLS, give its authority in tls.ca',
+    'shows a certificate of an authority that this machine does not trust: if a proxy intercepts TLS, set tls.ca to its authority',
   ],
-  [/^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|INVALID_PURPOSE$|CRL_|PATH_LENGTH_)/, 'does not speak TLS as it should: check host and port'],
+  [/^(EPROTO$|ERR_SSL_|ERR_TLS_|CERT_|INVALID_PURPOSE$|CRL_|PATH_LENGTH_)/, 'does not speak valid TLS: check host and port'],
 ];
 
 /** A BridgeError passes unchanged. */
@@ -140,13 +137,13 @@ export function connectionFault(error: unknown, place: FaultPlace): BridgeError 
 
 /** Our own time limit ran out; `limit` as the configuration writes it. */
 export function timeoutFault({ who, entity }: FaultPlace, limit: string): BridgeError {
-  const message = `${who} gave no answer for the ${entity} within ${limit}: it is tried again; if this lasts, check the network, or raise timeout`;
+  const message = `${who} gave no answer for the ${entity} within ${limit}: the bridge retries; if this lasts, check the network, or raise timeout`;
   return new BridgeError('BRIDGE_SERVICE_BUS_TIMEOUT', message, { ...RETRY, status: 'timeout' });
 }
 
 /** A message that the link's own limit leaves no room for; nothing was sent. */
 export function tooLargeFault({ who, entity }: FaultPlace, bytes: number, limit: number): BridgeError {
-  const message = `${who} takes messages of ${limit} bytes for the ${entity}, and this one has ${bytes} at least: it goes to the dead letters`;
+  const message = `${who} accepts messages of ${limit} bytes for the ${entity}, and this one has at least ${bytes}: it becomes a dead letter`;
   return new BridgeError('BRIDGE_SERVICE_BUS_TOO_LARGE', message, { disposition: 'refused', status: 'MessageSizeExceeded' });
 }
 
@@ -161,8 +158,8 @@ function isOfTheSdk(error: unknown): boolean {
 
 function unreachable(code: string, { who }: FaultPlace): BridgeError {
   const what = isNameFault(code)
-    ? 'cannot be found by its name: correct the host, or look at the DNS of this machine'
-    : 'cannot be reached: check firewalls and, for a private endpoint, the network; where only port 443 is open, set transport: websocket';
+    ? 'cannot be resolved: correct the host, or check the DNS of this machine'
+    : 'cannot be reached: check firewalls and, for a private endpoint, the network; if only port 443 is open, set transport: websocket';
   return broken('BRIDGE_SERVICE_BUS_UNREACHABLE', `${who} ${what} (${code})`, code);
 }
 

@@ -20,7 +20,7 @@ export const consentEntries = {
       v.string(NAME_FAULT),
       v.regex(DNS_NAME, NAME_FAULT),
       v.description(
-        'The DNS name of the system that sends, not of this machine; every request carries it as WebHook-Request-Origin. Default none.',
+        'The DNS name of the sending system, not of this machine; every request sends it as WebHook-Request-Origin. Default none.',
       ),
     ),
   ),
@@ -30,7 +30,7 @@ export const consentEntries = {
       v.safeInteger(RATE_FAULT),
       v.minValue(1, RATE_FAULT),
       v.description(
-        'At most so many requests in any 60 s. With a handshake it is what the receiver is asked for, and its answer decides. Default no limit.',
+        "Maximum number of requests in any 60 s. With a handshake the bridge requests this rate, and the receiver's answer decides. Default no limit.",
       ),
     ),
   ),
@@ -43,7 +43,7 @@ export interface ConsentOptions {
 }
 
 export const ORIGIN_FAULT =
-  'is missing: a handshake names who asks. Give the DNS name of the system that sends, such as bridge.example.com, the same on all its machines';
+  'is missing: a handshake needs it. Set the DNS name of the sending system, such as bridge.example.com, the same on all its machines';
 
 /** Whether the handshake knows in whose name it asks. */
 export function namesOrigin({ handshake, origin }: ConsentOptions): boolean {
@@ -99,7 +99,7 @@ function withoutHandshake({ origin, ratePerMinute }: ConsentOptions): Consent {
 /** A failed handshake, as the lane is to take it: it hits every delivery, and is tried again soon however old the queue is. */
 export function handshakeFault(error: BridgeError): BridgeError {
   const { code, message, disposition = 'retry', status, cause } = error;
-  const said = code === 'BRIDGE_WEBHOOK_NO_CONSENT' ? message : `the receiver could not be asked for its consent: ${message}`;
+  const said = code === 'BRIDGE_WEBHOOK_NO_CONSENT' ? message : `the request for consent failed: ${message}`;
   return new BridgeError(code, said, {
     cause,
     disposition,
@@ -155,7 +155,7 @@ class Handshake implements Consent {
 
   async tryOut(signal: AbortSignal): Promise<string> {
     const { perMinute, rate } = await this.#question(signal);
-    const asked = rate === 'named' || perMinute === null ? '' : ', as requested: it names no rate that can be read';
+    const asked = rate === 'named' || perMinute === null ? '' : ', as requested: its answer has no valid rate';
     return `it consents to deliveries from ${this.#options.origin}, ${perMinute === null ? 'at any rate' : `at most ${perMinute} a minute`}${asked}`;
   }
 
@@ -163,7 +163,7 @@ class Handshake implements Consent {
     if (!TURNED_AWAY.has(codeOf(error) ?? '')) return;
     this.#grant = null;
     this.#remember(null);
-    this.#parts.deps.logger.debug('a delivery was turned away: the receiver is asked for its consent again');
+    this.#parts.deps.logger.debug('the receiver rejected a delivery: the bridge asks for its consent again');
   }
 
   /** Status codes say nothing (section 4.2). */
@@ -180,7 +180,7 @@ class Handshake implements Consent {
     const { origin } = this.#options;
     return new BridgeError(
       'BRIDGE_WEBHOOK_NO_CONSENT',
-      `${this.#parts.who} does not consent to deliveries from ${origin}: it answered OPTIONS with ${status} and ${named ? 'another' : 'no'} WebHook-Allowed-Origin. Let it answer with ${origin} or *, or set handshake: false`,
+      `${this.#parts.who} does not consent to deliveries from ${origin}: it answered OPTIONS with ${status} and ${named ? 'another' : 'no'} WebHook-Allowed-Origin. Configure it to answer with ${origin} or *, or set handshake: false`,
       // Its status would tell those who look at a dead letter nothing, or worse: 200.
       { disposition: 'misconfigured', scope: 'sink' },
     );
@@ -200,7 +200,7 @@ class Handshake implements Consent {
     try {
       memory.write(text);
     } catch (error) {
-      logger.warn({ reason: messageOf(error) }, 'whether the receiver consents could not be stored: it may be asked again after a restart');
+      logger.warn({ reason: messageOf(error) }, "the receiver's consent could not be stored: the bridge may ask again after a restart");
     }
   }
 
@@ -209,7 +209,7 @@ class Handshake implements Consent {
     const { logger } = this.#parts.deps;
     const requested = this.#options.ratePerMinute ?? null;
     const lacks = rate === 'unreadable' || (rate === 'missing' && requested !== null);
-    const text = lacks ? 'the receiver consents, but names no rate that can be read: the requested one holds' : 'the receiver consents';
+    const text = lacks ? 'the receiver consents, but its answer has no valid rate: the requested rate applies' : 'the receiver consents';
     const told = `${text} ${perMinute}`;
     logger[told === this.#told ? 'debug' : 'info']({ perMinute }, text);
     this.#told = told;

@@ -16,10 +16,10 @@ export const bodyEntries = {
   mode: v.pipe(
     v.optional(v.picklist(MODES), 'structured'),
     v.description(
-      'How CloudEvents become requests: structured, the whole of one as the JSON body; binary, its data as the body and its attributes as ce- headers; batch, several in a JSON array. Default structured.',
+      'How CloudEvents become requests. structured: a whole event as the JSON body. binary: its data as the body, its attributes as ce- headers. batch: several events in a JSON array. Default structured.',
     ),
   ),
-  ...batchEntries('In batch mode: '),
+  ...batchEntries(' in batch mode'),
 };
 
 export interface BodyOptions {
@@ -70,7 +70,7 @@ function encodeBinary({ id, bytes }: Delivery, sink: string): EncodedRequest {
   const headers = httpHeaders(event);
   const size = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + HEADER_FRAMING_BYTES, 0);
   if (size > MOST_ATTRIBUTE_BYTES)
-    throw unfitForBinary(`its attributes make ${size} bytes of headers, more than ${MOST_ATTRIBUTE_BYTES}`, sink);
+    throw unfitForBinary(`its attributes need ${size} bytes of headers, more than ${MOST_ATTRIBUTE_BYTES}`, sink);
   return { id, headers, body: event.data };
 }
 

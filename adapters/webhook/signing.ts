@@ -13,10 +13,10 @@ export const signingEntries = {
   secrets: v.exactOptional(
     v.pipe(
       v.array(secret()),
-      v.minLength(1, 'must not be empty: leave the key out to send without signatures'),
-      v.maxLength(MOST_SECRETS, `must hold at most ${MOST_SECRETS} secrets`),
+      v.minLength(1, 'must not be empty: remove the key to send without signatures'),
+      v.maxLength(MOST_SECRETS, `must contain at most ${MOST_SECRETS} secrets`),
       v.description(
-        'Secrets of Standard Webhooks: whsec_…, whsk_… or an Ed25519 private key in PEM, each by { env: NAME } or { file: PATH }. Every one signs, in order. Default none.',
+        'Secrets of Standard Webhooks: whsec_…, whsk_… or an Ed25519 private key in PEM, each as { env: NAME } or { file: PATH }. Every one signs, in order. Default none.',
       ),
     ),
   ),

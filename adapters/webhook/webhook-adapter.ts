@@ -104,7 +104,7 @@ export class WebhookAdapter implements Adapter {
     const answer = await this.#http.send({ method: 'POST', headers, body }, signal);
     this.#http.accept(answer);
     if (!USUAL.has(answer.status))
-      this.#deps.logger.debug({ status: answer.status }, 'delivered, though the receiver answered with an unusual status');
+      this.#deps.logger.debug({ status: answer.status }, 'delivered; the receiver answered with an unusual status');
   }
 
   /** @throws BridgeError with disposition `refused`, whatever the encoder threw */

@@ -154,7 +154,7 @@ class ClientCredentials implements Authorization {
 
   #timeout(): BridgeError {
     const { place, timeoutMs } = this.#parts;
-    const message = `${whoOf(place)} gave no token within ${formatDuration(timeoutMs)}: look at it, or raise timeout`;
+    const message = `${whoOf(place)} gave no token within ${formatDuration(timeoutMs)}: check it, or raise timeout`;
     return unavailable(place, message, { status: 'timeout' });
   }
 }

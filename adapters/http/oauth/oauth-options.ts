@@ -8,12 +8,12 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 const INSECURE = /^http:/i;
 
 const TOKEN_URL_FAULT = 'must start with https:// (or with http:// and allowInsecure: true, which sends the client secret in the clear)';
-const AUTHORIZATION_FAULT = 'holds authorization, which oauth2 sets: leave one of the two out';
+const AUTHORIZATION_FAULT = 'contains authorization, which oauth2 sets: remove one of the two';
 
 const tokenUrl = v.pipe(
   v.string(),
   withoutFault(tokenUrlFault),
-  v.description('The token endpoint of the authorization server. It is reached as the url is: same proxy, same rules for addresses.'),
+  v.description('The token endpoint of the authorization server. It uses the same proxy and the same address rules as the url.'),
 );
 
 export const oauthEntries = {
@@ -23,21 +23,21 @@ export const oauthEntries = {
         tokenUrl,
         clientId: v.pipe(
           v.union([v.pipe(v.string(), v.minLength(1)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
-          v.description('Who the bridge is to the authorization server.'),
+          v.description('The client id of the bridge at the authorization server.'),
         ),
-        clientSecret: v.pipe(secret(), v.description('What it proves that with: { env: NAME } or { file: PATH }.')),
+        clientSecret: v.pipe(secret(), v.description('The client secret: { env: NAME } or { file: PATH }.')),
         scope: v.exactOptional(
           v.pipe(
             v.string(),
-            v.regex(SCOPE, 'must be scopes with one space between them, such as https://api.example.com/.default'),
-            v.description('What the token is for. Default: what the authorization server gives.'),
+            v.regex(SCOPE, 'must be scopes separated by single spaces, such as https://api.example.com/.default'),
+            v.description('The scopes of the token. Default: chosen by the authorization server.'),
           ),
         ),
         audience: v.exactOptional(
           v.pipe(
             v.string(),
             v.minLength(1),
-            v.description('Whom the token is for, where the authorization server asks for it (Auth0, Okta).'),
+            v.description('The audience of the token, if the authorization server requires it (Auth0, Okta).'),
           ),
         ),
         clientAuth: v.pipe(
@@ -88,8 +88,8 @@ export function holdsAuthorization(headers: object): boolean {
 function tokenUrlFault(text: string): string | null {
   if (!/^https?:\/\//i.test(text)) return TOKEN_URL_FAULT;
   const url = URL.parse(text);
-  if (url === null) return 'must be a whole URL such as https://login.example.com/oauth2/token';
-  if (url.username !== '' || url.password !== '') return 'must hold no user:password@: clientId and clientSecret are sent';
+  if (url === null) return 'must be a complete URL such as https://login.example.com/oauth2/token';
+  if (url.username !== '' || url.password !== '') return 'must not contain user:password@: use clientId and clientSecret';
   // RFC 6749, section 3.2
-  return text.includes('#') ? 'must hold no #fragment' : null;
+  return text.includes('#') ? 'must not contain a #fragment' : null;
 }

@@ -21,14 +21,14 @@ const B64TOKEN = /^[A-Za-z0-9._~+/-]{1,16384}=*$/;
 
 /** The errors that may be shown, each with what to do; another could be anything that the server was told, a secret too. */
 const ERRORS: Readonly<Record<string, string>> = {
-  invalid_client: 'check oauth2.clientId and oauth2.clientSecret, and whether clientAuth: post is what it wants',
+  invalid_client: 'check oauth2.clientId and oauth2.clientSecret, or try clientAuth: post',
   unauthorized_client: 'allow this client the grant client_credentials there',
   unsupported_grant_type: 'allow the grant client_credentials there',
   invalid_scope: 'check oauth2.scope',
   invalid_target: 'check oauth2.audience',
   invalid_grant: 'check oauth2.clientId and oauth2.clientSecret',
-  invalid_request: 'check oauth2.scope and oauth2.audience, and whether clientAuth: post is what it wants',
-  access_denied: 'allow this client there what oauth2.scope and oauth2.audience ask for',
+  invalid_request: 'check oauth2.scope and oauth2.audience, or try clientAuth: post',
+  access_denied: 'allow this client the configured oauth2.scope and oauth2.audience there',
 };
 /** What passes, whatever the status. */
 const PASSING = new Set(['temporarily_unavailable', 'server_error', 'slow_down']);
@@ -43,13 +43,13 @@ export function readToken({ status, headers, body }: HttpAnswer, place: HttpPlac
   if (isPassing || status < 300 || status >= 500 || status === 408 || status === 425 || status === 429) {
     const pauseMs = parseRetryAfter(headers['retry-after'], wallMs);
     const said = isPassing ? ` (${error})` : '';
-    return unavailable(place, `${who} answered ${status}${said}: it is asked again; if this lasts, look at it`, {
+    return unavailable(place, `${who} answered ${status}${said}: the bridge asks again; if this lasts, check it`, {
       status,
       ...(pauseMs !== null && { retryAfterMs: pauseMs }),
     });
   }
   if (status <= 399)
-    return refused(place, `${who} answered ${status}: redirects are never followed, so give the final oauth2.tokenUrl`, status);
+    return refused(place, `${who} answered ${status}: the bridge follows no redirects: configure the final oauth2.tokenUrl`, status);
   const advice = Object.hasOwn(ERRORS, error) ? ERRORS[error] : undefined;
   if (advice !== undefined) return refused(place, `${who} answered ${status}, ${error}: ${advice}`, status);
   return refused(place, `${who} answered ${status}: check oauth2.tokenUrl, oauth2.clientId and oauth2.clientSecret`, status);
@@ -68,9 +68,9 @@ function granted(members: Readonly<Record<string, unknown>>, place: HttpPlace, s
   const who = whoOf(place);
   const { access_token: token, token_type: type, expires_in: expiresIn } = members;
   if (typeof token !== 'string' || !B64TOKEN.test(token))
-    return refused(place, `${who} answered ${status} without an access_token that a header can hold: check oauth2.tokenUrl`, status);
+    return refused(place, `${who} answered ${status} without an access_token that fits into a header: check oauth2.tokenUrl`, status);
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
-    return refused(place, `${who} gave a token of another type than Bearer, which the bridge cannot use: change that there`, status);
+    return refused(place, `${who} issued a token that is not of type Bearer, which the bridge requires: change the type there`, status);
   return { token, lifetimeMs: lifetimeOf(expiresIn) * 1000 };
 }
 

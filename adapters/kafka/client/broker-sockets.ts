@@ -69,13 +69,13 @@ function secure(to: Destination, { context, serverName }: NonNullable<BrokerSock
 }
 
 function forbidden(place: string, host: string, address: string): BridgeError {
-  const message = `${place} does not connect to the broker ${host}: ${address} is an address of the metadata service: correct brokers, or what the brokers advertise`;
+  const message = `${place} does not connect to the broker ${host}: ${address} is an address of the metadata service: correct brokers, or advertised.listeners of the brokers`;
   return new BridgeError('BRIDGE_KAFKA_FORBIDDEN_ADDRESS', message, { disposition: 'misconfigured', scope: 'sink' });
 }
 
 function insecure(place: string, host: string): BridgeError {
   const message =
-    `${place} does not connect to the broker ${host}: sasl would send its secret there in the clear; set ssl: true, or allowInsecure: true ` +
-    'where nobody else can listen';
+    `${place} does not connect to the broker ${host}: sasl would send its secret unencrypted: set ssl: true, or allowInsecure: true ` +
+    'if the network is trusted';
   return new BridgeError('BRIDGE_KAFKA_INSECURE', message, { disposition: 'misconfigured', scope: 'sink' });
 }

@@ -14,7 +14,7 @@ export class SocketGate {
   /** The same sockets, under this gate. */
   readonly wrap = (factory: ISocketFactory): ISocketFactory => {
     return (request) => {
-      if (this.#isClosed) throw new Error('this connection was given up');
+      if (this.#isClosed) throw new Error('this connection was closed');
       const socket = factory(request);
       this.#open.set(socket, showBroker(request));
       socket.once('close', () => this.#open.delete(socket));

@@ -22,7 +22,7 @@ export function tokenSource(sasl: OauthBearerOptions, host: string, deps: AzureC
 /** @throws BridgeError BRIDGE_KAFKA_TOKEN */
 function readToken(secret: Secret, place: string): string {
   const text = secret.file === null ? secret.reveal() : fileText(secret.file, place).trim();
-  if (!isToken(text)) throw tokenFault(`${place}.sasl.token: ${secret.file ?? secret.origin} holds no bearer token now`);
+  if (!isToken(text)) throw tokenFault(`${place}.sasl.token: ${secret.file ?? secret.origin} contains no valid bearer token`);
   return text;
 }
 
@@ -35,6 +35,6 @@ function fileText(file: string, place: string): string {
 }
 
 function tokenFault(what: string): BridgeError {
-  const message = `${what}: let what writes it mend it; it is read again for each connection`;
+  const message = `${what}: correct the program that writes it; the bridge reads it again for each connection`;
   return new BridgeError('BRIDGE_KAFKA_TOKEN', message, { disposition: 'misconfigured', scope: 'sink' });
 }

@@ -20,13 +20,13 @@ export function isEventHubsHost(host: string): boolean {
 
 /** Null where nothing is wrong. */
 export function brokerFault(text: string): string | null {
-  if (text.includes('://')) return 'must be host:port alone, without a scheme: TLS and SASL have keys of their own, ssl and sasl';
-  if (text.includes(',')) return 'holds several brokers: write each as a member of the list of its own';
+  if (text.includes('://')) return 'must be only host:port, without a scheme: configure TLS and SASL with ssl and sasl';
+  if (text.includes(',')) return 'contains several brokers: write each as a separate list entry';
   const parts = split(text);
-  if (parts === null) return isIPv6(text) || /:.*:/.test(text) ? `${EXAMPLE}: an IPv6 address stands in brackets` : EXAMPLE;
+  if (parts === null) return isIPv6(text) || /:.*:/.test(text) ? `${EXAMPLE}: an IPv6 address needs brackets` : EXAMPLE;
   const { host, port } = parts;
-  if (port !== null && (port === 0 || port > 65_535)) return `${EXAMPLE}: the port lies between 1 and 65535`;
-  if (isMetadataAddress(host)) return 'is an address of the metadata service, which is no broker';
+  if (port !== null && (port === 0 || port > 65_535)) return `${EXAMPLE}: the port must be between 1 and 65535`;
+  if (isMetadataAddress(host)) return 'is an address of the metadata service, which is not a broker';
   return null;
 }
 

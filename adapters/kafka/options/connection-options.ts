@@ -15,7 +15,7 @@ const LEAST_EVENT_HUBS_TIMEOUT_MS = 20_000;
 
 /** Of the whole mapping, so that it is no fault besides where one of the two is there and wrong. */
 const NOWHERE = 'needs brokers, a list of host:port, or the connectionString of an Event Hubs namespace';
-const INSECURE = 'would send its secret in the clear: set ssl: true, or allowInsecure: true where nobody else can listen';
+const INSECURE = 'would send its secret unencrypted: set ssl: true, or allowInsecure: true if the network is trusted';
 
 /** Keys that a sink and an approval source share; see `connectionRules` and `connectionFaults` for what takes more than one of them to judge. */
 export const connectionEntries = {
@@ -23,15 +23,15 @@ export const connectionEntries = {
     v.pipe(
       v.array(v.pipe(v.string(), withoutFault(brokerFault), v.transform(parseBroker)), 'must be a list such as [localhost:9092]'),
       v.minLength(1, 'must name at least one broker'),
-      v.description('Where to find the cluster, host:port each; those that answer name the others. Left out beside connectionString.'),
+      v.description('Brokers of the cluster, host:port each; the brokers that answer name the others. Omit it with connectionString.'),
     ),
   ),
   clientId: v.pipe(
     v.optional(
-      v.pipe(v.string(), v.regex(/^[A-Za-z0-9._-]{1,249}$/, 'must hold letters, digits, dots, dashes and underscores alone')),
+      v.pipe(v.string(), v.regex(/^[A-Za-z0-9._-]{1,249}$/, 'must contain only letters, digits, dots, dashes and underscores')),
       'scheduled-events-bridge',
     ),
-    v.description('The name that brokers show for this client and keep quotas by. Default scheduled-events-bridge.'),
+    v.description('The name for this client that brokers show and use for quotas. Default scheduled-events-bridge.'),
   ),
   timeout: v.exactOptional(
     v.pipe(
@@ -46,7 +46,7 @@ export const connectionEntries = {
         'must be true, false, or a mapping of ca, cert, key and serverName',
       ),
       v.description(
-        'TLS to every broker: true, or own authorities and a client certificate, whose files are read again when they change. ' +
+        'TLS to every broker: true, or your own authorities and a client certificate. The files are read again when they change. ' +
           'Default false; with preset event-hubs true.',
       ),
     ),
@@ -56,12 +56,15 @@ export const connectionEntries = {
     v.pipe(
       v.literal('event-hubs'),
       v.description(
-        'event-hubs keeps the rules of Azure Event Hubs. Set by itself beside connectionString and for hosts of Azure. Default none.',
+        'event-hubs applies the rules of Azure Event Hubs. Set automatically with connectionString and for Azure host names. Default none.',
       ),
     ),
   ),
   connectionString: v.exactOptional(
-    v.pipe(secret(), v.description('Of an Event Hubs namespace, { env: NAME } or { file: PATH }: brokers, ssl and sasl follow from it.')),
+    v.pipe(
+      secret(),
+      v.description('Connection string of an Event Hubs namespace, { env: NAME } or { file: PATH }: brokers, ssl and sasl follow from it.'),
+    ),
   ),
   allowInsecure: v.pipe(
     v.optional(v.boolean(), false),
@@ -109,7 +112,7 @@ function brokerRules(options: KafkaConnectionOptions): readonly Rule[] {
     if (broker.port === null && !isEventHubs(options))
       return [{ path: ['brokers', index], message: 'must be host:port: the port is missing' }];
     const isTwice = brokers.slice(0, index).some((earlier) => showBroker(withPort(earlier)) === shown);
-    return isTwice ? [{ path: ['brokers', index], message: 'is named twice' }] : [];
+    return isTwice ? [{ path: ['brokers', index], message: 'is listed twice' }] : [];
   });
 }
 
@@ -120,7 +123,7 @@ function otherRules(options: KafkaConnectionOptions): readonly Rule[] {
   return [
     ...(isSlow ? [{ path: ['timeout'] as const, message: 'must be at least 20s: Event Hubs itself may take that long' }] : []),
     ...(connectionString !== undefined && sasl !== undefined
-      ? [{ path: ['sasl'] as const, message: 'follows from connectionString: leave one of the two out' }]
+      ? [{ path: ['sasl'] as const, message: 'follows from connectionString: remove one of the two' }]
       : []),
     ...(isOpen && sasl !== undefined && connectionString === undefined && sendsSecret(sasl)
       ? [{ path: ['sasl'] as const, message: INSECURE }]

@@ -10,7 +10,7 @@ export function connectionStringFault(text: string): string | null {
   const parts = partsOf(text);
   if (hostOf(parts) === null) return SHAPE;
   if (parts.has('sharedaccesssignature'))
-    return 'holds a SharedAccessSignature, which Event Hubs does not take from Kafka clients: give SharedAccessKeyName and SharedAccessKey';
+    return 'contains a SharedAccessSignature, which Event Hubs does not accept from Kafka clients: use SharedAccessKeyName and SharedAccessKey';
   return parts.get('sharedaccesskeyname') && parts.get('sharedaccesskey') ? null : SHAPE;
 }
 

@@ -20,8 +20,8 @@ export function topicName() {
 
 const createTopic = v.pipe(
   v.strictObject({
-    partitions: v.pipe(wholeNumber(1, MOST_PARTITIONS), v.description('How many partitions the topic gets.')),
-    replicationFactor: v.pipe(wholeNumber(1, MOST_REPLICAS), v.description('On how many brokers each partition is kept.')),
+    partitions: v.pipe(wholeNumber(1, MOST_PARTITIONS), v.description('Number of partitions of the topic.')),
+    replicationFactor: v.pipe(wholeNumber(1, MOST_REPLICAS), v.description('Number of brokers that store each partition.')),
     config: v.pipe(
       v.optional(
         v.record(
@@ -33,33 +33,30 @@ const createTopic = v.pipe(
         ),
         {},
       ),
-      v.description("The topic's configuration, such as { min.insync.replicas: 2 }. Default: the brokers' own."),
+      v.description("The topic's configuration, such as { min.insync.replicas: 2 }. Default: the brokers' defaults."),
     ),
   }),
-  v.description('Makes the topic where it does not exist. Default: it must be there. A topic that exists is left as it is.'),
+  v.description('Creates the topic if it does not exist, and never changes an existing one. Default: the topic must exist.'),
 );
 
 export const deliveryEntries = {
-  topic: v.pipe(topicName(), v.description('Where the records go.')),
+  topic: v.pipe(topicName(), v.description('The topic to write to.')),
   mode: v.pipe(
     v.optional(v.picklist(['binary', 'structured'], 'must be binary or structured'), 'binary'),
     v.description('CloudEvents mode: binary puts attributes into headers, structured the whole event into the value. Default binary.'),
   ),
   keyed: v.pipe(
     v.optional(v.boolean(), true),
-    v.description('Whether records have a key, the partitionkey; it chooses the partition either way. Default true.'),
+    v.description('Whether records have a key, the partitionkey; in both cases it determines the partition. Default true.'),
   ),
   idempotent: v.pipe(
     v.optional(v.boolean(), false),
-    v.description('Lets the brokers drop what a broken connection made the client repeat, at one request at a time. Default false.'),
+    v.description('Lets the brokers drop repeats after a broken connection, with one request at a time. Default false.'),
   ),
   createTopic: v.exactOptional(createTopic),
   compression: v.pipe(
     v.optional(
-      v.picklist(
-        ['none', 'gzip'],
-        'must be none or gzip: the client brings no codec for snappy, lz4 and zstd, a topic can compress by itself',
-      ),
+      v.picklist(['none', 'gzip'], 'must be none or gzip: for snappy, lz4 and zstd let the topic compress (compression.type)'),
       'none',
     ),
     v.description('How requests are compressed: none or gzip. Default none.'),
@@ -81,7 +78,7 @@ export const kafkaOptions = v.pipe(
   v.forward(
     v.check(
       (options) => options.createTopic === undefined || !isEventHubs(options),
-      'cannot be had with Event Hubs: make the event hub in Azure',
+      'is not possible with Event Hubs: create the event hub in Azure',
     ),
     ['createTopic'],
   ),

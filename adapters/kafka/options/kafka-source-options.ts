@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import { connectionEntries, connectionRules } from './connection-options.ts';
 import { topicName } from './kafka-options.ts';
 
-const GROUP_FAULT = 'is missing: readers that share the messages need one group; give all of them the same groupId';
+const GROUP_FAULT = 'is missing: bridges that share the messages need the same groupId';
 
 /** The options of `approvals.sources.NAME` with type kafka, beside `type` and `approver` (behaviour 2.12 and 8.11). */
 export const kafkaSourceOptions = v.pipe(
   v.strictObject({
     ...connectionEntries,
-    topic: v.pipe(topicName(), v.description('The topic that approvals are read from. The bridge never makes it.')),
+    topic: v.pipe(topicName(), v.description('The topic that approvals are read from. The bridge never creates it.')),
     groupId: v.exactOptional(
       v.pipe(
         v.string(),

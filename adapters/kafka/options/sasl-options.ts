@@ -7,7 +7,7 @@ import { reveal } from '../../../src/secrets/secret.ts';
 import type { OptionFault } from '../../adapter.ts';
 
 const CONTROL = /\p{Cc}/u;
-const CONTROL_FAULT = 'must hold no line end or other control character';
+const CONTROL_FAULT = 'must not contain line breaks or other control characters';
 /** RFC 6750, section 2.1. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const AZURE_KEYS = Object.keys(azureCredentialEntries);
@@ -15,25 +15,25 @@ const AZURE_KEYS = Object.keys(azureCredentialEntries);
 const password = v.strictObject({
   mechanism: v.pipe(
     v.picklist(['plain', 'scram-sha-256', 'scram-sha-512']),
-    v.description('plain, scram-sha-256, scram-sha-512 or oauthbearer, as the brokers have it.'),
+    v.description('plain, scram-sha-256, scram-sha-512 or oauthbearer, as configured at the brokers.'),
   ),
   username: v.pipe(
     v.union([v.pipe(v.string(), v.minLength(1)), secret()], 'must be text, { env: NAME } or { file: PATH }'),
-    v.description('Who the bridge is to the brokers; text or a secret.'),
+    v.description('The user name at the brokers; text or a secret.'),
   ),
-  password: v.pipe(secret(), v.description('What it proves that with: { env: NAME } or { file: PATH }.')),
+  password: v.pipe(secret(), v.description('The password: { env: NAME } or { file: PATH }.')),
 });
 
 const oauthbearer = v.pipe(
   v.strictObject({
-    mechanism: v.pipe(v.literal('oauthbearer'), v.description('A token in place of user and password (RFC 7628).')),
+    mechanism: v.pipe(v.literal('oauthbearer'), v.description('A token instead of user and password (RFC 7628).')),
     azure: v.exactOptional(
-      v.pipe(v.literal(true), v.description('A token of Microsoft Entra ID for Azure Event Hubs, by the credential that is named.')),
+      v.pipe(v.literal(true), v.description('A token of Microsoft Entra ID for Azure Event Hubs, from the configured credential.')),
     ),
     token: v.exactOptional(
       v.pipe(
         secret(),
-        v.description('A token that something else keeps fresh: { file: PATH }, read anew for each connection, or { env: NAME }.'),
+        v.description('A token that another program keeps fresh: { file: PATH }, read for each connection, or { env: NAME }.'),
       ),
     ),
     extensions: v.exactOptional(
@@ -41,12 +41,12 @@ const oauthbearer = v.pipe(
         v.record(
           v.pipe(
             v.string(),
-            v.regex(/^[A-Za-z]+$/, 'must hold letters alone'),
-            v.check((key) => key.toLowerCase() !== 'auth', 'is the name of the token itself'),
+            v.regex(/^[A-Za-z]+$/, 'must contain only letters'),
+            v.check((key) => key.toLowerCase() !== 'auth', 'is reserved for the token itself'),
           ),
-          v.pipe(v.string(), v.regex(/^[\x20-\x7e\t\r\n]*$/, 'must hold printable ASCII alone')),
+          v.pipe(v.string(), v.regex(/^[\x20-\x7e\t\r\n]*$/, 'must contain only printable ASCII')),
         ),
-        v.description('SASL extensions sent beside the token, such as logicalCluster. Default none.'),
+        v.description('SASL extensions sent with the token, such as logicalCluster. Default none.'),
       ),
     ),
     ...azureCredentialEntries,
@@ -64,7 +64,7 @@ const oauthbearer = v.pipe(
 
 export const saslSection = v.pipe(
   v.variant('mechanism', [password, oauthbearer]),
-  v.description('Who the bridge is to the brokers: { mechanism, username, password }, or oauthbearer with azure: true or a token.'),
+  v.description('Login at the brokers: { mechanism, username, password }, or oauthbearer with azure: true or a token.'),
 );
 
 export type SaslOptions = v.InferOutput<typeof saslSection>;
@@ -81,14 +81,14 @@ export function saslFaults(sasl: SaslOptions): readonly OptionFault[] {
     return Object.entries(texts).flatMap(([key, text]) => (CONTROL.test(text) ? [{ key: `sasl.${key}`, message: CONTROL_FAULT }] : []));
   }
   if (sasl.token !== undefined && !isToken(sasl.token.reveal()))
-    return [{ key: 'sasl.token', message: 'holds no bearer token: letters, digits and -._~+/ with equals signs at the end alone' }];
+    return [{ key: 'sasl.token', message: 'is not a valid bearer token: only letters, digits and -._~+/, with equals signs at the end' }];
   const { certificate } = sasl;
   if (certificate === undefined) return [];
   const [fault] = tlsFaults({ cert: certificate, key: certificate }, 'sasl');
   if (fault !== undefined)
-    return [{ key: 'sasl.certificate', message: 'is no PEM file with a certificate and its private key, without a passphrase' }];
+    return [{ key: 'sasl.certificate', message: 'is not a PEM file with a certificate and its private key, without a passphrase' }];
   const isRsa = process.getBuiltinModule('node:crypto').createPrivateKey(certificate.reveal()).asymmetricKeyType === 'rsa';
-  return isRsa ? [] : [{ key: 'sasl.certificate', message: 'must hold an RSA key: Microsoft Entra ID takes no other' }];
+  return isRsa ? [] : [{ key: 'sasl.certificate', message: 'must contain an RSA key: Microsoft Entra ID accepts no other type' }];
 }
 
 export function isToken(text: string): boolean {
@@ -99,6 +99,6 @@ export function isToken(text: string): boolean {
 function strayKeys(sasl: object): readonly OptionFault[] {
   return AZURE_KEYS.filter((key) => Reflect.get(sasl, key) !== undefined).map((key) => ({
     key,
-    message: 'means nothing without azure: true',
+    message: 'has no effect without azure: true',
   }));
 }

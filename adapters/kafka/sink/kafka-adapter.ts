@@ -108,7 +108,7 @@ export class KafkaAdapter implements Adapter {
     const bytes = recordBytes(record) + REQUEST_BYTES;
     // Event Hubs ends the connection over a request that is larger, and says nothing.
     if (!isEventHubs || bytes < maxRequestBytes) return record;
-    const message = `${this.#who}: a request of ${bytes} bytes is larger than the ${maxRequestBytes} that Event Hubs takes (MESSAGE_TOO_LARGE)`;
+    const message = `${this.#who}: a request of ${bytes} bytes is larger than the ${maxRequestBytes} that Event Hubs accepts (MESSAGE_TOO_LARGE)`;
     throw new BridgeError('BRIDGE_KAFKA_REFUSED', message, { disposition: 'refused', status: 'MESSAGE_TOO_LARGE' });
   }
 }

@@ -82,7 +82,7 @@ class Check {
     const found = [
       leaderless === 0
         ? null
-        : `${leaderless} of the ${partitions.length} partitions of topic ${topic} have no leader now: look at the brokers`,
+        : `${leaderless} of the ${partitions.length} partitions of topic ${topic} have no leader now: check the brokers`,
       rights,
       ...(await this.#configured(cluster, partitions)),
     ].filter((text) => text !== null);
@@ -105,13 +105,13 @@ class Check {
     const { topic, createTopic } = this.#options;
     this.#doing = 'create';
     if (createTopic) await tryCreateTopic(kafka, topic, createTopic);
-    return `topic ${topic} is not there yet: the first delivery makes it (createTopic)`;
+    return `topic ${topic} does not exist yet: the first delivery creates it (createTopic)`;
   }
 
   async #rights(cluster: Cluster, leader: number): Promise<string | null> {
     const { topic, who } = this.#options;
     const isAllowed = await mayWrite(await cluster.findBroker({ nodeId: String(leader) }), topic);
-    if (isAllowed === null) return `whether this user may write to topic ${topic} cannot be asked of these brokers`;
+    if (isAllowed === null) return `these brokers do not report whether this user may write to topic ${topic}`;
     if (isAllowed) return null;
     const message = `${who}: this user lacks the right WRITE on topic ${topic}: add an ACL that grants it (TOPIC_AUTHORIZATION_FAILED)`;
     throw new BridgeError('BRIDGE_KAFKA_UNAUTHORIZED', message, {
@@ -128,11 +128,11 @@ class Check {
     const config = replicas > 1 || !keyed ? await this.#config(cluster) : new Map<string, string>();
     const isCompacted = config.get(CLEANUP)?.includes('compact') ?? false;
     return [
-      replicas === 1 ? `topic ${topic} is kept on one broker alone: what it accepted is lost with its disk` : null,
+      replicas === 1 ? `topic ${topic} has only one replica: accepted records are lost if its disk fails` : null,
       replicas > 1 && config.get(IN_SYNC) === '1'
-        ? `topic ${topic} is kept on ${replicas} brokers, but ${IN_SYNC} is 1: while the others are away, one alone accepts`
+        ? `topic ${topic} has ${replicas} replicas, but ${IN_SYNC} is 1: while the others are down, a single broker accepts records`
         : null,
-      isCompacted && !keyed ? `topic ${topic} is compacted and takes no records without a key: set keyed: true` : null,
+      isCompacted && !keyed ? `topic ${topic} is compacted and rejects records without a key: set keyed: true` : null,
     ];
   }
 
@@ -176,6 +176,6 @@ function clusterOf(kafka: Kafka): Cluster {
     ],
   });
   const [cluster] = clusters;
-  if (cluster === undefined) throw new TypeError('kafkajs made a consumer without asking for its assigner');
+  if (cluster === undefined) throw new TypeError('kafkajs created a consumer without calling its assigner');
   return cluster;
 }

@@ -194,7 +194,7 @@ export class ProducerLink {
     const { topic, timeoutMs } = this.#options;
     const producer = this.#producer;
     if (producer === null || !this.isOpen)
-      throw this.#failure('BRIDGE_KAFKA_BROKEN', 'the connection was given up meanwhile: it is tried again');
+      throw this.#failure('BRIDGE_KAFKA_BROKEN', 'the connection was closed in the meantime: the bridge retries');
     let answers: RecordMetadata[];
     try {
       answers = await producer.send({
@@ -211,7 +211,7 @@ export class ProducerLink {
     // kafkajs sends nothing to a partition that it does not know, and says that all is well.
     throw this.#failure(
       'BRIDGE_KAFKA_UNAVAILABLE',
-      `topic ${topic} has no partition ${partition} any more: it is tried again with what the cluster says then`,
+      `topic ${topic} no longer has partition ${partition}: the bridge retries with the current metadata`,
     );
   }
 

@@ -34,7 +34,7 @@ export class TopicPartitions {
 
   /** Where the Java client's default partitioner puts a record with this key (murmur2 of its bytes); once they were read. */
   choose(key: string): number {
-    if (this.#choose === null) throw new Error('partitions are read before one is chosen');
+    if (this.#choose === null) throw new Error('the partitions are not read yet');
     return this.#choose({ topic: this.#topic, partitionMetadata: this.#known, message: { key, value: null } });
   }
 }

@@ -39,6 +39,6 @@ export async function groupConsumer(kafka: Kafka, groupId: string): Promise<Grou
     partitionAssigners: [groupAssigner(AssignerProtocol, (cluster) => clusters.push(cluster))],
   });
   const [cluster] = clusters;
-  if (cluster === undefined) throw new TypeError('kafkajs made a consumer without asking for its assigner');
+  if (cluster === undefined) throw new TypeError('kafkajs created a consumer without calling its assigner');
   return { consumer, cluster };
 }

@@ -9,12 +9,12 @@ const away: Meaning = [
   'BRIDGE_KAFKA_UNAVAILABLE',
   'retry',
   ({ groupId }) =>
-    `the broker that keeps the consumer group ${groupId} is not ready: it is tried again; if it stays so, look at the brokers`,
+    `the broker that coordinates the consumer group ${groupId} is not ready: the bridge retries; if this lasts, check the brokers`,
 ];
 const moved: Meaning = [
   'BRIDGE_KAFKA_UNAVAILABLE',
   'retry',
-  ({ groupId }) => `the consumer group ${groupId} is shared out anew: it is joined again`,
+  ({ groupId }) => `the consumer group ${groupId} is rebalancing: the bridge joins it again`,
 ];
 
 /** By the name of Kafka's error, or of kafkajs's own. */
@@ -22,7 +22,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   UNKNOWN_TOPIC_OR_PARTITION: [
     'BRIDGE_KAFKA_NO_TOPIC',
     'misconfigured',
-    ({ topic }) => `there is no topic ${topic}: make it (kafka-topics.sh --create --topic ${topic} …), or correct topic`,
+    ({ topic }) => `topic ${topic} does not exist: create it (kafka-topics.sh --create --topic ${topic} …), or correct topic`,
   ],
   GROUP_AUTHORIZATION_FAILED: [
     'BRIDGE_KAFKA_UNAUTHORIZED',
@@ -32,22 +32,22 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   INCONSISTENT_GROUP_PROTOCOL: [
     'BRIDGE_KAFKA_GROUP',
     'misconfigured',
-    ({ groupId }) => `programs that are no bridges are in the consumer group ${groupId}: set a groupId that nothing but bridges uses`,
+    ({ groupId }) => `the consumer group ${groupId} contains programs other than bridges: set a groupId that only bridges use`,
   ],
   INVALID_GROUP_ID: [
     'BRIDGE_KAFKA_GROUP',
     'misconfigured',
-    ({ groupId }) => `the cluster takes no consumer group ${groupId}: set another groupId`,
+    ({ groupId }) => `the cluster rejects the consumer group ${groupId}: set another groupId`,
   ],
   INVALID_SESSION_TIMEOUT: [
     'BRIDGE_KAFKA_GROUP',
     'misconfigured',
-    () => 'the brokers take no session of 6 s: correct their group.min.session.timeout.ms and group.max.session.timeout.ms',
+    () => 'the brokers reject sessions of 6 s: correct their group.min.session.timeout.ms and group.max.session.timeout.ms',
   ],
   GROUP_MAX_SIZE_REACHED: [
     'BRIDGE_KAFKA_GROUP',
     'misconfigured',
-    ({ groupId }) => `the consumer group ${groupId} is full: raise group.max.size of the brokers, or take members out`,
+    ({ groupId }) => `the consumer group ${groupId} is full: raise group.max.size of the brokers, or remove members`,
   ],
   GROUP_COORDINATOR_NOT_AVAILABLE: away,
   GROUP_LOAD_IN_PROGRESS: away,
@@ -82,8 +82,8 @@ function isUnreadable(error: unknown): boolean {
 function unreadable({ groupId, topic }: ConsumerGroup, { who }: FaultContext): BridgeError {
   return new BridgeError(
     'BRIDGE_KAFKA_UNREADABLE',
-    `${who}: a batch of records in topic ${topic} cannot be unpacked, and nothing behind it can be read: stop the bridge, move the consumer group ` +
-      `${groupId} behind it (kafka-consumer-groups.sh --reset-offsets), and look for who wrote it`,
+    `${who}: a batch of records in topic ${topic} cannot be decompressed, and no later record can be read: stop the bridge, move the consumer group ` +
+      `${groupId} past it (kafka-consumer-groups.sh --reset-offsets), and find out which program wrote it`,
     { disposition: 'misconfigured', scope: 'sink', status: 'UnreadableBatch' },
   );
 }

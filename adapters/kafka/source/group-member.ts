@@ -229,7 +229,7 @@ export class GroupMember {
 function hung(source: string, topic: string): BridgeError {
   return new BridgeError(
     'BRIDGE_KAFKA_TIMEOUT',
-    `source ${source} heard nothing from the brokers for ${SILENCE_MS / 1000} s: it connects to topic ${topic} anew`,
+    `source ${source} received nothing from the brokers for ${SILENCE_MS / 1000} s: it reconnects to topic ${topic}`,
     { disposition: 'retry', scope: 'sink' },
   );
 }

@@ -95,7 +95,7 @@ export class NamespaceAccess {
 
   #ofIdentity(credentialOf: CredentialOf): Known {
     const endpoint = parseEndpoint(this.#options.namespace ?? '');
-    if (endpoint === null) throw this.#invalid('namespace is no host name');
+    if (endpoint === null) throw this.#invalid('namespace is not a host name');
     const identity = { ...this.#options, ...azureAuthorityOf(endpoint.host) };
     return { text: null, target: { endpoint, isSecure: true, credential: credentialOf(identity, this.#deps, this.#place.owner) } };
   }
@@ -115,7 +115,7 @@ export class NamespaceAccess {
       parse: ([read]: readonly FileText[], before: Known | null) => this.#reread(read, before),
       onChanged: () => logger.info({ file }, 'the connection string changed and was read again'),
       onUnusable: (reason: string) =>
-        logger.warn({ reason, file }, 'the file of the connection string cannot be used: what was read of it before stays in use'),
+        logger.warn({ reason, file }, 'the file of the connection string is unusable: the previous connection string stays in use'),
     };
     return new WatchedFile(file === null ? [] : [file], parts, this.#deps);
   }

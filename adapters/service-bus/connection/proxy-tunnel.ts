@@ -16,6 +16,6 @@ export async function openTunnel(proxy: ProxyServer, authority: string, signal: 
 }
 
 function broken(who: string, said: string): BridgeError {
-  const message = `${who} gave no proper answer to CONNECT (${said}): it is tried again; if this lasts, see whether it runs and is an HTTP proxy`;
+  const message = `${who} gave no valid answer to CONNECT (${said}): the bridge retries; if this lasts, check that it runs and is an HTTP proxy`;
   return new BridgeError('BRIDGE_SERVICE_BUS_PROXY', message, { disposition: 'retry', scope: 'sink', status: said });
 }

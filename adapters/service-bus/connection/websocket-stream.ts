@@ -34,7 +34,7 @@ export async function openWebSocket(socket: Socket, target: WebSocketTarget, sig
   webSocket.on('error', (error) => reject(codeOf(error) ? error : noWebSocket(who, 'answered with another protocol', 'handshake')));
   webSocket.on('open', () => {
     const stream = createWebSocketStream(webSocket);
-    webSocket.on('message', (_, isBinary) => isBinary || stream.destroy(new Error('a text where bytes were agreed on')));
+    webSocket.on('message', (_, isBinary) => isBinary || stream.destroy(new Error('received a text message instead of bytes')));
     resolve(stream);
   });
   try {
@@ -49,6 +49,6 @@ export async function openWebSocket(socket: Socket, target: WebSocketTarget, sig
 }
 
 function noWebSocket(who: string, what: string, status: number | string): BridgeError {
-  const message = `${who} ${what} instead of opening a WebSocket: see whether a proxy or firewall answers in its place, or set transport: amqp`;
+  const message = `${who} ${what} instead of opening a WebSocket: check whether a proxy or firewall answers instead, or set transport: amqp`;
   return new BridgeError('BRIDGE_SERVICE_BUS_BROKEN', message, { disposition: 'retry', scope: 'sink', status });
 }

@@ -32,20 +32,18 @@ export const connectionEntries = {
     v.optional(v.picklist(['amqp', 'websocket']), 'amqp'),
     v.description('amqp: TLS to port 5671. websocket: AMQP in a WebSocket to port 443. Default amqp.'),
   ),
-  proxy: proxyEntry(
-    'An HTTP proxy for transport websocket, asked by CONNECT: http://host:port. With a user and password only as a secret.',
-  ),
+  proxy: proxyEntry('An HTTP proxy for transport websocket, by CONNECT: http://host:port. With a user and password only as a secret.'),
   tls: v.exactOptional(
     v.pipe(
       v.strictObject({
-        ca: pemFile('PEM file of the certificate authorities to trust, in place of those of the machine.'),
+        ca: pemFile('PEM file of the certificate authorities to trust instead of those of the machine.'),
       }),
       v.description('TLS of the connection. The file is read again when it changes.'),
     ),
   ),
   timeout: v.pipe(
     v.optional(timeLimit(), '10s'),
-    v.description('How long one operation may take until it is answered, its connection included. Default 10s.'),
+    v.description('How long one operation may take until it is answered, including its connection. Default 10s.'),
   ),
 };
 
@@ -65,15 +63,15 @@ export function connectionFaults(options: ServiceBusConnectionOptions): readonly
   const { namespace, connectionString, transport, proxy } = options;
   const faults: OptionFault[] = [];
   if (namespace === undefined && connectionString === undefined)
-    faults.push({ key: 'namespace', message: 'is missing: give namespace, or connectionString' });
+    faults.push({ key: 'namespace', message: 'is missing: set namespace or connectionString' });
   if (namespace !== undefined && connectionString !== undefined)
-    faults.push({ key: 'connectionString', message: 'stands beside namespace: give one of them' });
+    faults.push({ key: 'connectionString', message: 'cannot be combined with namespace: set only one of them' });
   if (connectionString !== undefined && namespace === undefined) {
     const useless = CREDENTIAL_KEYS.filter((key) => options[key] !== undefined);
-    faults.push(...useless.map((key) => ({ key, message: 'means nothing beside connectionString, which says who we are: leave it out' })));
+    faults.push(...useless.map((key) => ({ key, message: 'has no effect with connectionString: remove it' })));
   } else faults.push(...azureCredentialFaults(options));
   if (proxy !== undefined && transport !== 'websocket')
-    faults.push({ key: 'proxy', message: 'needs transport: websocket, as proxies let port 443 through' });
+    faults.push({ key: 'proxy', message: 'needs transport: websocket, because proxies allow port 443' });
   return faults;
 }
 
@@ -101,8 +99,8 @@ export function connectionStringFor(
   if ('fault' in parsed) return parsed;
   const { entityPath, isEmulator } = parsed;
   if (entityPath !== null && entityPath.toLowerCase() !== entity.toLowerCase())
-    return { fault: `holds an EntityPath that is not ${entity}: take the string of this queue or topic, or that of the namespace` };
-  if (isEmulator && transport === 'websocket') return { fault: 'is that of the emulator, which has no WebSockets: set transport: amqp' };
+    return { fault: `contains an EntityPath that is not ${entity}: use the string of this queue or topic, or of the namespace` };
+  if (isEmulator && transport === 'websocket') return { fault: 'is for the emulator, which has no WebSockets: set transport: amqp' };
   return parsed;
 }
 

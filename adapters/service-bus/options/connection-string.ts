@@ -40,17 +40,19 @@ export function parseConnectionString(text: string): ConnectionString | { readon
   const parts = partsOf(text);
   if (typeof parts === 'string') return { fault: parts };
   const endpoint = endpointOf(ENDPOINT.exec(parts.get('endpoint') ?? ''));
-  if (endpoint === null) return { fault: 'must hold one Endpoint such as sb://my-ns.servicebus.windows.net/, and nothing behind the host' };
+  if (endpoint === null)
+    return { fault: 'must contain one Endpoint such as sb://my-ns.servicebus.windows.net/, with nothing after the host' };
   const access = accessOf(parts);
   if (typeof access === 'string') return { fault: access };
   const emulator = parts.get('usedevelopmentemulator');
   // Other spellings mean TLS to the SDK, and clear text to who wrote them.
   if (emulator !== undefined && emulator !== 'true' && emulator !== 'false')
-    return { fault: 'must say UseDevelopmentEmulator=true exactly, in lower case, or leave it out' };
+    return { fault: 'must contain exactly UseDevelopmentEmulator=true, in lower case, or omit it' };
   const isEmulator = emulator === 'true';
   if (isEmulator && !isLoopback(endpoint.host))
     return {
-      fault: 'says UseDevelopmentEmulator=true for another machine, to which the token would go in the clear: only loopback is allowed',
+      fault:
+        'contains UseDevelopmentEmulator=true for another machine, which would receive the token unencrypted: only loopback is allowed',
     };
   return { endpoint, access, entityPath: parts.get('entitypath') ?? null, isEmulator };
 }
@@ -63,8 +65,8 @@ function partsOf(text: string): ReadonlyMap<string, string> | string {
     const at = part.indexOf('=');
     const name = part.slice(0, at).trim().toLowerCase();
     const value = part.slice(at + 1).trim();
-    if (at < 1 || name === '') return 'must be made of Name=value parts with semicolons between them';
-    if (parts.has(name)) return 'names a part twice';
+    if (at < 1 || name === '') return 'must consist of Name=value parts, separated by semicolons';
+    if (parts.has(name)) return 'contains a part twice';
     if (value !== '') parts.set(name, value);
   }
   return parts;
@@ -73,10 +75,10 @@ function partsOf(text: string): ReadonlyMap<string, string> | string {
 function accessOf(parts: ReadonlyMap<string, string>): ConnectionString['access'] | string {
   const [name, key, signature] = ['sharedaccesskeyname', 'sharedaccesskey', 'sharedaccesssignature'].map((part) => parts.get(part));
   if (signature !== undefined) {
-    if (key !== undefined) return 'must hold either SharedAccessKey or SharedAccessSignature, not both';
-    return SIGNATURE.test(signature) ? { signature } : 'must hold a SharedAccessSignature that begins with "SharedAccessSignature sr="';
+    if (key !== undefined) return 'must contain either SharedAccessKey or SharedAccessSignature, not both';
+    return SIGNATURE.test(signature) ? { signature } : 'must contain a SharedAccessSignature that begins with "SharedAccessSignature sr="';
   }
-  if (name === undefined || key === undefined) return 'must hold SharedAccessKeyName and SharedAccessKey, or SharedAccessSignature';
+  if (name === undefined || key === undefined) return 'must contain SharedAccessKeyName and SharedAccessKey, or SharedAccessSignature';
   return { name, key };
 }
 

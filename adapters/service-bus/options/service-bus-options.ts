@@ -30,13 +30,13 @@ const keys = v.strictObject({
   mode: v.pipe(
     v.optional(v.picklist(['binary', 'structured']), 'binary'),
     v.description(
-      'CloudEvents content mode: binary puts attributes into application properties, structured the whole into the body. Default binary.',
+      'CloudEvents content mode: binary puts attributes into application properties, structured the whole event into the body. Default binary.',
     ),
   ),
   sessions: v.pipe(
     v.optional(v.boolean(), false),
     v.description(
-      'Whether the queue, or a subscription of the topic, requires sessions: each event is one, by partitionkey. Default false.',
+      'Whether the queue, or a subscription of the topic, requires sessions: each Azure event is then one session. Default false.',
     ),
   ),
   attributePrefix: v.pipe(
@@ -50,7 +50,7 @@ const keys = v.strictObject({
         'must be untilNotBefore or a duration from 1s to 49d',
       ),
       v.description(
-        'How long a message lives: a duration, or untilNotBefore for what asks to prepare. Default: as the queue or topic says.',
+        'How long a message lives: a duration, or untilNotBefore for requests to prepare. Default: that of the queue or topic.',
       ),
     ),
   ),
@@ -86,6 +86,8 @@ export function secretFaults(options: ServiceBusOptions): readonly OptionFault[]
 }
 
 function entityFaults({ queue, topic }: EntityOptions): readonly OptionFault[] {
-  if (queue === undefined && topic === undefined) return [{ key: 'queue', message: 'is missing: give queue, or topic' }];
-  return queue !== undefined && topic !== undefined ? [{ key: 'topic', message: 'stands beside queue: give one of them' }] : [];
+  if (queue === undefined && topic === undefined) return [{ key: 'queue', message: 'is missing: set queue or topic' }];
+  return queue !== undefined && topic !== undefined
+    ? [{ key: 'topic', message: 'cannot be combined with queue: set only one of them' }]
+    : [];
 }

@@ -18,7 +18,7 @@ const keys = v.strictObject({
       v.string(),
       v.maxLength(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`),
       v.regex(NAME, 'must be the name of a subscription'),
-      v.description('The subscription of the topic. With readers: each, every bridge needs one of its own.'),
+      v.description('The subscription of the topic. With readers: each, every bridge needs its own.'),
     ),
   ),
   sessions: v.pipe(
@@ -29,7 +29,7 @@ const keys = v.strictObject({
     v.pipe(
       v.picklist(['each', 'one'], 'must be each or one'),
       v.description(
-        'each: every bridge reads every message, from a subscription of its own. one: the bridges share the messages. Default one for a queue, each for a subscription.',
+        'each: every bridge reads every message, from its own subscription. one: the bridges share the messages. Default one for a queue, each for a subscription.',
       ),
     ),
   ),
@@ -80,16 +80,18 @@ export function sourceSecretFaults(options: ServiceBusSourceOptions): readonly O
 function entityFaults({ queue, topic, subscription, readers }: v.InferOutput<typeof keys>): readonly OptionFault[] {
   const faults: OptionFault[] = [];
   if (queue === undefined && topic === undefined)
-    faults.push({ key: 'queue', message: 'is missing: give queue, or topic and subscription' });
-  if (queue !== undefined && topic !== undefined) faults.push({ key: 'topic', message: 'stands beside queue: give one of them' });
+    faults.push({ key: 'queue', message: 'is missing: set queue, or topic and subscription' });
+  if (queue !== undefined && topic !== undefined)
+    faults.push({ key: 'topic', message: 'cannot be combined with queue: set only one of them' });
   if (topic !== undefined && queue === undefined && subscription === undefined)
-    faults.push({ key: 'subscription', message: 'is missing: what is sent to a topic is read from a subscription of it' });
+    faults.push({ key: 'subscription', message: 'is missing: the messages of a topic are read from a subscription' });
   if (queue !== undefined && subscription !== undefined)
-    faults.push({ key: 'subscription', message: 'means nothing beside queue: leave it out' });
+    faults.push({ key: 'subscription', message: 'has no effect with queue: remove it' });
   if (queue !== undefined && readers === 'each')
     faults.push({
       key: 'readers',
-      message: 'cannot be each for a queue, whose readers share the messages: give each bridge a subscription of a topic, or leave it out',
+      message:
+        'cannot be each for a queue, because its readers share the messages: use a topic with a subscription for each bridge, or remove it',
     });
   return faults;
 }

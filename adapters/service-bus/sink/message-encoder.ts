@@ -62,7 +62,7 @@ function binaryContent(event: ReturnType<typeof toBinary>, { attributePrefix }: 
   const largest = Math.max(...Object.values(applicationProperties).map((value) => Buffer.byteLength(value)));
   if (total > LARGEST_PROPERTIES_BYTES || largest > LARGEST_PROPERTY_BYTES)
     throw unfitForBinary(
-      `its attributes make ${total} bytes of application properties, one of them ${largest}: 64 KiB and 32 KiB is the most`,
+      `its attributes need ${total} bytes of application properties, the largest ${largest}: the limits are 64 KiB and 32 KiB`,
       sink,
     );
   return { body: bufferOf(event.data), contentType: DATA_CONTENT_TYPE, applicationProperties };

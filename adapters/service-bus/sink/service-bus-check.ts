@@ -50,15 +50,15 @@ export async function checkSink(sink: SinkToCheck, deps: CheckDeps, signal: Abor
 
 function tell({ kind, path }: Entity, described: EntityDescription | null): string {
   if (described === null)
-    return `a message could be sent; whether ${kind} ${path} drops repeats cannot be read with these rights: look at its requiresDuplicateDetection`;
+    return `a message could be sent; these rights do not show whether ${kind} ${path} drops repeats: check its requiresDuplicateDetection`;
   const { hasDuplicateDetection, duplicateWindow } = described;
   return hasDuplicateDetection
     ? `a message could be sent; ${kind} ${path} drops repeats of the last ${duplicateWindow ?? 'minutes'}`
-    : `a message could be sent; ${kind} ${path} has no duplicate detection, so a repeat after a lost answer arrives twice (it can only be chosen when it is created)`;
+    : `a message could be sent; ${kind} ${path} has no duplicate detection, so a repeat after a lost answer arrives twice (you can enable it only when you create the ${kind})`;
 }
 
 function wantsSessions({ who, entity }: FaultPlace): BridgeError {
-  return new BridgeError('BRIDGE_SERVICE_BUS_ENTITY', `${who} wants a session for each message to the ${entity}: set sessions: true`, {
+  return new BridgeError('BRIDGE_SERVICE_BUS_ENTITY', `${who} requires a session for each message to the ${entity}: set sessions: true`, {
     disposition: 'misconfigured',
     scope: 'sink',
   });

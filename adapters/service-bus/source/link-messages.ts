@@ -68,7 +68,7 @@ export class LinkMessages {
       if (!isLockLost(error)) throw error;
       deps.logger.debug(
         { ...options.entity.place, sequenceNumber: message.sequenceNumber?.toString() },
-        'the lock of a message was lost: it comes again',
+        'the lock of a message was lost: the message arrives again',
       );
       return false;
     }

@@ -46,7 +46,7 @@ export async function probeLink({ client }: BusClient, { entity, sessions, place
 function attach(receiver: ReturnType<BusClient['client']['createReceiver']>, deps: LinkDeps): Promise<void> {
   return new Promise((resolve, reject) => {
     const handlers = {
-      processMessage: async () => reject(new BridgeError('BRIDGE_INTERNAL', 'a message came on a link without credit')),
+      processMessage: async () => reject(new BridgeError('BRIDGE_INTERNAL', 'a message arrived on a link without credit')),
       processError: async ({ error }: ProcessErrorArgs) => reject(error),
       // Not in the SDK's types: called once the link is attached, which gets its credit only once this ends.
       postInitialize: () => {

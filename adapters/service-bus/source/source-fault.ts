@@ -24,7 +24,7 @@ export function sourceFault(error: unknown, place: FaultPlace): BridgeError {
 
 /** `sessions: true` for what has none. */
 export function lacksSessions(place: FaultPlace): BridgeError {
-  return misfit(place, 'has no sessions: set sessions: false, or create it anew with requiresSession');
+  return misfit(place, 'has no sessions: set sessions: false, or create it again with requiresSession');
 }
 
 /** The entity hands out its messages by sessions alone. */

@@ -23,7 +23,7 @@ export async function loadTemplate(body: TemplateBody): Promise<Template | { rea
 export function renderBody(template: Template, contentType: string, scope: Readonly<Record<string, unknown>>): Rendered {
   const rendered = template.render(scope);
   if ('fault' in rendered) return rendered;
-  if (Buffer.byteLength(rendered.text) > LONGEST_BODY) return { fault: 'it gives more than 256 KiB' };
+  if (Buffer.byteLength(rendered.text) > LONGEST_BODY) return { fault: 'its output is larger than 256 KiB' };
   if (!isJson(contentType)) return rendered;
   try {
     JSON.parse(rendered.text);
@@ -32,7 +32,7 @@ export function renderBody(template: Template, contentType: string, scope: Reado
     // The message quotes what was rendered; only the place may be shown.
     const place = /\((line \d+ column \d+)\)/.exec(String(error))?.[1];
     return {
-      fault: `what it gives is no JSON${place === undefined ? '' : `, from ${place} of it on`} (texts need quotes, values that may be missing the filter json)`,
+      fault: `its output is not valid JSON${place === undefined ? '' : `, from ${place} of the output`} (put texts in quotes, and use the filter json for values that may be missing)`,
     };
   }
 }
@@ -47,6 +47,6 @@ async function textOf(source: TemplateSource): Promise<string | { readonly fault
   try {
     return await readFile(new URL(`${source.shipped}.liquid`, FOLDER), 'utf8');
   } catch (error) {
-    return { fault: `is missing from this installation (${codeOf(error) ?? 'unreadable'}): install the bridge again` };
+    return { fault: `is missing from this installation (${codeOf(error) ?? 'unreadable'}): reinstall the bridge` };
   }
 }

@@ -25,7 +25,7 @@ export function templateEncoder(body: TemplateBody, sink: string): (batch: reado
     if ('text' in rendered)
       return { id: delivery.id, headers: { 'content-type': contentType }, body: encoder.encode(rendered.text.toWellFormed()) };
     throw failure(
-      `sink ${sink}: the template fails for an event of type ${delivery.change}: ${rendered.fault}; mend it, then dead-letters retry`,
+      `sink ${sink}: the template fails for an event of type ${delivery.change}: ${rendered.fault}; correct it, then run dead-letters retry`,
       { disposition: 'refused' },
     );
   };

@@ -54,7 +54,7 @@ export function compile(text: string, json: boolean): Template | { readonly faul
     const parsed = liquid.parse(text);
     return { render: (scope) => render(liquid, parsed, scope), variables: variablesOf(liquid, parsed) };
   } catch (error) {
-    return { fault: `is no valid Liquid: ${faultOf(error)}` };
+    return { fault: `is not valid Liquid: ${faultOf(error)}` };
   }
 }
 
@@ -107,10 +107,10 @@ function faultOf(error: unknown): string {
   const cause = error instanceof Error && 'originalError' in error ? error.originalError : undefined;
   if (cause instanceof FilterFault) return `${cause.message}${place}`;
   const filter = /^undefined filter: ([\w-]{1,40})$/.exec(words)?.[1];
-  if (filter !== undefined) return `there is no filter ${filter}${place}`;
+  if (filter !== undefined) return `the filter ${filter} does not exist${place}`;
   const tag = /^tag "([\w-]{1,40})" not found$/.exec(words)?.[1];
-  if (tag !== undefined) return `there is no tag ${tag}${place}`;
-  if (/not closed/.test(words)) return `something that begins here is not closed${place}`;
-  if (/limit exceeded/.test(words)) return `it repeats or collects too much${place}`;
-  return `it cannot be understood${place}`;
+  if (tag !== undefined) return `the tag ${tag} does not exist${place}`;
+  if (/not closed/.test(words)) return `a tag or an output that begins here is not closed${place}`;
+  if (/limit exceeded/.test(words)) return `it creates lists or texts that are too large${place}`;
+  return `it cannot be parsed or rendered${place}`;
 }

@@ -31,12 +31,12 @@ function variableFaults(template: Template, samples: readonly Sample[], values: 
 
 function valueFault({ path: [, name] }: Variable, values: Readonly<Record<string, string>>): OptionFault | null {
   if (name === undefined || Object.hasOwn(values, name)) return null;
-  return { key: `body.values.${name}`, message: 'is missing: the template asks for it' };
+  return { key: `body.values.${name}`, message: 'is missing: the template uses it' };
 }
 
 function eventFault({ path, line }: Variable, known: readonly object[]): OptionFault | null {
   if (known.some((scope) => holds(scope, path))) return null;
-  return { key: KEY, message: `asks for ${path.join('.')} in line ${line}, which no event has` };
+  return { key: KEY, message: `uses ${path.join('.')} in line ${line}, which no event has` };
 }
 
 /** Whether the path leads to something; of texts and lists, which have a size and a first, nothing is known. */

@@ -56,7 +56,7 @@ export function formatDate(value: unknown, format: unknown = DEFAULT_FORMAT, zon
   const parts = partsOf(ms, textOf(zone));
   return textOf(format).replaceAll(/%(.?)/g, (_, letter: string) => {
     const write = Object.hasOwn(LETTERS, letter) ? LETTERS[letter] : undefined;
-    if (write === undefined) throw new FilterFault(`date knows no %${letter}`);
+    if (write === undefined) throw new FilterFault(`date does not support %${letter}`);
     return write(parts, ms);
   });
 }
@@ -100,6 +100,6 @@ function formatIn(settings: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', settings);
   } catch {
-    throw new FilterFault('date knows no such time zone: give one such as Europe/Berlin');
+    throw new FilterFault('date does not support this time zone: use one such as Europe/Berlin');
   }
 }

@@ -21,21 +21,21 @@ const template = v.pipe(
   v.string(),
   v.check(
     (text) => isShipped(text) || /[./\\]/.test(text),
-    `is none of the templates that come with the bridge (${SHIPPED_TEMPLATES.join(', ')}): one of your own is given by its path, such as ./message.liquid`,
+    `is not a template of the bridge (${SHIPPED_TEMPLATES.join(', ')}): for your own template use its path, such as ./message.liquid`,
   ),
-  v.description('A Liquid file, by its path from the folder of the configuration, or slack, teams or pagerduty.'),
+  v.description('slack, teams or pagerduty, or the path of a Liquid file, relative to the folder of the configuration.'),
   v.transform((text): TemplateSource => (isShipped(text) ? { shipped: text } : { file: new Secret({ file: text }) })),
 );
 
 const values = v.pipe(
   v.optional(
     v.record(
-      v.pipe(v.string(), v.regex(VALUE_NAME, 'must be letters, digits and _, and begin with no digit')),
+      v.pipe(v.string(), v.regex(VALUE_NAME, 'must consist of letters, digits and _, and not begin with a digit')),
       v.union([v.string(), secret()], 'must be text, { env: NAME } or { file: PATH }'),
     ),
     {},
   ),
-  v.description('What the template needs besides the event, as {{ values.NAME }}: text, { env: NAME } or { file: PATH }.'),
+  v.description('Additional values for the template, as {{ values.NAME }}: text, { env: NAME } or { file: PATH }.'),
 );
 
 export const templateEntries = {
@@ -48,18 +48,18 @@ export const templateEntries = {
             v.pipe(v.string(), v.regex(MEDIA_TYPE, 'must be a media type such as application/json, with no parameter but charset=utf-8')),
             'application/json',
           ),
-          v.description('The media type of what the template gives. Default application/json; where it is JSON, the text must be, too.'),
+          v.description('The media type of the rendered body. Default application/json. If it is JSON, the body must be valid JSON.'),
         ),
         values,
       }),
-      v.description('A body of your own shape for each event, in the place of a CloudEvent.'),
+      v.description('A body in your own format for each event, instead of a CloudEvent.'),
     ),
   ),
 };
 
 export type TemplateBody = v.InferOutput<NonNullable<typeof templateEntries.body.wrapped>>;
 
-export const MODE_FAULT = 'cannot stand beside body: a template gives one body for each event, and that is no CloudEvent';
+export const MODE_FAULT = 'must be structured with body: a template renders one body for each event';
 
 /** @param options as the schemas of `body` and `mode` made them */
 export function modeFits({ mode, body }: { readonly mode: string; readonly body?: TemplateBody }): boolean {

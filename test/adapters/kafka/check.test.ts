@@ -13,7 +13,7 @@ const secrets = { PASSWORD: USERS.writer };
 
 test('a check says that one broker alone keeps the topic', { skip: withoutKafka }, async (t) => {
   const { adapter, proxy, records } = await startSink(t, { topic: { partitions: 3 } });
-  assert.match((await adapter.check(never)) ?? '', /^topic \S+ is kept on one broker alone/);
+  assert.match((await adapter.check(never)) ?? '', /^topic \S+ has only one replica/);
   assert.equal(proxy.count('produce'), 0);
   assert.deepEqual(await records(), []);
 });
@@ -22,7 +22,7 @@ test('a check says that a compacted topic takes no records without a key; they w
   skip: withoutKafka,
 }, async (t) => {
   const { adapter, deliver } = await startSink(t, { topic: { config: { 'cleanup.policy': 'compact' } }, options: { keyed: false } });
-  assert.match((await adapter.check(never)) ?? '', /is compacted and takes no records without a key: set keyed: true$/);
+  assert.match((await adapter.check(never)) ?? '', /is compacted and rejects records without a key: set keyed: true$/);
   const { code, disposition, scope, status } = failed((await deliver({ seq: 1 }))[0]);
   assert.deepEqual(
     { code, disposition, scope, status },
@@ -85,7 +85,7 @@ const WRONG: readonly Wrong[] = [
     secrets,
     code: 'BRIDGE_KAFKA_UNAUTHENTICATED',
     disposition: 'misconfigured',
-    message: /no SASL at this listener/,
+    message: /do not use SASL at this listener/,
   },
   {
     what: 'no login at a listener that wants one',
@@ -93,7 +93,7 @@ const WRONG: readonly Wrong[] = [
     options: {},
     code: 'BRIDGE_KAFKA_BROKEN',
     disposition: 'retry',
-    message: /may want TLS \(ssl: true\), or want a login \(sasl\)/,
+    message: /may need TLS \(ssl: true\), or it may need a login \(sasl\)/,
   },
   {
     what: 'no TLS at a port that speaks it',
@@ -109,7 +109,7 @@ const WRONG: readonly Wrong[] = [
     options: { ssl: true },
     code: 'BRIDGE_KAFKA_BROKEN',
     disposition: 'retry',
-    message: /port may be one without TLS \(.*leave ssl out\), or want a login/,
+    message: /port may not use TLS \(.*remove ssl\), or it may need a login/,
   },
   {
     what: 'a certificate that nobody here vouches for',

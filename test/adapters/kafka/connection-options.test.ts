@@ -52,7 +52,7 @@ const FAULTS: readonly (readonly [keys: string, fault: RegExp])[] = [
   ['brokers: ["[fe80::1%eth0]:9092"]', /^sinks\.s\.brokers\[0\]: must be host:port/],
   ['brokers: ["300.1.1.1:9092"]', /^sinks\.s\.brokers\[0\]: must be host:port/],
   ['brokers: ["a b:9092"]', /^sinks\.s\.brokers\[0\]: must be host:port/],
-  ['brokers: ["a:9092", "a:9092"]', /^sinks\.s\.brokers\[1\]: is named twice/],
+  ['brokers: ["a:9092", "a:9092"]', /^sinks\.s\.brokers\[1\]: is listed twice/],
   ['brokers: ["169.254.169.254:9092"]', /^sinks\.s\.brokers\[0\]: is an address of the metadata service/],
   ['brokers: ["168.63.129.16:9092"]', /^sinks\.s\.brokers\[0\]: is an address of the metadata service/],
   ['brokers: ["[::ffff:169.254.169.254]:9092"]', /^sinks\.s\.brokers\[0\]: is an address of the metadata service/],
@@ -86,7 +86,7 @@ const FAULTS: readonly (readonly [keys: string, fault: RegExp])[] = [
   ],
   [
     'brokers: ["b:9092"], ssl: true, sasl: { mechanism: oauthbearer, token: { env: PASSWORD }, clientId: x }',
-    /^sinks\.s\.sasl\.clientId: means nothing without azure: true/,
+    /^sinks\.s\.sasl\.clientId: has no effect without azure: true/,
   ],
   [
     'brokers: ["b:9092"], ssl: true, sasl: { mechanism: oauthbearer, token: { env: PASSWORD }, extensions: { auth: x } }',
@@ -147,7 +147,7 @@ test('a user name, password or token that no broker could take is a fault withou
   const say = (keys: string, secret: string) =>
     faultsOf(sink(`brokers: ["b:9092"], ssl: true, ${keys}`), around({ SECRET: secret })).join('\n');
   const user = 'sasl: { mechanism: plain, username: { env: SECRET }, password: { env: PASSWORD } }';
-  assert.match(say(user, 'hid\0den'), /sasl\.username: must hold no line end or other control character/);
+  assert.match(say(user, 'hid\0den'), /sasl\.username: must not contain line breaks or other control characters/);
   assert.match(say('sasl: { mechanism: plain, username: u, password: { env: SECRET } }', 'a\nb'), /sasl\.password: must hold no line end/);
   assert.match(say('sasl: { mechanism: oauthbearer, token: { env: SECRET } }', 'not a token'), /sasl\.token: holds no bearer token/);
 });

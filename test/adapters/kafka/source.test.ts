@@ -198,7 +198,7 @@ test('a topic that is not there is a fault that names it, and is not made; once 
   for (const error of [await new Reading(source).done, await source.check(new AbortController().signal).catch((e) => e)]) {
     assert.ok(error instanceof BridgeError);
     assert.deepEqual([error.code, error.disposition, error.scope], ['BRIDGE_KAFKA_NO_TOPIC', 'misconfigured', 'sink']);
-    assert.match(error.message, new RegExp(`^source ops: there is no topic ${topic}`));
+    assert.match(error.message, new RegExp(`^source ops: topic ${topic} does not exist`));
   }
   assert.equal(await far.exists(), false);
 });

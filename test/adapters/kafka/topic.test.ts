@@ -31,7 +31,7 @@ test('a topic that is not there is told as misconfigured, and never made by acci
       [failure.code, failure.disposition, failure.scope, failure.status],
       ['BRIDGE_KAFKA_NO_TOPIC', 'misconfigured', 'sink', 'UNKNOWN_TOPIC_OR_PARTITION'],
     );
-    assert.ok(failure.message.includes(`there is no topic ${topic}`) && failure.message.includes('createTopic'), failure.message);
+    assert.ok(failure.message.includes(`topic ${topic} does not exist`) && failure.message.includes('createTopic'), failure.message);
   }
   await assert.rejects(adapter.check(new AbortController().signal), { code: 'BRIDGE_KAFKA_NO_TOPIC' });
   assert.equal(await isThere(), false);
@@ -43,7 +43,7 @@ test('a lane whose topic is missing says so, loses nothing, and delivers once so
   for (const seq of [1, 2, 3]) queue({ seq });
   await pass(0);
   assert.equal(lane.status().state, 'misconfigured');
-  assert.match(lane.status().reason ?? '', new RegExp(`there is no topic ${topic}`));
+  assert.match(lane.status().reason ?? '', new RegExp(`topic ${topic} does not exist`));
   assert.deepEqual([store.open.length, store.dead.length], [3, 0]);
   await createTopic(kafka.address, topic);
   await poll(async () => {

@@ -38,7 +38,7 @@ const STEPS: Readonly<Record<string, readonly [setup: ServiceBusSetup, says: Reg
       beforeOpen: async (server) => server.key('reader', { key: 'cmVhZA==', claims: ['Listen'] }),
       secrets: (server) => ({ BUS: server.connectionStringFor('reader') }),
     },
-    /does not allow that at the queue maintenance: give the identity the role "Azure Service Bus Data Sender" on this scope/,
+    /does not allow this operation on the queue maintenance: assign the identity the role "Azure Service Bus Data Sender" on this scope/,
   ],
   'the queue is not there': [{ options: { queue: 'missing' } }, /has no queue missing: correct the name, or create it/],
   'the topic is disabled': [
@@ -93,7 +93,7 @@ for (const [what, setup, says] of [
       secrets: (server) => ({ BUS: server.connectionStringFor('sender') }),
       options: { queue: QUEUE },
     },
-    /cannot be read with these rights: look at its requiresDuplicateDetection/,
+    /these rights do not show whether queue maintenance drops repeats: check its requiresDuplicateDetection/,
   ],
 ] as readonly (readonly [string, ServiceBusSetup, RegExp])[]) {
   test(`a check tells where ${what}`, async (t) => {
@@ -109,7 +109,7 @@ test('a queue that requires sessions is told to who sends without', async (t) =>
     beforeOpen: async (server) => void server.queue('made', { sessions: true }),
     options: { ...WEBSOCKET.options, queue: 'made' },
   });
-  await assert.rejects(adapter.check(never), /wants a session for each message to the queue made: set sessions: true/);
+  await assert.rejects(adapter.check(never), /requires a session for each message to the queue made: set sessions: true/);
 });
 
 test('an identity may read it with its token', async (t) => {

@@ -71,7 +71,7 @@ test('a queue without room is asked again slowly, reported as misconfigured, and
   const ids = [1, 2].map((seq) => queue({ seq }));
   for (let second = 0; second < 60; second++) await pass(1000);
   assert.ok(server.contacts('send').length <= 8);
-  assert.ok(states.some(({ state, reason }) => state === 'misconfigured' && reason?.includes('no room left')));
+  assert.ok(states.some(({ state, reason }) => state === 'misconfigured' && reason?.includes('no space left')));
   server.queue('lane').full = false;
   for (let round = 0; round < 60; round++) await pass(10_000);
   assert.deepEqual(heldIds(), ids);

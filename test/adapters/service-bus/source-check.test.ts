@@ -66,7 +66,7 @@ const FAULTS: readonly Row[] = [
     title: 'the right to receive is missing',
     wrong: (server) => server.key('writer', { key: 'd3JpdGVyIGtleSBvZiBhIHRlc3Q=', claims: ['Send'] }),
     code: 'BRIDGE_SERVICE_BUS_UNAUTHORIZED',
-    says: /at the queue approvals: give the identity the role "Azure Service Bus Data Receiver" on this scope/,
+    says: /on the queue approvals: assign the identity the role "Azure Service Bus Data Receiver" on this scope/,
   },
   {
     title: 'there is no such queue',

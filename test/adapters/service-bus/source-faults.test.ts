@@ -70,7 +70,7 @@ const AT_START: readonly Row[] = [
     told: {
       code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE',
       disposition: 'retry',
-      says: /gives no messages of the queue approvals.*\(.*TrackingId [^)]+\)$/,
+      says: /delivers no messages of the queue approvals.*\(.*TrackingId [^)]+\)$/,
     },
   },
   {
@@ -159,7 +159,7 @@ const LATER: readonly Omit<Row, 'setup'>[] = [
     wrong: (server) =>
       server.detachLinks({ condition: 'amqp:link:detach-forced', description: 'The link is force detached. Code: ServerShutdown.' }),
     right: () => undefined,
-    told: { code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE', disposition: 'retry', says: /gives no messages of the queue approvals/ },
+    told: { code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE', disposition: 'retry', says: /delivers no messages of the queue approvals/ },
   },
   {
     title: 'the queue is deleted',
@@ -177,7 +177,7 @@ const LATER: readonly Omit<Row, 'setup'>[] = [
     title: 'the token runs out',
     wrong: (server) => server.expireTokens(),
     right: () => undefined,
-    told: { code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE', disposition: 'retry', says: /gives no messages of the queue approvals/ },
+    told: { code: 'BRIDGE_SERVICE_BUS_UNAVAILABLE', disposition: 'retry', says: /delivers no messages of the queue approvals/ },
   },
 ];
 

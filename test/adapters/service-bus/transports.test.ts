@@ -146,7 +146,7 @@ test('an identity without the right to send is told which role it needs, and on 
   const { deliver } = await running;
   const { code, message } = failed(await deliver());
   assert.equal(code, 'BRIDGE_SERVICE_BUS_UNAUTHORIZED');
-  assert.match(message, /queue maintenance: give the identity the role "Azure Service Bus Data Sender" on this scope/);
+  assert.match(message, /queue maintenance: assign the identity the role "Azure Service Bus Data Sender" on this scope/);
 });
 
 test('a token close to its end is not shown over and over', async (t) => {

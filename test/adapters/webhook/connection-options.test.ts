@@ -106,7 +106,7 @@ for (const [keys, faults] of Object.entries(FILE_FAULTS)) {
 test('tls beside an http:// url is a fault, unless it is for an https:// proxy', async (t) => {
   const files = await pems(t);
   const url = 'http://hooks.example.com/hook';
-  const fault = ['sinks.hooks.tls: means nothing for an http:// url: use https://, or leave it out'];
+  const fault = ['sinks.hooks.tls: has no effect with an http:// url: use https://, or remove it'];
   assert.deepEqual(faultsOf(sink('tls: { ca: ca.pem }', url), around(files)), fault);
   assert.deepEqual(faultsOf(sink('tls: { ca: ca.pem }, proxy: "http://proxy.test:3128"', url), around(files)), fault);
   assert.deepEqual(faultsOf(sink('tls: { ca: ca.pem }, proxy: "https://proxy.test:3128"', url), around(files)), []);

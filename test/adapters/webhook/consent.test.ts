@@ -146,7 +146,7 @@ test('a receiver that never answers the question, resets it or is away: retried,
   };
   const late = failed(await hanging);
   assert.equal(late.code, 'BRIDGE_WEBHOOK_TIMEOUT');
-  assert.match(late.message, /could not be asked for its consent/);
+  assert.match(late.message, /the request for consent failed/);
   assert.deepEqual(outcome(late), expected);
   answers.options = 'reset';
   assert.deepEqual(outcome(await deliver()), expected);
@@ -181,12 +181,12 @@ const RATES: readonly { allowed: string | null; requested?: number; perMinute: n
   { allowed: ' 060 ', perMinute: 60 },
   { allowed: '99999999999999999999999', perMinute: Number.MAX_SAFE_INTEGER },
   { allowed: null, perMinute: null },
-  { allowed: null, requested: 120, perMinute: 120, logs: /names no rate that can be read/ },
+  { allowed: null, requested: 120, perMinute: 120, logs: /its answer has no valid rate/ },
   ...['0', '-5', '1.5', '1e3', '60/min', 'fast', '', '60, 60', '0x10'].map((allowed) => ({
     allowed,
     requested: 120,
     perMinute: 120,
-    logs: /names no rate that can be read/,
+    logs: /its answer has no valid rate/,
   })),
 ];
 
@@ -198,7 +198,7 @@ for (const { allowed, requested, perMinute, logs } of RATES) {
     assert.equal(await deliver(), 'accepted');
     assert.equal(adapter.limits.perMinute, perMinute);
     if (logs) assert.match(deps.logged(), logs);
-    else assert.doesNotMatch(deps.logged(), /no rate/);
+    else assert.doesNotMatch(deps.logged(), /no valid rate/);
   });
 }
 
@@ -273,7 +273,7 @@ test('a memory that fails costs another question after a restart, and no deliver
   const { deliver, deps, receiver } = await asked(t, {}, { memory });
   assert.equal(await deliver(), 'accepted');
   assert.equal(await deliver(), 'accepted');
-  assert.match(deps.logged(), /could not be stored.*asked again after a restart/);
+  assert.match(deps.logged(), /could not be stored.*ask again after a restart/);
   assert.deepEqual(methods(receiver), ['OPTIONS', 'POST', 'POST']);
 });
 
@@ -285,7 +285,7 @@ test('a check asks, tells what is allowed, remembers nothing and sends no event'
   answers.options = consent({ 'WebHook-Allowed-Rate': '*' });
   assert.equal(await adapter.check(never), `it consents to deliveries from ${ORIGIN}, at any rate`);
   answers.options = consent();
-  assert.match((await adapter.check(never)) ?? '', /at most 120 a minute, as requested: it names no rate that can be read$/);
+  assert.match((await adapter.check(never)) ?? '', /at most 120 a minute, as requested: its answer has no valid rate$/);
   answers.options = { status: 200 };
   await assert.rejects(adapter.check(never), { code: 'BRIDGE_WEBHOOK_NO_CONSENT' });
   assert.equal(memory.read(), null);

@@ -103,7 +103,7 @@ test('a name is resolved once for each connection, so that it cannot change betw
 
 test('a link-local address with a zone is refused; a url cannot hold one', async (t) => {
   assert.equal((await refusal(t, 'http://zoned.test:9/', ['fe80::1%eth0'])).code, 'BRIDGE_WEBHOOK_FORBIDDEN_ADDRESS');
-  assert.throws(() => createWebhook(t, { options: { url: 'http://[fe80::1%25eth0]/' } }), /whole URL/);
+  assert.throws(() => createWebhook(t, { options: { url: 'http://[fe80::1%25eth0]/' } }), /complete URL/);
 });
 
 for (const [host, asked] of [

@@ -34,10 +34,10 @@ const ANSWERS: Readonly<Record<string, readonly [answer: ProxyAnswer, dispositio
     'retry',
     /more than its answer/,
   ],
-  'what is no HTTP': [(socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'), 'retry', /proper answer to CONNECT/],
+  'what is no HTTP': [(socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'), 'retry', /no valid answer to CONNECT/],
   'a header without end': [(socket) => socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}`), 'retry', /HPE_HEADER_OVERFLOW/],
-  'the end of the connection': [(socket) => socket.end(), 'retry', /proper answer to CONNECT/],
-  'a cut': [(socket) => socket.destroy(), 'retry', /proper answer to CONNECT/],
+  'the end of the connection': [(socket) => socket.end(), 'retry', /no valid answer to CONNECT/],
+  'a cut': [(socket) => socket.destroy(), 'retry', /no valid answer to CONNECT/],
 };
 
 for (const [name, [answer, disposition, says]] of Object.entries(ANSWERS)) {

@@ -23,10 +23,10 @@ const ROWS: readonly (readonly [
     'BRIDGE_WEBHOOK_REFUSED',
     'refused',
     'delivery',
-    /dead letters/,
+    /becomes a dead letter/,
     [400, 402, 405, 406, 409, 411, 412, 413, 414, 415, 418, 422, 426, 428, 431, 451, 499],
   ],
-  ['BRIDGE_WEBHOOK_UNAVAILABLE', 'retry', 'delivery', /tried again/, [408, 425, 429, 500, 501, 502, 503, 504, 507, 599, 600, 999]],
+  ['BRIDGE_WEBHOOK_UNAVAILABLE', 'retry', 'delivery', /the bridge retries/, [408, 425, 429, 500, 501, 502, 503, 504, 507, 599, 600, 999]],
 ];
 
 test('every 2xx is an acceptance', async (t) => {

@@ -88,7 +88,7 @@ test('an event for which the template fails is refused alone and never sent; the
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TEMPLATE', 'refused', 'delivery']);
   assert.match(
     failure.message,
-    /^sink under-test: the template fails for an event of type updated: what it gives is no JSON.*dead-letters retry$/,
+    /^sink under-test: the template fails for an event of type updated: its output is not valid JSON.*dead-letters retry$/,
   );
   assert.doesNotMatch(inspect(failure, { depth: 9 }), /nobody/);
   assert.equal(receiver.connections, 0);
@@ -99,7 +99,7 @@ test('a template that cannot be used at all is a wrong configuration of the sink
   const { adapter, receiver } = await fixture(t, '{{ id | nope }}');
   const failure = failed(await deliver(adapter));
   assert.deepEqual([failure.code, failure.disposition, failure.scope], ['BRIDGE_WEBHOOK_TEMPLATE', 'misconfigured', 'sink']);
-  assert.match(failure.message, /^sink under-test: the template is no valid Liquid: there is no filter nope/);
+  assert.match(failure.message, /^sink under-test: the template is not valid Liquid: the filter nope does not exist/);
   assert.equal(receiver.connections, 0);
 });
 

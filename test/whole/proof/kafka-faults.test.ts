@@ -141,14 +141,14 @@ const MISTAKES: readonly Mistake[] = [
   {
     what: 'a wrong password',
     state: 'misconfigured',
-    reason: /take no such credentials: correct sasl/,
+    reason: /reject these credentials: correct sasl/,
     setup: (kafka) => at(kafka.listener('SASL'), login('writer', 'not-the-password')),
   },
   {
     // All that such a broker does is close the connection.
     what: 'TLS to a port without it',
     state: 'probing',
-    reason: /broke off without an answer .* this port may be one without TLS/,
+    reason: /closed the connection without an answer .* this port may not use TLS/,
     setup: (kafka) => at(kafka.listener('PLAINTEXT'), { options: { ssl: { ca: kafka.certificates.ca } } }),
   },
   {

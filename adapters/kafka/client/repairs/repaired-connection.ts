@@ -186,8 +186,8 @@ export class RepairedConnection extends Connection {
 /** What is no answer of a broker: a TLS alert where we speak without, or another protocol; it would be waited for as one of gigabytes. */
 function strangerIn(data: Buffer): { readonly message: string; readonly code: string } | null {
   if (data.length < 4) return null;
-  if (data[0] === 0x15 && data[1] === 0x03) return { message: 'Connection error: TLS is spoken there', code: 'BROKER_SPEAKS_TLS' };
+  if (data[0] === 0x15 && data[1] === 0x03) return { message: 'Connection error: the broker speaks TLS', code: 'BROKER_SPEAKS_TLS' };
   const length = data.readInt32BE(0);
   if (length >= 0 && length <= LONGEST_FRAME) return null;
-  return { message: "Connection error: Kafka's protocol is not spoken there", code: 'NOT_A_BROKER' };
+  return { message: "Connection error: the other side does not speak Kafka's protocol", code: 'NOT_A_BROKER' };
 }

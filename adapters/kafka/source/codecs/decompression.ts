@@ -34,14 +34,14 @@ interface Codec {
 const codecs = CompressionCodecs as Record<number, () => Codec>;
 for (const [type, unpack] of Object.entries(unpackers)) {
   const before = codecs[Number(type)];
-  if (before === undefined) throw new TypeError(`kafkajs knows no compression ${type}`);
+  if (before === undefined) throw new TypeError(`kafkajs does not support compression ${type}`);
   codecs[Number(type)] = () => ({
     compress: (encoder) => before().compress(encoder),
     decompress: async (packed) => {
       try {
         return await unpack(packed);
       } catch (cause) {
-        throw new UnreadableBatch('a batch of records cannot be unpacked', { cause });
+        throw new UnreadableBatch('a batch of records cannot be decompressed', { cause });
       }
     },
   });

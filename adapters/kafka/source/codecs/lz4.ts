@@ -18,9 +18,9 @@ export function unpackLz4(packed: Buffer, mostBytes: number): Buffer {
 
 /** @returns where the next frame begins */
 function unpackFrame(packed: Buffer, start: number, unpacked: Unpacked): number {
-  if (packed.readUInt32LE(start) !== MAGIC) throw new RangeError('no frame of LZ4');
+  if (packed.readUInt32LE(start) !== MAGIC) throw new RangeError('not an LZ4 frame');
   const flags = packed.readUInt8(start + 4);
-  if ((flags & DICTIONARY_FLAG) !== 0) throw new RangeError('a frame of LZ4 needs a dictionary');
+  if ((flags & DICTIONARY_FLAG) !== 0) throw new RangeError('the LZ4 frame needs a dictionary');
   // Magic number, two bytes of flags, the content's size, and a checksum of these.
   let at = start + 7 + (flags & CONTENT_SIZE_FLAG ? 8 : 0);
   const frameStart = unpacked.length;
@@ -29,7 +29,7 @@ function unpackFrame(packed: Buffer, start: number, unpacked: Unpacked): number 
     at += 4;
     if (size === 0) return at + (flags & CONTENT_CHECKSUM_FLAG ? 4 : 0);
     const bytes = size % NOT_PACKED;
-    if (at + bytes > packed.length) throw new RangeError('a block of LZ4 ends too early');
+    if (at + bytes > packed.length) throw new RangeError('the LZ4 block ends too early');
     if (size >= NOT_PACKED) unpacked.write(packed, at, bytes);
     else unpackBlock(packed.subarray(at, at + bytes), unpacked, frameStart);
     at += bytes + (flags & BLOCK_CHECKSUM_FLAG ? 4 : 0);

@@ -17,7 +17,7 @@ export function unpackSnappy(packed: Buffer, mostBytes: number): Buffer {
   }
   for (let at = XERIAL_HEADER_BYTES; at < packed.length; ) {
     const length = packed.readInt32BE(at);
-    if (length < 0 || at + 4 + length > packed.length) throw new RangeError('a block of snappy ends too early');
+    if (length < 0 || at + 4 + length > packed.length) throw new RangeError('the snappy block ends too early');
     unpackBlock(packed.subarray(at + 4, at + 4 + length), unpacked);
     at += 4 + length;
   }
@@ -52,7 +52,7 @@ function unpackBlock(block: Buffer, unpacked: Unpacked): void {
         at += 4;
     }
   }
-  if (unpacked.length - start !== length) throw new RangeError('a block of snappy has another length than it says');
+  if (unpacked.length - start !== length) throw new RangeError('the length of the snappy block does not match its header');
 }
 
 function readVarint(block: Buffer): readonly [value: number, bytes: number] {
@@ -62,5 +62,5 @@ function readVarint(block: Buffer): readonly [value: number, bytes: number] {
     value += (byte & 0x7f) * 2 ** (7 * index);
     if (byte < 0x80) return [value, index + 1];
   }
-  throw new RangeError('the length of a block of snappy does not end');
+  throw new RangeError('the length of the snappy block is not terminated');
 }

@@ -19,7 +19,7 @@ export class Unpacked {
 
   /** Bytes of another buffer. */
   write(source: Buffer, start: number, length: number): void {
-    if (start + length > source.length) throw new RangeError('the packed bytes end too early');
+    if (start + length > source.length) throw new RangeError('the compressed bytes end too early');
     this.#makeRoom(length);
     source.copy(this.#bytes, this.#length, start, start + length);
     this.#length += length;
@@ -27,7 +27,7 @@ export class Unpacked {
 
   /** So many bytes once more, from so far back; they may reach into what is being copied. `start`: where what may be referred to begins. */
   repeat(distance: number, length: number, start = 0): void {
-    if (distance === 0 || distance > this.#length - start) throw new RangeError('the packed bytes refer to what is not there');
+    if (distance === 0 || distance > this.#length - start) throw new RangeError('the compressed bytes refer to missing bytes');
     this.#makeRoom(length);
     const from = this.#length - distance;
     if (distance >= length) this.#bytes.copyWithin(this.#length, from, from + length);
@@ -41,7 +41,7 @@ export class Unpacked {
 
   #makeRoom(length: number): void {
     const needed = this.#length + length;
-    if (needed > this.#mostBytes) throw new RangeError('the packed bytes are too many');
+    if (needed > this.#mostBytes) throw new RangeError('the decompressed bytes exceed the limit');
     if (needed <= this.#bytes.length) return;
     const bytes = Buffer.allocUnsafe(Math.min(this.#mostBytes, Math.max(needed, 2 * this.#bytes.length)));
     this.#bytes.copy(bytes, 0, 0, this.#length);

@@ -16,7 +16,7 @@ test('only endpoint, rule and stream are required', () => {
 const WRONG: readonly (readonly [options: Readonly<Record<string, unknown>>, path: string, says: RegExp])[] = [
   [{ endpoint: 'http://x.ingest.monitor.azure.com' }, 'endpoint', /must start with https:\/\//],
   [{ endpoint: 'x.ingest.monitor.azure.com' }, 'endpoint', /must start with https:\/\//],
-  [{ endpoint: 'https://hidden:hidden@x.ingest.monitor.azure.com' }, 'endpoint', /no user:password@/],
+  [{ endpoint: 'https://hidden:hidden@x.ingest.monitor.azure.com' }, 'endpoint', /must not contain user:password@/],
   [{ url: 'https://x.ingest.monitor.azure.com' }, 'url', /key/],
   [{ rule: 'scheduled-events' }, 'rule', /immutable id of a data collection rule/],
   [{ rule: 'dcr-1/streams/hidden' }, 'rule', /immutable id/],
@@ -47,6 +47,6 @@ test('faults in resolved secrets name the key endpoint, not url', () => {
   const [literal] = faultsOf(sink({ endpoint: 'https://169.254.169.254' }), AROUND);
   assert.match(literal ?? '', /sinks\.logs\.endpoint.* is an address of the metadata service/);
   const plain = faultsOf(sink({ endpoint: 'http://example.com', allowInsecure: true, tls: { serverName: 'x' } }), AROUND);
-  assert.match(plain.join(), /means nothing for an http:\/\/ endpoint/);
+  assert.match(plain.join(), /has no effect with an http:\/\/ endpoint/);
   assert.ok(configOf(sink({}), AROUND));
 });

@@ -32,13 +32,13 @@ const FAULTS: readonly (readonly [options: object, fault: string])[] = [
   [{ password: KEY }, 'sinks.search.username: is missing: password needs it'],
   [
     { apiKey: KEY, headers: { Authorization: KEY } },
-    'sinks.search.headers: holds authorization, which apiKey sets: leave one of the two out',
+    'sinks.search.headers: contains authorization, which apiKey sets: remove one of the two',
   ],
   [
     { username: 'me', password: KEY, headers: { authorization: KEY } },
-    'sinks.search.headers: holds authorization, which username sets: leave one of the two out',
+    'sinks.search.headers: contains authorization, which username sets: remove one of the two',
   ],
-  [{ apiKey: { env: 'LINES' } }, 'sinks.search.apiKey: must hold printable ASCII alone, without line ends or other control characters'],
+  [{ apiKey: { env: 'LINES' } }, 'sinks.search.apiKey: must contain only printable ASCII, without line breaks or other control characters'],
   [{ username: { env: 'COLON' }, password: KEY }, 'sinks.search.username: must not contain a colon (RFC 7617)'],
   [
     { url: 'https://10.1.2.3:9200' },

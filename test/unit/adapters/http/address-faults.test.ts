@@ -5,7 +5,7 @@ import { webhook } from '../../../../adapters/webhook/webhook.ts';
 import { configOf, faultsOf, surroundings } from '../../../support/config.ts';
 
 const PRIVATE = 'is not a public address: correct it, or list the range in allowPrivate if you trust it';
-const METADATA = 'is an address of the metadata service, where no event ever goes: correct it';
+const METADATA = 'is an address of the metadata service, which the bridge never sends events to: correct it';
 
 const AROUND = { ...surroundings({ URL: 'https://10.1.2.3/secret', ID: 'id', SECRET: 'secret' }), adapters: [webhook] };
 

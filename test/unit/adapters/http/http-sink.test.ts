@@ -177,7 +177,7 @@ test('a token and a header that were renewed in their files are used from the ne
     assert.deepEqual(await sent(), ['Key renewed', 'another']);
   }
   assert.match(deps.logged(), /the file of token changed and was read again/);
-  assert.match(deps.logged(), /the file of token cannot be used: what was read of it before stays in use/);
+  assert.match(deps.logged(), /the file of token is unusable: the previous value stays in use/);
   assert.doesNotMatch(deps.logged(), /renewed"|two/);
 });
 

@@ -133,12 +133,12 @@ test('a connection that breaks off is a try again; before anything went well it 
   assert.deepEqual([later.code, later.disposition, later.scope], ['BRIDGE_KAFKA_BROKEN', 'retry', 'delivery']);
   const first = faultOf(closed, { doing: 'connect', connected: [], hasWorked: false });
   assert.deepEqual([first.code, first.scope], ['BRIDGE_KAFKA_BROKEN', 'sink']);
-  assert.match(first.message, /TLS \(ssl: true\), or none, or a login \(sasl\)/);
+  assert.match(first.message, /TLS \(ssl: true\), no TLS, or a login \(sasl\)/);
   const using = (tls: boolean, login: boolean) => faultOf(closed, { doing: 'connect', connected: [], uses: { tls, login } }).message;
-  assert.match(using(false, false), /: it may want TLS \(ssl: true\), or want a login \(sasl\); the log/);
-  assert.match(using(false, true), /: it may want TLS \(ssl: true\); the log/);
-  assert.match(using(true, false), /: this port may be one without TLS \(.+, or leave ssl out\), or want a login \(sasl\); the log/);
-  assert.match(using(true, true), /: this port may be one without TLS \(.+, or leave ssl out\); the log/);
+  assert.match(using(false, false), /: this port may need TLS \(ssl: true\), or it may need a login \(sasl\); the broker.s log/);
+  assert.match(using(false, true), /: this port may need TLS \(ssl: true\); the broker.s log/);
+  assert.match(using(true, false), /: this port may not use TLS \(.+, or remove ssl\), or it may need a login \(sasl\); the broker.s log/);
+  assert.match(using(true, true), /: this port may not use TLS \(.+, or remove ssl\); the broker.s log/);
 });
 
 test('no answer in time is a try again', () => {

@@ -23,9 +23,9 @@ test('a url and a token are enough', () => {
 
 const FAULTS: readonly (readonly [options: object, fault: RegExp])[] = [
   [{ token: 'literal' }, /^sinks\.hec\.token: must be \{ env: NAME \}/],
-  [{ token: { env: 'LINES' } }, /^sinks\.hec\.token: must hold printable ASCII alone/],
+  [{ token: { env: 'LINES' } }, /^sinks\.hec\.token: must contain only printable ASCII/],
   [{ index: '' }, /^sinks\.hec\.index/],
-  [{ headers: { authorization: 'Splunk x' } }, /^sinks\.hec\.headers: holds authorization, which token sets/],
+  [{ headers: { authorization: 'Splunk x' } }, /^sinks\.hec\.headers: contains authorization, which token sets/],
   [{ url: 'http://hec.example.com:8088' }, /^sinks\.hec\.url: must start with https/],
   [{ acknowledged: true }, /^sinks\.hec\.acknowledged/],
 ];

@@ -27,8 +27,8 @@ const FAULTS: OptionFaults = [
   [{ url: 'file:///etc/passwd' }, 'url', /https:\/\//],
   [{ url: 'http://x.test/hidden' }, 'url', /allowInsecure/],
   [{ url: 'HTTP://x.test/hidden' }, 'url', /allowInsecure/],
-  [{ url: 'https://' }, 'url', /whole URL/],
-  [{ url: 'https://x.test:99999/hidden' }, 'url', /whole URL/],
+  [{ url: 'https://' }, 'url', /complete URL/],
+  [{ url: 'https://x.test:99999/hidden' }, 'url', /complete URL/],
   [{ url: 'https://user:hidden@x.test/' }, 'url', /user:password/],
   [{ url: 'https://hidden@x.test/' }, 'url', /user:password/],
   [{ url: { env: '' } }, 'url', /env/],
@@ -90,7 +90,7 @@ test('every good spelling is taken', () => {
 const SECRET_FAULTS: readonly (readonly [options: Record<string, unknown>, value: string, says: RegExp])[] = [
   [{ url: { env: 'X' } }, 'hidden', /^sinks\.under-test\.url .*https/],
   [{ url: { env: 'X' } }, 'http://hidden.test/', /^sinks\.under-test\.url .*allowInsecure/],
-  [{ url: { env: 'X' } }, 'https://', /^sinks\.under-test\.url .*whole URL/],
+  [{ url: { env: 'X' } }, 'https://', /^sinks\.under-test\.url .*complete URL/],
   [{ url: { env: 'X' } }, 'https://user:hidden@x.test/', /^sinks\.under-test\.url .*user:password/],
   [
     { url: URL_OK, headers: { authorization: { env: 'X' } } },

@@ -28,17 +28,17 @@ test('a queue is shared by its readers, and a subscription is of one bridge, unl
 });
 
 const ROWS: readonly (readonly [options: object, fault: RegExp])[] = [
-  [{}, /^queue is missing: give queue, or topic and subscription$/],
-  [{ queue: 'q', topic: 't', subscription: 's' }, /^topic stands beside queue/],
-  [{ topic: 't' }, /^subscription is missing: what is sent to a topic is read from a subscription of it$/],
-  [{ queue: 'q', subscription: 's' }, /^subscription means nothing beside queue/],
-  [{ queue: 'q', readers: 'each' }, /^readers cannot be each for a queue.*give each bridge a subscription of a topic/],
+  [{}, /^queue is missing: set queue, or topic and subscription$/],
+  [{ queue: 'q', topic: 't', subscription: 's' }, /^topic cannot be combined with queue/],
+  [{ topic: 't' }, /^subscription is missing: the messages of a topic are read from a subscription$/],
+  [{ queue: 'q', subscription: 's' }, /^subscription has no effect with queue/],
+  [{ queue: 'q', readers: 'each' }, /^readers cannot be each for a queue.*use a topic with a subscription for each bridge/],
   [{ queue: 'q', readers: 'some' }, /^readers must be each or one$/],
   [{ queue: '/q' }, /^queue must be the name of a queue or topic$/],
   [{ topic: 't', subscription: 'a/b' }, /^subscription must be the name of a subscription$/],
   [{ topic: 't', subscription: 'x'.repeat(51) }, /^subscription must have at most 50 characters$/],
   [{ queue: 'q', mode: 'binary' }, /^mode /],
-  [{ queue: 'q', connectionString: { env: 'BUS' } }, /^connectionString stands beside namespace/],
+  [{ queue: 'q', connectionString: { env: 'BUS' } }, /^connectionString cannot be combined with namespace/],
 ];
 
 for (const [options, fault] of ROWS) {

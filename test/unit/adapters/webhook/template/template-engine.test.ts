@@ -100,18 +100,18 @@ test('nothing that an object inherits can be reached', () => {
 
 /** Template → the words of its fault. */
 const FAULTS: readonly (readonly [template: string, says: string])[] = [
-  ['a\n{{ id | nope }}', 'is no valid Liquid: there is no filter nope (line 2, column 1)'],
+  ['a\n{{ id | nope }}', 'is not valid Liquid: the filter nope does not exist (line 2, column 1)'],
   ...['sample', 'where_exp', 'find_exp', 'group_by_exp', 'date_to_string', 'inspect', 'valueOf', 'constructor', 'newline_to_br'].map(
-    (name) => [`{{ id | ${name} }}`, `is no valid Liquid: there is no filter ${name} (line 1, column 1)`] as const,
+    (name) => [`{{ id | ${name} }}`, `is not valid Liquid: the filter ${name} does not exist (line 1, column 1)`] as const,
   ),
   ...['include', 'render', 'layout', 'block', 'tablerow', 'increment', 'nope', 'constructor'].map(
-    (name) => [`{% ${name} "/etc/passwd" %}`, `is no valid Liquid: there is no tag ${name} (line 1, column 1)`] as const,
+    (name) => [`{% ${name} "/etc/passwd" %}`, `is not valid Liquid: the tag ${name} does not exist (line 1, column 1)`] as const,
   ),
-  ['{{ id', 'is no valid Liquid: something that begins here is not closed (line 1, column 1)'],
-  ['{% if id %}', 'is no valid Liquid: something that begins here is not closed (line 1, column 1)'],
-  ['x\n\n {{ %% hidden %% }}', 'is no valid Liquid: it cannot be understood (line 3, column 5)'],
-  ['{% for hidden %}', 'is no valid Liquid: it cannot be understood (line 1, column 1)'],
-  ['{{ id | no-pe }}', 'is no valid Liquid: there is no filter no-pe (line 1, column 1)'],
+  ['{{ id', 'is not valid Liquid: a tag or an output that begins here is not closed (line 1, column 1)'],
+  ['{% if id %}', 'is not valid Liquid: a tag or an output that begins here is not closed (line 1, column 1)'],
+  ['x\n\n {{ %% hidden %% }}', 'is not valid Liquid: it cannot be parsed or rendered (line 3, column 5)'],
+  ['{% for hidden %}', 'is not valid Liquid: it cannot be parsed or rendered (line 1, column 1)'],
+  ['{{ id | no-pe }}', 'is not valid Liquid: the filter no-pe does not exist (line 1, column 1)'],
 ];
 
 for (const [source, says] of FAULTS) {
@@ -124,11 +124,11 @@ for (const [source, says] of FAULTS) {
 
 /** Fine as Liquid → what goes wrong with an event. */
 const FAILURES: readonly (readonly [template: string, says: RegExp])[] = [
-  ['{% for i in (1..2000000) %}x{% endfor %}', /^it repeats or collects too much \(line 1, column 1\)$/],
-  ['{% for i in (1..1500) %}{% for j in (1..1500) %}{% endfor %}{% endfor %}', /^it repeats or collects too much/],
-  [`{% assign a = "xxxxxxxxxxxxxxxx" %}${'{% assign a = a | append: a %}'.repeat(30)}`, /^it repeats or collects too much/],
-  ['{{ data.time | date: "%q" }}', /^date knows no %q \(line 1, column 1\)$/],
-  ['{{ data.time | date: "%F", "Nowhere" }}', /^date knows no such time zone/],
+  ['{% for i in (1..2000000) %}x{% endfor %}', /^it creates lists or texts that are too large \(line 1, column 1\)$/],
+  ['{% for i in (1..1500) %}{% for j in (1..1500) %}{% endfor %}{% endfor %}', /^it creates lists or texts that are too large/],
+  [`{% assign a = "xxxxxxxxxxxxxxxx" %}${'{% assign a = a | append: a %}'.repeat(30)}`, /^it creates lists or texts that are too large/],
+  ['{{ data.time | date: "%q" }}', /^date does not support %q \(line 1, column 1\)$/],
+  ['{{ data.time | date: "%F", "Nowhere" }}', /^date does not support this time zone/],
   ['{{ data.text | truncate: "x" }}', /^truncate needs a whole number/],
 ];
 
@@ -154,7 +154,7 @@ test('what a template asks for is known by place, what it makes itself is left o
   ]);
 });
 
-test('the page on templates names every filter and every tag that there is, and no other', () => {
+test('the page on templates names every available filter and tag, and no other', () => {
   const page = readFileSync(new URL('../../../../../docs/operate/templates.md', import.meta.url), 'utf8');
   const named = (heading: string) => {
     const section = new RegExp(`^## ${heading}\n([\\s\\S]*?)(?=^## )`, 'm').exec(page)?.[1] ?? assert.fail(heading);
@@ -163,13 +163,13 @@ test('the page on templates names every filter and every tag that there is, and 
   const { filters, tags } = new Liquid();
   const own = ['date', 'json', 'slack', 'truncate'];
   const usable = [...new Set([...Object.keys(filters), ...own])].filter(
-    (name) => !/there is no filter/.test(faultOf(`{{ id | ${name} }}`)),
+    (name) => !/the filter .* does not exist/.test(faultOf(`{{ id | ${name} }}`)),
   );
   assert.deepEqual(named('Filters'), usable.sort());
   assert.deepEqual(
     named('Tags'),
     Object.keys(tags)
-      .filter((name) => !/there is no tag/.test(faultOf(`{% ${name} %}`)))
+      .filter((name) => !/the tag .* does not exist/.test(faultOf(`{% ${name} %}`)))
       .sort(),
   );
 });

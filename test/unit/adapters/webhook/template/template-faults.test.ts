@@ -39,17 +39,17 @@ test('every shipped template, and one of the own, is taken', async () => {
 
 const KEY_FAULTS: readonly (readonly [body: Readonly<Record<string, unknown>>, says: RegExp])[] = [
   [{}, /^sinks\.hook\.body\.template: is missing/],
-  [{ template: 'slak' }, /^sinks\.hook\.body\.template: is none of the templates .*slack, teams, pagerduty.*\.\/message\.liquid/],
-  [{ template: '' }, /^sinks\.hook\.body\.template: is none of the templates/],
+  [{ template: 'slak' }, /^sinks\.hook\.body\.template: is not a template of the bridge .*slack, teams, pagerduty.*\.\/message\.liquid/],
+  [{ template: '' }, /^sinks\.hook\.body\.template: is not a template of the bridge/],
   [{ template: './none.liquid' }, /^sinks\.hook\.body\.template: the file \/etc\/bridge\/none\.liquid cannot be read \(.*\)/],
   [{ ...OWN, contentType: 'json' }, /^sinks\.hook\.body\.contentType: must be a media type/],
   [{ ...OWN, contentType: 'text/plain; charset=latin-1' }, /^sinks\.hook\.body\.contentType: must be a media type/],
   [{ ...OWN, contentType: 'text/plain\r\nx: y' }, /^sinks\.hook\.body\.contentType: must be a media type/],
-  [{ ...OWN, values: { 'a-b': 'x' } }, /^sinks\.hook\.body\.values\.a-b: must be letters/],
+  [{ ...OWN, values: { 'a-b': 'x' } }, /^sinks\.hook\.body\.values\.a-b: must consist of letters/],
   [{ ...OWN, values: { a: 5 } }, /^sinks\.hook\.body\.values\.a: must be text, \{ env/],
   [{ ...OWN, values: { a: { env: 'NOT_SET' } } }, /^sinks\.hook\.body\.values\.a: the environment variable NOT_SET is not set/],
   [{ ...OWN, file: 'x' }, /^sinks\.hook\.body\.file: is no key/],
-  [{ template: 'pagerduty' }, /^sinks\.hook\.body\.values\.routingKey: is missing: the template asks for it/],
+  [{ template: 'pagerduty' }, /^sinks\.hook\.body\.values\.routingKey: is missing: the template uses it/],
 ];
 
 for (const [body, says] of KEY_FAULTS) {
@@ -61,36 +61,36 @@ for (const [body, says] of KEY_FAULTS) {
 }
 
 const FILE_FAULTS: readonly (readonly [file: string, says: string])[] = [
-  ['{\n"a": "{{ id | nope }}"}', 'is no valid Liquid: there is no filter nope (line 2, column 7)'],
-  ['{% include "x" %}', 'is no valid Liquid: there is no tag include (line 1, column 1)'],
-  ['{"a": {{ ids | json }}}', 'asks for ids in line 1, which no event has'],
-  ['{\n"a": {{ data.eventid | json }}}', 'asks for data.eventid in line 2, which no event has'],
-  ['{"a": {{ data.observer.nme | json }}}', 'asks for data.observer.nme in line 1, which no event has'],
+  ['{\n"a": "{{ id | nope }}"}', 'is not valid Liquid: the filter nope does not exist (line 2, column 7)'],
+  ['{% include "x" %}', 'is not valid Liquid: the tag include does not exist (line 1, column 1)'],
+  ['{"a": {{ ids | json }}}', 'uses ids in line 1, which no event has'],
+  ['{\n"a": {{ data.eventid | json }}}', 'uses data.eventid in line 2, which no event has'],
+  ['{"a": {{ data.observer.nme | json }}}', 'uses data.observer.nme in line 1, which no event has'],
   [
     '{"a": "{{ data.description | raw }}"}',
-    'fails for an event of type scheduled: what it gives is no JSON, from line 1 column 20 of it on (texts need quotes, values that may be missing the filter json)',
+    'fails for an event of type scheduled: its output is not valid JSON, from line 1 column 20 of the output (put texts in quotes, and use the filter json for values that may be missing)',
   ],
   [
     '{"a": 1,}',
-    'fails for an event of type scheduled: what it gives is no JSON, from line 1 column 9 of it on (texts need quotes, values that may be missing the filter json)',
+    'fails for an event of type scheduled: its output is not valid JSON, from line 1 column 9 of the output (put texts in quotes, and use the filter json for values that may be missing)',
   ],
   [
     '{"a": {{ data.notBefore }}}',
-    'fails for an event of type scheduled: what it gives is no JSON, from line 1 column 11 of it on (texts need quotes, values that may be missing the filter json)',
+    'fails for an event of type scheduled: its output is not valid JSON, from line 1 column 11 of the output (put texts in quotes, and use the filter json for values that may be missing)',
   ],
   [
     '{"a": {{ data.durationInSeconds }}}',
-    'fails for an event of type approval.recorded: what it gives is no JSON (texts need quotes, values that may be missing the filter json)',
+    'fails for an event of type approval.recorded: its output is not valid JSON (put texts in quotes, and use the filter json for values that may be missing)',
   ],
   [
     '{% comment %}hidden{% endcomment %}{{ values.key }}',
-    'fails for an event of type scheduled: what it gives is no JSON (texts need quotes, values that may be missing the filter json)',
+    'fails for an event of type scheduled: its output is not valid JSON (put texts in quotes, and use the filter json for values that may be missing)',
   ],
   [
     '{% if change == "ended" %}{{ time | date: "%Q" }}{% else %}{}{% endif %}',
-    'fails for an event of type ended: date knows no %Q (line 1, column 27)',
+    'fails for an event of type ended: date does not support %Q (line 1, column 27)',
   ],
-  ['{% for i in (1..300000) %}          {% endfor %}1', 'fails for an event of type scheduled: it gives more than 256 KiB'],
+  ['{% for i in (1..300000) %}          {% endfor %}1', 'fails for an event of type scheduled: its output is larger than 256 KiB'],
   [`{}${' '.repeat(65_536)}`, 'is longer than 64 KiB'],
   ['', 'the file /etc/bridge/own.liquid is empty'],
 ];
@@ -105,9 +105,9 @@ test('each thing that the template asks for in vain is named once, beside the fa
   const file = '{"a":"{{ idd }}{{ idd }}{{ data.x }}{{ values.y }}{{ values.z }}"}';
   assert.deepEqual(await faultsOf({ ...OWN, values: { y: '1' } }, file, { timeout: '5m' }), [
     'sinks.hook.timeout: must be at most 4m',
-    'sinks.hook.body.template: asks for idd in line 1, which no event has',
-    'sinks.hook.body.template: asks for data.x in line 1, which no event has',
-    'sinks.hook.body.values.z: is missing: the template asks for it',
+    'sinks.hook.body.template: uses idd in line 1, which no event has',
+    'sinks.hook.body.template: uses data.x in line 1, which no event has',
+    'sinks.hook.body.values.z: is missing: the template uses it',
   ]);
 });
 
@@ -116,7 +116,7 @@ for (const mode of ['binary', 'batch']) {
     const { issues } = v.safeParse(webhookOptions, { url: 'https://a.example', mode, body: { template: 'slack' } });
     assert.equal(issues?.length, 1);
     assert.equal(v.getDotPath(issues[0]), 'mode');
-    assert.match(issues[0].message, /beside body/);
+    assert.match(issues[0].message, /must be structured with body/);
   });
 }
 
