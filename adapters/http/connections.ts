@@ -1,4 +1,4 @@
-// The keys `tls` and `proxy`, and a target → the agent of its requests, and a try to connect.
+// The keys `tls` and `proxy`, and a target → the agent of its requests, and a test connection.
 import type { Agent, ClientRequestArgs } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -10,12 +10,12 @@ import { TlsFiles } from '../../src/net/tls-files.ts';
 import { type TlsOptions, tlsFaults, tlsSection } from '../../src/net/tls-options.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
 import type { AdapterDeps, OptionFault } from '../adapter.ts';
+import { openCheckedTunnel, type SinkProxy } from './checked-tunnel.ts';
 import { type HttpPlace, whoOf } from './failures.ts';
-import { openTunnel, type SinkProxy } from './proxy-tunnel.ts';
 import { targetGuard } from './target-guard.ts';
 import { touch } from './touch.ts';
 
-/** Shorter than servers keep an idle connection (5 s with node, more elsewhere), so that hardly ever a request meets one just closed. */
+/** Shorter than the idle time-out of servers (5 s with Node, more elsewhere), so that requests rarely meet a connection that was just closed. */
 const IDLE_MS = 4000;
 
 export const connectionEntries = {
@@ -28,13 +28,13 @@ export const connectionEntries = {
   proxy: proxyEntry('An HTTP proxy that connects to the url by CONNECT: http://host:port. With a user and password only as a secret.'),
 };
 
-/** What the parts of a connection are made from. */
+/** The options of a connection. */
 export interface ConnectionOptions {
   readonly tls?: TlsOptions;
   readonly proxy?: string | Secret;
 }
 
-/** What shows once files and secrets are open. `url` is null where it is at fault itself. @param key what holds it */
+/** Returns the faults of open files and secrets. @param url null if the URL itself is faulty @param key the key that contains it */
 export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | null, key: string): readonly OptionFault[] {
   const faults: OptionFault[] = tls === undefined ? [] : [...tlsFaults(tls, 'tls')];
   if (proxy !== undefined) {
@@ -49,12 +49,12 @@ export function connectionFaults({ tls, proxy }: ConnectionOptions, url: URL | n
 export interface ConnectionParts {
   readonly url: URL;
   readonly place: HttpPlace;
-  /** Hands on checked addresses alone. */
+  /** Returns only checked addresses. */
   readonly lookup: LookupFunction;
-  /** At once. */
+  /** Maximum number of connections. */
   readonly sockets: number;
   readonly deps: AdapterDeps;
-  /** Of the proxy's name. */
+  /** Resolves the proxy's name. */
   readonly resolve?: Resolve | undefined;
 }
 
@@ -66,7 +66,7 @@ export class Connections {
   readonly #proxy: SinkProxy | null;
   #current: { readonly agent: Agent; readonly context: SecureContext | null } | null = null;
 
-  /** The secrets are open. */
+  /** The secrets must be open. */
   constructor({ tls, proxy }: ConnectionOptions, parts: ConnectionParts) {
     const { url, place, deps } = parts;
     const owner = { owner: `sinks.${place.sink}`, section: 'tls', code: place.codes.tlsFiles };
@@ -76,7 +76,7 @@ export class Connections {
     this.#proxy = proxy === undefined ? null : this.#proxyAt(proxyUrl(proxy));
   }
 
-  /** The same one as long as certificates stay what they are. @throws BridgeError of files that cannot be used */
+  /** Returns the same agent until the certificates change. @throws BridgeError if the files are unusable */
   agent(): Agent {
     const context = this.#context();
     if (this.#current === null || this.#current.context !== context) {
@@ -86,7 +86,7 @@ export class Connections {
     return this.#current.agent;
   }
 
-  /** Connects as a request would, TLS included, and sends none. Rejects with the signal's reason, a BridgeError, or what node throws. */
+  /** Connects like a request, including TLS, and sends nothing. Rejects with the signal's reason, a BridgeError, or what Node throws. */
   async touch(signal: AbortSignal): Promise<void> {
     await touch(this.agent(), this.#parts, signal);
   }
@@ -96,7 +96,7 @@ export class Connections {
     this.#current?.agent.destroy();
   }
 
-  /** Null: what the machine trusts, and no certificate of our own. */
+  /** Returns null for the default authorities without a client certificate. */
   #context(): SecureContext | null {
     return this.#files?.context() ?? null;
   }
@@ -108,14 +108,14 @@ export class Connections {
     return { place: own, server: { url, who: whoOf(own), lookup, trust: () => this.#context() } };
   }
 
-  /** A keep-alive agent of our own: the environment's proxy settings reach the global one alone. */
+  /** Creates a separate keep-alive agent: the environment's proxy settings apply only to the global agent. */
   #newAgent(context: SecureContext | null): Agent {
     const { url, sockets } = this.#parts;
     const options = { keepAlive: true, maxSockets: sockets, maxFreeSockets: sockets, timeout: IDLE_MS };
     if (url.protocol !== 'https:') return new (process.getBuiltinModule('node:http').Agent)(options);
     return new (process.getBuiltinModule('node:https').Agent)({
       ...options,
-      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
       rejectUnauthorized: true,
       servername: this.#serverName,
       ...(context && { secureContext: context }),
@@ -123,7 +123,7 @@ export class Connections {
   }
 }
 
-/** Lets an agent connect through a proxy; TLS is then spoken with the target, inside the tunnel. */
+/** Makes an agent connect through a proxy. TLS is end-to-end with the target, inside the tunnel. */
 function through(proxy: SinkProxy | null, agent: Agent): Agent {
   if (!proxy) return agent;
   const direct = agent.createConnection.bind(agent);
@@ -132,7 +132,7 @@ function through(proxy: SinkProxy | null, agent: Agent): Agent {
     const { host, port, lookup, until } = options;
     if (!host || !port || !lookup || !until || !done)
       throw new TypeError('a request through a proxy needs a host, port, look-up and signal');
-    openTunnel(proxy, { host, port: Number(port), lookup, signal: until }).then(
+    openCheckedTunnel(proxy, { host, port: Number(port), lookup, signal: until }).then(
       (socket) => done(null, isSecure ? (direct({ ...options, socket } as ClientRequestArgs) ?? socket) : socket),
       (error: Error) => done(error, null as never),
     );
@@ -141,7 +141,7 @@ function through(proxy: SinkProxy | null, agent: Agent): Agent {
   return agent;
 }
 
-/** No request goes through it any more: idle connections close now, those in use when their request is done. */
+/** Closes idle connections now, and the others when their requests are done. */
 function retire(agent: Agent): void {
   agent.maxFreeSockets = 0;
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();

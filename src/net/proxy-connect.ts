@@ -1,7 +1,7 @@
-// A proxy and a target → the answer to CONNECT (RFC 9110, section 9.3.6), with advice if refused.
+// A proxy and a target → a tunnel by CONNECT (RFC 9110, section 9.3.6), or a fault with advice.
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import { BridgeError, type ErrorCode } from '../errors.ts';
+import { BridgeError, codeOf, type ErrorCode, messageOf } from '../errors.ts';
 
 export interface ProxyServer {
   /** With user and password, if it wants some. */
@@ -14,7 +14,16 @@ export interface ProxyServer {
   readonly trust: () => SecureContext | null;
 }
 
-export interface ConnectAnswer {
+/** How a sink or source reports a tunnel that cannot be opened. */
+export interface TunnelFaults {
+  readonly code: ErrorCode;
+  /** What the proxy has to allow, for messages. */
+  readonly target: string;
+  /** The fault of a failed connection to the proxy. By default, and if it returns null, the proxy's answer counts as invalid. */
+  readonly faultOf?: (error: unknown) => BridgeError | null;
+}
+
+interface ConnectAnswer {
   readonly status: number;
   /** Open on 2xx; the caller's in any case. */
   readonly socket: Socket;
@@ -22,8 +31,23 @@ export interface ConnectAnswer {
   readonly isMoreThanAnswer: boolean;
 }
 
-/** @param authority `host:port`. @throws what node throws, or the signal's reason. */
-export async function askConnect(proxy: ProxyServer, authority: string, signal: AbortSignal): Promise<ConnectAnswer> {
+/**
+ * Returns an open connection on which no byte has arrived yet.
+ * @param authority `host:port`
+ * @throws BridgeError with `status` if the proxy refuses, or the signal's reason
+ */
+export async function openTunnel(proxy: ProxyServer, authority: string, faults: TunnelFaults, signal: AbortSignal): Promise<Socket> {
+  const { status, socket, isMoreThanAnswer } = await askConnect(proxy, authority, signal).catch((error: unknown) => {
+    throw signal.aborted ? signal.reason : (faults.faultOf?.(error) ?? invalidAnswer(proxy, faults, codeOf(error) ?? messageOf(error)));
+  });
+  const isOpen = status >= 200 && status <= 299;
+  if (isOpen && !isMoreThanAnswer) return socket;
+  socket.destroy();
+  throw isOpen ? invalidAnswer(proxy, faults, 'it sent more than its answer') : connectRefusal(proxy, faults, authority, status);
+}
+
+/** @throws what node throws, or the signal's reason. */
+async function askConnect(proxy: ProxyServer, authority: string, signal: AbortSignal): Promise<ConnectAnswer> {
   const { url, lookup, trust } = proxy;
   const secure = url.protocol === 'https:';
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -61,25 +85,24 @@ export async function askConnect(proxy: ProxyServer, authority: string, signal: 
   }
 }
 
-/** What a status other than 2xx means. `target`: what the proxy was to connect to, and would have to allow. */
-export function connectRefusal(
-  code: ErrorCode,
-  { who }: Pick<ProxyServer, 'who'>,
-  authority: string,
-  status: number,
-  target: string,
-): BridgeError {
+/** What a status other than 2xx means. */
+function connectRefusal({ who }: ProxyServer, { code, target }: TunnelFaults, authority: string, status: number): BridgeError {
   const isPassing = status === 408 || status === 429 || status < 300 || status > 499;
   const advice = isPassing
-    ? 'it is tried again; if this lasts, see whether the proxy can reach it'
+    ? 'the bridge retries; if this lasts, check that the proxy can reach it'
     : status === 407
-      ? 'it wants a user and a password: give proxy as { env: NAME } or { file: PATH } that holds http://user:password@host:port'
+      ? 'it requires a user and a password: set proxy to { env: NAME } or { file: PATH } with http://user:password@host:port'
       : `have it allow ${target}, or correct proxy`;
   return new BridgeError(code, `${who} answered ${status} to CONNECT ${authority}: ${advice}`, {
     disposition: isPassing ? 'retry' : 'misconfigured',
     scope: 'sink',
     status,
   });
+}
+
+function invalidAnswer({ who }: ProxyServer, { code }: TunnelFaults, said: string): BridgeError {
+  const message = `${who} gave no valid answer to CONNECT (${said}): the bridge retries; if this lasts, check that it runs and is an HTTP proxy`;
+  return new BridgeError(code, message, { disposition: 'retry', scope: 'sink', status: said });
 }
 
 function credentialsOf({ username, password }: URL): Record<string, string> {

@@ -1,13 +1,12 @@
-// A namespace and how to reach it → connections: TCP or TLS, by a proxy, in a WebSocket.
+// A namespace and its options → connections: TCP or TLS, through a proxy, in a WebSocket.
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContext } from 'node:tls';
-import type { ProxyServer } from '../../../src/net/proxy-connect.ts';
+import { openTunnel, type ProxyServer } from '../../../src/net/proxy-connect.ts';
 import { type NamespaceEndpoint, showEndpoint } from '../options/connection-string.ts';
-import { openTunnel } from './proxy-tunnel.ts';
 import { openWebSocket } from './websocket-stream.ts';
 
-/** One connection on which nothing was said yet. @throws what node throws, a BridgeError, or the signal's reason. */
+/** Opens one connection. @throws what Node throws, a BridgeError, or the signal's reason */
 export type Connect = (signal: AbortSignal) => Promise<Duplex>;
 
 export type AmqpTransport = 'amqp' | 'websocket';
@@ -15,16 +14,17 @@ export type AmqpTransport = 'amqp' | 'websocket';
 export interface ConnectorOptions {
   readonly endpoint: NamespaceEndpoint;
   readonly transport: AmqpTransport;
-  /** False for the emulator alone. */
+  /** False only for the emulator. */
   readonly isSecure: boolean;
-  /** What to trust; null: what the machine trusts. */
+  /** Returns the authorities to trust; null: the default. */
   readonly trust: () => SecureContext | null;
   readonly proxy: ProxyServer | null;
-  /** How messages name the namespace. */
+  /** The name of the namespace in messages. */
   readonly who: string;
 }
 
-/** What the SDK's own WebSockets are asked for. */
+const PROXY_FAULTS = { code: 'BRIDGE_SERVICE_BUS_PROXY', target: 'this host and port' } as const;
+/** The path and protocol of the SDK's own WebSockets. */
 const WEBSOCKET = { path: '/$servicebus/websocket', protocol: 'AMQPWSB10' };
 
 export function connector(options: ConnectorOptions): Connect {
@@ -33,7 +33,7 @@ export function connector(options: ConnectorOptions): Connect {
   const port = endpoint.port ?? (transport === 'websocket' ? 443 : isSecure ? 5671 : 5672);
   return async (signal) => {
     signal.throwIfAborted();
-    const tunnel = proxy === null ? null : await openTunnel(proxy, showEndpoint({ host, port }), signal);
+    const tunnel = proxy === null ? null : await openTunnel(proxy, showEndpoint({ host, port }), PROXY_FAULTS, signal);
     const socket = isSecure ? await secure(tunnel, { host, port }, trust(), signal) : await plain(host, port, signal);
     if (transport === 'amqp') return socket;
     return await openWebSocket(socket, { authority: showEndpoint(endpoint), ...WEBSOCKET, who }, signal);
@@ -55,7 +55,7 @@ function secure(
     ...(tunnel === null ? { port } : { socket: tunnel }),
     host,
     ...(isName && { servername: host }),
-    // NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
+    // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
     ...(trusted && { secureContext: trusted }),
   });
@@ -63,7 +63,7 @@ function secure(
   return opened(socket, 'secureConnect', signal);
 }
 
-/** Destroys the socket where it is not open in the end. */
+/** Resolves when the socket is open. Otherwise destroys it and rejects. */
 function opened(socket: Socket, event: 'connect' | 'secureConnect', signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const settle = (error?: unknown) => {

@@ -26,7 +26,7 @@ const ANSWERS: Readonly<Record<string, readonly [answer: ProxyAnswer, dispositio
   '301': [301, 'misconfigured', /answered 301/],
   '429': [429, 'retry', /answered 429/],
   '500': [500, 'retry', /answered 500/],
-  '502': [502, 'retry', /answered 502 .*tried again/],
+  '502': [502, 'retry', /answered 502 .*the bridge retries/],
   '503': [503, 'retry', /answered 503/],
   '103 and nothing more': [(socket) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 'retry', /answered 103/],
   'a 200 with more behind it': [
